@@ -43,8 +43,9 @@ train::SourceFile source_file(const std::string& path, std::uint64_t bytes, std:
 // becomes "x". A name that is nothing but an ending stays.
 std::string stem_of(std::string_view path) {
   std::string_view name = path == "-" ? std::string_view("stdin") : base_name(path);
-  for (const std::string_view ending : {".gz", ".json", ".cost", ".samples", ".calibration", ".csv",
-                                        ".tsv", ".log", ".txt", ".xml", ".trace", ".pt"}) {
+  for (const std::string_view ending :
+       {".tgz", ".gz", ".tar", ".json", ".cost", ".samples", ".calibration", ".csv", ".tsv", ".log",
+        ".txt", ".xml", ".et", ".trace", ".pt"}) {
     if (name.size() > ending.size() && name.ends_with(ending)) {
       name.remove_suffix(ending.size());
     }

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "files/import_number.hpp"
 #include "files/import_source.hpp"
+#include "import/chakra/chakra_protobuf.hpp"
 #include "json/file.hpp"
 
 namespace stepsim::io {
@@ -24,7 +25,7 @@ constexpr std::size_t kHead = std::size_t{1} << 20;
 constexpr std::string_view kFlightRecorder = "dumps of the PyTorch flight recorder hold no times "
                                              "of the GPU; export a PyTorch profiler trace";
 
-constexpr std::array<std::pair<std::string_view, ImportFormat>, 8> kNames{{
+constexpr std::array<std::pair<std::string_view, ImportFormat>, 10> kNames{{
     {"kineto", ImportFormat::kineto},
     {"nccl-tests", ImportFormat::nccl_tests},
     {"nccl-inspector", ImportFormat::nccl_inspector},
@@ -33,6 +34,8 @@ constexpr std::array<std::pair<std::string_view, ImportFormat>, 8> kNames{{
     {"layer-table", ImportFormat::layer_table},
     {"caffe-log", ImportFormat::caffe_log},
     {"pytorch-et", ImportFormat::pytorch_et},
+    {"chakra", ImportFormat::chakra},
+    {"astra-text", ImportFormat::astra_text},
 }};
 
 bool contains(std::string_view text, std::string_view part) {
@@ -56,6 +59,10 @@ DetectedFormat detect_json(std::string_view head) {
   }
   if (contains(head, "\"nodes\"") && contains(head, "\"schema\"")) {
     return {ImportFormat::pytorch_et, ""};
+  }
+  if (contains(head, "\"workload_graph\"") || contains(head, "\"COMP_NODE\"") ||
+      contains(head, "\"COMM_COLL_NODE\"")) {
+    return {ImportFormat::chakra, ""};
   }
   if (contains(head, "\"average_bus_bandwidth\"") || contains(head, "\"out_of_place\"")) {
     return {ImportFormat::nccl_tests, ""};
@@ -139,10 +146,9 @@ DetectedFormat detect_text(std::string_view head) {
         return {ImportFormat::osu, ""};
       }
     } else if (first.starts_with("DATA") || first.starts_with("HYBRID_") ||
-               first.starts_with("MODEL")) {
-      return parse_whole(text) ? not_supported("workloads of ASTRA-sim are not supported; export a "
-                                               "layer table (CSV)")
-                               : DetectedFormat{};
+               first.starts_with("MODEL") || first.starts_with("MICRO") ||
+               first.starts_with("DISTRIBUTED_INFERENCE")) {
+      return parse_whole(text) ? DetectedFormat{ImportFormat::astra_text, ""} : DetectedFormat{};
     }
   }
   return {};
@@ -192,12 +198,11 @@ DetectedFormat detect_format(std::string_view head) {
     return not_supported("this is a zip archive or a spreadsheet (.zip, .xlsx): unpack it, or "
                          "export CSV");
   }
-  constexpr std::size_t kTarMark = 257; // offset of "ustar" in the header of the first file
-  if (head.size() > kTarMark && head.substr(kTarMark).starts_with("ustar")) {
-    return not_supported("this is a tar archive: unpack it and import the files in it");
-  }
   const std::size_t begin = head.find_first_not_of(" \t\r\n");
   const char first = begin == std::string_view::npos ? ' ' : head[begin];
+  if (looks_like_chakra(head)) {
+    return {ImportFormat::chakra, ""};
+  }
   // Texts have no zero bytes.
   if (contains(head.substr(0, 4096), std::string_view("\0", 1))) {
     return detect_binary(head);

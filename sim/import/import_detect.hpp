@@ -14,7 +14,9 @@ enum class ImportFormat {
   nccl_topology,
   layer_table,
   caffe_log,
-  pytorch_et
+  pytorch_et,
+  chakra,
+  astra_text
 };
 
 // "kineto", "nccl-tests", ...: the words of the command line.

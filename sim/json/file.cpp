@@ -1,5 +1,6 @@
 // Reading by chunks of a fixed size, of which a gzip stream makes chunks of another. A file may
-// hold several gzip members one after the other, as `cat a.gz b.gz` makes.
+// hold several gzip members one after the other, as `cat a.gz b.gz` makes. An archive is read twice
+// where that is possible: all its files are listed before the content of the first one is given.
 #include "json/file.hpp"
 
 #include <fmt/core.h>
@@ -14,10 +15,12 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "json/sha256.hpp"
+#include "json/tar.hpp"
 #include "json/zlib_bytes.hpp"
 
 namespace stepsim::io {
@@ -45,6 +48,9 @@ struct ByteSource::State {
   z_stream stream{};
   bool stream_open = false;
   bool member_open = false; // inside a gzip member
+  std::string head;         // the first bytes, inflated, by which an archive is recognised
+  std::string_view ahead;   // of head or of an archive's chunk, not given yet
+  std::optional<TarStream> archive;
 
   State() = default;
   State(const State&) = delete;
@@ -156,6 +162,47 @@ struct ByteSource::State {
     }
     return {};
   }
+
+  // The next bytes of the file, without looking into archives; empty at the end.
+  std::string_view inflated_some() {
+    if (format == Format::gzip) {
+      return inflate_some();
+    }
+    if (raw_begin == raw_end && !fill()) {
+      return {};
+    }
+    const std::string_view chunk(raw.data() + raw_begin, raw_end - raw_begin);
+    raw_begin = raw_end;
+    return chunk;
+  }
+
+  void detect_archive() {
+    while (head.size() < kTarBlock) {
+      const std::string_view chunk = inflated_some();
+      if (chunk.empty()) {
+        break;
+      }
+      head += chunk;
+    }
+    ahead = head;
+    if (looks_like_tar(head)) {
+      archive.emplace(name);
+    }
+  }
+
+  std::string_view archive_some() {
+    while (true) {
+      const std::string_view part = archive->take(ahead);
+      if (!part.empty()) {
+        return part;
+      }
+      ahead = inflated_some();
+      if (ahead.empty()) {
+        archive->finish();
+        return {};
+      }
+    }
+  }
 };
 
 ByteSource::ByteSource(const std::string& path, std::uint64_t max_bytes, bool with_digest)
@@ -178,21 +225,49 @@ ByteSource& ByteSource::operator=(ByteSource&&) noexcept = default;
 // Never more than one chunk of the file and one of the inflated bytes is in memory.
 std::string_view ByteSource::next() {
   State& s = *state_;
+  std::string_view chunk;
   if (s.format == State::Format::unknown) {
     s.detect();
+    s.detect_archive();
+    if (s.archive) {
+      list_archive();
+    }
   }
-  std::string_view chunk;
-  if (s.format == State::Format::gzip) {
-    chunk = s.inflate_some();
-  } else if (s.raw_begin < s.raw_end || s.fill()) {
-    chunk = {s.raw.data() + s.raw_begin, s.raw_end - s.raw_begin};
-    s.raw_begin = s.raw_end;
+  if (s.archive) {
+    chunk = s.archive_some();
+  } else if (!s.ahead.empty()) {
+    chunk = std::exchange(s.ahead, {});
+  } else {
+    chunk = s.inflated_some();
   }
   s.given_bytes += chunk.size();
   if (s.given_bytes > s.max_bytes) {
     s.fail(fmt::format("larger than {} bytes", s.max_bytes));
   }
   return chunk;
+}
+
+// A second reader of the same file, which only looks for the names. What a pipe gives is gone once
+// it is read: there the end of the archive has to tell.
+void ByteSource::list_archive() {
+  State& s = *state_;
+  std::error_code error;
+  if (s.descriptor == STDIN_FILENO || !std::filesystem::is_regular_file(s.name, error)) {
+    return;
+  }
+  ByteSource again(s.name, s.max_bytes);
+  again.state_->detect();
+  again.state_->archive.emplace(s.name);
+  std::uint64_t bytes = 0;
+  for (std::string_view chunk = again.state_->inflated_some(); !chunk.empty();
+       chunk = again.state_->inflated_some()) {
+    bytes += chunk.size();
+    if (bytes > s.max_bytes) {
+      s.fail(fmt::format("larger than {} bytes", s.max_bytes));
+    }
+    while (!again.state_->archive->take(chunk).empty()) {}
+  }
+  again.state_->archive->finish();
 }
 
 const std::string& ByteSource::name() const { return state_->name; }

@@ -1,7 +1,7 @@
 #pragma once
 // Files read as streams of bytes: by chunks, and gzip is inflated (recognised by its first two
 // bytes, 1f 8b, not by name), so that memory does not grow with the file and a bomb ends in an
-// error. file_write.hpp writes.
+// error. Of a tar archive with one file, packed or not, that file is read. file_write.hpp writes.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,7 +13,8 @@ inline constexpr std::uint64_t kDefaultMaxBytes = std::uint64_t{8} << 30;
 inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{256} << 20; // kept in memory as text
 
 // Throws InputError `x.json: cannot read: is a directory`, `x.json.gz: gzip stream ends at byte N`
-// (N counts compressed bytes), `... larger than N bytes` (max_bytes, which counts inflated bytes).
+// (N counts compressed bytes), `... larger than N bytes` (max_bytes, which counts inflated bytes),
+// `x.tgz: tar archive of 2 files: unpack it and give one of them: a.json, b.json`.
 // Path "-" is standard input.
 class ByteSource {
 public:
@@ -33,6 +34,7 @@ public:
 
 private:
   struct State;
+  void list_archive();
   std::unique_ptr<State> state_;
 };
 

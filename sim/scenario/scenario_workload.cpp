@@ -83,8 +83,10 @@ void check_complete(const train::Trace& trace, const std::string& file) {
                               "; import with --model, or record_shapes=True"});
     }
     if (!layer.forward || !layer.backward) {
-      problems.push_back({file, pointer + (layer.forward ? "/backward_s" : "/forward_s"),
-                          "unknown: the trace holds sizes only"});
+      problems.push_back(
+          {file, pointer + (layer.forward ? "/backward_s" : "/forward_s"),
+           "unknown: the trace holds sizes only; /workload/model with /workload/device "
+           "computes them"});
     }
     if (problems.size() == 20) {
       break;

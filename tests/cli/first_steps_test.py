@@ -5,12 +5,14 @@ flags, tables and progress. Wrong answers are in regressions_test.py.
 usage: first_steps_test.py STEPSIM [WORD]
 """
 import gzip
+import io
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tarfile
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS / "files"), str(TESTS / "fuzz")]
@@ -204,6 +206,41 @@ def what_is_no_trace_is_named(place):
     for name, says in (("m.xml", "stepsim import nccl-topology"), ("x.xlsx", "spreadsheet"),
                        ("t.tar", "tar archive"), ("n.txt", "not JSON")):
         place.refused("import", "kineto", name, "-o", "o.json", code=3, says=says)
+
+
+def archives_are_opened_or_listed(place):
+    """a packed archive with one file is that file, one with several is an error that lists them"""
+    def packed(name, *files):
+        with tarfile.open(place.path(name), "w:gz") as archive:
+            for file, content in files:
+                info = tarfile.TarInfo(file)
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+    packed("one.tgz", ("._trace.et", b"xattr"), ("a/trace.et", samples.chakra()))
+    place.run("import", "auto", "one.tgz", "-o", "t.json", "--quiet", code=0)
+    trace = json.loads(place.path("t.json").read_text())
+    check([bucket["bytes"] for bucket in trace["buckets"]] == [4000, 8000], trace["buckets"])
+    packed("two.tgz", ("a.json", samples.kineto()), ("b.json", samples.kineto()))
+    for form in ("kineto", "pytorch-et", "chakra", "auto"):
+        place.refused("import", form, "two.tgz", "-o", "u.json", code=3,
+                      says="two.tgz: tar archive of 2 files: unpack it and give one of them: "
+                           "a.json, b.json")
+
+
+def workloads_of_other_simulators_run(place):
+    """traces of Chakra and workloads of ASTRA-sim are imported, and run takes the result"""
+    place.write("c.et", samples.chakra())
+    place.write("c.json", samples.chakra_json())
+    place.write("w.txt", samples.astra_text())
+    forms = (("chakra", "c.et"), ("chakra", "c.json"),
+             ("astra-text", "w.txt", "--drop-other-communication"))
+    for form, name, *flags in forms:
+        place.run("import", form, name, *flags, "-o", "t.json", "--quiet", "--force", code=0)
+        place.run("check", "t.json", code=0)
+        place.write("s2.json", changed(workload={"trace": "t.json"}))
+        place.run("run", "s2.json", "--quiet", code=0)
+    place.run("import", "chakra", "c.et", "--ranks", 8, "-o", "c.samples.json", "--quiet", code=0)
+    place.run("check", "c.samples.json", code=0)
 
 
 def warnings_of_ranks_are_said_once(place):

@@ -1,6 +1,8 @@
 """Small inputs of every kind that the program reads from outside: logs, tables and recordings for the
 importers."""
+import io
 import json
+import tarfile
 
 
 def osu():
@@ -131,6 +133,67 @@ def line_costs():
         {"op": "allreduce", "grade": "bound", **line}, {"op": "allgather", "grade": "measured", **line}]}).encode()
 
 
+def varint(value):
+    out = b""
+    while value >= 128:
+        out += bytes([value % 128 + 128])
+        value //= 128
+    return out + bytes([value])
+
+
+def field(number, value):
+    """A field of a protocol buffer: a number, or bytes."""
+    if isinstance(value, int):
+        return varint(number * 8) + varint(value)
+    return varint(number * 8 + 2) + varint(len(value)) + value
+
+
+# Nodes of two layers and their buckets: id, name, type, microseconds, collective, bytes.
+CHAKRA = [(1, "conv_FWD", 4, 10, None, None), (2, "fc_FWD", 4, 20, None, None),
+          (3, "fc_BWD_WG", 4, 40, None, None), (4, "reduce_fc", 7, 7, 0, 4000),
+          (5, "conv_BWD_WG", 4, 30, None, None), (6, "reduce_conv", 7, 9, 0, 8000),
+          (7, "buffers", 7, 2, 5, 212)]
+
+
+def chakra():
+    """Metadata and nodes as protocol buffers, each behind its length."""
+    messages = [field(1, b"0.0.4")]
+    for number, name, kind, duration, op, size in CHAKRA:
+        message = (field(1, number) + field(2, name.encode()) + field(3, kind) + field(7, duration) +
+                   field(10, field(1, b"is_cpu_op") + field(27, 0)))
+        if number > 1:
+            message += field(5, varint(number - 1))
+        if op is not None:
+            message += field(10, field(1, b"comm_type") + field(9, op))
+            message += field(10, field(1, b"comm_size") + field(13, size))
+        messages.append(message)
+    return b"".join(varint(len(message)) + message for message in messages)
+
+
+def chakra_json():
+    nodes = [{"Id": number, "Name": name, "NodeType": kind, "runtime": duration, "is_cpu_op": False,
+              "data_deps": [number - 1] if number > 1 else [],
+              **({} if op is None else {"comm_type": op, "comm_size": size})}
+             for number, name, kind, duration, op, size in CHAKRA]
+    return json.dumps({"workload_graph": nodes, "ngpus": 8}).encode()
+
+
+def astra_text():
+    return (b"DATA\n3\nconv1\t-1\t13003\tNONE\t0\t12864\tNONE\t0\t32291\tALLREDUCE\t37632\t3229\n"
+            b"mlp -1 100 ALLGATHER 64 1 NONE 0 5 REDUCESCATTER 4096 10\n"
+            b"mlp -1 16416 NONE 0 27708 NONE 0 9220 ALLREDUCE 8192000 922")
+
+
+def archive():
+    """A layer table in a packed archive."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as packed:
+        info = tarfile.TarInfo("a/layers.csv")
+        info.size = len(layer_table())
+        packed.addfile(info, io.BytesIO(layer_table()))
+    return out.getvalue()
+
+
 def size_table():
     return b"name,elements,dtype\nconv.weight,9408,float32\n\"fc, bias\",1000,torch.bfloat16\n"
 
@@ -151,4 +214,9 @@ IMPORTS = {
     "nccl-topology": ("machine.xml", topology_xml, []),
     "kineto": ("rank0.pt.trace.json", kineto, []),
     "pytorch-et": ("et.json", execution_trace, []),
+    "chakra": ("chakra.et", chakra, []),
+    "chakra, JSON": ("chakra.json", chakra_json, []),
+    "chakra, samples": ("chakra.0.et", chakra, ["--ranks", "8"]),
+    "astra-text": ("work.txt", astra_text, ["--drop-other-communication"]),
+    "layer-table, archive": ("layers.tgz", archive, []),
 }

@@ -15,6 +15,7 @@
 #include "base/quantity.hpp"
 #include "cli/commands/import_flags.hpp"
 #include "cli/commands/import_topology.hpp"
+#include "cli/commands/import_workloads.hpp"
 #include "cli/commands/imported.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
@@ -41,10 +42,14 @@ constexpr CommandText kImportText{
     "layer-table (CSV) into a trace; nccl-tests, nccl-inspector and osu into samples for\n"
     "stepsim-calibrate fit, osu into a cost file where OUT ends in .cost.json; nccl-topology\n"
     "(NCCL_TOPO_DUMP_FILE of NCCL or RCCL) into a topology; pytorch-et (execution trace) into\n"
-    "sizes without times; auto detects the format. Prints a summary and warnings.",
+    "sizes without times; chakra (execution trace of MLCommons, .et or JSON) into a trace, or\n"
+    "samples where OUT ends in .samples.json; astra-text (workload of ASTRA-sim or SimAI) into a\n"
+    "trace; auto detects the format. An archive (.tar.gz) with one file is opened. Prints a\n"
+    "summary and warnings.",
     "stepsim import kineto rank0.json.gz rank1.json.gz -o traces/mine.json\n"
     "stepsim import osu allreduce8.log --op allreduce --ranks 8 -o allreduce8.cost.json\n"
     "stepsim import nccl-topology node.xml -o node.topology.json\n"
+    "stepsim import chakra chakra.0.et -o traces/rank0.json\n"
     "stepsim import auto layers.csv -o traces/layers.json",
     "Formats are described in docs/file-formats.md; `stepsim check OUT` validates the result.\n"
     "A table for --sizes is written inside the training program, before it wraps the model:\n"
@@ -56,9 +61,9 @@ constexpr CommandText kImportText{
     kJsonOnly,
 };
 
-constexpr std::array<std::string_view, 9> kFormats{"kineto",        "caffe-log",  "layer-table",
-                                                   "osu",           "nccl-tests", "nccl-inspector",
-                                                   "nccl-topology", "pytorch-et", "auto"};
+constexpr std::array<std::string_view, 11> kFormats{
+    "kineto",        "caffe-log",  "layer-table", "osu",        "nccl-tests", "nccl-inspector",
+    "nccl-topology", "pytorch-et", "chakra",      "astra-text", "auto"};
 
 // A flag that belongs to other formats is an error, not silence. Each row names a flag with the
 // formats that read it; a format is looked for in that text, which works because the name of no
@@ -69,6 +74,8 @@ void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
     const std::string& value;
     std::string_view formats;
   };
+  static const std::string kGiven = "given";
+  static const std::string kAbsent;
   const std::array rows{
       Row{"--batch-size", flags.batch_size, "kineto"},
       Row{"--skip-steps", flags.skip_steps, "kineto"},
@@ -82,13 +89,16 @@ void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
       Row{"--ddp-log", flags.ddp_log, "kineto"},
       Row{"--pytorch-et", flags.pytorch_et, "kineto"},
       Row{"--parameters", flags.parameters, "kineto"},
-      Row{"--dtype", flags.dtype, "kineto"},
+      Row{"--dtype", flags.dtype, "kineto chakra"},
       Row{"--variability", flags.variability, "kineto"},
       Row{"--cost", flags.cost, "kineto"},
       Row{"--op", flags.op, "osu nccl-tests"},
-      Row{"--ranks", flags.ranks, "osu nccl-tests"},
+      Row{"--ranks", flags.ranks, "osu nccl-tests chakra"},
       Row{"--value", flags.value, "osu"},
       Row{"--column", flags.column, "nccl-tests"},
+      Row{"--tick", flags.tick, "astra-text"},
+      Row{"--drop-other-communication", flags.drop_other_communication ? kGiven : kAbsent,
+          "astra-text"},
       Row{"--gpus", flags.topology.gpus, "nccl-topology"},
       Row{"--pcie-efficiency", flags.topology.pcie_efficiency, "nccl-topology"},
       Row{"--pcie-default", flags.topology.pcie_default, "nccl-topology"},
@@ -210,6 +220,12 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
   if (flags.format == "pytorch-et") {
     return imported_trace(io::trace_of_sizes(single_file(flags), common_options(flags)));
   }
+  if (flags.format == "chakra") {
+    return imported_chakra(single_file(flags), flags, target);
+  }
+  if (flags.format == "astra-text") {
+    return imported_astra_text(single_file(flags), flags);
+  }
   if (flags.format == "nccl-tests") {
     return imported_nccl_tests(flags);
   }
@@ -265,7 +281,7 @@ void resolve_format(ImportFlags& flags, const Common& common) {
 void add_flags(CLI::App& app, ImportFlags& flags) {
   app.add_option("FORMAT", flags.format,
                  "kineto, caffe-log, layer-table, osu, nccl-tests, "
-                 "nccl-inspector, nccl-topology, pytorch-et or auto")
+                 "nccl-inspector, nccl-topology, pytorch-et, chakra, astra-text or auto")
       ->required();
   app.add_option("FILE", flags.files,
                  "input, .gz or not; kineto takes one per rank, nccl-inspector several")
@@ -297,8 +313,8 @@ void add_flags(CLI::App& app, ImportFlags& flags) {
       kKineto);
   add("--parameters", flags.parameters, "N",
       "elements of all gradients, e.g. 110M, spread over the backward pass (assumed)", kKineto);
-  add("--dtype", flags.dtype, "TYPE", "of gradients where no record says; default float32",
-      kKineto);
+  add("--dtype", flags.dtype, "TYPE",
+      "of gradients where no record says (also chakra); default float32", kKineto);
   add("--pytorch-et", flags.pytorch_et, "FILE",
       "PyTorch execution trace of the same job, with the sizes", kKineto);
   add("--ddp-log", flags.ddp_log, "FILE",
@@ -311,9 +327,15 @@ void add_flags(CLI::App& app, ImportFlags& flags) {
       kKineto);
   app.add_flag("--allow-unknown-sizes", flags.allow_unknown_sizes,
                "writes a trace without gradient sizes, for its times alone; run refuses it")
-      ->group("kineto, layer-table");
-  constexpr const char* kTimes = "osu, nccl-tests";
-  add("--ranks", flags.ranks, "N", "number of ranks; required for osu, whose files do not say",
+      ->group("kineto, layer-table, chakra, astra-text");
+  constexpr const char* kAstra = "astra-text";
+  add("--tick", flags.tick, "TIME", "length of a tick; not in the file; default 1ns", kAstra);
+  app.add_flag("--drop-other-communication", flags.drop_other_communication,
+               "keeps the communication that is data-parallel, and the times of all layers")
+      ->group(kAstra);
+  constexpr const char* kTimes = "osu, nccl-tests, chakra";
+  add("--ranks", flags.ranks, "N",
+      "number of ranks; required for osu and for samples of chakra, whose files do not say",
       kTimes);
   add("--op", flags.op, "OP", "operation; default by the title; of several tables only this one",
       kTimes);

@@ -72,11 +72,7 @@ void size_options(const ImportFlags& flags, io::KinetoOptions& options) {
     options.parameters = parameter_count(flags.parameters);
   }
   if (!flags.dtype.empty()) {
-    const auto word = io::dtype_of_pytorch(flags.dtype);
-    if (!word) {
-      require_word("--dtype", flags.dtype, train::dtype_words());
-    }
-    options.dtype = word->word;
+    options.dtype = dtype_flag(flags.dtype);
   }
 }
 
@@ -166,6 +162,14 @@ io::KinetoOptions kineto_options(const ImportFlags& flags) {
   options.with_costs = !flags.cost.empty();
   size_options(flags, options);
   return options;
+}
+
+std::string dtype_flag(const std::string& text) {
+  const auto word = io::dtype_of_pytorch(text);
+  if (!word) {
+    require_word("--dtype", text, train::dtype_words());
+  }
+  return std::string(word->word);
 }
 
 Imported imported_kineto(const ImportFlags& flags, const io::KinetoOptions& options) {

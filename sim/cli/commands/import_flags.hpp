@@ -16,9 +16,9 @@ struct ImportFlags { // as typed
   std::string max_bytes = "8GiB", attribution, licence;
   std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
   std::string sizes, sizes_order, ddp_log, pytorch_et, parameters, dtype, variability, cost;
-  std::string op, ranks, value, column;
+  std::string op, ranks, value, column, tick;
   TopologyFlags topology;
-  bool allow_unknown_sizes = false;
+  bool allow_unknown_sizes = false, drop_other_communication = false;
 };
 
 // What every importer takes: limits, credit, and who made the file.
@@ -26,6 +26,9 @@ struct ImportFlags { // as typed
 
 // Absent flags keep the defaults of the importer. Throws UsageError for a value that is none.
 [[nodiscard]] io::KinetoOptions kineto_options(const ImportFlags& flags);
+
+// The word of an element type, from the flag --dtype. Throws UsageError for an unknown one.
+[[nodiscard]] std::string dtype_flag(const std::string& text);
 
 // The trace, and the files of --variability and --cost. Throws InputError with what would help
 // where gradient sizes are unknown, unless they may be.

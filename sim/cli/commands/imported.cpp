@@ -2,6 +2,8 @@
 // times, sizes.
 #include "cli/commands/imported.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
@@ -50,7 +52,10 @@ Imported imported_trace(const train::Trace& trace) {
   }
   std::vector<std::string> warnings = trace.warnings;
   if (bytes == 0) {
-    warnings.emplace_back("run refuses this trace: it has no gradient sizes");
+    const bool known = std::ranges::all_of(
+        trace.layers, [](const train::Layer& layer) { return layer.gradient_bytes.has_value(); });
+    warnings.emplace_back(known ? "no layer has a gradient: run sends nothing"
+                                : "run refuses this trace: it has no gradient sizes");
   }
   return {io::to_json(trace), text, warnings};
 }
@@ -87,11 +92,18 @@ void refuse_other_format(const std::string& file, std::string_view format) {
   const bool wants_trace = format == io::name(io::ImportFormat::kineto);
   const std::size_t begin = head.find_first_not_of(" \t\r\n");
   const bool is_json = begin != std::string::npos && (head[begin] == '{' || head[begin] == '[');
-  if (detected.format && (wants_trace ? !is_trace && !is_json : is_trace)) {
+  // What only one format has, and no other can be taken for.
+  const bool unmistakable = is_trace || detected.format == io::ImportFormat::chakra ||
+                            detected.format == io::ImportFormat::pytorch_et ||
+                            detected.format == io::ImportFormat::astra_text;
+  const bool other = detected.format && format != io::name(*detected.format);
+  if (other && (unmistakable || (wants_trace && !is_json))) {
     throw InputError(file, "", io::import_first(*detected.format));
   }
-  const bool is_xml = begin != std::string::npos && head[begin] == '<'; // whose reader knows more
-  if (!detected.format && !is_json && !detected.advice.empty() && (wants_trace || !is_xml)) {
+  // Formats whose readers know more: XML, and protocol buffers, which are binary.
+  const bool is_xml = begin != std::string::npos && head[begin] == '<';
+  const bool reader_knows = is_xml || format == io::name(io::ImportFormat::chakra);
+  if (!detected.format && !is_json && !detected.advice.empty() && (wants_trace || !reader_knows)) {
     throw InputError(file, "", detected.advice);
   }
   if (wants_trace && !detected.format && !is_json) {

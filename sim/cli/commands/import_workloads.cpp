@@ -1,0 +1,57 @@
+#include "cli/commands/import_workloads.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "import/chakra/chakra_samples.hpp"
+#include "import/chakra/import_chakra.hpp"
+#include "import/import_astra_text.hpp"
+
+namespace stepsim::cli {
+
+Imported imported_chakra(const std::string& file, const ImportFlags& flags,
+                         const std::string& target) {
+  std::optional<std::int64_t> ranks;
+  if (!flags.ranks.empty()) {
+    ranks = count("--ranks", flags.ranks, io::at_least(1));
+  }
+  if (target.ends_with(".samples.json")) {
+    return imported_samples(io::chakra_samples(file, common_options(flags), ranks));
+  }
+  io::ChakraOptions options{common_options(flags), std::nullopt};
+  if (!flags.dtype.empty()) {
+    options.dtype = dtype_flag(flags.dtype);
+  }
+  io::ChakraImport imported = io::import_chakra(file, options);
+  if (!imported.remedy.empty() && !flags.allow_unknown_sizes) {
+    throw InputError(file, "", imported.remedy);
+  }
+  imported.trace.ranks = ranks ? ranks : imported.trace.ranks;
+  Imported result = imported_trace(imported.trace);
+  result.last_line = imported.found + "\n";
+  return result;
+}
+
+Imported imported_astra_text(const std::string& file, const ImportFlags& flags) {
+  io::AstraTextOptions options;
+  options.common = common_options(flags);
+  options.drop_other_communication = flags.drop_other_communication;
+  if (!flags.tick.empty()) {
+    options.tick = Seconds{quantity("--tick", flags.tick, base::QuantityKind::time, io::above(0))};
+    options.tick_given = true;
+  }
+  const train::Trace trace = io::import_astra_text(file, options);
+  const bool sends = std::ranges::any_of(trace.layers, [](const train::Layer& layer) {
+    return layer.gradient_bytes.value_or(Bytes{0}).value > 0;
+  });
+  if (!sends && !flags.drop_other_communication && !flags.allow_unknown_sizes) {
+    throw InputError(file, "",
+                     "no layer reduces a gradient, so there is no communication to simulate "
+                     "(--allow-unknown-sizes writes the times alone)");
+  }
+  return imported_trace(trace);
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,50 @@
+#include "import/chakra/chakra_samples.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "base/error.hpp"
+#include "files/import_source.hpp"
+#include "import/chakra/chakra_nodes.hpp"
+
+namespace stepsim::io {
+
+Samples chakra_samples(const std::string& path, const ImportOptions& options,
+                       std::optional<std::int64_t> ranks) {
+  const ChakraFile file = read_chakra(path, options.max_bytes);
+  Samples samples;
+  samples.file = file.name;
+  samples.name = result_name(options, path);
+  samples.source = make_source("chakra", options);
+  samples.source.files.push_back(file.source);
+  ranks = ranks ? ranks : file.ranks;
+  if (!ranks) {
+    throw InputError(file.name, "", "the file does not say how many ranks: give --ranks");
+  }
+  std::map<std::pair<std::string, std::string>, SampleSet> sets; // by operation and type
+  for (const ChakraNode& node : file.nodes) {
+    const double seconds = node.duration_us.value_or(0) / 1e6;
+    if (node.kind != ChakraKind::collective || !node.bytes || !measured_times().contains(seconds) ||
+        std::ranges::find(kSampleOps, word_of(*node.op)) == kSampleOps.end()) {
+      continue;
+    }
+    SampleSet& set = sets[{std::string(word_of(*node.op)), node.dtype}];
+    set.op = word_of(*node.op);
+    set.dtype = node.dtype;
+    set.ranks = *ranks;
+    set.samples.push_back(
+        {.bytes = static_cast<double>(*node.bytes), .time_s = seconds, .pass = {}});
+  }
+  if (sets.empty()) {
+    throw InputError(file.name, "", "no collective has a size and a duration");
+  }
+  for (auto& [key, set] : sets) {
+    samples.sets.push_back(std::move(set));
+  }
+  samples.warnings.emplace_back("one rank: communication times contain waiting");
+  return samples;
+}
+
+} // namespace stepsim::io

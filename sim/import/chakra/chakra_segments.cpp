@@ -1,0 +1,140 @@
+#include "import/chakra/chakra_segments.hpp"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace stepsim::io {
+
+namespace {
+
+bool same_call(const ChakraNode& a, const ChakraNode& b) {
+  return a.name == b.name && a.op == b.op && a.bytes == b.bytes && a.group == b.group;
+}
+
+// Kernels say which collective they are of, but not which of its calls.
+bool names_kernel(const ChakraNode& node) {
+  return node.name.starts_with("nccl") || node.name.starts_with("rccl") ||
+         node.name.find('(') != std::string::npos;
+}
+
+// How many collectives an iteration has: the smallest part of the list that all of it repeats, if
+// names tell the collectives of this part apart. One collective alone is not told apart by a name:
+// it is an iteration only where a part of a forward pass is in front of each call.
+std::size_t period_of(std::span<const ChakraNode* const> collectives, bool forward_each) {
+  const std::size_t count = collectives.size();
+  std::set<std::string_view> names;
+  std::size_t period = 0;
+  while (period < count && names.insert(collectives[period]->name).second) {
+    ++period;
+  }
+  if (period == 0 || count % period != 0 || (period == 1 && !forward_each) ||
+      std::ranges::any_of(collectives,
+                          [](const ChakraNode* each) { return names_kernel(*each); })) {
+    return count;
+  }
+  for (std::size_t i = period; i < count; ++i) {
+    if (!same_call(*collectives[i], *collectives[i - period])) {
+      return count;
+    }
+  }
+  return period;
+}
+
+ChakraCounts counts_of(const ChakraFile& file, bool& device_only) {
+  ChakraCounts counts;
+  double device_us = 0;
+  for (const ChakraNode& node : file.nodes) {
+    const double duration = node.duration_us.value_or(0);
+    counts.all_us += duration;
+    switch (node.kind) {
+    case ChakraKind::compute:
+      ++counts.compute;
+      counts.timed = counts.timed || node.duration_us.has_value();
+      if (node.on_host == false) {
+        device_us += duration;
+      } else {
+        ++counts.host;
+        counts.host_us += duration;
+      }
+      break;
+    case ChakraKind::collective:
+      ++counts.collectives;
+      break;
+    case ChakraKind::launch:
+      ++counts.launches;
+      break;
+    case ChakraKind::send_or_receive:
+      ++counts.sends_and_receives;
+      break;
+    case ChakraKind::other:
+      break;
+    }
+  }
+  device_only = device_us > 0;
+  if (!device_only) {
+    counts.host = 0;
+    counts.host_us = 0;
+  }
+  return counts;
+}
+
+} // namespace
+
+ChakraSegments cut_at_collectives(const ChakraFile& file) {
+  ChakraSegments cut;
+  bool device_only = false;
+  cut.counts = counts_of(file, device_only);
+  const std::vector<std::size_t> order = running_order(file);
+  std::vector<const ChakraNode*> collectives;
+  bool has_steps = false;
+  bool forward = false; // since the last collective
+  bool forward_each = true;
+  for (const std::size_t i : order) {
+    const ChakraNode& node = file.nodes[i];
+    has_steps = has_steps || node.step_begins;
+    forward = forward || (node.kind == ChakraKind::compute && node.forward);
+    if (node.kind == ChakraKind::collective) {
+      forward_each = forward_each && std::exchange(forward, false);
+      collectives.push_back(&node);
+      cut.counts.ordered_by_start = node.start_us.has_value();
+    }
+  }
+  const std::size_t period = period_of(collectives, forward_each);
+  cut.iterations.emplace_back().segments.emplace_back();
+  std::size_t seen = 0; // collectives
+  const auto next_iteration = [&] { cut.iterations.emplace_back().segments.emplace_back(); };
+  for (const std::size_t i : order) {
+    const ChakraNode& node = file.nodes[i];
+    if (node.step_begins && cut.iterations.back().segments.size() > 1) {
+      next_iteration();
+    }
+    ChakraSegment& segment = cut.iterations.back().segments.back();
+    if (node.kind == ChakraKind::compute) {
+      segment.in_backward = segment.in_backward || node.backward;
+      if (!device_only || node.on_host == false) {
+        (segment.in_backward ? segment.backward_us : segment.forward_us) +=
+            node.duration_us.value_or(0);
+      }
+    } else if (node.kind == ChakraKind::collective) {
+      if (!has_steps && seen > 0 && seen % period == 0) {
+        // The segment that was begun behind the last collective belongs to the new iteration.
+        const ChakraSegment begun = segment;
+        segment = {};
+        next_iteration();
+        cut.iterations.back().segments.back() = begun;
+      }
+      ++seen;
+      ChakraSegment& ending = cut.iterations.back().segments.back();
+      ending.collective = &node;
+      const bool last = !has_steps && seen % period == 0;
+      const bool in_backward = ending.in_backward && !last;
+      cut.iterations.back().segments.emplace_back().in_backward = in_backward;
+    }
+  }
+  return cut;
+}
+
+} // namespace stepsim::io
