@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kHead = std::size_t{1} << 20;
 
-constexpr std::array<std::pair<std::string_view, ImportFormat>, 7> kNames{{
+constexpr std::array<std::pair<std::string_view, ImportFormat>, 8> kNames{{
     {"kineto", ImportFormat::kineto},
     {"nccl-tests", ImportFormat::nccl_tests},
     {"osu", ImportFormat::osu},
@@ -28,6 +28,7 @@ constexpr std::array<std::pair<std::string_view, ImportFormat>, 7> kNames{{
     {"layer-table", ImportFormat::layer_table},
     {"caffe-log", ImportFormat::caffe_log},
     {"pytorch-et", ImportFormat::pytorch_et},
+    {"hf-config", ImportFormat::hf_config},
 }};
 
 bool contains(std::string_view text, std::string_view part) {
@@ -52,7 +53,7 @@ DetectedFormat detect_json(std::string_view head) {
     return {ImportFormat::kineto, ""};
   }
   if (contains(head, "\"architectures\"") || contains(head, "\"model_type\"")) {
-    return not_supported("model configurations are not supported; see stepsim models list");
+    return {ImportFormat::hf_config, ""};
   }
   return {};
 }

@@ -13,7 +13,8 @@ enum class ImportFormat {
   nccl_topology,
   layer_table,
   caffe_log,
-  pytorch_et
+  pytorch_et,
+  hf_config
 };
 
 // "kineto", "nccl-tests", ...: the words of the command line.

@@ -117,6 +117,8 @@ def imports(programs, folder):
         if word in ("osu", "nccl-tests"):
             commands.append(["stepsim-calibrate", "fit", mutant, "--op", "allreduce", *flags, "-o",
                              "out.json"])
+        if word == "hf-config":
+            commands.append(stepsim("models", "show", "./mutant.json"))
         data = content()
         seeds.append(Seed(form, data, "tree" if data[:1] == b"{" else "bytes", mutant, commands))
     # Files that say how large the gradients of a trace are.

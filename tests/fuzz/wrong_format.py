@@ -14,7 +14,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import samples  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FORMATS = ["kineto", "caffe-log", "layer-table", "osu", "nccl-tests", "nccl-topology", "auto"]
+FORMATS = ["kineto", "caffe-log", "layer-table", "osu", "nccl-tests", "nccl-topology", "hf-config",
+           "auto"]
 HEAD = 64 << 10
 MEMORY_LIMIT = 300 << 20  # the program maps about 100 MiB
 

@@ -57,9 +57,9 @@ TEST_CASE("exactly one of trace, model and layers is given") {
   CHECK(problem_of(with_workload(R"("model": "resnet50", "trace": "x.json")")) == expected);
 }
 
-TEST_CASE("a model needs exactly one of device and measured") {
+TEST_CASE("a model needs exactly one of device, measured and gpu") {
   CHECK(problem_of(with_workload(R"("model": "resnet50", "batch_size": 1)")) ==
-        "test.json: /workload: give exactly one of device and measured");
+        "test.json: /workload: give exactly one of device, measured and gpu");
 }
 
 TEST_CASE("an unknown model names the nearest one") {

@@ -19,6 +19,7 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "files/import_source.hpp"
+#include "files/model_config.hpp"
 #include "files/trace_file.hpp"
 #include "files/trace_text.hpp"
 #include "import/import_caffe_log.hpp"
@@ -28,6 +29,7 @@
 #include "import/nccl/import_nccl_tests.hpp"
 #include "import/sizes/execution_trace.hpp"
 #include "scenario/files.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::cli {
 
@@ -39,7 +41,8 @@ constexpr CommandText kImportText{
     "Turns measurements of other tools into our files: kineto (PyTorch profiler), caffe-log and\n"
     "layer-table (CSV) into a trace; nccl-tests and osu into samples for stepsim-calibrate fit,\n"
     "osu into a cost file where OUT ends in .cost.json; nccl-topology (NCCL_TOPO_DUMP_FILE) into\n"
-    "a topology; pytorch-et (execution trace) into sizes without times; auto detects the format.\n"
+    "a topology; pytorch-et (execution trace) into sizes without times; hf-config (config.json of\n"
+    "a Hugging Face model) into a model table; auto detects the format.\n"
     "Prints a summary and warnings.",
     "stepsim import kineto rank0.json.gz rank1.json.gz -o traces/mine.json\n"
     "stepsim import osu allreduce8.log --op allreduce --ranks 8 -o allreduce8.cost.json\n"
@@ -55,9 +58,9 @@ constexpr CommandText kImportText{
     kJsonOnly,
 };
 
-constexpr std::array<std::string_view, 8> kFormats{"kineto",     "caffe-log",  "layer-table",
+constexpr std::array<std::string_view, 9> kFormats{"kineto",     "caffe-log",  "layer-table",
                                                    "osu",        "nccl-tests", "nccl-topology",
-                                                   "pytorch-et", "auto"};
+                                                   "pytorch-et", "hf-config",  "auto"};
 
 // A flag that belongs to other formats is an error, not silence. Each row names a flag with the
 // formats that read it; a format is looked for in that text, which works because the name of no
@@ -183,6 +186,15 @@ Imported imported_nccl_tests(const ImportFlags& flags) {
   return imported_samples(io::import_nccl_tests(single_file(flags), options));
 }
 
+// The configuration of a model as a model table.
+Imported imported_config(const ImportFlags& flags) {
+  io::ParseLimits limits;
+  limits.max_bytes = common_options(flags).max_bytes;
+  const io::Json tree = io::read_json(single_file(flags), limits);
+  const std::string name = flags.name.empty() ? io::config_name(tree) : flags.name;
+  return imported_model(io::parse_model_config(tree, name));
+}
+
 // The one format that describes a machine instead of times.
 Imported imported_topology(const ImportFlags& flags) {
   io::NcclTopologyOptions options = topology_options(flags.topology);
@@ -207,6 +219,9 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
   }
   if (flags.format == "pytorch-et") {
     return imported_trace(io::trace_of_sizes(single_file(flags), common_options(flags)));
+  }
+  if (flags.format == "hf-config") {
+    return imported_config(flags);
   }
   if (flags.format == "nccl-tests") {
     return imported_nccl_tests(flags);
@@ -260,7 +275,7 @@ void resolve_format(ImportFlags& flags, const Common& common) {
 void add_flags(CLI::App& app, ImportFlags& flags) {
   app.add_option("FORMAT", flags.format,
                  "kineto, caffe-log, layer-table, osu, nccl-tests, "
-                 "nccl-topology, pytorch-et or auto")
+                 "nccl-topology, pytorch-et, hf-config or auto")
       ->required();
   app.add_option("FILE", flags.files, "input, .gz or not; kineto takes one per rank")->required();
   const auto add = [&app](const char* name, std::string& value, const char* type,
