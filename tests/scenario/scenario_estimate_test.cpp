@@ -1,6 +1,6 @@
 // A workload whose times are estimated for a named GPU (INP 3).
+#include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "scenario_text.hpp"
 #include "testing/tolerance.hpp"
 #include "json/json_pointer.hpp"
 
