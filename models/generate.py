@@ -48,6 +48,8 @@ def input_of(recipe, network):
     values = {"sequence_length": network.sequence_length}
     if recipe.max_sequence_length:
         values["max_sequence_length"] = recipe.max_sequence_length
+    if recipe.causal:
+        values["causal"] = True
     return values
 
 

@@ -5,7 +5,9 @@ One line is one operation; sizes are the image height x width, S is the sequence
   conv NAME i>o kK [sS] [pP] [gG] [+b]   weight (o, i/G, kh, kw), bias (o) only with +b
   cb NAME ...                            conv NAME.conv without bias, then bn NAME.bn
   fc NAME i>o [xS]                       weight (o, i), bias (o); 1 row, or S rows with xS
+  lin NAME i>o [+b]                      weight (o, i), bias (o) only with +b; S rows
   bn NAME c, ln NAME c                   weight (c), bias (c)
+  rms NAME c                             weight (c)
   emb NAME v h                           weight (v, h); a look-up, 0 MACs
   attn NAME h                            no tensor; scores and weighted sum over the full S x S
   tied NAME V h [+b]                     decoder that uses the token embedding; bias (V) with +b
@@ -109,6 +111,13 @@ class Network:
         self.layer("linear", name, macs, "tokens" if per_token else "sample",
                    ("weight", (outputs, inputs)), ("bias", (outputs,)))
 
+    def linear(self, name, channels, *words):
+        inputs, outputs = map(int, channels.split(">"))
+        tensors = [("weight", (outputs, inputs))]
+        if "+" in read_options(words, "+"):
+            tensors.append(("bias", (outputs,)))
+        self.layer("linear", name, inputs * outputs * self.sequence_length, "tokens", *tensors)
+
     def norm(self, kind, name, channels):
         shape = (int(channels),)
         self.layer(kind, name, 0, "sample", ("weight", shape), ("bias", shape))
@@ -118,6 +127,9 @@ class Network:
 
     def layer_norm(self, name, channels):
         self.norm("layernorm", name, channels)
+
+    def rms_norm(self, name, channels):
+        self.layer("rmsnorm", name, 0, "sample", ("weight", (int(channels),)))
 
     def embedding(self, name, entries, width):
         self.layer("embedding", name, 0, "sample", ("weight", (int(entries), int(width))))
@@ -155,8 +167,10 @@ OPERATIONS = {
     "conv": Network.conv,
     "cb": Network.conv_and_norm,
     "fc": Network.fully_connected,
+    "lin": Network.linear,
     "bn": Network.batch_norm,
     "ln": Network.layer_norm,
+    "rms": Network.rms_norm,
     "emb": Network.embedding,
     "attn": Network.attention,
     "tied": Network.tied_decoder,

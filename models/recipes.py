@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from image_networks import (alexnet, alexnet_caffe, densenet, googlenet, googlenet_caffe,
                             inception_v4, resnet, resnet20, vgg16, vgg16_cifar)
-from sequence_networks import bert, gpt2, lstm_ptb
+from sequence_networks import bert, gpt2, llama, lstm_ptb
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Recipe:
     sequence_length: int = None
     max_sequence_length: int = None  # where position embeddings set a limit
     runs_before: tuple = ()
+    causal: bool = False  # tokens attend to earlier ones alone
 
 
 IMAGENET = (3, 224, 224)
@@ -49,7 +50,23 @@ def bert_recipes(name, layers, h):
 
 def gpt2_recipe(name, layers, h):
     return Recipe(name, "gpt2", "transformers GPT2LMHeadModel, output tied to wte",
-                  tuple(gpt2(layers, h)), sequence_length=1024, max_sequence_length=1024)
+                  tuple(gpt2(layers, h)), sequence_length=1024, max_sequence_length=1024,
+                  causal=True)
+
+
+def llama_recipe(name, family, source, positions, *shape, **options):
+    """The MACs belong to 4096 tokens, or to all positions where these are fewer."""
+    def block_order():
+        for index in range(shape[0]):
+            block = f"model.layers.{index}"
+            yield f"{block}.input_layernorm", f"{block}.self_attn.q_proj"
+            if options.get("qk_norm"):
+                yield f"{block}.self_attn.q_norm", f"{block}.self_attn.scores"
+                yield f"{block}.self_attn.k_norm", f"{block}.self_attn.scores"
+            yield f"{block}.post_attention_layernorm", f"{block}.mlp.gate_proj"
+    return Recipe(name, family, f"config.json of {source}", tuple(llama(*shape, **options)),
+                  sequence_length=min(positions, 4096), max_sequence_length=positions,
+                  runs_before=tuple(block_order()), causal=True)
 
 
 ALL = (
@@ -90,6 +107,21 @@ ALL = (
                  image=CIFAR),
     image_recipe("resnet20", "resnet", "ResNet-20 for CIFAR-10, shortcuts without parameters",
                  resnet20(), image=CIFAR),
+    # name, family, configuration, positions, layers, width, heads, key heads, MLP, vocabulary
+    llama_recipe("llama2_7b", "llama", "Llama-2-7b", 4096, 32, 4096, 32, 32, 11008, 32000),
+    llama_recipe("llama2_13b", "llama", "Llama-2-13b", 4096, 40, 5120, 40, 40, 13824, 32000),
+    llama_recipe("llama2_70b", "llama", "Llama-2-70b", 4096, 80, 8192, 64, 8, 28672, 32000),
+    llama_recipe("llama3_8b", "llama", "Meta-Llama-3-8B", 8192, 32, 4096, 32, 8, 14336, 128256),
+    llama_recipe("llama3_70b", "llama", "Meta-Llama-3-70B", 8192, 80, 8192, 64, 8, 28672, 128256),
+    llama_recipe("llama3_1_405b", "llama", "Llama-3.1-405B", 131072, 126, 16384, 128, 8, 53248,
+                 128256),
+    llama_recipe("mistral_7b", "mistral", "Mistral-7B-v0.1", 32768, 32, 4096, 32, 8, 14336, 32000),
+    llama_recipe("qwen2_5_0_5b", "qwen2", "Qwen2.5-0.5B", 32768, 24, 896, 14, 2, 4864, 151936,
+                 bias=True, tied=True),
+    llama_recipe("qwen2_5_7b", "qwen2", "Qwen2.5-7B", 131072, 28, 3584, 28, 4, 18944, 152064,
+                 bias=True),
+    llama_recipe("qwen3_8b", "qwen3", "Qwen3-8B", 40960, 36, 4096, 32, 8, 12288, 151936, head=128,
+                 qk_norm=True),
     Recipe("lstm_ptb", "lstm", "two-layer LSTM language model for Penn Treebank", tuple(lstm_ptb()),
            sequence_length=35),
 )

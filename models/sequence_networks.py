@@ -44,6 +44,31 @@ def gpt2(layers, h):
     yield f"tied lm_head 50257 {h}"
 
 
+def llama(layers, h, heads, kv_heads, f, vocabulary, head=None, bias=False, qk_norm=False,
+          tied=False):
+    """Decoder with gated MLP: `heads` of width `head` share `kv_heads` keys and values; f: width of the MLP."""
+    head = head or h // heads
+    with_bias = " +b" if bias else ""
+    yield f"emb model.embed_tokens {vocabulary} {h}"
+    for index in range(layers):
+        name = f"model.layers.{index}"
+        yield f"lin {name}.self_attn.q_proj {h}>{heads * head}{with_bias}"
+        yield f"lin {name}.self_attn.k_proj {h}>{kv_heads * head}{with_bias}"
+        yield f"lin {name}.self_attn.v_proj {h}>{kv_heads * head}{with_bias}"
+        yield f"attn {name}.self_attn.scores {heads * head}"
+        yield f"lin {name}.self_attn.o_proj {heads * head}>{h}"
+        if qk_norm:
+            yield f"rms {name}.self_attn.q_norm {head}"
+            yield f"rms {name}.self_attn.k_norm {head}"
+        yield f"lin {name}.mlp.gate_proj {h}>{f}"
+        yield f"lin {name}.mlp.up_proj {h}>{f}"
+        yield f"lin {name}.mlp.down_proj {f}>{h}"
+        yield f"rms {name}.input_layernorm {h}"
+        yield f"rms {name}.post_attention_layernorm {h}"
+    yield f"rms model.norm {h}"
+    yield f"tied lm_head {vocabulary} {h}" if tied else f"lin lm_head {h}>{vocabulary}"
+
+
 def lstm_ptb():
     yield "emb embedding 10000 1500"
     yield "lstm lstm.l0 1500 1500"

@@ -22,12 +22,13 @@ inline constexpr std::array kMeasuredStepKeys{
         .example(R"("wfbp")"),
     number("step_s", "Measured time of the step, s.").in(io::above(0)).example("1.2334").required(),
     text("source", "Where this number comes from.").example(R"("table 3")")};
-inline constexpr std::array kMeasuredStep{object("rows", kMeasuredStepKeys, "One measured step.")};
+inline constexpr std::array kMeasuredStepRow{
+    object("rows", kMeasuredStepKeys, "One measured step.")};
 
 inline constexpr std::array kMeasuredStepsKeys{
     text("source", "Where the numbers come from.").example(R"("our own runs, 2026-01-31")"),
     text("note", "A remark for readers of the file.").example(R"("means of 50 steps")"),
-    list("rows", kMeasuredStep, "Measured steps on one network.")
+    list("rows", kMeasuredStepRow, "Measured steps on one network.")
         .sizes(1)
         .example(
             R"([{"scenario": "two-layers.scenario.json", "schedule": "wfbp", "step_s": 0.05}])")

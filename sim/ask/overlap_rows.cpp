@@ -98,7 +98,7 @@ MeasuredSteps read_measured_steps(const io::Json& tree, Files& files,
   MeasuredSteps all{.name = fields.string("name", ""), .source = fields.text("source")};
   (void)fields.text("note");
   for (const io::Json& json : fields.list("rows", "row")) {
-    io::Fields row(json, problems, keys::kMeasuredStep.front());
+    io::Fields row(json, problems, keys::kMeasuredStepRow.front());
     const io::Json* value = row.any("scenario");
     const auto schedule = row.optional_word("schedule");
     const double step_s = row.number("step_s");

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "files/keys/model_keys.hpp"
+#include "files/model_config.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::io {
@@ -65,7 +66,8 @@ void parse_input(const Json& json, Problems& problems, train::ModelTable& table)
     // A recurrent network has no longest sequence.
     const Range longest{.low = static_cast<double>(length), .high = keys::kMaxTokens};
     table.sequence = train::SequenceInput{
-        length, fields.optional_integer("max_sequence_length", longest).value_or(0)};
+        length, fields.optional_integer("max_sequence_length", longest).value_or(0),
+        fields.boolean("causal")};
   } else {
     table.image = train::ImageInput{.channels = fields.integer("channels"),
                                     .height = fields.integer("height"),
@@ -192,6 +194,10 @@ train::ModelTable parse_model(const Json& json) {
   return table;
 }
 
+train::ModelTable parse_model_or_config(const Json& json) {
+  return is_model_config(json) ? parse_model_config(json, config_name(json)) : parse_model(json);
+}
+
 // Totals are computed anew, so that a table that was changed in memory stays consistent.
 Json to_json(const train::ModelTable& table) {
   Json input;
@@ -199,6 +205,9 @@ Json to_json(const train::ModelTable& table) {
     input.set("sequence_length", table.sequence->sequence_length);
     if (table.sequence->max_sequence_length > 0) {
       input.set("max_sequence_length", table.sequence->max_sequence_length);
+    }
+    if (table.sequence->causal) {
+      input.set("causal", true);
     }
   } else if (table.image) {
     input.set("channels", table.image->channels);

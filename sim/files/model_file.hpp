@@ -10,6 +10,8 @@ namespace stepsim::io {
 
 // Throws InputError with all problems found.
 [[nodiscard]] train::ModelTable parse_model(const Json& json);
+// The same, or of the configuration of a model (model_config.hpp).
+[[nodiscard]] train::ModelTable parse_model_or_config(const Json& json);
 [[nodiscard]] Json to_json(const train::ModelTable& table);
 
 } // namespace stepsim::io

@@ -25,7 +25,7 @@ constexpr std::size_t kHead = std::size_t{1} << 20;
 constexpr std::string_view kFlightRecorder = "dumps of the PyTorch flight recorder hold no times "
                                              "of the GPU; export a PyTorch profiler trace";
 
-constexpr std::array<std::pair<std::string_view, ImportFormat>, 10> kNames{{
+constexpr std::array<std::pair<std::string_view, ImportFormat>, 11> kNames{{
     {"kineto", ImportFormat::kineto},
     {"nccl-tests", ImportFormat::nccl_tests},
     {"nccl-inspector", ImportFormat::nccl_inspector},
@@ -36,6 +36,7 @@ constexpr std::array<std::pair<std::string_view, ImportFormat>, 10> kNames{{
     {"pytorch-et", ImportFormat::pytorch_et},
     {"chakra", ImportFormat::chakra},
     {"astra-text", ImportFormat::astra_text},
+    {"hf-config", ImportFormat::hf_config},
 }};
 
 bool contains(std::string_view text, std::string_view part) {
@@ -71,7 +72,7 @@ DetectedFormat detect_json(std::string_view head) {
     return {ImportFormat::kineto, ""};
   }
   if (contains(head, "\"architectures\"") || contains(head, "\"model_type\"")) {
-    return not_supported("model configurations are not supported; see stepsim models list");
+    return {ImportFormat::hf_config, ""};
   }
   return {};
 }
@@ -181,8 +182,8 @@ DetectedFormat detect_binary(std::string_view head) {
   if (head.size() > 2 && head[0] == '\x08' && head[1] < '\x20' && head[2] == '\x12') {
     return not_supported("ONNX models hold no times; export a PyTorch profiler trace");
   }
-  return not_supported("binary files (Chakra, ONNX) are not supported; export a PyTorch profiler "
-                       "trace or a layer table (CSV)");
+  return not_supported("binary files are not supported; export a PyTorch profiler trace or a layer "
+                       "table (CSV)");
 }
 
 // Binary formats first: their bytes may contain any word by chance.

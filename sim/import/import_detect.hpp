@@ -16,7 +16,8 @@ enum class ImportFormat {
   caffe_log,
   pytorch_et,
   chakra,
-  astra_text
+  astra_text,
+  hf_config
 };
 
 // "kineto", "nccl-tests", ...: the words of the command line.

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "run/estimate_rows.hpp"
 #include "run/network_result.hpp"
 #include "run/program_rows.hpp"
 #include "run/summary_fields.hpp"
@@ -265,6 +266,7 @@ constexpr std::array kOverrideKeys = io::written_keys(kOverride);
 constexpr std::array kMeasuredKeys = io::written_keys(kMeasured);
 constexpr std::array kCalibrationKeys = io::written_keys(kCalibration);
 constexpr std::array kNetworkKeys = io::written_keys(kNetwork);
+constexpr std::array kEstimateKeys = io::written_keys(kEstimate);
 
 constexpr std::array kOneBucket{object("buckets", kBucketKeys, "One message of a step.")};
 constexpr std::array kOneIteration{object("iterations", kIterationKeys, "One iteration.")};
@@ -308,6 +310,10 @@ constexpr auto kResult = std::to_array<Written<Result>>({
      [](const Result& r) -> Json { return r.method; }},
     {word("provenance", train::kProvenances, "Origin of the layer times.").required(),
      [](const Result& r) -> Json { return train::kProvenances[r.scenario.workload.provenance]; }},
+    {object("estimate", kEstimateKeys, "The estimate of the layer times; left out without one."),
+     [](const Result& r) {
+       return r.scenario.workload.interval ? io::write(kEstimate, r.scenario) : Json();
+     }},
     {text("label", "Label of the network profile.").example(R"("default")").nullable().required(),
      [](const Result& r) { return text_or_null(r.scenario.cluster.network.label); }},
     {object("calibration", kCalibrationKeys, "The network profile used.").nullable().required(),

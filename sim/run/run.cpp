@@ -231,6 +231,7 @@ Result run(const Scenario& scenario) {
   }
   compare_with_dense(scenario, result.summary);
   fill_library_interval(scenario, result.summary);
+  fill_compute_interval(scenario, result.summary);
   return result;
 }
 
@@ -313,6 +314,7 @@ Result run_replications(const Scenario& scenario, std::int64_t replications) {
   }
   if (replications > 1) {
     average(all, result.summary);
+    fill_compute_interval(scenario, result.summary);
     set_interval(scenario, base::mean_interval_95(periods), result.summary);
     result.warnings.push_back("times and speeds are means of " + std::to_string(replications) +
                               " replications; buckets, iterations and the rest are of the first");

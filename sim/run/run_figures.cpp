@@ -96,6 +96,17 @@ void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summa
   }
 }
 
+void fill_compute_interval(const Scenario& scenario, Summary& summary) {
+  if (!scenario.workload.interval || !summary.compute_s) {
+    return;
+  }
+  const bool own_update = scenario.training.update.value == scenario.workload.update.value;
+  const double estimated = summary.forward_s.value_or(0) + summary.backward_s.value_or(0) +
+                           (own_update ? summary.update_s.value_or(0) : 0);
+  summary.compute_low_s = *summary.compute_s - (1 - scenario.workload.interval->low) * estimated;
+  summary.compute_high_s = *summary.compute_s + (scenario.workload.interval->high - 1) * estimated;
+}
+
 double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last,
                      bool to_next_backward) {
   const Training& training = scenario.training;

@@ -19,6 +19,7 @@ struct Summary {
   std::optional<double> makespan_s, makespan_drained_s, closed_form_s, paper_form_s;
   std::optional<double> straggler_wait_s, wire_bytes, lower_bound_s, interference_s;
   std::optional<double> iteration_time_low_s, iteration_time_high_s;
+  std::optional<double> compute_low_s, compute_high_s;
   std::optional<double> merge_waiting_merges, merge_optimal_iteration_time_s, merge_gap_to_optimal;
   std::optional<bool> merge_certified_optimal, merge_linear;
   std::optional<bool> closed_form_is_bound; // closed_form_s: an upper bound, not the time

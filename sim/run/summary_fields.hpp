@@ -62,6 +62,8 @@ inline constexpr SummaryRuns kSlowed{"a run with a slowdown by overlap",
 inline constexpr SummaryRuns kPipelined{"pipe_sgd", "/training/algorithm=pipe_sgd"};
 inline constexpr SummaryRuns kUncertain{"a run with random times or with the model of a library",
                                         "/variability/compute_cv=..."};
+inline constexpr SummaryRuns kEstimated{"a run with times that are estimated for a GPU",
+                                        "/workload/gpu=..."};
 inline constexpr SummaryRuns kPrograms{"a run with micro-batches, sharding or rounds of steps",
                                        "/training/micro_batches=..."};
 inline constexpr SummaryRuns kRounds{"local_sgd and diloco", "/training/algorithm=diloco"};
@@ -132,6 +134,11 @@ inline constexpr std::array kAll{
     row("iteration_time_high_s", &Summary::iteration_time_high_s,
         "High end of the 95 % interval of the iteration time, s.")
         .only(kUncertain),
+    row("compute_low_s", &Summary::compute_low_s,
+        "Low end of the interval of the estimate for a GPU in which compute_s lies, s.")
+        .only(kEstimated),
+    row("compute_high_s", &Summary::compute_high_s, "High end of that interval, s.")
+        .only(kEstimated),
     row("pipeline_width", &Summary::pipeline_width,
         "Width K of Pipe-SGD: iterations whose gradients are under way at once.")
         .only(kPipelined),

@@ -86,7 +86,7 @@ bool is_cut(const Scenario& scenario) {
 }
 
 bool has_workload_update(const Scenario& scenario) {
-  return scenario.training.update.value > 0; // of the trace
+  return scenario.training.update.value > 0; // of the trace, or estimated
 }
 
 bool has_no_update(const Scenario& scenario) { return !has_workload_update(scenario); }
@@ -99,6 +99,18 @@ bool varies(const Scenario& scenario) { return scenario.variability.random(); }
 bool takes_backward_factor(const Scenario& scenario) {
   const WorkloadSource& source = scenario.workload_source;
   return source.profile.device || source.measured_compute;
+}
+
+bool is_estimated(const Scenario& scenario) {
+  return scenario.workload.provenance == train::Provenance::estimated;
+}
+
+bool has_estimated_update(const Scenario& scenario) {
+  return is_estimated(scenario) && has_workload_update(scenario);
+}
+
+bool has_traced_update(const Scenario& scenario) {
+  return !is_estimated(scenario) && has_workload_update(scenario);
 }
 
 bool has_device(const Scenario& scenario) {
@@ -155,17 +167,21 @@ constexpr std::array kRows{
     Row{"/training/servers", exchanges, true},
     Row{"/training/sharding/preset", exchanges, true},
     Row{"/training/update_s", has_no_update, false, "the workload has no update"},
-    Row{"/training/update_s", has_workload_update, false, "update and framework time of the trace"},
+    Row{"/training/update_s", has_estimated_update, false, "30 bytes of memory per parameter"},
+    Row{"/training/update_s", has_traced_update, false, "update and framework time of the trace"},
     Row{"/variability/compute_cv", nullptr},
     Row{"/variability/distribution", varies},
     Row{"/workload/backward_factor", takes_backward_factor, true},
     Row{"/workload/device/utilization", has_device, true},
+    Row{"/workload/dtype", is_estimated, true},
     Row{"/workload/granularity", cuts_by_gradient, true},
     Row{"/workload/layer_overhead_s", has_device},
+    Row{"/workload/recompute", is_estimated, true},
+    Row{"/workload/sequence_length", is_estimated, true},
 };
 
 // Keys that are no assumption about a time: names, evaluation, and what is derived.
-constexpr std::array<std::string_view, 21> kNoTimes{"/schema_version",
+constexpr std::array<std::string_view, 22> kNoTimes{"/schema_version",
                                                     "/kind",
                                                     "/name",
                                                     "/seed",
@@ -181,6 +197,7 @@ constexpr std::array<std::string_view, 21> kNoTimes{"/schema_version",
                                                     "/cluster/intra_network/delay_s",
                                                     "/cluster/intra_network/bandwidth_Bps",
                                                     "/workload/batch_size",
+                                                    "/workload/accept_estimate",
                                                     "/cluster/network/copy_engines",
                                                     "/cluster/network/latency_s",
                                                     "/cluster/network/delay_s",

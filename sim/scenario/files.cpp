@@ -273,7 +273,8 @@ std::string Files::path_or_shipped(const io::Json& name, const Shipped& kind) co
 const train::ModelTable& Files::model(const io::Json& name) {
   assert(is_known_place(name, FileKind::model) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
-  return known_file(models_, path_or_shipped(name, kShippedModels), name, io::parse_model);
+  return known_file(models_, path_or_shipped(name, kShippedModels), name,
+                    io::parse_model_or_config);
 }
 
 const net::NetworkProfile& Files::profile(const io::Json& name) {

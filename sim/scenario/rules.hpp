@@ -13,8 +13,10 @@
 namespace stepsim::study {
 
 // Keys of a workload that count for a model table alone; checked where the workload is read.
-inline constexpr std::array<std::string_view, 6> kModelKeys{
-    "device", "measured", "backward_factor", "layer_overhead_s", "sequence_length", "value_bytes"};
+inline constexpr std::array<std::string_view, 11> kModelKeys{
+    "device",           "measured",        "gpu",           "dtype",
+    "recompute",        "accept_estimate", "measured_step", "backward_factor",
+    "layer_overhead_s", "sequence_length", "value_bytes"};
 
 // Whether the file has a value there, null excepted.
 [[nodiscard]] bool is_given(const io::Json& tree, std::string_view pointer);

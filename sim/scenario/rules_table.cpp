@@ -10,6 +10,7 @@
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/server_rules.hpp"
 #include "scenario/sharding_rules.hpp"
+#include "scenario/workload_rules.hpp"
 
 namespace stepsim::study {
 
@@ -183,14 +184,6 @@ constexpr std::array kRules{
                      s.method.value_or(coll::Method::events) == coll::Method::events;
             },
             algorithm_word},
-    KeyRule{"/workload/layer_overhead_s", "the times are not measured",
-            [](const Scenario& s) { return !s.workload_source.profile.measured; },
-            [](const Scenario&) { return std::string("measured times"); }},
-    KeyRule{"/workload/backward_factor", "no measured forward_s and backward_s are given",
-            [](const Scenario& s) {
-              return !s.workload_source.profile.measured || s.workload_source.measured_compute;
-            },
-            [](const Scenario&) { return std::string("measured forward_s and backward_s"); }},
     KeyRule{"/cluster/intra_network", "a node has several GPUs, or rank_placement is given",
             [](const Scenario& s) {
               return s.cluster.gpus_per_node > 1 || !s.cluster.rank_placement.is_null();
@@ -360,6 +353,7 @@ std::vector<KeyRule> key_rules() {
   add_sharding_rules(all);
   add_local_rules(all);
   add_server_rules(all);
+  add_workload_rules(all);
   for (const std::string_view pointer : kPacketKeys) {
     all.push_back({pointer, "the network model is packet", is_no_flow, model_word});
   }

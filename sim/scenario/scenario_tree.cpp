@@ -14,6 +14,7 @@
 #include "plan/planners.hpp"
 #include "scenario/compression/compression_tree.hpp"
 #include "scenario/rules.hpp"
+#include "scenario/scenario_estimate.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_library.hpp"
@@ -70,6 +71,8 @@ io::Json workload_tree(const WorkloadSource& source, const train::Workload& work
     if (profile.device) {
       tree.set("device", io::Object{{"flops_Ps", profile.device->flops.value},
                                     {"utilization", profile.device->utilization}});
+    } else if (profile.estimate) {
+      set_estimate(tree, *profile.estimate);
     } else if (source.measured_compute) {
       tree.set("measured", io::Object{{"compute_s", source.measured_compute->value}});
     } else {

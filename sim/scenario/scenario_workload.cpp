@@ -9,6 +9,7 @@
 
 #include "base/number_text.hpp"
 #include "scenario/rules.hpp"
+#include "scenario/scenario_estimate.hpp"
 
 namespace stepsim::study {
 
@@ -97,16 +98,17 @@ void check_complete(const train::Trace& trace, const std::string& file) {
   }
 }
 
-// How long the layers of a model take: from the speed of a device, or from measured totals that are
-// spread over the layers.
+// How long the layers of a model take: from the speed of a device, from an estimate for a named
+// GPU, or from measured totals that are spread over the layers.
 // A given compute time c is split by the factor f of backward over forward: forward is c / (1 + f).
 void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSource& source) {
   train::ProfileOptions& profile = source.profile;
   const bool has_device = fields.has("device");
   const bool has_measured = fields.has("measured");
-  if (has_device == has_measured) {
-    context.problems.add(fields.json(), "give exactly one of device and measured");
+  if (int{has_device} + int{has_measured} + int{fields.has("gpu")} != 1) {
+    context.problems.add(fields.json(), "give exactly one of device, measured and gpu");
   }
+  profile.estimate = parse_estimate(fields, context);
   if (const io::Json* json = fields.any("device"); json != nullptr && has_device) {
     io::Fields device(*json, context.problems, fields.row("device"));
     profile.device = train::DeviceSpeed{};
@@ -141,22 +143,17 @@ void load_model(io::Fields& fields, const ParseContext& context, Scenario& scena
   parse_profile(fields, context, source);
   const train::ModelTable& table = context.files.model(*fields.any("model"));
   const auto length = fields.optional_integer("sequence_length");
-  if (length && !table.sequence) {
-    context.problems.add(fields.json(), "sequence_length", table.name + " has no sequence length");
-    return;
-  }
-  if (length && *length > table.sequence->max_sequence_length &&
-      table.sequence->max_sequence_length > 0) {
-    context.problems.add(fields.json(), "sequence_length",
-                         table.name + " has " +
-                             std::to_string(table.sequence->max_sequence_length) +
-                             " positions, got " + std::to_string(*length));
-    return;
+  check_sequence_length(fields.json(), context, table, length);
+  if (source.profile.estimate) {
+    check_estimate(fields, context, table, *source.profile.estimate);
   }
   if (!context.problems.empty()) {
     return; // the profile is incomplete: nothing to compute with
   }
   source.sequence_length = length;
+  if (source.profile.estimate && table.sequence) { // decides the times, and is shown as a default
+    source.sequence_length = length.value_or(table.sequence->sequence_length);
+  }
   scenario.workload =
       length && *length >= 1
           ? workload_from_model(with_sequence_length(table, *length), source.profile)

@@ -203,6 +203,19 @@ def ddp_log():
             b" 'prev_iteration_grad_ready_order_indices': [3, 2, 1, 0]}\n")
 
 
+def model_config():
+    """A decoder with latent attention and experts, and keys that are not read."""
+    return json.dumps({"architectures": ["A"], "model_type": "deepseek_v3", "hidden_size": 64, "num_hidden_layers": 3,
+                       "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": None,
+                       "intermediate_size": 96, "vocab_size": 500, "max_position_embeddings": 2048,
+                       "kv_lora_rank": 8, "q_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4,
+                       "v_head_dim": 8, "n_routed_experts": 4, "num_experts_per_tok": 2, "n_shared_experts": 1,
+                       "moe_intermediate_size": 32, "first_k_dense_replace": 1, "mlp_only_layers": [2],
+                       "decoder_sparse_step": 1, "topk_method": "noaux_tc", "attention_bias": True,
+                       "rope_scaling": {"type": "yarn"}, "tie_word_embeddings": False,
+                       "num_nextn_predict_layers": 1, "sliding_window": 128}).encode()
+
+
 # Format -> file name, content and flags of `import FORMAT`.
 IMPORTS = {
     "osu": ("osu.log", osu, ["--ranks", "8"]),
@@ -219,4 +232,5 @@ IMPORTS = {
     "chakra, samples": ("chakra.0.et", chakra, ["--ranks", "8"]),
     "astra-text": ("work.txt", astra_text, ["--drop-other-communication"]),
     "layer-table, archive": ("layers.tgz", archive, []),
+    "hf-config": ("config.json", model_config, []),
 }

@@ -123,6 +123,8 @@ def imports(programs, folder):
         if word in ("osu", "nccl-tests"):
             commands.append(["stepsim-calibrate", "fit", mutant, "--op", "allreduce", *flags, "-o",
                              "out.json"])
+        if word == "hf-config":
+            commands.append(stepsim("models", "show", "./mutant.json"))
         data = content()
         shape = "lines" if form == "nccl-inspector" else "tree" if data[:1] == b"{" else "bytes"
         seeds.append(Seed(form, data, shape, mutant, commands))

@@ -18,7 +18,7 @@ from moving_seed import moving_part  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FORMATS = ["kineto", "caffe-log", "layer-table", "osu", "nccl-tests", "nccl-inspector", "nccl-topology",
-           "pytorch-et", "chakra", "astra-text", "auto"]
+           "pytorch-et", "chakra", "astra-text", "hf-config", "auto"]
 HEAD = 64 << 10
 MEMORY_LIMIT = 300 << 20  # the program maps about 100 MiB
 

@@ -182,6 +182,9 @@ def all_bases(repository):
     bases["model"] = base({"workload": {"layers": None, **MODEL}})
     bases["model, measured"] = base({"workload": {
         "layers": None, **MODEL, "device": None, "measured": {"compute_s": 0.01}}})
+    bases["model, gpu"] = base({"workload": {
+        "layers": None, "model": "gpt2", "batch_size": 2, "gpu": "h100",
+        "measured_step": {"step_s": 0.01, "batch_size": 4, "sequence_length": 256}}})
     bases["trace"] = base({"workload": {
         "layers": None, "trace": f"{repository}/traces/resnet50.ddp.2xa100.json"}},
         communication(schedule="ddp"))

@@ -27,7 +27,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 IGNORED_PARTS = ("meta", "scenario", "warnings", "defaults")
 
 # Keys that name things, or that permit what is refused elsewhere.
-LABELS = {"/$schema", "/schema_version", "/kind", "/name", "/allow_unusual"}
+LABELS = {"/$schema", "/schema_version", "/kind", "/name", "/allow_unusual", "/workload/accept_estimate"}
 
 # (key, bases, reason): the key has its meaning there, but these scenarios cannot show it. A base
 # after "-" is an exception.
@@ -97,6 +97,7 @@ NEUTRAL = [
 OBJECTS = {
     "/workload/device": {"flops_Ps": 1e12, "utilization": 0.5},
     "/workload/measured": {"compute_s": 0.01},
+    "/workload/measured_step": {"step_s": 0.02, "batch_size": 4},
     "/cluster/intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e9},
     "/cluster/network/cost": {"startup_s": 1e-4, "per_byte_s": 1e-8},
     "/cluster/network/packet": {"header_bytes": 100, "transport": {"kind": "dlcp"}},
@@ -123,6 +124,11 @@ VALUES = {
     "/workload/layers/1/gradient_bytes": [200000],
     "/workload/layers/1/dtype": ["float64", "float16", None],
     "/workload/sequence_length": [16],
+    "/workload/gpu": ["b200"],
+    "/workload/dtype": ["fp8"],
+    "/workload/recompute": ["full"],
+    "/workload/measured_step/batch_size": [2],
+    "/workload/measured_step/sequence_length": [64],
     "/workload/scale_backward_to_s": [0.05],
     "/cluster/nodes": [2, 4],
     "/cluster/gpus_per_node": [2],

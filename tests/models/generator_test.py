@@ -26,8 +26,8 @@ import generate
 from network import Network, RecipeError, windows
 from recipes import RECIPES, Recipe
 
-KINDS = {"conv", "linear", "batchnorm", "layernorm", "embedding", "attention", "tied_decoder",
-         "lstm"}
+KINDS = {"conv", "linear", "batchnorm", "layernorm", "rmsnorm", "embedding", "attention",
+         "tied_decoder", "lstm"}
 MIB = 2**20
 
 
@@ -164,7 +164,40 @@ def densenet_summary(g, c, depths, largest):
             2 + 4 * n + 2 * halvings + 1 + 1, *largest, small, macs)
 
 
+def llama_summary(blocks, h, heads, kv, f, vocabulary, head=None, bias=False, qk_norm=False,
+                  tied=False, s=4096):
+    """A block: h x a d, twice h x kv d, a d x h, three of h x f, two norms of h."""
+    d = head or h // heads
+    wide, narrow = heads * d, kv * d
+    weights = 2 * h * wide + 2 * h * narrow + 3 * h * f
+    rest = 2 * h + bias * (wide + 2 * narrow) + qk_norm * 2 * d
+    elements = vocabulary * h * (1 if tied else 2) + blocks * (weights + rest) + h
+    macs = blocks * (weights * s + 2 * s**2 * wide) + vocabulary * h * s
+    small = ((2 * blocks + 1) * is_small(h) + blocks * qk_norm * 2 * is_small(d)
+             + blocks * bias * (is_small(wide) + 2 * is_small(narrow)))
+    own = 2 - tied
+    return (elements, own + blocks * (9 + 3 * bias + 2 * qk_norm) + 1, own + 7 * blocks,
+            own + blocks * (9 + 2 * qk_norm) + 1, vocabulary * h, "model.embed_tokens.weight",
+            small, macs)
+
+
+LLAMA = {  # blocks, h, heads, key heads, f, vocabulary; number of parameters
+    "llama2_7b": (llama_summary(32, 4096, 32, 32, 11008, 32000), 6_738_415_616),
+    "llama2_13b": (llama_summary(40, 5120, 40, 40, 13824, 32000), 13_015_864_320),
+    "llama2_70b": (llama_summary(80, 8192, 64, 8, 28672, 32000), 68_976_648_192),
+    "llama3_8b": (llama_summary(32, 4096, 32, 8, 14336, 128256), 8_030_261_248),
+    "llama3_70b": (llama_summary(80, 8192, 64, 8, 28672, 128256), 70_553_706_496),
+    "llama3_1_405b": (llama_summary(126, 16384, 128, 8, 53248, 128256), 405_853_388_800),
+    "mistral_7b": (llama_summary(32, 4096, 32, 8, 14336, 32000), 7_241_732_096),
+    "qwen2_5_7b": (llama_summary(28, 3584, 28, 4, 18944, 152064, bias=True), 7_615_616_512),
+    "qwen2_5_0_5b": (llama_summary(24, 896, 14, 2, 4864, 151936, bias=True, tied=True),
+                     494_032_768),
+    "qwen3_8b": (llama_summary(36, 4096, 32, 8, 12288, 151936, head=128, qk_norm=True),
+                 8_190_735_360),
+}
+
 EQUATIONS = {
+    **{name: row for name, (row, _) in LLAMA.items()},
     "bert_base": bert_summary(12, 768, 30522, pretrain=False),
     "bert_base_pretrain": bert_summary(12, 768, 30522, pretrain=True),
     "bert_base_pretrain_v30528": bert_summary(12, 768, 30528, pretrain=True),
@@ -185,7 +218,11 @@ EQUATIONS = {
 class Totals(unittest.TestCase):
     def test_every_table_has_a_pinned_row_or_an_equation(self):
         self.assertEqual(set(RECIPES), set(EXPECTED) | set(EQUATIONS))
-        self.assertEqual(len(RECIPES), 23 + 3)
+        self.assertEqual(len(RECIPES), 23 + 3 + len(LLAMA))
+
+    def test_decoders_have_their_number_of_parameters(self):
+        for name, (_, parameters) in LLAMA.items():
+            self.assertEqual(elements_of(TABLES[name]), parameters, name)
 
     def test_layers_add_up_to_the_published_totals(self):
         for name, row in EXPECTED.items():
@@ -352,7 +389,7 @@ class Orders(unittest.TestCase):
         for name, table in TABLES.items():
             with self.subTest(name):
                 indices = [layer.get("execution_index") for layer in table["layers"]]
-                if name in self.REORDERED:
+                if name in self.REORDERED | set(LLAMA):
                     self.assertEqual(sorted(indices), list(range(1, len(indices) + 1)))
                     self.assertNotEqual(indices, sorted(indices))
                 else:
@@ -379,6 +416,15 @@ class Orders(unittest.TestCase):
                              [f"inception_{before}/pool_proj", f"loss{head}/conv",
                               f"loss{head}/fc", f"loss{head}/classifier",
                               f"inception_{after}/1x1"])
+
+    def test_norms_of_decoders_are_registered_last_and_run_before_what_they_feed(self):
+        block = "model.layers.1."
+        run = [name.removeprefix(block) for name in self.executed("qwen3_8b")
+               if name.startswith(block)]
+        self.assertEqual(run, ["input_layernorm", "self_attn.q_proj", "self_attn.k_proj",
+                               "self_attn.v_proj", "self_attn.q_norm", "self_attn.k_norm",
+                               "self_attn.scores", "self_attn.o_proj", "post_attention_layernorm",
+                               "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"])
 
     def test_tied_decoder_is_registered_first_of_the_heads_and_runs_after_the_transform(self):
         transform = ["cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm"]
@@ -525,6 +571,9 @@ class OtherInputs(unittest.TestCase):
     def test_sequence_limits_are_given_where_positions_are_embedded(self):
         limits = {name: TABLES[name]["input"].get("max_sequence_length") for name in RECIPES}
         for name, limit in limits.items():
+            if name in LLAMA:  # the length that the configuration allows
+                self.assertGreaterEqual(limit, TABLES[name]["input"]["sequence_length"])
+                continue
             expected = 512 if name.startswith("bert") else 1024 if name.startswith("gpt2") else None
             self.assertEqual(limit, expected, name)
 

@@ -34,7 +34,7 @@ std::string with_workload(const std::string& keys) {
 } // namespace
 
 TEST_CASE("the smallest scenario has every default") {
-  const Scenario scenario = testing::scenario("{" + kWorkload + ", " + kCluster + "}");
+  const Scenario scenario = study::testing::scenario("{" + kWorkload + ", " + kCluster + "}");
   CHECK(scenario.seed == 1);
   CHECK(!scenario.method);
   CHECK(scenario.cluster.gpus_per_node == 1);
@@ -57,9 +57,9 @@ TEST_CASE("exactly one of trace, model and layers is given") {
   CHECK(problem_of(with_workload(R"("model": "resnet50", "trace": "x.json")")) == expected);
 }
 
-TEST_CASE("a model needs exactly one of device and measured") {
+TEST_CASE("a model needs exactly one of device, measured and gpu") {
   CHECK(problem_of(with_workload(R"("model": "resnet50", "batch_size": 1)")) ==
-        "test.json: /workload: give exactly one of device and measured");
+        "test.json: /workload: give exactly one of device, measured and gpu");
 }
 
 TEST_CASE("an unknown model names the nearest one") {
@@ -70,8 +70,8 @@ TEST_CASE("an unknown model names the nearest one") {
 }
 
 TEST_CASE("a shipped network profile has a name, an unknown name the nearest one") {
-  const Scenario named = testing::scenario(with_network(R"("calibration": "10gbe")"));
-  const Scenario by_path = testing::scenario(with_network(
+  const Scenario named = study::testing::scenario(with_network(R"("calibration": "10gbe")"));
+  const Scenario by_path = study::testing::scenario(with_network(
       R"("calibration": ")" STEPSIM_SOURCE_DIR R"(/topologies/10gbe.calibration.json")"));
   CHECK(named.cluster.network.bandwidth_Bps > 0);
   CHECK(named.cluster.network.bandwidth_Bps == by_path.cluster.network.bandwidth_Bps);
@@ -107,7 +107,7 @@ TEST_CASE("a key of another schedule or collective has no meaning") {
 
 TEST_CASE("leftovers of the base file are ignored in a point") {
   const std::string text = with_communication(R"("schedule": "ddp", "cycle_s": 1)");
-  CHECK_NOTHROW((void)testing::scenario(text, Leftovers::ignore));
+  CHECK_NOTHROW((void)study::testing::scenario(text, Leftovers::ignore));
 }
 
 TEST_CASE("latency and bandwidth are required unless a cost stands for them") {
@@ -121,9 +121,9 @@ TEST_CASE("latency and bandwidth are required unless a cost stands for them") {
 }
 
 TEST_CASE("a value beside a profile wins over it") {
-  const Scenario scenario =
-      testing::scenario(with_network(R"("calibration": ")" STEPSIM_SOURCE_DIR
-                                     R"(/topologies/10gbe.calibration.json", "latency_s": 0.5)"));
+  const Scenario scenario = study::testing::scenario(
+      with_network(R"("calibration": ")" STEPSIM_SOURCE_DIR
+                   R"(/topologies/10gbe.calibration.json", "latency_s": 0.5)"));
   CHECK(scenario.cluster.network.latency_s == 0.5);
   CHECK(scenario.cluster.network.bandwidth_Bps > 0);
   CHECK(scenario.cluster.network.label == "default");
@@ -164,7 +164,7 @@ TEST_CASE("a published form of cost needs links that are all alike") {
 
 TEST_CASE("all problems of a file are reported together") {
   try {
-    (void)testing::scenario(R"({"workload": {"layers": []}, "cluster": {"nodes": 0}})");
+    (void)study::testing::scenario(R"({"workload": {"layers": []}, "cluster": {"nodes": 0}})");
     FAIL("accepted");
   } catch (const InputError& error) {
     CHECK(error.problems().size() >= 3);

@@ -20,6 +20,7 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "files/import_source.hpp"
+#include "files/model_config.hpp"
 #include "files/trace_file.hpp"
 #include "files/trace_text.hpp"
 #include "import/import_caffe_log.hpp"
@@ -30,6 +31,7 @@
 #include "import/nccl/import_nccl_tests.hpp"
 #include "import/sizes/execution_trace.hpp"
 #include "scenario/files.hpp"
+#include "json/json_parse.hpp"
 
 namespace stepsim::cli {
 
@@ -44,8 +46,8 @@ constexpr CommandText kImportText{
     "(NCCL_TOPO_DUMP_FILE of NCCL or RCCL) into a topology; pytorch-et (execution trace) into\n"
     "sizes without times; chakra (execution trace of MLCommons, .et or JSON) into a trace, or\n"
     "samples where OUT ends in .samples.json; astra-text (workload of ASTRA-sim or SimAI) into a\n"
-    "trace; auto detects the format. An archive (.tar.gz) with one file is opened. Prints a\n"
-    "summary and warnings.",
+    "trace; hf-config (config.json of a Hugging Face model) into a model table; auto detects the\n"
+    "format. An archive (.tar.gz) with one file is opened. Prints a summary and warnings.",
     "stepsim import kineto rank0.json.gz rank1.json.gz -o traces/mine.json\n"
     "stepsim import osu allreduce8.log --op allreduce --ranks 8 -o allreduce8.cost.json\n"
     "stepsim import nccl-topology node.xml -o node.topology.json\n"
@@ -61,9 +63,9 @@ constexpr CommandText kImportText{
     kJsonOnly,
 };
 
-constexpr std::array<std::string_view, 11> kFormats{
+constexpr std::array<std::string_view, 12> kFormats{
     "kineto",        "caffe-log",  "layer-table", "osu",        "nccl-tests", "nccl-inspector",
-    "nccl-topology", "pytorch-et", "chakra",      "astra-text", "auto"};
+    "nccl-topology", "pytorch-et", "chakra",      "astra-text", "hf-config",  "auto"};
 
 // A flag that belongs to other formats is an error, not silence. Each row names a flag with the
 // formats that read it; a format is looked for in that text, which works because the name of no
@@ -195,6 +197,15 @@ Imported imported_nccl_tests(const ImportFlags& flags) {
   return imported_samples(io::import_nccl_tests(single_file(flags), options));
 }
 
+// The configuration of a model as a model table.
+Imported imported_config(const ImportFlags& flags) {
+  io::ParseLimits limits;
+  limits.max_bytes = common_options(flags).max_bytes;
+  const io::Json tree = io::read_json(single_file(flags), limits);
+  const std::string name = flags.name.empty() ? io::config_name(tree) : flags.name;
+  return imported_model(io::parse_model_config(tree, name));
+}
+
 // The one format that describes a machine instead of times.
 Imported imported_topology(const ImportFlags& flags) {
   io::NcclTopologyOptions options = topology_options(flags.topology);
@@ -225,6 +236,9 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
   }
   if (flags.format == "astra-text") {
     return imported_astra_text(single_file(flags), flags);
+  }
+  if (flags.format == "hf-config") {
+    return imported_config(flags);
   }
   if (flags.format == "nccl-tests") {
     return imported_nccl_tests(flags);
@@ -281,7 +295,7 @@ void resolve_format(ImportFlags& flags, const Common& common) {
 void add_flags(CLI::App& app, ImportFlags& flags) {
   app.add_option("FORMAT", flags.format,
                  "kineto, caffe-log, layer-table, osu, nccl-tests, "
-                 "nccl-inspector, nccl-topology, pytorch-et, chakra, astra-text or auto")
+                 "nccl-inspector, nccl-topology, pytorch-et, chakra, astra-text, hf-config or auto")
       ->required();
   app.add_option("FILE", flags.files,
                  "input, .gz or not; kineto takes one per rank, nccl-inspector several")

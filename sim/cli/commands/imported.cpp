@@ -9,6 +9,7 @@
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "files/cost_file.hpp"
+#include "files/model_file.hpp"
 #include "files/trace_file.hpp"
 #include "files/trace_text.hpp"
 #include "import/import_detect.hpp"
@@ -58,6 +59,17 @@ Imported imported_trace(const train::Trace& trace) {
                                 : "run refuses this trace: it has no gradient sizes");
   }
   return {io::to_json(trace), text, warnings};
+}
+
+Imported imported_model(const train::ModelTable& table) {
+  const std::int64_t active = table.active_elements();
+  std::string text = base::printable(table.name) + ": " + std::to_string(table.elements()) +
+                     " parameters in " + std::to_string(table.tensors()) + " tensors of " +
+                     std::to_string(table.layers.size()) + " layers";
+  if (active != table.elements()) {
+    text += ", " + std::to_string(active) + " of them active per token";
+  }
+  return {io::to_json(table), text + "\n", table.warnings};
 }
 
 // A cost file has one operation and one number of ranks.

@@ -6,6 +6,7 @@
 
 #include "files/samples_file.hpp"
 #include "import/import_osu.hpp"
+#include "train/workload/model_table.hpp"
 #include "train/workload/trace.hpp"
 #include "json/json.hpp"
 
@@ -21,6 +22,8 @@ struct Imported {
 // A trace without any gradient size, which only --allow-unknown-sizes lets through, gets a warning:
 // `run` refuses it.
 [[nodiscard]] Imported imported_trace(const train::Trace& trace);
+// A model table, with its parameters and what of it was left out.
+[[nodiscard]] Imported imported_model(const train::ModelTable& table);
 // Points of one operation as a file of kind cost.
 [[nodiscard]] Imported imported_cost(const io::OsuLog& log);
 // Sets of repeated times, for stepsim-calibrate fit.

@@ -15,6 +15,7 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "scenario/files.hpp"
+#include "train/workload/gpu_table.hpp"
 #include "train/workload/workload.hpp"
 #include "json/json_text.hpp"
 
@@ -24,17 +25,19 @@ namespace {
 
 constexpr CommandText kModelsText{
     "models",
-    "list | show NAME",
+    "list | show NAME | gpus",
     "Lists the layer tables that scenarios name in workload.model, or shows one: its parameter\n"
-    "tensors and multiply-accumulates (MACs, forward, per sample), totals and largest tensors.",
+    "tensors and multiply-accumulates (MACs, forward, per sample), totals and largest tensors.\n"
+    "gpus lists those of workload.gpu, for which computing times are estimated.",
     "stepsim models list\n"
     "stepsim models show resnet50 --granularity tensor\n"
-    "stepsim models show bert_base --sequence-length 256 --json",
+    "stepsim models show bert_base --sequence-length 256 --json\n"
+    "stepsim models gpus",
     "The file format is described in models/README.md.",
     kJsonOrTable,
 };
 
-constexpr std::array<std::string_view, 2> kModelActions{"list", "show"};
+constexpr std::array<std::string_view, 3> kModelActions{"list", "show", "gpus"};
 constexpr std::array<std::string_view, 2> kOrders{"registration", "execution"};
 
 struct ModelsOptions {
@@ -150,7 +153,8 @@ io::Json totals_tree(const train::ModelTable& table) {
                     {"tensors", table.tensors()},
                     {"layers", static_cast<std::int64_t>(table.layers.size())},
                     {"macs", table.macs()},
-                    {"bytes", table.elements() * kValueBytes}};
+                    {"bytes", table.elements() * kValueBytes},
+                    {"active_elements", table.active_elements()}};
 }
 
 io::Json show_tree(const train::ModelTable& table, const ModelsOptions& options) {
@@ -184,8 +188,11 @@ std::string show_text(const train::ModelTable& table, const ModelsOptions& optio
   out += std::to_string(table.elements()) + " elements in " + std::to_string(table.tensors()) +
          " tensors of " + std::to_string(table.layers.size()) + " layers, " +
          base::readable_bytes(static_cast<double>(table.elements() * kValueBytes)) + " in fp32, " +
-         base::significant(static_cast<double>(table.macs()) / 1e9) +
-         " GMACs forward per sample\n\n";
+         base::significant(static_cast<double>(table.macs()) / 1e9) + " GMACs forward per sample\n";
+  if (table.active_elements() != table.elements()) {
+    out += std::to_string(table.active_elements()) + " elements active per token\n";
+  }
+  out += "\n";
   Table text{{options.granularity, "kind", "shape", "elements", "kB", "MMACs"}, {}};
   for (const Row& row : rows_of(table, options)) {
     text.rows.push_back({row.name, row.kind, row.shape, std::to_string(row.elements),
@@ -228,6 +235,47 @@ int list_models(study::Files& files, const Common& common) {
   return kOk;
 }
 
+// What an estimate for each GPU takes, and between which factors of it measured times lie.
+int list_gpus(const Common& common) {
+  io::Array gpus;
+  Table text{
+      {"gpu", "peak [TFLOP/s]", "memory [TB/s]", "products", "attention", "formats", "interval"},
+      {}};
+  for (const train::Gpu& gpu : train::gpus()) {
+    const train::FamilyConstants& constants = gpu.constants();
+    const train::EstimateInterval& interval = constants.interval;
+    const double products = gpu.matrix_fraction * constants.products;
+    const double attention = gpu.matrix_fraction * constants.attention;
+    std::string formats;
+    for (const std::string_view word : train::kPrecisions.all()) {
+      if (gpu.has(*train::kPrecisions.find(word))) {
+        formats += (formats.empty() ? "" : ", ") + std::string(word);
+      }
+    }
+    gpus.push_back(io::Object{{"name", gpu.name},
+                              {"family", train::kGpuFamilies[gpu.family]},
+                              {"peak_flops_Ps", gpu.peak.value},
+                              {"memory_Bps", gpu.memory.value},
+                              {"product_fraction", products},
+                              {"attention_fraction", attention},
+                              {"formats", formats},
+                              {"low", interval.low},
+                              {"high", interval.high},
+                              {"validated", interval.validated}});
+    text.rows.push_back({std::string(gpu.name), base::significant(gpu.peak.value / 1e12),
+                         base::significant(gpu.memory.value / 1e12), base::significant(products, 3),
+                         base::significant(attention, 3), formats,
+                         base::shortest(interval.low) + " to " + base::shortest(interval.high) +
+                             (interval.validated ? "" : ", unvalidated")});
+  }
+  if (format_of(common, Format::table) == Format::table) {
+    write_output(common, table_text(text));
+  } else {
+    write_tree(common, io::Json(io::Object{{"gpus", std::move(gpus)}}));
+  }
+  return kOk;
+}
+
 // The table, at the sequence length that was asked for. --sequence-length rescales
 // multiply-accumulates and is refused where the network has no positions or fewer of them; a
 // network without a limit takes up to 2^20.
@@ -266,8 +314,10 @@ train::ModelTable load(study::Files& files, const ModelsOptions& options) {
 int models(const Invocation& invocation) {
   ModelsOptions options;
   CLI::App app;
-  app.add_option("ACTION", options.action, "list or show; default list");
-  app.add_option("NAME", options.name, "of a shipped table, or a FILE of kind model");
+  app.add_option("ACTION", options.action, "list, show or gpus; default list");
+  app.add_option(
+      "NAME", options.name,
+      "of a shipped table, a FILE of kind model, or the config.json of a Hugging Face model");
   app.add_option("--granularity", options.granularity,
                  "one row per tensor, layer or weight; default tensor")
       ->type_name("WORD");
@@ -287,6 +337,9 @@ int models(const Invocation& invocation) {
   study::Files files(invocation.data_folder, {common.output});
   if (options.action == "list") {
     return list_models(files, common);
+  }
+  if (options.action == "gpus") {
+    return list_gpus(common);
   }
   if (options.name.empty()) {
     throw UsageError("models show: give the NAME of a model; see stepsim models list");

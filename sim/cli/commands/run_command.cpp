@@ -65,6 +65,8 @@ struct RunOptions {
   std::string nodes;
   std::string iterations;
   std::string replications;
+  std::string measured_step;
+  bool accept_estimate = false;
 };
 
 // Which nodes ("0,1") and iterations ("3-5") the timeline shows. Nodes are sorted and each is kept
@@ -138,6 +140,18 @@ void check_timeline_flags(const RunOptions& options, const Common& common) {
   }
 }
 
+// The flags about estimates are settings like any other.
+void add_estimate_settings(RunOptions& options) {
+  if (!options.measured_step.empty()) {
+    options.flags.set.push_back("/workload/measured_step/step_s=" +
+                                base::shortest(quantity("--measured-step", options.measured_step,
+                                                        base::QuantityKind::time)));
+  }
+  if (options.accept_estimate) {
+    options.flags.set.emplace_back("/workload/accept_estimate=true");
+  }
+}
+
 // Warns where the record that the sweep has of this point differs: files, or stepsim, have changed
 // since. Nothing is compared if flags change the scenario. The first difference is enough, as one
 // changed file tends to change everything.
@@ -195,6 +209,16 @@ int run(const Invocation& invocation) {
   app.add_option("--replications", options.replications,
                  "runs with so many seeds; the iteration time is their mean, with a 95 % interval")
       ->type_name("N");
+  constexpr const char* kEstimate = "Estimate for a GPU";
+  app.add_option("--measured-step", options.measured_step,
+                 "scale the times to this step of one GPU, without communication; short for --set "
+                 "/workload/measured_step/step_s=TIME")
+      ->type_name("TIME")
+      ->group(kEstimate);
+  app.add_flag("--accept-estimate", options.accept_estimate,
+               "take the estimate of a network without attention; short for --set "
+               "/workload/accept_estimate=true")
+      ->group(kEstimate);
   constexpr const char* kGroup = "Timeline";
   app.add_option("--timeline", options.timeline,
                  "also writes what happened when, as Chrome trace events; .gz compresses")
@@ -213,6 +237,7 @@ int run(const Invocation& invocation) {
     return kOk;
   }
   check_timeline_flags(options, common);
+  add_estimate_settings(options);
   const Format format = format_of(common, Format::table);
   study::Files files(invocation.data_folder, {common.output, options.timeline});
   const ScenarioSource source = read_scenario_source(options.file, options.flags.point);

@@ -220,6 +220,20 @@ std::string times_text(const study::Result& result) {
   return table_text(table);
 }
 
+// "estimated for h100 in bf16: 812 to 1270 ms"
+std::string estimate_text(const study::Scenario& scenario, const study::Summary& summary) {
+  const train::GpuEstimate& estimate = *scenario.workload_source.profile.estimate;
+  const std::string text = "estimated for " + std::string(estimate.gpu->name) + " in " +
+                           std::string(train::kPrecisions[estimate.precision]) +
+                           (estimate.measured                       ? ", scaled to a measured step"
+                            : scenario.workload.interval->validated ? ""
+                                                                    : ", unvalidated");
+  return scenario.workload.interval->low == scenario.workload.interval->high
+             ? text
+             : text + ": " + milliseconds_cell(summary.compute_low_s) + " to " +
+                   milliseconds_cell(summary.compute_high_s) + " ms";
+}
+
 // With several jobs the speed-up is that of the first, which has only its own nodes.
 std::string verdict_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
@@ -244,6 +258,9 @@ std::string verdict_text(const study::Result& result) {
     append_line(out, "interval",
                 milliseconds_cell(summary.iteration_time_low_s) + " to " +
                     milliseconds_cell(summary.iteration_time_high_s) + " ms with 95 % confidence");
+  }
+  if (summary.compute_low_s && summary.compute_high_s) {
+    append_line(out, "computing", estimate_text(scenario, summary));
   }
   if (summary.speedup_vs_dense_overlapped) {
     append_line(out, "against dense",

@@ -18,8 +18,11 @@ namespace stepsim::io::keys {
 
 using namespace rows;
 
-inline constexpr std::array<std::string_view, 8> kLayerKinds{
-    "conv", "linear", "batchnorm", "layernorm", "embedding", "attention", "tied_decoder", "lstm"};
+// A weight of experts has three dimensions, the number of experts first; their multiply-accumulates
+// are those of the chosen ones.
+inline constexpr std::array<std::string_view, 10> kLayerKinds{
+    "conv",      "linear",    "batchnorm",    "layernorm", "rmsnorm",
+    "embedding", "attention", "tied_decoder", "lstm",      "experts"};
 // The longest sequence that a table may give, tokens.
 inline constexpr double kMaxTokens = 0x1p20;
 
@@ -68,7 +71,12 @@ inline constexpr std::array kSequenceInput{
     integer("max_sequence_length",
             "Largest number of tokens. A recurrent network has none and leaves the key out.")
         .in(between(1, kMaxTokens))
-        .example("512")};
+        .example("512"),
+    boolean(
+        "causal",
+        "Whether a token attends to earlier tokens alone. Multiply-accumulates count all pairs; "
+        "estimates of time count half of them then.")
+        .by_default(false)};
 inline constexpr Key kImage = object("input", kImageInput, "An image.");
 inline constexpr Key kSequence = object("input", kSequenceInput, "A sequence of tokens.");
 inline constexpr std::array kModelInputs{kImage, kSequence};

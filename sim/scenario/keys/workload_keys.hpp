@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "files/keys/model_keys.hpp"
 #include "files/keys/trace_keys.hpp"
+#include "train/workload/gpu_estimate.hpp"
 #include "train/workload/model_table.hpp"
 #include "train/workload/trace.hpp"
 #include "train/workload/workload.hpp"
@@ -77,11 +79,31 @@ inline constexpr std::array kMeasured{
         .in(io::above(0))
         .example("0.09")};
 
+// One step of one GPU without communication, to which estimated times are scaled.
+inline constexpr std::array kMeasuredStep{
+    number("step_s",
+           "Time of the step, s: forward and backward pass of one micro-batch and update, on one "
+           "GPU.")
+        .in(io::above(0))
+        .example("0.5")
+        .required(),
+    integer("batch_size", "Samples of that step, where they were not those of the workload.")
+        .in(io::at_least(1))
+        .nullable()
+        .example("4"),
+    integer("sequence_length", "Tokens per sample of that step, likewise.")
+        .in(io::between(1, io::keys::kMaxTokens))
+        .nullable()
+        .example("1024")};
+
 // One of trace, model and layers says where the times come from; some of the other keys belong to
 // one of them alone (kModelKeys in rules.hpp).
 inline constexpr std::array kWorkload{
     text("trace", "Trace file, relative to this file.").example(R"("../traces/resnet50.json")"),
-    text("model", "Name of a shipped model table, or a file.").example(R"("resnet50")"),
+    text("model",
+         "Name of a shipped model table, or a file: a table, or the config.json of a Hugging Face "
+         "model.")
+        .example(R"("resnet50")"),
     list("layers", kLayers, "Layers in forward order.")
         .sizes(1)
         .example(
@@ -93,6 +115,29 @@ inline constexpr std::array kWorkload{
         .example("64"),
     object("device", kDevice, "Speed of the device, which gives the times of a model's layers.")
         .example(R"({"flops_Ps": 2e13, "utilization": 0.5})"),
+    word("gpu", train::gpu_words,
+         "GPU for which the times of a model's layers are estimated, from its peak, its memory "
+         "bandwidth and what matrix products reach.")
+        .example(R"("h100")"),
+    word("dtype", train::kPrecisions,
+         "Number format of the matrix products of the estimate; everything else stays in 16 bits. "
+         "The default is bf16, or fp16 on a GPU without it.")
+        .example(R"("bf16")")
+        .because("mixed precision in the GPU's usual format"),
+    word("recompute", train::kRecomputes,
+         "What the backward pass of the estimate computes again: nothing, or the forward pass of "
+         "all layers but the output head (activation checkpointing).")
+        .by_default(train::kRecomputes[train::Recompute::none])
+        .example(R"("full")")
+        .because("activations are kept in memory"),
+    boolean("accept_estimate",
+            "Takes the estimate of a network without attention, such as a convolutional one, which "
+            "was not compared with measured steps.")
+        .by_default(false),
+    object("measured_step", kMeasuredStep,
+           "A measured step of this model on this GPU. All times of the estimate are multiplied by "
+           "the factor that makes it right there.")
+        .example(R"({"step_s": 0.5, "batch_size": 4})"),
     object("measured", kMeasured,
            "Measured totals that are spread over a model's layers: forward_s and backward_s, or "
            "compute_s.")
@@ -110,7 +155,8 @@ inline constexpr std::array kWorkload{
     integer("sequence_length", "Tokens per sample. The model table gives the default.")
         .in(io::at_least(1))
         .nullable()
-        .example("128"),
+        .example("128")
+        .because("length of the model table"),
     integer("value_bytes", "Bytes of one gradient element of a model: 2 or 4.")
         .in(io::at_least(1))
         .only(kValueSizes)

@@ -22,6 +22,20 @@ std::int64_t ModelTable::elements() const {
   return sum;
 }
 
+// Each weight of a chosen expert makes one multiply-accumulate per token.
+std::int64_t ModelTable::active_elements() const {
+  std::int64_t sum = elements();
+  for (const ModelLayer& layer : layers) {
+    if (layer.kind == "experts" && sequence) {
+      for (const ModelTensor& tensor : layer.tensors) {
+        sum -= tensor.elements();
+      }
+      sum += layer.macs / sequence->sequence_length;
+    }
+  }
+  return sum;
+}
+
 std::int64_t ModelTable::tensors() const {
   std::size_t sum = 0;
   for (const ModelLayer& layer : layers) {
@@ -49,9 +63,6 @@ std::vector<std::size_t> ModelTable::execution_order() const {
 
 ModelTable with_sequence_length(const ModelTable& table, std::int64_t length) {
   assert(table.sequence && length >= 1 && "the table has a sequence length");
-  assert(
-      (table.sequence->max_sequence_length == 0 || length <= table.sequence->max_sequence_length) &&
-      "the length is in the table's range");
   assert(
       (table.sequence->max_sequence_length == 0 || length <= table.sequence->max_sequence_length) &&
       "the reader has checked the length against the positions");

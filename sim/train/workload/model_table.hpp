@@ -24,7 +24,7 @@ struct ModelTensor {
 
 struct ModelLayer {
   std::string name;
-  std::string kind; // conv, linear, batchnorm, layernorm, embedding, attention, tied_decoder, lstm
+  std::string kind;    // a word of kLayerKinds (files/keys/model_keys.hpp)
   std::int64_t macs{}; // forward, per sample, at the standard input
   MacScaling scaling = MacScaling::sample;
   std::optional<std::int64_t> execution_index; // 1-based forward position where orders differ
@@ -36,6 +36,7 @@ struct ImageInput {
 };
 struct SequenceInput {
   std::int64_t sequence_length{}, max_sequence_length{}; // max 0 = no limit
+  bool causal = false;                                   // tokens see earlier ones alone
 };
 
 struct ModelTable {
@@ -45,8 +46,11 @@ struct ModelTable {
   std::optional<ImageInput> image;
   std::optional<SequenceInput> sequence;
   std::vector<ModelLayer> layers;
+  std::vector<std::string> warnings{}; // of a table that was made from a configuration
 
   [[nodiscard]] std::int64_t elements() const;
+  // Of them, those that a token uses: of experts only the chosen ones.
+  [[nodiscard]] std::int64_t active_elements() const;
   [[nodiscard]] std::int64_t tensors() const;
   [[nodiscard]] std::int64_t macs() const;
   // Positions of layers in forward execution order.

@@ -18,12 +18,14 @@
 namespace stepsim::train {
 
 // Where layer times come from; printed with every result.
-enum class Provenance { measured, imported, assumed, synthetic, scaled };
-inline constexpr auto kProvenances = base::words<Provenance>({{Provenance::measured, "measured"},
-                                                              {Provenance::imported, "imported"},
-                                                              {Provenance::assumed, "assumed"},
-                                                              {Provenance::synthetic, "synthetic"},
-                                                              {Provenance::scaled, "scaled"}});
+enum class Provenance { measured, imported, assumed, synthetic, scaled, estimated };
+inline constexpr auto kProvenances =
+    base::words<Provenance>({{Provenance::measured, "measured"},
+                             {Provenance::imported, "imported"},
+                             {Provenance::assumed, "assumed"},
+                             {Provenance::synthetic, "synthetic"},
+                             {Provenance::scaled, "scaled"},
+                             {Provenance::estimated, "estimated"}});
 
 // Words of element types, as frameworks name them, and the bytes of one value: float32 4; 0 for an
 // unknown word, so that a caller can tell it from a type of a byte.

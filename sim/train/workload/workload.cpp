@@ -10,6 +10,8 @@
 #include <ranges>
 #include <utility>
 
+#include "base/number_text.hpp"
+
 namespace stepsim::train {
 
 namespace {
@@ -146,6 +148,34 @@ std::vector<Seconds> forward_times(const ModelTable& table, const std::vector<st
   return times;
 }
 
+// By the factor, or the share of the forward pass in the measured total.
+std::vector<Seconds> backward_times(const std::vector<Seconds>& forward,
+                                    const ProfileOptions& options) {
+  const double total = options.measured ? options.measured->forward.value : 0;
+  std::vector<Seconds> times;
+  for (const Seconds each : forward) {
+    times.push_back(options.measured
+                        ? options.measured->backward * (total > 0 ? each.value / total : 0)
+                        : each * options.backward_factor);
+  }
+  return times;
+}
+
+// "layer times are estimated for h100 in bf16: measured ones lie between 0.8 and 1.25 of them"
+std::string estimate_warning(const EstimatedTimes& times, const GpuEstimate& estimate) {
+  const EstimateInterval& interval = times.interval;
+  const std::string text = "layer times are estimated for " + std::string(estimate.gpu->name) +
+                           " in " + std::string(kPrecisions[estimate.precision]) +
+                           (estimate.measured ? " and scaled to a measured step" : "");
+  if (interval.low == interval.high) {
+    return text;
+  }
+  return text +
+         (interval.validated ? ": measured ones lie" : ", unvalidated: measured ones may lie") +
+         " between " + base::shortest(interval.low) + " and " + base::shortest(interval.high) +
+         " of them";
+}
+
 } // namespace
 
 std::int64_t Gradient::values() const {
@@ -240,20 +270,36 @@ Workload workload_from_trace(const Trace& trace, Granularity granularity) {
 }
 
 Workload workload_from_model(const ModelTable& table, const ProfileOptions& options) {
-  assert(options.device.has_value() != options.measured.has_value() && "exactly one is given");
-  const bool scaled = options.measured.has_value();
+  assert(int{options.device.has_value()} + int{options.measured.has_value()} +
+                 int{options.estimate.has_value()} ==
+             1 &&
+         "exactly one is given");
   Workload workload{.name = table.name,
-                    .provenance = scaled ? Provenance::scaled : Provenance::synthetic,
+                    .provenance = options.measured   ? Provenance::scaled
+                                  : options.estimate ? Provenance::estimated
+                                                     : Provenance::synthetic,
                     .batch_size = options.batch_size,
                     .layers = {},
                     .gradients = {},
                     .update = {},
-                    .warnings = {"layer times are synthetic: shares of MACs, not measurements"},
+                    .warnings = table.warnings,
                     .buckets = {},
                     .measured_ranks = {}};
   const std::vector<std::size_t> order = table.execution_order();
-  const std::vector<Seconds> forward = forward_times(table, order, options);
-  const double forward_total = options.measured ? options.measured->forward.value : 0;
+  std::vector<Seconds> forward, backward;
+  if (options.estimate) {
+    EstimatedTimes times = estimated_times(table, options.batch_size, *options.estimate);
+    workload.update = times.update;
+    workload.interval = times.interval;
+    workload.estimate_scale = times.scale;
+    workload.warnings.push_back(estimate_warning(times, *options.estimate));
+    forward = std::move(times.forward);
+    backward = std::move(times.backward);
+  } else {
+    workload.warnings.emplace_back("layer times are synthetic: shares of MACs, not measurements");
+    forward = forward_times(table, order, options);
+    backward = backward_times(forward, options);
+  }
   std::vector<std::int64_t> first_tensor; // registration position of each layer's first tensor
   std::int64_t position = 0;
   for (const ModelLayer& layer : table.layers) {
@@ -263,12 +309,7 @@ Workload workload_from_model(const ModelTable& table, const ProfileOptions& opti
   LayerItems items;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const ModelLayer& layer = table.layers[order[k]];
-    Seconds backward = forward[k] * options.backward_factor;
-    if (options.measured) {
-      const double share = forward_total > 0 ? forward[k].value / forward_total : 0;
-      backward = options.measured->backward * share;
-    }
-    workload.layers.push_back({layer.name, forward[k], backward});
+    workload.layers.push_back({layer.name, forward[k], backward[k]});
     std::vector<TensorItem>& list = items.emplace_back();
     for (std::size_t t = layer.tensors.size(); t-- > 0;) { // bias before weight
       const ModelTensor& tensor = layer.tensors[t];

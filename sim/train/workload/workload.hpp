@@ -15,6 +15,7 @@
 
 #include "base/units.hpp"
 #include "coll/compress/compression.hpp"
+#include "train/workload/gpu_estimate.hpp"
 #include "train/workload/model_table.hpp"
 #include "train/workload/trace.hpp"
 
@@ -52,6 +53,9 @@ struct Workload {
   std::vector<std::string> warnings;
   std::vector<MeasuredBucket> buckets;        // of the trace, in launch order
   std::optional<std::int64_t> measured_ranks; // of the trace
+  // Where the times are an estimate for a GPU: between which factors of them measured ones lie.
+  std::optional<EstimateInterval> interval{};
+  double estimate_scale = 1; // factor of a measured step in them
 
   // Every gradient with bytes has one of `buckets`.
   [[nodiscard]] bool buckets_cover_gradients() const;
@@ -81,14 +85,16 @@ struct MeasuredTotals { // shares of MACs of these totals
 };
 struct ProfileOptions {
   std::int64_t batch_size = 1;
-  std::optional<DeviceSpeed> device; // exactly one of device and measured
+  std::optional<DeviceSpeed> device; // exactly one of device, measured and estimate
   std::optional<MeasuredTotals> measured;
+  std::optional<GpuEstimate> estimate;
   double backward_factor = 2; // device: backward_s = backward_factor x forward_s
   Seconds layer_overhead;
   int value_bytes = 4;
   Granularity granularity = Granularity::tensor;
 };
-// Labelled synthetic (device) or scaled (measured), with the warning of MOD 8.
+// Labelled synthetic (device) or scaled (measured), with the warning of MOD 8, or estimated, with
+// the time of the update.
 [[nodiscard]] Workload workload_from_model(const ModelTable& table, const ProfileOptions& options);
 
 // All backward times times one factor, so that they sum to `total` (MER D11). Nothing changes where

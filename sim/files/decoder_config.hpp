@@ -1,0 +1,51 @@
+#pragma once
+// The fields of a Hugging Face configuration that decide the layers of a decoder, aliases and
+// defaults resolved (INP 2.2).
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "json/json.hpp"
+#include "json/problems.hpp"
+
+namespace stepsim::io {
+
+inline constexpr std::int64_t kStandardTokens = 4096;
+
+struct LatentAttention { // MLA: queries, keys and values through narrow matrices
+  std::int64_t kv_rank{};
+  std::optional<std::int64_t> q_rank; // empty: queries are projected at once
+  std::int64_t nope{}, rope{}, value{};
+};
+
+struct Experts {
+  std::int64_t count{}, chosen{}, width{};
+  std::int64_t shared{};        // width of the shared ones together, 0 = none
+  bool shared_gate = false;     // they have a gate of their own
+  bool correction_bias = false; // the router has a bias per expert
+  std::int64_t first_dense{}, every = 1, frequency = 1;
+  std::vector<std::int64_t> dense_layers;
+
+  [[nodiscard]] bool in_block(std::int64_t block) const {
+    return count > 0 && block >= first_dense && (block + 1) % every == 0 &&
+           block % frequency == 0 && std::ranges::find(dense_layers, block) == dense_layers.end();
+  }
+};
+
+struct DecoderConfig {
+  std::string type;
+  std::int64_t width{}, blocks{}, vocabulary{}, heads{}, kv_heads{}, head{}, mlp{};
+  std::int64_t tokens = kStandardTokens; // to which multiply-accumulates belong
+  std::int64_t positions{};              // 0 = no limit
+  std::optional<LatentAttention> latent;
+  Experts experts;
+  bool qkv_bias = false, output_bias = false, mlp_bias = false, qk_norm = false, tied = false;
+};
+
+// Reports every field that is missing, out of range or does not fit another; what it returns then
+// is of no use.
+[[nodiscard]] DecoderConfig read_decoder_config(const Json& json, Problems& problems);
+
+} // namespace stepsim::io

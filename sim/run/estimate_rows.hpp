@@ -1,0 +1,41 @@
+#pragma once
+// Rows of a result about an estimate of computing times for a GPU (INP 3).
+#include <array>
+#include <string_view>
+
+#include "run/result.hpp"
+#include "json/fields/written.hpp"
+
+namespace stepsim::study {
+
+// Where the interval comes from.
+inline constexpr std::array<std::string_view, 3> kEstimateLabels{"validated", "unvalidated",
+                                                                 "measured_step"};
+
+// Of scenarios with an estimate.
+inline constexpr auto kEstimate = std::to_array<io::Written<Scenario>>({
+    {io::rows::word("gpu", train::gpu_words, "GPU of the estimate.").required(),
+     [](const Scenario& s) -> io::Json { return s.workload_source.profile.estimate->gpu->name; }},
+    {io::rows::word("dtype", train::kPrecisions, "Number format of the matrix products.")
+         .required(),
+     [](const Scenario& s) -> io::Json {
+       return train::kPrecisions[s.workload_source.profile.estimate->precision];
+     }},
+    {io::rows::word("label", kEstimateLabels,
+                    "Whether estimates of such models on such a GPU were compared with measured "
+                    "steps, or whether times are scaled to a measured step.")
+         .required(),
+     [](const Scenario& s) -> io::Json {
+       return s.workload_source.profile.estimate->measured ? kEstimateLabels[2]
+              : s.workload.interval->validated             ? kEstimateLabels[0]
+                                                           : kEstimateLabels[1];
+     }},
+    {io::rows::number("low", "Least factor between a measured time and the estimate.").required(),
+     [](const Scenario& s) -> io::Json { return s.workload.interval->low; }},
+    {io::rows::number("high", "Largest such factor.").required(),
+     [](const Scenario& s) -> io::Json { return s.workload.interval->high; }},
+    {io::rows::number("scale", "Factor on all times by a measured step; 1 without one.").required(),
+     [](const Scenario& s) -> io::Json { return s.workload.estimate_scale; }},
+});
+
+} // namespace stepsim::study

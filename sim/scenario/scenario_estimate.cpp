@@ -1,0 +1,109 @@
+#include "scenario/scenario_estimate.hpp"
+
+#include <string>
+
+#include "base/nearest.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// "fp16" of a v100: what its part has.
+std::vector<std::string_view> precisions_of(const train::Gpu& gpu) {
+  std::vector<std::string_view> words;
+  for (const std::string_view word : train::kPrecisions.all()) {
+    if (gpu.has(*train::kPrecisions.find(word))) {
+      words.push_back(word);
+    }
+  }
+  return words;
+}
+
+std::optional<train::MeasuredStepTime> parse_measured_step(io::Fields& fields,
+                                                           const ParseContext& context) {
+  const io::Json* json = fields.any("measured_step");
+  if (json == nullptr || !fields.has("measured_step")) {
+    return std::nullopt;
+  }
+  io::Fields step(*json, context.problems, fields.row("measured_step"));
+  train::MeasuredStepTime measured;
+  measured.step = Seconds{step.number("step_s")};
+  measured.batch_size = step.optional_integer("batch_size");
+  measured.sequence_length = step.optional_integer("sequence_length");
+  step.no_more();
+  return measured;
+}
+
+} // namespace
+
+std::optional<train::GpuEstimate> parse_estimate(io::Fields& fields, const ParseContext& context) {
+  const std::size_t before = context.problems.list().size();
+  train::GpuEstimate estimate;
+  const auto gpu = fields.optional_word("gpu");
+  const auto precision = fields.optional_word("dtype", train::kPrecisions);
+  estimate.recompute = fields.word("recompute", train::kRecomputes);
+  estimate.accepted = fields.boolean("accept_estimate");
+  estimate.measured = parse_measured_step(fields, context);
+  estimate.gpu = gpu ? train::find_gpu(*gpu) : nullptr;
+  if (estimate.gpu == nullptr || context.problems.list().size() > before) {
+    return std::nullopt;
+  }
+  estimate.precision = precision.value_or(estimate.gpu->usual_precision());
+  if (!estimate.gpu->has(estimate.precision)) {
+    context.problems.add(fields.json(), "dtype",
+                         std::string(estimate.gpu->name) + " has no " +
+                             std::string(train::kPrecisions[estimate.precision]) +
+                             "; its formats are " +
+                             base::joined(precisions_of(*estimate.gpu), " and "));
+    return std::nullopt;
+  }
+  return estimate;
+}
+
+void check_estimate(io::Fields& fields, const ParseContext& context, const train::ModelTable& table,
+                    const train::GpuEstimate& estimate) {
+  if (!train::has_attention(table) && !estimate.accepted) {
+    context.problems.add(
+        fields.json(), "gpu",
+        table.name + " has no attention, and estimates of such networks were not compared with "
+                     "measured steps; import a trace, give measured, or set accept_estimate");
+  }
+  if (estimate.measured) {
+    check_sequence_length(*fields.any("measured_step"), context, table,
+                          estimate.measured->sequence_length);
+  }
+}
+
+void set_estimate(io::Json& workload, const train::GpuEstimate& estimate) {
+  workload.set("gpu", estimate.gpu->name);
+  workload.set("dtype", train::kPrecisions[estimate.precision]);
+  workload.set("recompute", train::kRecomputes[estimate.recompute]);
+  workload.set("accept_estimate", estimate.accepted);
+  if (estimate.measured) {
+    io::Json step{io::Object{{"step_s", estimate.measured->step.value}}};
+    if (estimate.measured->batch_size) {
+      step.set("batch_size", *estimate.measured->batch_size);
+    }
+    if (estimate.measured->sequence_length) {
+      step.set("sequence_length", *estimate.measured->sequence_length);
+    }
+    workload.set("measured_step", std::move(step));
+  }
+}
+
+void check_sequence_length(const io::Json& place, const ParseContext& context,
+                           const train::ModelTable& table, std::optional<std::int64_t> length) {
+  if (!length) {
+    return;
+  }
+  if (!table.sequence) {
+    context.problems.add(place, "sequence_length", table.name + " has no sequence length");
+  } else if (const std::int64_t most = table.sequence->max_sequence_length;
+             most > 0 && *length > most) {
+    context.problems.add(place, "sequence_length",
+                         table.name + " has " + std::to_string(most) + " positions, got " +
+                             std::to_string(*length));
+  }
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,65 @@
+#pragma once
+// Computing time of a model on a named GPU, from its layer table and without a trace (INP 3).
+// With T tokens of a micro-batch, P the peak, m g the fraction of it that products reach, B the
+// reached memory bandwidth and w = 2 bytes per value:
+//
+//     product   max(2 M N K / (P m g), w (M K + K N + M N) / B)
+//     attention 4 b S^2 d / (P m a), half of it where tokens see earlier ones alone
+//     block     w T h k / B of element-wise work, counted with its attention
+//     loss      16 T V / B, counted with the output head
+//     casts     8 bytes per parameter and micro-batch, counted with the forward pass
+//     update    30 bytes per parameter and step
+//     backward  2 products + 2.5 attention + 2 element-wise; recomputation adds the forward pass of
+//               all layers but the output head
+//
+// Only matrix products run in fp8. A convolution reads and writes its activations once; networks
+// without attention were not compared with measurements.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "base/words.hpp"
+#include "train/workload/gpu_table.hpp"
+#include "train/workload/model_table.hpp"
+
+namespace stepsim::train {
+
+// What the backward pass computes again instead of keeping it in memory.
+enum class Recompute { none, full };
+inline constexpr auto kRecomputes =
+    base::words<Recompute>({{Recompute::none, "none"}, {Recompute::full, "full"}});
+
+// A step of one GPU that was timed without communication: passes of one micro-batch and update.
+// Batch and length are empty where they are those of the run.
+struct MeasuredStepTime {
+  Seconds step;
+  std::optional<std::int64_t> batch_size, sequence_length;
+};
+
+struct GpuEstimate {
+  const Gpu* gpu = nullptr; // a row of gpu_table.hpp, whose part has the precision
+  Precision precision = Precision::bf16;
+  Recompute recompute = Recompute::none;
+  bool accepted = false; // without attention, by the user
+  std::optional<MeasuredStepTime> measured;
+};
+
+struct EstimatedTimes {
+  std::vector<Seconds> forward, backward; // [layer] in execution order, casts and loss included
+  Seconds update;
+  EstimateInterval interval;
+  double scale = 1; // by a measured step
+};
+
+// Whether times of the network were compared with measurements: it has attention, and no experts.
+[[nodiscard]] bool has_attention(const ModelTable& table);
+[[nodiscard]] bool has_experts(const ModelTable& table);
+
+// `batch_size` samples at the sequence length of the table. A measured step scales all times by one
+// factor; its sequence length must be in the range of the table (asserted).
+[[nodiscard]] EstimatedTimes estimated_times(const ModelTable& table, std::int64_t batch_size,
+                                             const GpuEstimate& estimate);
+
+} // namespace stepsim::train
