@@ -249,6 +249,10 @@ def a_compressor_of_ones_own_is_a_row(place):
                     ["compare", "mine.json", "--over", "/communication/compression/exchange=ring,server,tree"]):
         place.run(*command, code=0)
     place.refused("run", "mine.json", "--set", "/communication/compression/ratio=4", code=2, says="custom_codec")
+    for level in ("alpha_beta", "flow"):  # whose hosts are those of the workers
+        words = ["run", "mine.json", "--set", "/communication/compression/exchange=server", "--set",
+                 f"/cluster/network/model={level}"]
+        place.run(*words, code=0) if level == "alpha_beta" else place.refused(*words, code=2, says="server")
 
 
 def keys_of_other_files_are_told(place):

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
 #include "coll/choose.hpp"
 
 namespace stepsim::coll {
@@ -144,6 +145,9 @@ void add_custom(const ExchangeBuilder& build) {
     build.add(build.lists(Op::reduce, AlgorithmId::mst, bytes));
     return build.add(build.lists(Op::broadcast, AlgorithmId::mst, bytes));
   case CustomExchange::server:
+    if (build.base.links.fabric) { // whose hosts are those of the ranks
+      throw SimulationError("exchange server of custom is not defined on a topology");
+    }
     Collective server = build.lists(Op::allreduce, AlgorithmId::parameter_server, bytes);
     server.options.placement = Placement::dedicated;
     server.options.servers = 1;
