@@ -142,7 +142,7 @@ def all_bases(repository):
     bases["compression custom_codec"] = base(compression("custom_codec", ratio=3))
     bases["compression custom"] = base(compression(
         "custom", name="mine", bytes_per_worker="8 * n * density", density=0.01, exchange="allgather",
-        compress_s="n * 1e-11", merge_s=1e-5, decompress_s="20us"))
+        merge_s=1e-5, decompress_s="20us"))
     bases["compression codec with rates"] = base(
         compression("quantize8", encode_Bps=1e9, decode_Bps=2e9))
     for method in ("topk", "dgc", "gaussian_k", "gtopk_tree", "gtopk_butterfly", "gtopk_exact",
