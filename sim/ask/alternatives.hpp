@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "ask/compare.hpp"
 #include "sweep/grid.hpp"
 #include "json/json.hpp"
 
@@ -51,23 +50,11 @@ void refuse_contradictions(std::span<const Alternative> chosen,
 [[nodiscard]] io::Json with_alternative(io::Json scenario, const Alternative& alternative,
                                         std::span<const Axis> axes = {});
 
-struct AlternativesOptions {
-  int jobs = 1;            // threads
-  bool break_even = false; // also find where a compression beats overlapped dense training
-};
+// Names of the keys that with_alternative fills in because nothing says them, such as "density".
+[[nodiscard]] std::vector<std::string>
+filled_in(const io::Json& scenario, const Alternative& alternative, std::span<const Axis> axes);
 
-// All alternatives for every combination of the axes (may be none): rows with `algorithm`, the
-// varied fields, summary keys (`staleness_mean` 0 where training is synchronous), `ratio` to the
-// best of the same combination, `assumes`, and with `break_even` (null unless the row is compressed
-// and did not fail)
-//   break_even_Bps     [bandwidth where it is as fast as overlapped dense training, ..]
-//   compression_wins   [{from_Bps, to_Bps}, ..] where it is faster; open intervals, from 0 and to
-//                      null where that goes on to the end of what is searched, 10 Mb/s to 10 Tb/s
-// Sorted by combination, then time; rows that failed last, with null for ratio and `assumes`.
-// `ranking` and `batches` of the Comparison stay empty. Throws InputError if an alternative cannot
-// be parsed at any of a sample of combinations.
-[[nodiscard]] Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes,
-                                              std::span<const Alternative> chosen, Files& files,
-                                              const AlternativesOptions& options);
+// Whether the scenario names a method of compression.
+[[nodiscard]] bool has_compression(const io::Json& scenario);
 
 } // namespace stepsim::study

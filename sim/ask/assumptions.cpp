@@ -105,6 +105,9 @@ void add_compression(const Scenario& scenario, const std::vector<std::string>& f
     add(parts, costs_text(compression, "compressing"));
     return;
   case coll::CompressionKind::encoded:
+    if (compression.method == coll::CompressionMethod::custom) {
+      return; // the table says it
+    }
     if (coll::has_key(coll::row(compression.method), "rank")) {
       add(parts, "error feedback");
       add(parts, "rank " + std::to_string(compression.rank) + by_default("rank"));

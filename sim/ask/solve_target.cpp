@@ -42,7 +42,6 @@ std::pair<std::string, double> parse_target(std::string_view text) {
     throw UsageError("--target " + shown + ": must be METRIC=VALUE, e.g. scaling_efficiency=0.9");
   }
   std::string metric(text.substr(0, equals));
-  metric = metric == "efficiency" ? "scaling_efficiency" : metric; // as tables call it
   require_metric(metric);
   const auto kind = metric == "samples_per_s" ? std::nullopt : base::kind_of_key(metric);
   const auto value = base::parse_quantity(

@@ -16,8 +16,7 @@ void require_metric(std::string_view metric);
 [[noreturn]] void throw_absent_metric(const std::string& metric);
 
 // Parses "METRIC=VALUE" into the metric and its value in SI units. VALUE may have a unit that suits
-// the metric, "iteration_time_s=50ms"; a number alone is in SI units. `efficiency` stands for
-// scaling_efficiency. Throws UsageError.
+// the metric, "iteration_time_s=50ms"; a number alone is in SI units. Throws UsageError.
 [[nodiscard]] std::pair<std::string, double> parse_target(std::string_view text);
 
 } // namespace stepsim::study

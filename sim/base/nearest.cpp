@@ -46,9 +46,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::vector<std::string> nearest_words(std::string_view word,
                                        std::span<const std::string_view> known) {
   const std::size_t limit = std::max<std::size_t>(1, word.size() / 3);
+  constexpr std::size_t kLeastPart = 3; // not "k" of everything with k_
   std::vector<std::pair<std::size_t, std::string_view>> found;
   for (const std::string_view candidate : known) {
-    constexpr std::size_t kLeastPart = 3; // not "k" of everything with k_
     if (word.size() >= kLeastPart && candidate.size() > word.size() &&
         candidate.starts_with(word) &&
         (candidate[word.size()] == '_' || candidate[word.size()] == '-')) {
@@ -61,6 +61,14 @@ std::vector<std::string> nearest_words(std::string_view word,
     }
     if (const std::size_t distance = edit_distance(word, candidate); distance <= limit) {
       found.emplace_back(distance, candidate);
+    }
+  }
+  if (found.empty() && word.size() >= kLeastPart) {
+    const std::string part = "_" + std::string(word);
+    for (const std::string_view candidate : known) {
+      if (candidate.ends_with(part)) {
+        found.emplace_back(limit, candidate);
+      }
     }
   }
   std::sort(found.begin(), found.end());

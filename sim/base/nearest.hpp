@@ -13,8 +13,9 @@ namespace stepsim::base {
 
 // Known words at distance <= max(1, length of word / 3). A word of three letters or more also finds
 // the words that go on after it with an underscore or a hyphen ("bandwidth" finds "bandwidth_Bps",
-// "infiniband" finds "infiniband-100g"), which count as the farthest. Nearest first, ties
-// alphabetical, at most 3.
+// "infiniband" finds "infiniband-100g"), which count as the farthest, and where nothing is near the
+// words that end with it after an underscore ("efficiency" finds "scaling_efficiency"). Nearest
+// first, ties alphabetical, at most 3.
 [[nodiscard]] std::vector<std::string> nearest_words(std::string_view word,
                                                      std::span<const std::string_view> known);
 

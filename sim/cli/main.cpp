@@ -1,5 +1,7 @@
 // stepsim COMMAND ...: finds the command and runs it.
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
@@ -13,6 +15,9 @@ namespace stepsim::cli {
 
 namespace {
 
+// Commands to come: a name that is near to one of them is no answer.
+constexpr std::array<std::string_view, 4> kPlanned{"plot", "report", "reproduce", "web"};
+
 // The names are few: a search over the table is also the list of known words for the error.
 int run_command(const std::string& name, const Invocation& invocation) {
   std::vector<std::string_view> known;
@@ -21,6 +26,9 @@ int run_command(const std::string& name, const Invocation& invocation) {
       return command.run(invocation);
     }
     known.push_back(command.name);
+  }
+  if (std::ranges::find(kPlanned, name) != kPlanned.end()) {
+    throw UsageError(name + ": not in this version");
   }
   const std::string nearest = base::did_you_mean(name, known);
   throw UsageError(base::shown_value(name) + ": unknown command" +

@@ -21,6 +21,7 @@
 #include "collective/collective_rules.hpp"
 #include "collective/collective_system.hpp"
 #include "files/links_file.hpp"
+#include "scenario/compression/custom_fields.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/scenario_communication.hpp"
 #include "scenario/unusual.hpp"
@@ -210,7 +211,7 @@ std::vector<coll::MatrixShape> parse_shapes(io::Fields& fields) {
 // Numbers that a method cannot guess are required, such as the rank of powersgd.
 void check_required(io::Fields& fields, CompressionMethod method) {
   const coll::CompressionRow& row = coll::row(method);
-  if (coll::has_key(row, "density") && fields.has("density") == fields.has("k")) {
+  if (coll::has_key(row, "k") && fields.has("density") == fields.has("k")) {
     fields.problems().add(fields.json(), "density",
                           "give exactly one of /compression/density and /compression/k");
   }
@@ -219,8 +220,8 @@ void check_required(io::Fields& fields, CompressionMethod method) {
       fields.problems().add(fields.json(), key, "required by " + std::string(row.name));
     }
   }
-  if (method == CompressionMethod::custom && !fields.has("ratio")) {
-    fields.problems().add(fields.json(), "ratio", "required by custom");
+  if (method == CompressionMethod::custom_codec && !fields.has("ratio")) {
+    fields.problems().add(fields.json(), "ratio", "required by custom_codec");
   }
 }
 
@@ -252,6 +253,9 @@ void parse_exchange(io::Fields& fields, CompressionMethod method, Leftovers left
   }
   if (!dense) {
     check_required(inner, method);
+    if (method == CompressionMethod::custom) {
+      check_custom(inner, out, std::nullopt, std::nullopt);
+    }
     file.compression = out;
   }
 }

@@ -123,6 +123,8 @@ inline constexpr std::array kCollectiveCompression{
     shared_compression("ratio"),
     shared_compression("encode_Bps"),
     shared_compression("decode_Bps"),
+    shared_compression("exchange"),
+    shared_compression("bytes_per_worker"),
     list("shapes", kTensorShape,
          "Shapes of the tensors for powersgd. The default is one tensor of one dimension.")
         .sizes(1)

@@ -11,6 +11,7 @@
 #include "run/network_result.hpp"
 #include "run/summary.hpp"
 #include "scenario/defaults.hpp"
+#include "scenario/named_files.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {
@@ -134,7 +135,8 @@ struct Result {
   // calibration gives no range.
   std::optional<double> extrapolation_factor;
   std::vector<DefaultValue> defaults; // filled by the command `run`, which has the file
-  std::vector<MeasuredExchange> measured_exchanges; // the same, for an imported trace
+  std::vector<NamedFile> files;       // likewise
+  std::vector<MeasuredExchange> measured_exchanges; // likewise, for an imported trace
   std::vector<std::string> warnings;
   train::StepTimes step;             // for the timeline
   std::vector<MessageLife> messages; // for the timeline

@@ -9,6 +9,7 @@
 #include "run/network_result.hpp"
 #include "run/program_rows.hpp"
 #include "run/summary_fields.hpp"
+#include "scenario/keys/named_file_keys.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
@@ -356,6 +357,9 @@ constexpr auto kResult = std::to_array<Written<Result>>({
           "Values that the scenario leaves out and that decide a time here.")
          .required(),
      [](const Result& r) { return each(kDefault, r.defaults); }},
+    {list("files", keys::kOneNamedFile, "Files that the scenario names, as they were for this run.")
+         .required(),
+     [](const Result& r) { return each(keys::kNamedFile, r.files); }},
     {list("overrides", kOneOverride,
           "Values of the scenario that replace others of its node type; left out without any."),
      [](const Result& r) {
@@ -386,7 +390,7 @@ constexpr std::array<std::string_view, 1> kExamples{R"({
   "network": {"model": "alpha_beta", "transport": null, "queue_discipline": null},
   "summary": {"iteration_time_s": 0.1}, "iterations": [], "workers": [], "buckets": [],
   "layers": [], "links": [], "tensors": [], "jobs": [], "events": 0, "packet_hops": null,
-  "defaults": [], "measured_buckets": [], "warnings": []})"};
+  "defaults": [], "files": [], "measured_buckets": [], "warnings": []})"};
 
 } // namespace
 

@@ -273,11 +273,13 @@ private:
       known = known || row.pointer == key;
       if (row.pointer == key && (row.applies == nullptr || row.applies(scenario_))) {
         const std::string reason(row.reason.empty() ? reason_of(key) : row.reason);
-        out_.push_back({pointer, value, of_node(key) ? node_reason() : reason, row.decisive});
+        out_.push_back(
+            {pointer, value, of_node(key) ? node_reason() : reason, row.decisive, of_node(key)});
       }
     }
     if (!known && exchanges(scenario_)) {
-      out_.push_back({pointer, value, of_node(key) ? node_reason() : other_reason(key), false});
+      out_.push_back(
+          {pointer, value, of_node(key) ? node_reason() : other_reason(key), false, of_node(key)});
     }
   }
 

@@ -16,7 +16,8 @@ struct DefaultValue {
   std::string pointer; // into the resolved scenario, but for copy_bandwidth_Bps
   io::Json value;
   std::string reason;
-  bool decisive = false; // printed after `assumed:` by `run`
+  bool decisive = false;  // printed after `assumed:` by `run`
+  bool from_node = false; // the node type that the scenario names fills it
 };
 
 // The decisive defaults: "schedule trace (5 measured buckets), reduction_Bps 0"; "" without any.

@@ -1,15 +1,9 @@
 #pragma once
-// Files that scenarios refer to, each read once. Shared by the threads of a sweep (guarded). A word
-// without a slash that does not end in .json or .gz is the name of a file that comes with the
-// program:
-//     "resnet50"        models/resnet50.json
-//     "10gbe"           topologies/10gbe.calibration.json
-//     "./10gbe.json"    a path
-#include <array>
+// Files that scenarios refer to, each read once. Shared by the threads of a sweep (guarded). Names
+// are those of file_names.hpp.
 #include <map>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +17,7 @@
 #include "net/fabric/rank_fabric.hpp"
 #include "net/profile/profile.hpp"
 #include "plan/cost.hpp"
+#include "scenario/file_names.hpp"
 #include "train/workload/model_table.hpp"
 #include "train/workload/trace.hpp"
 #include "json/json.hpp"
@@ -37,52 +32,6 @@ struct CostFile {
   plan::TableReport report;
   std::vector<io::LineCost> lines{}; // by operation and number of ranks
 };
-
-// A kind of file that comes with the program.
-struct Shipped {
-  std::string_view noun;                     // in errors
-  std::string_view folder;                   // of the data folder
-  std::span<const std::string_view> endings; // the first that fits is left out of the name
-};
-inline constexpr std::array<std::string_view, 2> kShippedEndings{".calibration.json", ".json"};
-inline constexpr Shipped kShippedModels{"model", "models", std::span(kShippedEndings).last(1)};
-inline constexpr Shipped kShippedProfiles{"network profile", "topologies",
-                                          std::span(kShippedEndings).first(1)};
-inline constexpr Shipped kShippedTopologies{"topology", "topologies", kShippedEndings};
-
-// Path by name, sorted; nothing where `data_folder` is "". Throws InputError where the folder
-// cannot be read.
-[[nodiscard]] std::map<std::string, std::string> shipped_files(const std::string& data_folder,
-                                                               const Shipped& kind);
-// Path of one. Throws UsageError, `unknown network profile "10gb"; did you mean "10gbe"?`, and
-// InputError as shipped_files.
-[[nodiscard]] std::string shipped_file(const std::string& data_folder, const Shipped& kind,
-                                       const std::string& name);
-// Without a slash, and without .json or .gz at the end.
-[[nodiscard]] bool is_shipped_name(std::string_view name);
-
-// What a string at this place of a scenario, a list of flows, a collective or a merge problem
-// names. This is the one list of keys that name files: Files asserts that nothing else is read. The
-// content of these files belongs to the identity of a sweep, and in an axis their names are
-// relative to the file that the axis was written in.
-enum class FileKind {
-  none,
-  trace,
-  model,
-  profile,
-  cost,
-  topology,
-  links,
-  sizes,
-  entry,
-  node,
-  library_calibration,
-  overlap
-};
-[[nodiscard]] FileKind file_kind_at(std::string_view pointer); // "/workload/1/trace" -> trace
-[[nodiscard]] inline bool names_file(std::string_view pointer) {
-  return file_kind_at(pointer) != FileKind::none;
-}
 
 // Every kind of file has its own function and its own map, because each is parsed once and into its
 // own type.
@@ -119,6 +68,9 @@ public:
   // sweep's identity, wherever the file lies and however it is indented. Needs
   // names_file(pointer) (asserted).
   [[nodiscard]] std::string digest(const io::Json& name, std::string_view pointer);
+  // 64 hex digits of its bytes, compressed or not, as sha256sum prints them; "" where no
+  // regular file is there. Needs names_file(pointer) (asserted).
+  [[nodiscard]] std::string sha256(const io::Json& name, std::string_view pointer);
   [[nodiscard]] const std::string& data_folder() const { return data_folder_; }
 
 private:
@@ -131,6 +83,8 @@ private:
   template <class Value, class Parse>
   const Value& known_file(ByPath<Value>& known, const std::string& path, const io::Json& name,
                           Parse parse);
+  // The path of the file that the string at `pointer` names.
+  [[nodiscard]] std::string path_at(const io::Json& name, std::string_view pointer) const;
   [[nodiscard]] std::string path_or_shipped(const io::Json& name, const Shipped& kind) const;
   [[nodiscard]] std::string node_path(const io::Json& name) const;
 
@@ -138,6 +92,7 @@ private:
   std::vector<std::string> outputs_;
   mutable std::mutex mutex_;
   std::map<std::string, std::string> digests_; // of paths
+  std::map<std::string, std::string> sha256_;  // likewise
   ByPath<std::pair<train::Trace, std::string>> traces_;
   ByPath<train::ModelTable> models_;
   ByPath<net::NetworkProfile> profiles_;
@@ -154,8 +109,6 @@ private:
   std::map<std::string, std::shared_ptr<const net::RoutedFabric>> routed_; // by canonical text
 };
 
-// `name` relative to the folder of the file it was written in.
-[[nodiscard]] std::string path_of(const io::Json& name);
 // The file at `path`, which `name` names. What cannot be read is blamed on the place of the name:
 // `s.json: /workload/trace: cannot read t.json: no such file or directory`.
 [[nodiscard]] io::Json read_named(const std::string& path, const io::Json& name);

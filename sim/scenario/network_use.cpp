@@ -101,6 +101,10 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
     refuse("/communication/compression/method",
            "compression " + std::string(method.name) + " is known by a formula only, which" + on);
   }
+  if (communication.compression.method == coll::CompressionMethod::custom &&
+      communication.compression.custom.exchange == coll::CustomExchange::server) {
+    refuse("/communication/compression/exchange", "exchange server of a custom compressor" + on);
+  }
   if (communication.compression.method == coll::CompressionMethod::hierarchical_topk) {
     refuse("/communication/compression/method", "compression hierarchical_topk" + on);
   }

@@ -6,7 +6,7 @@ namespace stepsim::study {
 
 namespace {
 
-// Bytes of a value on the wire; custom codecs say only by how much they shrink it.
+// Bytes of a value on the wire; codecs of any ratio say only by how much they shrink it.
 double sent_bytes(CodecMethod method, double value_bytes) {
   switch (method) {
   case CodecMethod::truncate16:
@@ -17,7 +17,7 @@ double sent_bytes(CodecMethod method, double value_bytes) {
   case CodecMethod::fp4:
     return 0.5;
   case CodecMethod::none:
-  case CodecMethod::custom:
+  case CodecMethod::custom_codec:
     break;
   }
   return value_bytes;
@@ -35,7 +35,7 @@ ValueCodec parse_value_codec(io::Fields& fields, std::string_view key, const Par
   io::Fields part(*json, context.problems, fields.row(key));
   codec.method = part.word("method", kCodecMethods);
   const bool none = codec.method == CodecMethod::none;
-  if (codec.method == CodecMethod::custom && !part.has("ratio")) {
+  if (codec.method == CodecMethod::custom_codec && !part.has("ratio")) {
     context.problems.add(*json, "ratio", "required (a number)");
   }
   codec.ratio =

@@ -6,14 +6,14 @@
 
 namespace stepsim::study {
 
-enum class CodecMethod { none, truncate16, quantize8, int8, fp4, custom };
+enum class CodecMethod { none, truncate16, quantize8, int8, fp4, custom_codec };
 inline constexpr auto kCodecMethods =
     base::words<CodecMethod>({{CodecMethod::none, "none"},
                               {CodecMethod::truncate16, "truncate16"},
                               {CodecMethod::quantize8, "quantize8"},
                               {CodecMethod::int8, "int8"},
                               {CodecMethod::fp4, "fp4"},
-                              {CodecMethod::custom, "custom"}});
+                              {CodecMethod::custom_codec, "custom_codec"}});
 
 struct ValueCodec {
   CodecMethod method = CodecMethod::none;

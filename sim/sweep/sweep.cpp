@@ -322,7 +322,7 @@ bool tidy_up(const Sweep& sweep, Files& files, const SweepOptions& options, cons
 std::string header_of(const Sweep& sweep, Files& files, const SweepOptions& options,
                       const Records& records) {
   return records.header(options.tool, grid_hash(sweep, files), options.shard,
-                        header_of_base(sweep, options.output));
+                        header_of_base(sweep, options.output, files));
 }
 
 } // namespace

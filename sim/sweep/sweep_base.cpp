@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "scenario/files.hpp"
+#include "scenario/keys/named_file_keys.hpp"
+#include "scenario/named_files.hpp"
 #include "json/json_pointer.hpp"
 #include "json/reader.hpp"
 
@@ -78,8 +80,13 @@ io::Json with_names_relative_to(io::Json resolved, const std::string& output,
   return resolved;
 }
 
-io::Object header_of_base(const Sweep& sweep, const std::string& output) {
+io::Object header_of_base(const Sweep& sweep, const std::string& output, Files& files) {
   io::Object members{{"scenario", with_names_relative_to(io::with_numbers(sweep.base), output)}};
+  if (const std::vector<NamedFile> named = named_files(sweep.base, files); !named.empty()) {
+    members.emplace_back("files", io::write_each(named, [](const NamedFile& file) {
+                           return io::write(keys::kNamedFile, file);
+                         }));
+  }
   io::Array zips;
   for (const auto& zip : sweep.grid.zips) {
     io::Array axes;

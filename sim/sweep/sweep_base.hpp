@@ -3,10 +3,12 @@
 // the output alone: the base scenario as every point starts from it (short forms expanded, flags
 // applied, quantities as numbers, no defaults filled in, because a default may depend on an axis),
 // with the files it names relative to the folder of the output.
-//     "scenario": {...}, "zip": [[0, 1]], "replications": 3, "axes_folder": "../examples"
-// zip, replications and axes_folder (where names in axis values are relative to) only where needed.
+//     "scenario": {...}, "files": [...], "zip": [[0, 1]], "replications": 3, "axes_folder": "../in"
+// files (scenario/named_files.hpp), zip, replications and axes_folder (where names in axis values
+// are relative to) only where needed.
 #include <string>
 
+#include "scenario/files.hpp"
 #include "sweep/sweep_file.hpp"
 #include "json/json.hpp"
 
@@ -20,7 +22,8 @@ namespace stepsim::study {
                                               const io::Json& written);
 
 // Members of the header beside those of Records::header.
-[[nodiscard]] io::Object header_of_base(const Sweep& sweep, const std::string& output);
+[[nodiscard]] io::Object header_of_base(const Sweep& sweep, const std::string& output,
+                                        Files& files);
 // The header of a file as it stands in another one: names relative to the folder of `output`.
 [[nodiscard]] io::Json header_at(io::Json header, const std::string& output);
 // The sweep that wrote a header; the header's own file tells where names are relative to. Throws

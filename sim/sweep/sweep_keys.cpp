@@ -2,6 +2,8 @@
 // schema is open only where the varied fields are.
 #include "sweep/sweep_keys.hpp"
 
+#include "scenario/keys/named_file_keys.hpp"
+
 namespace stepsim::study::keys {
 
 namespace {
@@ -49,6 +51,8 @@ constexpr std::array kHeader{
            "file.")
         .open()
         .example(R"({"workload": {"trace": "../traces/resnet50.json"}})"),
+    list("files", keys::kOneNamedFile, "Files that the scenario names, as they were then.")
+        .example(R"([{"pointer": "/workload/trace", "sha256": "00"}])"),
     list("zip", kZippedAxes, "Axes that move together, by their numbers.").example("[[0, 1]]"),
     integer("replications", "Runs of each point with other seeds, the fastest axis.")
         .in(io::between(2, static_cast<double>(kMostReplications)))

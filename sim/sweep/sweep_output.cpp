@@ -148,6 +148,7 @@ bool same_but_for_scenario(std::string_view a, std::string_view b) {
     }
     if (header.is_object()) {
       header.set("scenario", nullptr);
+      header.set("files", nullptr);
     }
     return io::compact(header);
   };

@@ -1,3 +1,4 @@
+#include "ask/alternative_rows.hpp"
 #include "ask/alternatives.hpp"
 
 #include <doctest/doctest.h>
@@ -30,8 +31,8 @@ io::Json scenario(std::string_view communication = "{}") {
 study::Comparison compared(const io::Json& tree, const std::vector<std::string>& names,
                            std::vector<study::Axis> axes = {}, bool break_even = false) {
   study::Files files(STEPSIM_SOURCE_DIR);
-  return study::compare_alternatives(tree, std::move(axes), study::find_alternatives(names), files,
-                                     {.jobs = 1, .break_even = break_even});
+  return study::compare_alternatives(tree, std::move(axes), study::find_alternatives(names), {},
+                                     files, {.jobs = 1, .break_even = break_even});
 }
 
 const io::Json& row(const study::Comparison& comparison, std::string_view name) {

@@ -24,7 +24,8 @@ SELECT = ["density", "k", "index_bytes", "value_bytes", "selected_ratio"]
 GATHER = SELECT + ["allgather", "split_values_indices"]
 CODEC = ["ratio", "encode_Bps", "decode_Bps", "count_scale_bytes", "scale_agreement"]
 METHODS = {"topk": GATHER, "gaussian_k": GATHER, "gtopk_tree": SELECT + ["round_barriers", "broadcast"],
-           "sparcml_rd": SELECT + ["support_overlap"], "quantize8": CODEC, "custom": CODEC,
+           "sparcml_rd": SELECT + ["support_overlap"], "quantize8": CODEC, "custom_codec": CODEC,
+           "custom": ["exchange", "bytes_per_worker"],
            "powersgd": ["rank", "shapes", "value_bytes"], "qsgd": ["bits", "bucket"],
            "omnireduce": SELECT[:4] + ["block"], "fp16": ["value_bytes"]}
 FLAGS = {"/op": "--op", "/algorithm": "--algorithm", "/ranks": "--ranks", "/bytes": "--bytes",
@@ -180,9 +181,11 @@ def random_collective(rng, missing):
         if "k" in own:
             key = rng.choice(["density", "density", "k"])
             of[f"/compression/{key}"] = value_of(rng, f"/compression/{key}", ranks)
-        for key in ("rank", "block") + (("ratio",) if method == "custom" else ()):
+        for key in ("rank", "block") + (("ratio",) if method == "custom_codec" else ()):
             if key in own and rng.random() < 0.95:
                 of[f"/compression/{key}"] = value_of(rng, f"/compression/{key}", ranks)
+        if method == "custom":
+            of["/compression/bytes_per_worker"] = rng.choice([1000, 1e6, "n * 4 / P", "min(n, 100)"])
         if method == "powersgd" and rng.random() < 0.5:
             values = of["/bytes"] // of.get("/compression/value_bytes", 4)
             of["/compression/shapes"] = [[2, values // 2]] if values > 1 else [[max(values, 1)]]
@@ -197,6 +200,8 @@ def with_unit(pointer, value):
         if pointer.endswith("shapes"):
             return ",".join("x".join(map(str, shape)) for shape in value)
         return ",".join(map(str, value))
+    if isinstance(value, str):
+        return value
     unit = "s" if pointer.endswith("_s") else "B/s" if pointer.endswith("_Bps") else ""
     return repr(value) + unit if isinstance(value, float) else f"{value}{unit}"
 

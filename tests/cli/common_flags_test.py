@@ -18,6 +18,7 @@ STEPSIM = None
 TWO = "examples/two-layers.scenario.json"
 # Words of an invocation that succeeds; {folder} is a scratch folder that holds the shards.
 COMMANDS = {
+    "init": ["--nodes", "4"],
     "run": [TWO],
     "explain": [TWO],
     "program": [TWO],
@@ -25,7 +26,7 @@ COMMANDS = {
     "sweep": [TWO, "--over", "/cluster/nodes=2,3"],
     "merge": ["{folder}/s.shard-0-of-2.jsonl", "{folder}/s.shard-1-of-2.jsonl"],
     "solve": [TWO, "--for", "/cluster/network/bandwidth_Bps", "--between", "1Gbps,400Gbps",
-              "--target", "efficiency=0.9"],
+              "--target", "scaling_efficiency=0.9"],
     "tune": [TWO, "--knob", "schedule"],
     "converge": ["--problem", "quadratic", "--pipeline-width", "2", "--step", "0.5"],
     "plan": ["examples/problem.json"],

@@ -4,6 +4,7 @@
     run_again_test.py STEPSIM
 """
 import gzip
+import hashlib
 import json
 import os
 import pathlib
@@ -122,6 +123,29 @@ class RunAgain(unittest.TestCase):
         done = self.stepsim("run", "sweep.jsonl", "--point", 1)
         self.assertRegex(done.stderr, r"warning: point 1 of sweep.jsonl has \w+ .*has changed since")
 
+    def test_results_know_the_content_of_the_files_they_were_made_from(self):
+        self.write("in/s.json", self.scenario())
+        trace = json.loads((ROOT / "traces" / "resnet50.ddp.2xa100.json").read_text())
+        self.write("in/t.json", trace)
+        words = ["in/s.json", "--set", "/workload/trace=t.json"]
+        self.stepsim("run", *words, "--set", "/cluster/network=25gbe", "-o", "r.json")
+        result = json.loads((self.folder / "r.json").read_text())
+        digests = {entry["pointer"]: entry["sha256"] for entry in result["files"]}
+        self.assertEqual(digests, {
+            "/workload/trace": hashlib.sha256((self.folder / "in/t.json").read_bytes()).hexdigest(),
+            "/cluster/network/calibration": hashlib.sha256(
+                (ROOT / "topologies" / "25gbe.calibration.json").read_bytes()).hexdigest()})
+        self.stepsim("sweep", *words, "--over", "/cluster/nodes=2,3", "-o", "sweep.jsonl")
+        self.assertNotIn("changed", self.stepsim("run", "r.json").stderr)
+        self.write("in/t.json", dict(trace, name="the same times under another name"))
+        said = "in/t.json at /workload/trace has changed since: SHA-256 " + \
+            digests["/workload/trace"][:8] + ".. then, "
+        for command in (["run", "r.json"], ["run", "sweep.jsonl", "--point", "1"]):
+            self.assertIn("warning: " + said, self.stepsim(*command).stderr)
+        self.assertIn("r.json: warning: " + said, self.stepsim("check", "r.json").stdout)
+        other = ["--set", "/workload/trace=" + str(ROOT / "traces" / "resnet50.ddp.2xa100.json")]
+        self.assertNotIn("changed", self.stepsim("run", "r.json", *other).stderr)
+
     def test_points_are_asked_for_by_number(self):
         self.write("in/s.json", self.scenario())
         self.stepsim("sweep", "in/s.json", "--over", "/cluster/nodes=2,3", "-o", "sweep.jsonl")
@@ -200,11 +224,14 @@ class RunAgain(unittest.TestCase):
                 (["run", TWO, "--nodes=4"], "--nodes: unknown option; use --set /cluster/nodes=4"),
                 (["tune", TWO, "--knob", "schedule", "--latency", "5us"],
                  "--latency: unknown option; use --set /cluster/network/latency_s=5us"),
+                (["report", "r.json"], "report: not in this version"),
                 (["run", TWO, "--over", "/cluster/nodes=2,4"], "--over: use compare or sweep")):
             self.assertEqual(self.stepsim(*words, code=2).stderr, f"error: {text}\n")
         between = ["solve", TWO, "--for", "/cluster/network/bandwidth_Bps", "--between",
                    "1Gbps,400Gbps", "--json", "--target"]
-        self.assertEqual(self.stepsim(*between, "efficiency=0.9").stdout,
+        self.assertIn("did you mean \"scaling_efficiency\"?",
+                      self.stepsim(*between, "efficiency=0.9", code=2).stderr)
+        self.assertEqual(self.stepsim(*between, "scaling_efficiency=0.9").stdout,
                          self.stepsim(*between, "scaling_efficiency=90%").stdout)
 
 

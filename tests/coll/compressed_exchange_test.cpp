@@ -451,7 +451,7 @@ TEST_CASE("a list without entries is still sent: start-ups only") {
 TEST_CASE("codecs: 2(P-1) alpha + 2(P-1)/P n/r beta + (P-1)/P n (gamma + kc + kd)") {
   const Network network{.alpha = 50e-6, .beta = 8e-10, .gamma = 1e-10};
   for (const auto& [method, ratio] : {std::pair{Id::truncate16, 2.0}, std::pair{Id::quantize8, 4.0},
-                                      std::pair{Id::custom, 3.0}}) {
+                                      std::pair{Id::custom_codec, 3.0}}) {
     Compression codec = method_of(method);
     codec.ratio = ratio;
     codec.encode_Bps = 1e10;
@@ -500,7 +500,7 @@ TEST_CASE("PIP 18 C and E: exchanges with a codec on the network N4, in ms") {
         Row{kAlexNet, 2, 1e10, 201.485239}, Row{kAlexNet, 4, 1e10, 128.326970}}) {
     CAPTURE(expected.bytes);
     CAPTURE(expected.ratio);
-    Compression codec = method_of(Id::custom);
+    Compression codec = method_of(Id::custom_codec);
     codec.ratio = expected.ratio;
     codec.encode_Bps = codec.decode_Bps = expected.rate;
     CHECK(milliseconds(codec, expected.bytes / 4, base) == within(expected.milliseconds, 1e-6));
@@ -544,8 +544,9 @@ std::vector<Compression> simulated_methods(double density) {
     if (each.simulated && each.method != Id::hierarchical_topk) {
       Compression compression = dense_share(each.method, density);
       compression.rank = 2;
-      compression.ratio = each.method == Id::custom ? 3 : compression.ratio;
+      compression.ratio = each.method == Id::custom_codec ? 3 : compression.ratio;
       compression.support_overlap = SupportOverlap::disjoint; // whole bytes
+      compression.custom.bytes_per_worker = base::Formula(1000);
       methods.push_back(compression);
     }
   }

@@ -24,7 +24,7 @@ TEST_CASE("compression: every method has one row, a name that is found and a sum
     CHECK(&row(each.method) == &each);
     CHECK(!each.summary.empty());
   }
-  CHECK(names.size() == 20); // interface: none, fp16, 3 codecs, 15 sparse and low-rank
+  CHECK(names.size() == 21); // interface: none, fp16, 3 codecs, custom, 15 sparse and low-rank
   CHECK(find_compression("") == nullptr);
   CHECK(find_compression("gtopk") == nullptr);
 }
@@ -34,7 +34,9 @@ TEST_CASE("compression: no key twice in a row, none has no keys") {
     CAPTURE(each.name);
     const std::set<std::string_view> keys(each.keys.begin(), each.keys.end());
     CHECK(keys.size() == each.keys.size());
-    CHECK(has_key(each, "density") == (each.kind == CompressionKind::sparse));
+    CHECK(has_key(each, "density") ==
+          (each.kind == CompressionKind::sparse || each.method == CompressionMethod::custom));
+    CHECK(has_key(each, "k") == (each.kind == CompressionKind::sparse));
     CHECK(has_key(each, "ratio") == (each.kind == CompressionKind::codec));
   }
   CHECK(row(CompressionMethod::none).keys.empty());
@@ -67,7 +69,7 @@ TEST_CASE("compression: k = max(1, floor(density m)) in double arithmetic") {
 TEST_CASE("compression: the ratio of a codec") {
   CHECK(codec_ratio(CompressionMethod::truncate16) == 2);
   CHECK(codec_ratio(CompressionMethod::quantize8) == 4);
-  CHECK(codec_ratio(CompressionMethod::custom) == 1);
+  CHECK(codec_ratio(CompressionMethod::custom_codec) == 1);
 }
 
 TEST_CASE("compression: a warm-up gives the density of its epochs, k has none") {

@@ -140,7 +140,10 @@ def all_bases(repository):
         bases[f"compression {method}"] = base(compression(method))
     for method in ("qsgd", "signsgd"):
         bases[f"compression {method}"] = base(compression(method, costs=SPARSE["costs"]))
-    bases["compression custom"] = base(compression("custom", ratio=3))
+    bases["compression custom_codec"] = base(compression("custom_codec", ratio=3))
+    bases["compression custom"] = base(compression(
+        "custom", name="mine", bytes_per_worker="8 * n * density", density=0.01, exchange="allgather",
+        merge_s=1e-5, decompress_s="20us"))
     bases["compression codec with rates"] = base(
         compression("quantize8", encode_Bps=1e9, decode_Bps=2e9))
     for method in ("topk", "dgc", "gaussian_k", "gtopk_tree", "gtopk_butterfly", "gtopk_exact",

@@ -48,7 +48,7 @@ def more_bases():
     bases = {}
     codecs = {"none": {}, "fp16": compression("fp16"), "truncate16": compression("truncate16"),
               "quantize8": compression("quantize8", encode_Bps=1e9, decode_Bps=2e9),
-              "custom": compression("custom", ratio=3, encode_Bps=1e9, count_scale_bytes=True),
+              "custom_codec": compression("custom_codec", ratio=3, encode_Bps=1e9, count_scale_bytes=True),
               "agreed scales": compression("quantize8", encode_Bps=1e9, scale_agreement=True)}
     placements = {"dedicated": {}, "two dedicated": training(servers=2),
                   "colocated": training(placement="colocated"),

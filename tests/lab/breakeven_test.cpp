@@ -142,10 +142,13 @@ TEST_CASE("break-even file: every method has a straight line or an error that sa
     for (const auto& [key, value] :
          Changes{{"density", 0.01}, {"rank", 4}, {"block", 256}, {"ratio", 2}}) {
       const bool wanted = std::ranges::find(row.keys, key) != row.keys.end() &&
-                          (key != "ratio" || row.method == coll::CompressionMethod::custom);
+                          (key != "ratio" || row.method == coll::CompressionMethod::custom_codec);
       if (wanted) {
         compression.set(key, value);
       }
+    }
+    if (row.method == coll::CompressionMethod::custom) {
+      compression.set("bytes_per_worker", "n * density * 8");
     }
     const std::string problem = problem_of({{"/compression", compression}});
     if (row.method == coll::CompressionMethod::hierarchical_topk) {

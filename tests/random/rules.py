@@ -10,11 +10,11 @@ PLANNERS = {"single", "wfbp", "ddp", "horovod", "mg_wfbp", "mg_wfbp_small_tensor
             "exhaustive"}
 OWN_ORDER = {"asc_wfbp", "priority", "dear", "omgs"}
 SCHEDULES = PLANNERS | OWN_ORDER
-CODECS = {"fp16", "truncate16", "quantize8", "custom", "custom_codec"}
+CODECS = {"fp16", "truncate16", "quantize8", "custom_codec"}
 GATHERED = {"topk", "dgc", "gaussian_k", "gtopk_tree", "gtopk_butterfly", "gtopk_exact", "sparcml_rd",
             "sparcml_split", "topk_dsa", "ok_topk", "hierarchical_topk", "omnireduce", "qsgd", "signsgd",
-            "powersgd"}
-SPARSE = GATHERED - {"qsgd", "signsgd", "powersgd"}
+            "powersgd", "custom"}
+SPARSE = GATHERED - {"qsgd", "signsgd", "powersgd", "custom"}
 FORMULA_ONLY = {"sparcml_split", "topk_dsa", "ok_topk", "omnireduce"}
 COLLECTIVES = {"mst", "be", "bruck", "ring", "recursive_doubling", "lp", "double_binary_tree",
                "hierarchical", "hierarchical_leader", "ring_rails", "two_level", "nvls", "nvls_tree",

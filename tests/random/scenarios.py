@@ -129,8 +129,8 @@ class Maker:
                 training["outer_network"]["ranks"] = ranks
 
     def codec(self):
-        word = self.rng.choice(["none", "truncate16", "quantize8", "int8", "fp4", "custom"])
-        if word == "custom":
+        word = self.rng.choice(["none", "truncate16", "quantize8", "int8", "fp4", "custom_codec"])
+        if word == "custom_codec":
             return {"method": word, "ratio": self.rng.choice([1, 2.5, 16])}
         return self.rng.choice([word, {"method": word}] + [
             {"method": word, "encode_Bps": 1e10, "decode_Bps": 2e10}] * (word != "none"))
@@ -336,10 +336,14 @@ class Maker:
                 out["dense_warmup_iterations"] = rng.choice([0, 1, 512])
         else:
             needed = [k for k in own if k in ("ratio", "rank", "block", "density")]
-            out.update({k: self.value(f"{base}/{k}") for k in needed})
+            if method == "custom":
+                needed = ["bytes_per_worker"]
+                formulas = ["4 * n", "n / P", "max(n, P) * 0.01", "ceil(log2(n + 1))", "1MB", 1000, 0]
+            out.update({k: rng.choice(formulas) if method == "custom" else self.value(f"{base}/{k}")
+                        for k in needed})
             out.update(self.some([k for k in own if k not in needed], base, 0.3))
         wants_cost = str(self.wanted).startswith(f"{base}/costs/")
-        if method not in CODECS and (wants_cost or rng.random() < 0.3):
+        if method not in CODECS | {"custom"} and (wants_cost or rng.random() < 0.3):
             costs = self.some(COSTS, f"{base}/costs", 0 if wants_cost else 0.3)
             if costs:
                 out["costs"] = costs

@@ -30,7 +30,7 @@ DIMENSIONS = {
     "workload": ["layers", "model", "trace", "jobs"],
     "method": words("/method"),
 }
-CODECS = {"fp16", "truncate16", "quantize8", "custom", "custom_codec"}
+CODECS = {"fp16", "truncate16", "quantize8", "custom_codec"}
 TRANSPORTS = words("/cluster/network/packet/transport/kind")
 CALIBRATIONS = ["10gbe", "25gbe", "100gbe", "icdcs19", "infiniband-100g"]
 NETWORKS = {"flow", "packet"}
@@ -160,7 +160,8 @@ COMPRESSION_KEYS = {
     "omnireduce": ["density", "block", "value_bytes"],
     "truncate16": ["encode_Bps", "decode_Bps", "count_scale_bytes", "scale_agreement"],
     "quantize8": ["encode_Bps", "decode_Bps", "count_scale_bytes", "scale_agreement"],
-    "custom": ["ratio", "encode_Bps", "decode_Bps", "count_scale_bytes", "scale_agreement"],
+    "custom_codec": ["ratio", "encode_Bps", "decode_Bps", "count_scale_bytes", "scale_agreement"],
+    "custom": ["name", "exchange", "bytes_per_worker", "compress_s", "merge_s", "decompress_s"],
 }
 SPARSE_KEYS = ["index_bytes", "value_bytes", "select_stream", "residual_mask", "allgather", "broadcast",
                "split_values_indices", "round_barriers", "selected_ratio", "support_overlap",

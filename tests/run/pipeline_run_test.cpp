@@ -52,7 +52,7 @@ std::string codec(const std::string& method) {
 }
 // A codec that takes 1e-10 s per byte each way.
 std::string slow_codec(int ratio) {
-  return R"("schedule": "single", "compression": {"method": "custom", "ratio": )" +
+  return R"("schedule": "single", "compression": {"method": "custom_codec", "ratio": )" +
          std::to_string(ratio) + R"(, "encode_Bps": 1e10, "decode_Bps": 1e10})";
 }
 
@@ -270,12 +270,12 @@ TEST_CASE("parameter server: a codec that does nothing changes nothing, with wor
        {std::string(), std::string(R"("placement": "colocated", )"),
         std::string(R"("servers": 2, )"), std::string(R"("placement": "sharded", )")}) {
     CAPTURE(keys);
-    CHECK(time(keys, R"({"method": "custom", "ratio": 1})", slow) ==
+    CHECK(time(keys, R"({"method": "custom_codec", "ratio": 1})", slow) ==
           within(time(keys, R"("none")", slow), 1e-12));
     CHECK(time(keys, R"("fp16")", slow) < time(keys, R"("none")", slow));
     // Workers that hardly differ are equal workers, whatever the codec takes.
     const std::string codec =
-        R"({"method": "custom", "ratio": 2, "encode_Bps": 1e10, "decode_Bps": 5e9})";
+        R"({"method": "custom_codec", "ratio": 2, "encode_Bps": 1e10, "decode_Bps": 5e9})";
     CHECK(time(keys, codec, R"({"worker": 1, "factor": 1.0000000001})") ==
           within(time(keys, codec, ""), 1e-9));
   }

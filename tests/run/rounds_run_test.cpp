@@ -177,7 +177,7 @@ TEST_CASE("rounds: bytes follow from values, their size and the codec") {
   CHECK(*wire(R"("outer_value_bytes": 2)").wire_bytes == within(20 * part, 1e-9));
   CHECK(*wire(R"("outer_compression": "int8")").wire_bytes == within(10 * part, 1e-9));
   CHECK(*wire(R"("outer_compression": "fp4")").wire_bytes == within(5 * part, 1e-9));
-  CHECK(*wire(R"("outer_compression": {"method": "custom", "ratio": 8})").wire_bytes ==
+  CHECK(*wire(R"("outer_compression": {"method": "custom_codec", "ratio": 8})").wire_bytes ==
         within(5 * part, 1e-9));
   // Coding takes time on the compute stream, once a round.
   const Summary coded =
@@ -375,7 +375,7 @@ TEST_CASE("rounds: what goes wrong is said where it stands") {
   CHECK(problem(R"("local_steps": 2)", R"(, "communication": {"compression": "quantize8"})") ==
         "test.json: /communication/compression: compression has no meaning for diloco; "
         "/training/outer_compression is that of outer exchanges");
-  CHECK(problem(R"("outer_compression": "custom")") ==
+  CHECK(problem(R"("outer_compression": "custom_codec")") ==
         "test.json: /training/outer_compression/ratio: required (a number)");
   CHECK(problem(R"("outer_network": {"latency_s": 1})") ==
         "test.json: /training/outer_network: needs latency_s and bandwidth_Bps: the network of the "

@@ -49,7 +49,7 @@ TEST_CASE("parameter server: a straggler of factor 1.0000000001 changes neither 
           std::string(R"({"method": "fp16", "value_bytes": 2})"),
           std::string(R"({"method": "quantize8", "encode_Bps": 1e9, "decode_Bps": 2e9})"),
           std::string(R"({"method": "quantize8", "encode_Bps": 1e9, "scale_agreement": true})"),
-          std::string(R"({"method": "custom", "ratio": 3, "count_scale_bytes": true})")}) {
+          std::string(R"({"method": "custom_codec", "ratio": 3, "count_scale_bytes": true})")}) {
       CAPTURE(training);
       CAPTURE(keys);
       const study::Summary equal = summary(training, compressed(keys));

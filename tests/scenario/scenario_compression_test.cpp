@@ -211,8 +211,8 @@ TEST_CASE("compression: required keys and ranges of single methods") {
   CHECK(problem_of(R"("powersgd")") == "t.json: /rank: required (an integer)");
   CHECK(problem_of(R"({"method": "omnireduce", "density": 0.1})") ==
         "t.json: /block: required (an integer)");
-  CHECK(problem_of(R"("custom")") == "t.json: /ratio: required (a number)");
-  CHECK(problem_of(R"({"method": "custom", "ratio": 0.5})") ==
+  CHECK(problem_of(R"("custom_codec")") == "t.json: /ratio: required (a number)");
+  CHECK(problem_of(R"({"method": "custom_codec", "ratio": 0.5})") ==
         "t.json: /ratio: must be >= 1, got 0.5");
   CHECK(problem_of(R"({"method": "quantize8", "encode_Bps": -1})") ==
         "t.json: /encode_Bps: must be >= 0, got -1");
@@ -288,7 +288,7 @@ TEST_CASE("compression: the resolved tree reads back as the same compression") {
   for (const char* text : {
            R"("none")",
            R"("fp16")",
-           R"({"method": "custom", "ratio": 3, "encode_Bps": 1e9, "scale_agreement": true})",
+           R"({"method": "custom_codec", "ratio": 3, "encode_Bps": 1e9, "scale_agreement": true})",
            R"({"method": "topk", "density": 0.25, "allgather": "ring", "density_warmup": "tuned",
                "iterations_per_epoch": 7, "split_values_indices": true,
                "costs": {"form": "n_log_n", "select_s_per_element_log2": 2e-10}})",
@@ -300,6 +300,9 @@ TEST_CASE("compression: the resolved tree reads back as the same compression") {
            R"({"method": "omnireduce", "density": 1, "block": 256})",
            R"({"method": "powersgd", "rank": 4, "value_bytes": 2})",
            R"({"method": "qsgd", "bits": 4, "bucket": 100})",
+           R"({"method": "custom", "name": "mine", "bytes_per_worker": "n * density * 8",
+               "exchange": "tree", "density": 0.01, "compress_s": "5us", "merge_s": "n / 4e9",
+               "decompress_s": 1e-6})",
        }) {
     CAPTURE(text);
     const Parsed first = parsed(text);
@@ -319,6 +322,9 @@ TEST_CASE("compression: every method parses with the keys that its row names") {
          {std::pair{"rank", "4"}, std::pair{"block", "64"}, std::pair{"ratio", "2"}}) {
       text += coll::has_key(row, key) ? std::string(", \"") + key + "\": " + value : "";
     }
+    if (row.method == coll::CompressionMethod::custom) {
+      text += R"(, "bytes_per_worker": 1000)";
+    }
     const Parsed result = parsed(text + "}");
     CHECK(result.problem.empty());
     CHECK(result.compression.method == row.method);
@@ -327,6 +333,51 @@ TEST_CASE("compression: every method parses with the keys that its row names") {
       CHECK((key == "method" || coll::has_key(row, key)));
     }
   }
+}
+
+TEST_CASE("compression: a custom compressor is numbers, quantities and formulas") {
+  const auto values = [](const std::string& text) {
+    const Parsed result = parsed(R"({"method": "custom", )" + text + "}");
+    CHECK(result.problem == "");
+    const coll::CustomCompressor& custom = result.compression.custom;
+    const auto of = [&](base::Formula coll::CustomCompressor::*formula) {
+      return coll::custom_value(custom, formula, 1000, 8, 0.5);
+    };
+    return std::array{of(&coll::CustomCompressor::bytes_per_worker),
+                      of(&coll::CustomCompressor::compress_s),
+                      of(&coll::CustomCompressor::merge_s)};
+  };
+  const auto is = [&](const std::string& text, const std::array<double, 3>& expected) {
+    CAPTURE(text);
+    const std::array<double, 3> found = values(text);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      CHECK(found[i] == expected[i]);
+    }
+  };
+  is(R"("bytes_per_worker": "1MB", "compress_s": "5us")", {1e6, 5e-6, 0});
+  is(R"x("bytes_per_worker": "4 * n / P", "compress_s": 2, "merge_s": "ceil(log2(P))")x",
+     {4 * 1000.0 / 8, 2, 3});
+  is(R"("bytes_per_worker": "8 * n * density", "density": 0.5)", {8 * 1000 * 0.5, 0, 0});
+}
+
+TEST_CASE("compression: what a custom compressor lacks, and the codec that had its name") {
+  const auto problem = [](const std::string& text) {
+    return problem_of(R"({"method": "custom", )" + text + "}");
+  };
+  CHECK(problem_of(R"("custom")") == "t.json: /bytes_per_worker: required: what a worker sends for "
+                                     "n elements, a number or a formula");
+  CHECK(problem(R"("bytes_per_worker": 1, "ratio": 4)") ==
+        "t.json: /ratio: a codec of any ratio in a ring is custom_codec; custom has "
+        "bytes_per_worker instead");
+  CHECK(problem(R"("bytes_per_worker": "n * density")") ==
+        "t.json: /density: required by the formulas");
+  CHECK(problem(R"("bytes_per_worker": "n", "density": 0.1)") ==
+        "t.json: /density: no formula uses density");
+  CHECK(problem(R"("bytes_per_worker": "mm * 8")") ==
+        "t.json: /bytes_per_worker: unknown variable \"mm\"; one of n, P, density in \"mm * 8\"");
+  CHECK(problem(R"("bytes_per_worker": -1)") == "t.json: /bytes_per_worker: must be >= 0, got -1");
+  CHECK(problem(R"("bytes_per_worker": 1, "exchange": "star")") ==
+        "t.json: /exchange: unknown exchange \"star\"; one of ring, allgather, server, tree");
 }
 
 TEST_CASE("compression: the baseline of speed-ups is ddp in buckets of 25 MiB unless given") {

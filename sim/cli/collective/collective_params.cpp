@@ -60,6 +60,9 @@ io::Json value_json(const Key& row, std::string_view text, std::string_view valu
   }
   const auto parsed = base::parse_quantity(value, quantity_of(row));
   const double* number = std::get_if<double>(&parsed);
+  if (number == nullptr && row.kind == KeyKind::either) { // a formula, which the reader checks
+    return io::Json(value);
+  }
   if (number == nullptr || !row.range.contains(*number)) {
     throw UsageError("--param " + base::shown_value(text) + ": " +
                      (number == nullptr ? std::get<std::string>(parsed)

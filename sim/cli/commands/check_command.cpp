@@ -33,6 +33,7 @@
 #include "lab/semantics_result.hpp"
 #include "lab/semantics_run.hpp"
 #include "programs/program_file.hpp"
+#include "scenario/named_files.hpp"
 #include "scenario/problem_file.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
@@ -126,9 +127,11 @@ Warnings check_result(const io::Json& tree, study::Files& files) {
     throw InputError(std::string(tree.file()), scenario == nullptr ? "/scenario" : "/summary",
                      "required");
   }
-  (void)study::parse_scenario(study::with_short_forms_expanded(*scenario), files,
-                              study::Leftovers::ignore);
-  return {};
+  const io::Json expanded = study::with_short_forms_expanded(*scenario);
+  (void)study::parse_scenario(expanded, files, study::Leftovers::ignore);
+  const io::Json* recorded = tree.find("files");
+  return recorded == nullptr ? Warnings()
+                             : study::changed_files(*recorded, expanded, expanded, files);
 }
 
 // `key` is one that no other kind has at its top; "" for kinds that cannot be told that way.

@@ -13,6 +13,7 @@
 #include "cli/commands/fit_overlap_command.hpp"
 #include "cli/commands/flows_command.hpp"
 #include "cli/commands/import_command.hpp"
+#include "cli/commands/init_command.hpp"
 #include "cli/commands/keys_command.hpp"
 #include "cli/commands/merge_command.hpp"
 #include "cli/commands/models_command.hpp"
@@ -33,6 +34,7 @@ namespace {
 
 // The order is that of help; commands of one group stand next to each other.
 constexpr std::array kCommands{
+    Command{"Training steps", "init", "a first scenario that runs, to start from", init},
     Command{"Training steps", "run", "the time of one training iteration and where it goes", run},
     Command{"Training steps", "explain", "what bounds a step and what would help", explain},
     Command{"Training steps", "compare", "alternatives side by side, best first", compare},

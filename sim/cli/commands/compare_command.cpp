@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ask/alternatives.hpp"
+#include "ask/alternative_rows.hpp"
 #include "base/error.hpp"
 #include "cli/commands/over_flags.hpp"
 #include "cli/commands/scenario_input.hpp"
@@ -18,6 +18,8 @@
 #include "cli/shell/help.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/record_table.hpp"
+#include "files/import_source.hpp"
+#include "sweep/assumed.hpp"
 #include "sweep/grid_text.hpp"
 #include "json/json_text.hpp"
 
@@ -37,7 +39,8 @@ constexpr CommandText kCompareText{
     "stepsim compare scenario.json --over /cluster/network/bandwidth_Bps=1,10,40,100Gbps"
     " --over /cluster/nodes=8,64\n"
     "stepsim compare scenario.json --algorithms all --over "
-    "/cluster/network/bandwidth_Bps=1,10,100Gbps",
+    "/cluster/network/bandwidth_Bps=1,10,100Gbps\n"
+    "stepsim compare scenario.json --algorithms ddp,topk --rows mine.json",
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json.",
     kTableFormats,
 };
@@ -113,19 +116,46 @@ std::string algorithms_help() {
          "density the\nsparse ones take 0.001, where it gives no rank powersgd takes 4.\n";
 }
 
-// What --algorithms and --break-even say.
+// What --algorithms, --rows and --break-even say.
 struct AlgorithmFlags {
   std::vector<std::string> names;
+  std::vector<std::string> rows; // files
   bool break_even = false;
+  [[nodiscard]] bool given() const { return !names.empty() || !rows.empty(); }
 };
+
+// The scenarios of --rows, called by their names; without --algorithms SCENARIO is the first of
+// them. Two of one name go by their files.
+std::vector<study::NamedScenario> named_rows(const std::string& file, const AlgorithmFlags& flags,
+                                             const ScenarioFlags& scenario_flags) {
+  std::vector<std::string> rows = flags.rows;
+  if (flags.names.empty()) {
+    rows.insert(rows.begin(), file);
+  }
+  std::vector<study::NamedScenario> named;
+  for (const std::string& row : rows) {
+    io::Json tree = read_scenario_tree(row, scenario_flags);
+    const io::Json* name = tree.find("name");
+    std::string called = name != nullptr && name->is_string() && !name->as_string().empty()
+                             ? name->as_string()
+                             : io::stem_of(row);
+    if (std::ranges::find(named, called, &study::NamedScenario::name) != named.end()) {
+      called = row;
+    }
+    named.push_back({std::move(called), std::move(tree)});
+  }
+  return named;
+}
 
 // Runs every chosen alternative at every combination of --over. --set is parsed a second time here:
 // the scenario has its values already, but only the pairs show whether a value given by hand
 // contradicts what a chosen alternative sets.
-int compare_algorithms(const Invocation& invocation, const Common& common, const io::Json& scenario,
+int compare_algorithms(const Invocation& invocation, const Common& common, const std::string& file,
                        const std::vector<std::string>& over, const AlgorithmFlags& flags,
                        const ScenarioFlags& scenario_flags) {
   study::Files files(invocation.data_folder, {common.output});
+  const io::Json scenario = read_scenario_tree(file, scenario_flags);
+  const std::vector<study::NamedScenario> rows = named_rows(file, flags, scenario_flags);
   const std::vector<study::Alternative> chosen = study::find_alternatives(flags.names);
   const std::vector<study::Axis> axes = parse_over_flags(over);
   std::vector<std::pair<std::string, io::Json>> set;
@@ -134,7 +164,7 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
   }
   study::refuse_contradictions(chosen, set, axes);
   try {
-    show(study::compare_alternatives(scenario, axes, chosen, files,
+    show(study::compare_alternatives(scenario, axes, chosen, rows, files,
                                      {.jobs = default_jobs(), .break_even = flags.break_even}),
          common, true);
   } catch (const InputError& error) {
@@ -148,20 +178,25 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
 // More rows than a table can hold are refused; a sweep writes them to a file.
 int compare(const Invocation& invocation) {
   std::string file;
-  std::vector<std::string> over, algorithms;
+  std::vector<std::string> over;
+  AlgorithmFlags algorithms;
   std::string best;
-  bool break_even = false;
   ScenarioFlags flags;
   CLI::App app;
   app.add_option("SCENARIO", file, "file of kind scenario; - = standard input")->required();
   add_over_flag(app, over);
   app.add_option(
-         "--algorithms", algorithms,
+         "--algorithms", algorithms.names,
          "ways of exchanging gradients, each a set of changes to the scenario: all, or some "
          "of those below")
       ->type_name("LIST")
       ->delimiter(',');
-  app.add_flag("--break-even", break_even,
+  app.add_option("--rows", algorithms.rows,
+                 "further rows: scenarios of their own, with --set and --over as SCENARIO; a row "
+                 "goes by the name in its file")
+      ->type_name("FILE,...")
+      ->delimiter(',');
+  app.add_flag("--break-even", algorithms.break_even,
                "with --algorithms: the bandwidths between 10 Mb/s and 10 Tb/s at which each "
                "compression is faster than dense training that overlaps with backward");
   app.add_option("--best", best,
@@ -174,13 +209,13 @@ int compare(const Invocation& invocation) {
   if (!parse(app, kCompareText, invocation, common)) {
     return kOk;
   }
-  if (algorithms.empty() && over.empty()) {
-    throw UsageError("give --over or --algorithms");
+  if (!algorithms.given() && over.empty()) {
+    throw UsageError("give --over, --algorithms or --rows");
   }
-  if (algorithms.empty() && break_even) {
-    throw UsageError("--break-even needs --algorithms");
+  if (!algorithms.given() && algorithms.break_even) {
+    throw UsageError("--break-even needs --algorithms or --rows");
   }
-  if (!best.empty() && !algorithms.empty()) {
+  if (!best.empty() && algorithms.given()) {
     throw UsageError("--best goes with --over alone; --algorithms lists by iteration time");
   }
   std::optional<study::BestBy> best_by;
@@ -188,9 +223,8 @@ int compare(const Invocation& invocation) {
     require_word("--best", best, study::kBestBy.all());
     best_by = study::kBestBy.find(best);
   }
-  if (!algorithms.empty()) {
-    return compare_algorithms(invocation, common, read_scenario_tree(file, flags), over,
-                              {algorithms, break_even}, flags);
+  if (algorithms.given()) {
+    return compare_algorithms(invocation, common, file, over, algorithms, flags);
   }
   const study::Sweep sweep =
       study::sweep_over(read_scenario_tree(file, flags), parse_over_flags(over));
@@ -212,6 +246,7 @@ int compare(const Invocation& invocation) {
     }
   }();
   show(comparison, common, false);
+  print_assumed(study::assumed_text(sweep, files), common);
   return kOk;
 }
 

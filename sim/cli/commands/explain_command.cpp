@@ -19,6 +19,7 @@
 #include "programs/explained_sentences.hpp"
 #include "programs/explained_tree.hpp"
 #include "run/run.hpp"
+#include "sweep/assumed.hpp"
 
 namespace stepsim::cli {
 
@@ -107,6 +108,9 @@ int explain(const Invocation& invocation) {
     write_output(common, explain_text(explained));
   }
   print_warnings(explained.warnings, common);
+  if (input.scenario) {
+    print_assumed(study::assumed_text(input.tree, files), common);
+  }
   return kOk;
 }
 

@@ -10,11 +10,12 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/printable.hpp"
+#include "cli/commands/file_kinds.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/text/key_text.hpp"
-#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/rules.hpp"
+#include "json/fields/schema.hpp"
 #include "json/json_text.hpp"
 
 namespace stepsim::cli {
@@ -24,22 +25,47 @@ namespace {
 constexpr CommandText kKeysText{
     "keys",
     "[POINTER | WORD]",
-    "Tells what a key of a scenario means, which values it takes, its default and when it counts.\n"
-    "POINTER is a JSON pointer as --set and --over take it; an object shows its keys, a word "
-    "without\n"
-    "a slash the keys with it in their names, and without either all keys are listed. --rules "
-    "lists\n"
-    "when each key counts: the keys that go together.",
+    "Tells what a key of a scenario, or of another kind of file, means, which values it takes, "
+    "its\n"
+    "default and when it counts. POINTER is a JSON pointer as --set and --over take it; an object\n"
+    "shows its keys, a word without a slash the keys with it in their names, and without either "
+    "all\n"
+    "keys are listed. --rules lists when each key counts: the keys that go together.",
     "stepsim keys /cluster/nics_per_node\n"
     "stepsim keys /communication/compression\n"
     "stepsim keys bandwidth\n"
-    "stepsim keys --rules",
+    "stepsim keys --rules\n"
+    "stepsim keys /layers --kind trace",
     "docs/scenario-keys.md has the same as a page.",
     kTableFormats,
 };
 
-// A scenario file with the keys that every file of ours has.
-constexpr io::Key kRoot = study::keys::kScenario.and_also(io::kHeaderKeys);
+constexpr std::string_view kScenario = "scenario";
+
+// A kind of file, with the keys that every file that is read has.
+struct Root {
+  std::string_view kind;
+  io::Key key;
+  [[nodiscard]] std::string name() const { // in errors
+    return (kind == kScenario ? "a " : "kind ") + std::string(kind);
+  }
+  // When a key counts; rules are those of scenarios.
+  [[nodiscard]] std::vector<std::string> conditions(std::string_view pointer) const {
+    return kind == kScenario ? study::conditions(pointer) : std::vector<std::string>{};
+  }
+};
+
+Root root_of(const std::string& kind) {
+  std::vector<std::string_view> known;
+  for (const io::FileKind& each : file_kinds()) {
+    if (each.kind == kind) {
+      const bool has_header = each.has_header && each.root->more.empty();
+      return {each.kind, has_header ? each.root->and_also(io::kHeaderKeys) : *each.root};
+    }
+    known.push_back(each.kind);
+  }
+  throw UsageError("--kind: " + base::unknown_word("kind", kind, known));
+}
 
 // All conditions must hold, which "; and" says.
 std::string joined(const std::vector<std::string>& conditions) {
@@ -75,10 +101,10 @@ Table key_table(const std::vector<PlacedKey>& keys, Format format) {
 }
 
 // Keys that count everywhere have no row.
-Table rule_table(const std::vector<PlacedKey>& keys) {
+Table rule_table(const Root& root, const std::vector<PlacedKey>& keys) {
   Table table{{"key", "counts where"}, {}};
   for (const PlacedKey& each : keys) {
-    if (const auto when = study::conditions(each.pointer); !when.empty()) {
+    if (const auto when = root.conditions(each.pointer); !when.empty()) {
       table.rows.push_back({each.pointer, joined(when)});
     }
   }
@@ -92,7 +118,8 @@ std::string_view name_of(std::string_view pointer) {
 
 // Keys with the word in their names, for who does not know the place: "bandwidth". Throws
 // UsageError with words of names that are near: "bandwith" asks for bandwidth.
-std::vector<PlacedKey> keys_named(const std::string& word, std::vector<PlacedKey> all) {
+std::vector<PlacedKey> keys_named(const Root& root, const std::string& word,
+                                  std::vector<PlacedKey> all) {
   std::vector<PlacedKey> found;
   std::vector<std::string_view> known;
   for (const PlacedKey& each : all) {
@@ -104,8 +131,8 @@ std::vector<PlacedKey> keys_named(const std::string& word, std::vector<PlacedKey
     known.push_back(name);
   }
   if (found.empty()) {
-    throw UsageError(base::shown_value(word) + ": no key of a scenario has this in its name" +
-                     base::did_you_mean(word, known));
+    throw UsageError(base::shown_value(word) + ": no key of " + root.name() +
+                     " has this in its name" + base::did_you_mean(word, known));
   }
   return found;
 }
@@ -113,15 +140,15 @@ std::vector<PlacedKey> keys_named(const std::string& word, std::vector<PlacedKey
 // The keys that the command is asked for: one alone, or one and those below it. Throws UsageError
 // for a pointer without a key. The same key in another object is then a better guess than one of
 // similar spelling: /nodes asks for /cluster/nodes.
-std::vector<PlacedKey> asked_keys(const std::string& pointer) {
-  std::vector<PlacedKey> all = placed_keys(kRoot);
+std::vector<PlacedKey> asked_keys(const Root& root, const std::string& pointer) {
+  std::vector<PlacedKey> all = placed_keys(root.key);
   if (pointer.empty()) {
     return all;
   }
   if (pointer.front() != '/') {
-    return keys_named(pointer, std::move(all));
+    return keys_named(root, pointer, std::move(all));
   }
-  const io::Key* row = io::key_at(kRoot, pointer);
+  const io::Key* row = io::key_at(root.key, pointer);
   std::vector<PlacedKey> found;
   if (row != nullptr) {
     found.push_back({pointer, row});
@@ -139,7 +166,7 @@ std::vector<PlacedKey> asked_keys(const std::string& pointer) {
   const std::string key = pointer.substr(pointer.rfind('/'));
   const auto same =
       std::ranges::find_if(known, [&](std::string_view each) { return each.ends_with(key); });
-  throw UsageError("POINTER " + base::shown_value(pointer) + ": no key of a scenario" +
+  throw UsageError("POINTER " + base::shown_value(pointer) + ": no key of " + root.name() +
                    (same != known.end() ? ", did you mean " + std::string(*same) + "?"
                                         : base::did_you_mean(pointer, known)));
 }
@@ -150,21 +177,28 @@ std::vector<PlacedKey> asked_keys(const std::string& pointer) {
 // formats are tables alone.
 int keys(const Invocation& invocation) {
   std::string pointer;
+  std::string kind(kScenario);
   bool rules = false;
   CLI::App app;
   app.add_option("POINTER", pointer,
                  "JSON pointer of a key, such as /cluster/nodes, or a part of its name");
-  app.add_flag("--rules", rules, "list when each key counts");
+  app.add_option("--kind", kind, "kind of file, as stepsim schema lists them; default scenario")
+      ->type_name("KIND");
+  app.add_flag("--rules", rules, "list when each key of a scenario counts");
   Common common;
   if (!parse(app, kKeysText, invocation, common)) {
     return kOk;
   }
-  const std::vector<PlacedKey> found = asked_keys(pointer);
+  if (rules && kind != kScenario) {
+    throw UsageError("--rules: only a scenario has rules of which keys go together");
+  }
+  const Root root = root_of(kind);
+  const std::vector<PlacedKey> found = asked_keys(root, pointer);
   const Format format = format_of(common, Format::table);
   if (format == Format::json || format == Format::jsonl) {
     io::Array list;
     for (const PlacedKey& each : found) {
-      const auto when = study::conditions(each.pointer);
+      const auto when = root.conditions(each.pointer);
       if (!rules || !when.empty()) {
         list.push_back(key_json(each, when));
       }
@@ -181,14 +215,14 @@ int keys(const Invocation& invocation) {
     return kOk;
   }
   if (rules) {
-    const Table table = rule_table(found);
+    const Table table = rule_table(root, found);
     write_output(common, tables_in(format, std::span(&table, 1)));
     return kOk;
   }
   std::string text;
   std::vector<PlacedKey> listed = found;
   if (pointer.starts_with('/') && format == Format::table) {
-    text = key_page(found.front(), study::conditions(found.front().pointer));
+    text = key_page(found.front(), root.conditions(found.front().pointer));
     listed.erase(listed.begin());
     text += listed.empty() ? "" : "\n";
   }

@@ -1,7 +1,8 @@
 #pragma once
-// stepsim keys [POINTER | WORD]: what the keys of a scenario mean, which values they take and where
-// they count; with a WORD, the keys that have it in their names. Everything it prints comes from
-// the rows that also read a scenario, so it cannot be out of date.
+// stepsim keys [POINTER | WORD]: what the keys of a scenario, or with --kind of another kind of
+// file, mean, which values they take and where they count; with a WORD, the keys that have it in
+// their names. Everything it prints comes from the rows that also read a scenario, so it cannot be
+// out of date.
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {

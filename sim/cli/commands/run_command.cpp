@@ -30,6 +30,7 @@
 #include "run/run.hpp"
 #include "run/run_timeline.hpp"
 #include "run/work_estimate.hpp"
+#include "scenario/named_files.hpp"
 #include "sweep/sweep_base.hpp"
 #include "json/file.hpp"
 #include "json/file_write.hpp"
@@ -265,9 +266,13 @@ int run(const Invocation& invocation) {
   }
   const auto started = std::chrono::steady_clock::now();
   study::Result result = run_scenario(scenario, tree, options.flags, replications);
+  for (std::string& warning : study::changed_files(source.files, source.tree, tree, files)) {
+    result.warnings.push_back(std::move(warning));
+  }
   warn_of_other_record(source.record, options, result);
   const std::chrono::duration<double> simulation = std::chrono::steady_clock::now() - started;
   result.defaults = study::defaults_that_decide(tree, scenario);
+  result.files = study::named_files(tree, files);
   result.measured_exchanges = study::measured_exchanges(scenario);
   if (auto warning = study::far_exchanges(scenario, result.measured_exchanges)) {
     result.warnings.push_back(std::move(*warning));

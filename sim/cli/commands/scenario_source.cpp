@@ -35,6 +35,12 @@ io::Json record_of(study::RowReader& reader, study::RecordFormat format, std::in
   return {};
 }
 
+// The digests of named files in a result or a header; null in those of earlier versions.
+io::Json files_of(const io::Json& tree) {
+  const io::Json* files = tree.find("files");
+  return files == nullptr ? io::Json() : *files;
+}
+
 // The header holds scenario and axes, so that a point is made in the same way as when it was run.
 ScenarioSource point_of(const std::string& file, std::string_view head, const std::string& point) {
   const study::RecordFormat format = format_of_head(head);
@@ -56,7 +62,7 @@ ScenarioSource point_of(const std::string& file, std::string_view head, const st
     throw UsageError("--point " + point + ": " + file + " has the points " + range);
   }
   return {study::scenario_at(sweep.base, sweep.grid, wanted), record_of(reader, format, wanted),
-          wanted % sweep.grid.replications};
+          wanted % sweep.grid.replications, files_of(header)};
 }
 
 // What a file of another kind is for, which is more use than a list of keys that it lacks.
@@ -105,12 +111,12 @@ ScenarioSource read_scenario_source(const std::string& file, const std::string& 
   const io::Json* kind = tree.find("kind");
   const io::Json* inside = tree.find("scenario");
   if (kind != nullptr && *kind == io::Json("result") && inside != nullptr) {
-    io::Json scenario = *inside;
-    tree = std::move(scenario);
-  } else if (kind != nullptr && kind->is_string()) {
+    return {study::with_short_forms_expanded(*inside), {}, 0, files_of(tree)};
+  }
+  if (kind != nullptr && kind->is_string()) {
     refuse_by_use(file, kind->as_string());
   }
-  return {study::with_short_forms_expanded(std::move(tree)), {}, 0};
+  return {study::with_short_forms_expanded(std::move(tree)), {}, 0, {}};
 }
 
 } // namespace stepsim::cli

@@ -14,6 +14,8 @@ struct ScenarioSource {
   // that it is of, from 0.
   io::Json record;
   std::int64_t replication = 0;
+  // Of a result or a point: the digests of the files it was made from (scenario/named_files.hpp).
+  io::Json files{};
 };
 
 // `point`: the number of a point of a sweep's output, from 0, as typed; "" = not given. Throws

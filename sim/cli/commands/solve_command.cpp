@@ -21,6 +21,7 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
+#include "sweep/assumed.hpp"
 #include "sweep/grid.hpp"
 #include "sweep/grid_text.hpp"
 #include "json/json_pointer.hpp"
@@ -277,6 +278,7 @@ int solve(const Invocation& invocation) {
   }();
   print_warnings(solution.warnings, common);
   write_output(common, text_in(format, problem, solution));
+  print_assumed(study::assumed_text(problem.scenario, files), common);
   if (!solution.crossings.empty()) {
     return kOk;
   }

@@ -3,6 +3,7 @@
 // the terminal, which needs all rows at once and is therefore limited in number.
 #include "cli/commands/sweep_command.hpp"
 
+#include "sweep/assumed.hpp"
 #include "sweep/sweep.hpp"
 
 #include <CLI/CLI.hpp>
@@ -341,8 +342,10 @@ int sweep(const Invocation& invocation) {
     catch_interrupts();
     const bool as_table =
         format == Format::table || format == Format::html || format == Format::markdown;
-    return as_table ? print_table(sweep, files, options, common)
-                    : write_records(sweep, files, options, format, common);
+    const int code = as_table ? print_table(sweep, files, options, common)
+                              : write_records(sweep, files, options, format, common);
+    print_assumed(study::assumed_text(sweep, files), common);
+    return code;
   } catch (const InputError& error) {
     rethrow_for_flags(error, sweep.base, flags.over);
   }

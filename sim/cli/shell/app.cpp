@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "cli/shell/help.hpp"
+#include "cli/shell/key_flags.hpp"
 #include "cli/shell/output_flags.hpp"
 #include "cli/shell/version.hpp"
 
@@ -52,34 +53,6 @@ void add_common(CLI::App& app, const CommandText& text, Common& common) {
 // A negative number is a value and not an unknown option.
 bool is_number_like(std::string_view text) {
   return text.size() > 1 && (text[1] == '.' || (text[1] >= '0' && text[1] <= '9'));
-}
-
-// Flags that people try for keys of a scenario.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kKeysOfFlags{{
-    {"--nodes", "/cluster/nodes"},
-    {"--ranks", "/cluster/nodes"},
-    {"--workers", "/cluster/nodes"},
-    {"--gpus-per-node", "/cluster/gpus_per_node"},
-    {"--nics-per-node", "/cluster/nics_per_node"},
-    {"--bandwidth", "/cluster/network/bandwidth_Bps"},
-    {"--latency", "/cluster/network/latency_s"},
-    {"--topology", "/cluster/topology"},
-    {"--trace", "/workload/trace"},
-    {"--model", "/workload/model"},
-    {"--batch-size", "/workload/batch_size"},
-    {"--iterations", "/training/iterations"},
-    {"--schedule", "/communication/schedule"},
-    {"--collective", "/communication/collective"},
-    {"--bucket-bytes", "/communication/bucket_bytes"},
-    {"--compression", "/communication/compression/method"},
-    {"--density", "/communication/compression/density"},
-}};
-
-// "" for a flag that is no key.
-std::string_view pointer_of_flag(std::string_view name) {
-  const auto* found =
-      std::ranges::find(kKeysOfFlags, name, [](const auto& row) { return row.first; });
-  return found == kKeysOfFlags.end() ? std::string_view() : found->second;
 }
 
 // CLI11 reports unknown options after missing ones; a misspelt required option would then only be

@@ -57,6 +57,12 @@ void print_note(std::string_view note, const Common& common) {
   }
 }
 
+void print_assumed(std::string_view defaults, const Common& common) {
+  if (!defaults.empty()) {
+    print_note("assumed: " + std::string(defaults), common);
+  }
+}
+
 void print_error_lines(std::string_view lines) {
   std::cerr << base::printable_lines(lines) << std::flush;
 }

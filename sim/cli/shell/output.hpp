@@ -28,6 +28,8 @@ void print_beside(std::string_view text, const Common& common);
 void print_warnings(std::span<const std::string> warnings, const Common& common);
 // A remark of one line on standard error; silent with --quiet.
 void print_note(std::string_view note, const Common& common);
+// `assumed: schedule trace (5 measured buckets)` as a note; nothing for "".
+void print_assumed(std::string_view defaults, const Common& common);
 // Lines on standard error whatever --quiet says.
 void print_error_lines(std::string_view lines);
 // "error: message", one line on standard error; gives the code back.

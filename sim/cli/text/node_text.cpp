@@ -9,7 +9,7 @@ namespace stepsim::cli {
 namespace {
 
 // Rates in GB/s with the spread of what was measured, counts as they are.
-std::string value_text(const io::SourcedNumber& number) {
+std::string sourced_text(const io::SourcedNumber& number) {
   if (!number.key.ends_with("_Bps")) {
     return base::shortest(number.value);
   }
@@ -34,7 +34,8 @@ std::string node_text(const io::NodePreset& preset) {
          (node.ll128 ? "" : ", no LL128") + "\n\n";
   Table table{{"key", "value", "label", "source"}, {}};
   for (const io::SourcedNumber& number : preset.numbers) {
-    table.rows.push_back({number.key, value_text(number), number.label.empty() ? "-" : number.label,
+    table.rows.push_back({number.key, sourced_text(number),
+                          number.label.empty() ? "-" : number.label,
                           number.source.empty() ? "-" : base::printable(number.source)});
   }
   return out + table_text(table);

@@ -86,6 +86,12 @@ std::string training_text(const study::Result& result) {
          (options.servers == 1 ? " server" : " servers");
 }
 
+// "mine (custom), ring"
+std::string custom_text(const coll::CustomCompressor& custom) {
+  return (custom.name.empty() ? "custom" : base::printable(custom.name) + " (custom)") + ", " +
+         std::string(coll::kCustomExchanges[custom.exchange]);
+}
+
 // Sparse and encoded methods have exchanges of their own; dense ones and codecs travel in the
 // collective.
 std::string exchange_text(const study::Communication& communication) {
@@ -103,7 +109,8 @@ std::string exchange_text(const study::Communication& communication) {
     return std::string(row.name) +
            (compression.density ? ", density " + base::significant(*compression.density) : "");
   case coll::CompressionKind::encoded:
-    return std::string(row.name);
+    return compression.method == coll::CompressionMethod::custom ? custom_text(compression.custom)
+                                                                 : std::string(row.name);
   }
   return dense;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
 #include "coll/choose.hpp"
 
 namespace stepsim::coll {
@@ -125,6 +126,33 @@ void add_codec(const ExchangeBuilder& build) {
     }
   }
   build.exchange.stages.push_back(std::move(stage));
+}
+
+void add_custom(const ExchangeBuilder& build) {
+  const CustomCompressor& custom = build.compression.custom;
+  double bytes = custom_value(custom, &CustomCompressor::bytes_per_worker, build.gradient.elements,
+                              build.base.ranks, build.compression.density.value_or(1));
+  if (build.base.options.chunking == Chunking::integer) {
+    bytes = std::ceil(bytes);
+  }
+  // One byte is one element: a message has no values that parts must respect.
+  switch (custom.exchange) {
+  case CustomExchange::ring:
+    return build.add(build.lists(Op::allreduce, AlgorithmId::ring, bytes));
+  case CustomExchange::allgather:
+    return build.add(build.lists(Op::allgather, AlgorithmId::ring, build.base.ranks * bytes));
+  case CustomExchange::tree:
+    build.add(build.lists(Op::reduce, AlgorithmId::mst, bytes));
+    return build.add(build.lists(Op::broadcast, AlgorithmId::mst, bytes));
+  case CustomExchange::server:
+    if (build.base.links.fabric) { // whose hosts are those of the ranks
+      throw SimulationError("exchange server of custom is not defined on a topology");
+    }
+    Collective server = build.lists(Op::allreduce, AlgorithmId::parameter_server, bytes);
+    server.options.placement = Placement::dedicated;
+    server.options.servers = 1;
+    return build.add(std::move(server));
+  }
 }
 
 } // namespace stepsim::coll

@@ -36,8 +36,10 @@ void add_stages(const ExchangeBuilder& build) {
     return add_fp16(build);
   case Compressor::truncate16:
   case Compressor::quantize8:
-  case Compressor::custom:
+  case Compressor::custom_codec:
     return add_codec(build);
+  case Compressor::custom:
+    return add_custom(build);
   case Compressor::topk:
   case Compressor::dgc:
   case Compressor::gaussian_k:

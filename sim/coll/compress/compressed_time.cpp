@@ -154,8 +154,31 @@ std::vector<TransferRecord> exchange_transfers(const CompressedExchange& exchang
   return transfers;
 }
 
+namespace {
+
+CompressTimes custom_times(const Compression& compression, const CompressedExchange& exchange,
+                           std::uint32_t ranks) {
+  const auto value = [&](base::Formula CustomCompressor::*formula) {
+    return custom_value(compression.custom, formula, exchange.elements, ranks,
+                        compression.density.value_or(1));
+  };
+  CompressTimes times;
+  times.select_s = value(&CustomCompressor::compress_s);
+  if (ranks > 1) {
+    times.merge_s =
+        custom_merges(compression.custom.exchange, ranks) * value(&CustomCompressor::merge_s);
+    times.scatter_s = value(&CustomCompressor::decompress_s);
+  }
+  return times;
+}
+
+} // namespace
+
 CompressTimes compress_times(const Compression& compression, const CompressedExchange& exchange,
                              std::uint32_t ranks) {
+  if (compression.method == CompressionMethod::custom) {
+    return exchange.elements > 0 ? custom_times(compression, exchange, ranks) : CompressTimes{};
+  }
   CompressTimes times;
   const CompressCosts& costs = compression.costs;
   const auto elements = static_cast<double>(exchange.elements);

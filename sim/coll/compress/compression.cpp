@@ -37,6 +37,9 @@ constexpr std::array<std::string_view, 1> kStream{"select_stream"};
 constexpr std::array<std::string_view, 2> kLowRank{"rank", "shapes"};
 constexpr std::array<std::string_view, 2> kBits{"bits", "bucket"};
 constexpr std::array<std::string_view, 1> kBlock{"block"};
+constexpr std::array<std::string_view, 8> kCustomKeys{"baseline",         "name",       "exchange",
+                                                      "bytes_per_worker", "compress_s", "merge_s",
+                                                      "decompress_s",     "density"};
 
 template <std::size_t... N> constexpr auto joined(const std::array<std::string_view, N>&... lists) {
   std::array<std::string_view, (N + ... + 0)> all{};
@@ -72,8 +75,10 @@ constexpr std::array kCompressions{
     "upper 16 of 32 bits, re-encoded at every hop of a ring", "7 bits of mantissa, rounded at every hop", kCompared},
   CompressionRow{Compressor::quantize8, "quantize8", kCodec, true, kCodecKeys,
     "255 levels per part, re-encoded at every hop of a ring", "255 codes, rounded at every hop", kCompared},
-  CompressionRow{Compressor::custom, "custom", kCodec, true, kCodecKeys,
+  CompressionRow{Compressor::custom_codec, "custom_codec", kCodec, true, kCodecKeys,
     "a codec of any ratio, re-encoded at every hop of a ring"},
+  CompressionRow{Compressor::custom, "custom", kEncoded, true, kCustomKeys,
+    "your own: bytes per worker, exchange and costs as numbers or formulas", "costs as its formulas say", !kCompared, kNoValues},
   CompressionRow{Compressor::topk, "topk", kSparse, true, kGatherKeys,
     "all-gather of everybody's k largest entries", "", kCompared},
   CompressionRow{Compressor::dgc, "dgc", kSparse, true, kGatherKeys,

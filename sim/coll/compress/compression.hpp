@@ -6,6 +6,7 @@
 //   sparse     k = max(1, floor(density m)) entries of an index and a value, E = I + V bytes each:
 //              V is the size of a value as it is sent, whatever the gradient's own
 //   codec      every value in fewer bits inside the ring     M / ratio on the wire
+//   custom     bytes and work as formulas of a file          custom_compressor.hpp
 //
 // Sources: SPA 2, 8, 11 (sparse, low-rank, quantised), PIP 6 (codecs).
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "base/words.hpp"
+#include "coll/compress/custom_compressor.hpp"
 
 namespace stepsim::coll {
 
@@ -24,6 +26,7 @@ enum class CompressionMethod {
   fp16,
   truncate16,
   quantize8,
+  custom_codec,
   custom,
   topk,
   dgc,
@@ -46,7 +49,8 @@ enum class CompressionMethod {
 //   dense      none, fp16: an ordinary all-reduce
 //   codec      re-encoded at every hop of a ring (PIP 6)
 //   sparse     selects k entries (density or k)
-//   encoded    sends another form of the gradient without selecting: factors, signs, few bits
+//   encoded    sends another form of the gradient without selecting: factors, signs, few bits, or
+//              what a custom compressor makes of it
 enum class CompressionKind { dense, codec, sparse, encoded };
 
 // automatic: recursive_doubling for P = 2^K ranks, else bruck.
@@ -130,6 +134,7 @@ struct Compression {
   std::int64_t rank = 0;                                   // powersgd, required there
   std::int64_t block = 0;                                  // omnireduce, required there
   std::int64_t dense_warmup_iterations = 512;              // ok_topk
+  CustomCompressor custom;
   [[nodiscard]] bool operator==(const Compression&) const = default;
 };
 

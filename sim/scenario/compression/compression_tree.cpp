@@ -65,6 +65,15 @@ io::Json compression_tree(const coll::Compression& compression) {
   set("rank", compression.rank);
   set("block", compression.block);
   set("dense_warmup_iterations", compression.dense_warmup_iterations);
+  const coll::CustomCompressor& custom = compression.custom;
+  if (!custom.name.empty()) {
+    set("name", custom.name);
+  }
+  set("exchange", coll::kCustomExchanges[custom.exchange]);
+  for (const auto& [key, formula] : coll::kCustomFormulas) {
+    const base::Formula& value = custom.*formula;
+    set(key, value.text().empty() ? io::Json(value.value({})) : io::Json(value.text()));
+  }
   return tree;
 }
 

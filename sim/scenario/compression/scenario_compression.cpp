@@ -11,6 +11,7 @@
 #include "net/profile/profile.hpp"
 #include "plan/planners.hpp"
 #include "scenario/compression/compression_words.hpp"
+#include "scenario/compression/custom_fields.hpp"
 #include "scenario/keys/compression_keys.hpp"
 
 namespace stepsim::study {
@@ -143,6 +144,10 @@ void parse_own_keys(io::Fields& fields, Compression& out) {
   out.select_stream = fields.word("select_stream", coll::kSelectStreams);
   out.residual_mask = fields.word("residual_mask", coll::kResidualMasks);
   out.dense_warmup_iterations = fields.integer("dense_warmup_iterations");
+  out.custom.name = fields.optional_text("name").value_or("");
+  out.custom.compress_s = read_formula(fields, "compress_s");
+  out.custom.merge_s = read_formula(fields, "merge_s");
+  out.custom.decompress_s = read_formula(fields, "decompress_s");
 }
 
 // The keys that have a meaning for a method, and the others.
@@ -218,7 +223,8 @@ void add_warnings(const CompressionRow& row, const Compression& compression,
   if (row.kind == CompressionKind::sparse && is_free(compression.costs)) {
     warnings.emplace_back("compression is free: no select cost given");
   }
-  if (row.kind == CompressionKind::encoded && is_free(compression.costs)) {
+  if (row.kind == CompressionKind::encoded && is_free(compression.costs) &&
+      compression.custom == coll::CustomCompressor{}) {
     warnings.emplace_back("encoding is free: no costs given");
   }
   if (row.method == CompressionMethod::gtopk_tree &&
@@ -247,6 +253,8 @@ void read_exchange(io::Fields& fields, Compression& out) {
   out.bucket = fields.integer("bucket");
   out.rank = fields.optional_integer("rank").value_or(0);
   out.block = fields.optional_integer("block").value_or(0);
+  out.custom.exchange = fields.word("exchange", coll::kCustomExchanges);
+  out.custom.bytes_per_worker = read_formula(fields, "bytes_per_worker");
 }
 
 CompressionMethod compression_method(const io::Json& json) {
@@ -289,20 +297,30 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
   const std::string where = "compression " + std::string(row->name);
   for (const auto& [key, value] : others.as_object()) {
     const bool waits = row->method == CompressionMethod::none;
-    context.needs_meaning(rest, key, waits, where);
+    if (row->method == CompressionMethod::custom && key == "ratio" && rest.has(key) &&
+        context.leftovers == Leftovers::refuse) {
+      context.problems.add(rest.json(), key,
+                           "a codec of any ratio in a ring is custom_codec; custom has "
+                           "bytes_per_worker instead");
+    } else {
+      context.needs_meaning(rest, key, waits, where);
+    }
   }
   io::Fields values(own, context.problems, keys::kCompressionObject);
   out = read_values(values, context, *row, defaults, use);
   for (const auto& [key, kind] :
        {std::pair{"ratio", "a number"}, {"rank", "an integer"}, {"block", "an integer"}}) {
     const bool by_default =
-        row->kind == CompressionKind::codec && row->method != CompressionMethod::custom;
+        row->kind == CompressionKind::codec && row->method != CompressionMethod::custom_codec;
     if (coll::has_key(*row, key) && !by_default && !values.has(key)) {
       context.problems.add(fields.json(), key, "required (" + std::string(kind) + ")");
     }
   }
   if (row->kind == CompressionKind::sparse) {
     check_selection(values, context, use, out);
+  }
+  if (row->method == CompressionMethod::custom) {
+    check_custom(values, out, elements_of(values, out, use), use.ranks);
   }
   if (const io::Json* baseline = fields.any("baseline");
       baseline != nullptr && !baseline->is_object() && !baseline->is_null()) {

@@ -36,6 +36,18 @@ inline constexpr std::array kDensityWarmupForms{
         .example("[0.25, 0.0625]"),
     word("density_warmup", kDensityWarmups, "A published list of densities.")};
 
+// A value of a custom compressor: a number or a formula.
+consteval std::array<io::Key, 2> formula_forms(std::string_view name) {
+  return {number(name, "The same for every bucket.").in(io::at_least(0)),
+          text(name, "Formula of n (elements of the bucket), P (ranks) and density, with + - * / ( "
+                     "), min, max, ceil and log2.")
+              .example(R"("4 * n / P")")};
+}
+inline constexpr std::array kBytesForms = formula_forms("bytes_per_worker");
+inline constexpr std::array kCompressForms = formula_forms("compress_s");
+inline constexpr std::array kMergeForms = formula_forms("merge_s");
+inline constexpr std::array kDecompressForms = formula_forms("decompress_s");
+
 // Which method reads which key is in the table of coll/compress, not here: a key that the chosen
 // method does not read is refused when the scenario is read.
 inline constexpr std::array kCompression{
@@ -102,7 +114,24 @@ inline constexpr std::array kCompression{
     integer("block", "Values of a block.").in(io::at_least(1)).example("256"),
     integer("dense_warmup_iterations", "Dense iterations at the start.")
         .in(io::at_least(0))
-        .by_default(512)};
+        .by_default(512),
+    text("name", "What the custom compressor is called in tables.").example(R"("mine")"),
+    word(
+        "exchange", coll::kCustomExchanges,
+        "Exchange of the custom compressor: around a ring, gathered by all, through one server, or "
+        "up and down a tree.")
+        .by_default("ring"),
+    either("bytes_per_worker", kBytesForms, "Bytes that a worker sends for a bucket.")
+        .example(R"("n * density * 8")"),
+    either("compress_s", kCompressForms, "Time of compressing a bucket, s.")
+        .by_default(0)
+        .example("0.0005"),
+    either("merge_s", kMergeForms, "Time of merging two messages into one, s.")
+        .by_default(0)
+        .example(R"("n * 1e-11")"),
+    either("decompress_s", kDecompressForms, "Time of decompressing the result of a bucket, s.")
+        .by_default(0)
+        .example(R"("100us")")};
 
 // The object alone, however it is written.
 inline constexpr io::Key kCompressionObject =

@@ -11,11 +11,11 @@ namespace stepsim::study::keys {
 inline constexpr std::array kValueCodec{
     io::rows::word("method", kCodecMethods,
                    "Codec: values of 2 bytes (truncate16), 1 byte (quantize8, int8) or half a byte "
-                   "(fp4), or of any ratio (custom).")
+                   "(fp4), or of any ratio (custom_codec).")
         .by_default("none"),
     io::rows::number("ratio",
                      "Bytes of values over bytes on the wire. The default is that of the method; "
-                     "required with custom.")
+                     "required with custom_codec.")
         .in(io::at_least(1))
         .example("4"),
     io::rows::number("encode_Bps",

@@ -1,0 +1,154 @@
+// Every row is a sweep over the axes of a scenario of its own.
+#include "ask/alternative_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "ask/assumptions.hpp"
+#include "ask/solve.hpp"
+#include "sweep/rows.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::string_view kBandwidth = "/cluster/network/bandwidth_Bps";
+
+// Bandwidths where the compression is as fast as overlapped dense training, and those between where
+// it is faster. Equality is not a gain: a speed-up of 1 does not count as met.
+void add_break_even(const io::Json& scenario, Files& files, int jobs, io::Json& row) {
+  constexpr double kGain = 1 + 1e-9;
+  const SolveProblem problem{.scenario = scenario,
+                             .pointer = std::string(kBandwidth),
+                             .low = 1.25e6,   // 10 Mb/s
+                             .high = 1.25e12, // 10 Tb/s
+                             .metric = "speedup_vs_dense_overlapped",
+                             .target = kGain,
+                             .points = 65};
+  const Solution solution = solve(problem, files, {.jobs = jobs, .progress = {}});
+  const auto first = std::ranges::find_if(
+      solution.points, [](const SolvePoint& point) { return point.metric_value.has_value(); });
+  io::Array list, wins;
+  std::optional<io::Json> from;
+  if (first != solution.points.end() && *first->metric_value >= kGain) {
+    from = 0;
+  }
+  for (const SolveCrossing& crossing : solution.crossings) {
+    list.push_back(crossing.point.value);
+    if (crossing.rising && !from) {
+      from = crossing.point.value;
+    } else if (!crossing.rising && from) {
+      wins.push_back(io::Object{{"from_Bps", *from}, {"to_Bps", crossing.point.value}});
+      from.reset();
+    }
+  }
+  if (from) {
+    wins.push_back(io::Object{{"from_Bps", *from}, {"to_Bps", io::Json()}});
+  }
+  row.set("break_even_Bps", std::move(list));
+  row.set("compression_wins", std::move(wins));
+}
+
+// Summary keys and what the scenario takes for granted.
+void describe(const io::Json& scenario, Files& files, const std::vector<std::string>& by_default,
+              io::Json& row) {
+  row.set("assumes", io::Json());
+  if (!error_in(row).empty()) {
+    return;
+  }
+  if (!number_in(row, "staleness_mean")) {
+    row.set("staleness_mean", 0.0); // synchronous
+  }
+  row.set("assumes",
+          assumptions(parse_scenario(scenario, files, Leftovers::ignore), row, by_default));
+}
+
+double time_of(const io::Json& row) {
+  return number_in(row, "iteration_time_s").value_or(HUGE_VAL);
+}
+
+} // namespace
+
+Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes,
+                                std::span<const Alternative> chosen,
+                                std::span<const NamedScenario> others, Files& files,
+                                const AlternativesOptions& options) {
+  const bool alone = axes.empty();
+  if (alone) { // one combination: an axis that changes nothing
+    const io::Json* name = io::resolve(scenario, "/name");
+    axes.push_back({"/name", {name == nullptr ? io::Json("") : *name}});
+  }
+  Comparison comparison;
+  std::map<std::string, io::Json> break_evens; // by the scenario without its bandwidth
+  std::vector<std::pair<std::int64_t, io::Json>> rows;
+  const auto add = [&](std::string_view name, io::Json base,
+                       const std::vector<std::string>& by_default) {
+    const Sweep sweep = sweep_over(std::move(base), axes);
+    const Rows run = rows_of(sweep, files, {.jobs = options.jobs, .progress = {}});
+    comparison.varied = sweep.grid.field_names();
+    for (const std::string& warning : run.warnings) {
+      if (std::ranges::find(comparison.warnings, warning) == comparison.warnings.end()) {
+        comparison.warnings.push_back(warning);
+      }
+    }
+    for (std::size_t point = 0; point < run.records.size(); ++point) {
+      io::Json row{io::Object{{"algorithm", name}}};
+      for (const auto& [key, value] : run.records[point].as_object()) {
+        if (key != "record" && key != "point" && key != "status") {
+          row.set(key, value);
+        }
+      }
+      comparison.failed += error_in(row).empty() ? 0 : 1;
+      io::Json tree = scenario_at(sweep.base, sweep.grid, static_cast<std::int64_t>(point));
+      describe(tree, files, by_default, row);
+      if (options.break_even) {
+        row.set("break_even_Bps", io::Json());
+        row.set("compression_wins", io::Json());
+        if (has_compression(tree) && error_in(row).empty()) {
+          io::assign(tree, kBandwidth, 1e9);
+          const auto [place, is_new] = break_evens.try_emplace(io::compact(tree), io::Object{});
+          if (is_new) {
+            add_break_even(tree, files, options.jobs, place->second);
+          }
+          for (const auto& [key, value] : place->second.as_object()) {
+            row.set(key, value);
+          }
+        }
+      }
+      rows.emplace_back(static_cast<std::int64_t>(point), std::move(row));
+    }
+  };
+  for (const Alternative& alternative : chosen) {
+    add(alternative.name, with_alternative(scenario, alternative, axes),
+        filled_in(scenario, alternative, axes));
+  }
+  for (const NamedScenario& other : others) {
+    add(other.name, other.tree, {});
+  }
+  if (alone) {
+    comparison.varied.clear();
+  }
+  comparison.varied.insert(comparison.varied.begin(), "algorithm");
+  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : time_of(a.second) < time_of(b.second);
+  });
+  double best = HUGE_VAL;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double time = time_of(rows[i].second);
+    if (i == 0 || rows[i].first != rows[i - 1].first) {
+      best = time;
+    }
+    rows[i].second.set("ratio", time < HUGE_VAL && best > 0 ? io::Json(time / best) : io::Json());
+    comparison.rows.push_back(std::move(rows[i].second));
+  }
+  return comparison;
+}
+
+} // namespace stepsim::study

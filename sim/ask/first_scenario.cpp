@@ -1,0 +1,140 @@
+// The defaults come from the list that results show (scenario/defaults.hpp), so that a new default
+// that decides a time is written here before anybody thinks of it.
+#include "ask/first_scenario.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "scenario/defaults.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/short_forms.hpp"
+#include "sweep/sweep_base.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTrace = "resnet50.ddp.2xa100.json"; // in traces/ of the data folder
+constexpr std::string_view kNetwork = "25gbe";
+constexpr std::int64_t kNodes = 8;
+
+// Written whether a result lists them or not: what users change first.
+constexpr std::array<std::string_view, 2> kAlwaysWritten{"/training/algorithm",
+                                                         "/communication/collective"};
+
+bool has(const io::Json& tree, std::string_view pointer) {
+  const io::Json* found = io::resolve(tree, pointer);
+  return found != nullptr && !found->is_null();
+}
+
+// The way from the folder of `output` to `path`. Links are resolved first: ".." after a link does
+// not lead back.
+std::string relative_to_output(const fs::path& path, const std::string& output) {
+  fs::path folder = output == "-" ? fs::path() : fs::path(output).parent_path();
+  folder = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder);
+  return fs::weakly_canonical(path).lexically_relative(folder).generic_string();
+}
+
+std::string stem(const io::Json& name) {
+  const std::string file = fs::path(name.as_string()).filename().string();
+  return file.substr(0, file.find(".json"));
+}
+
+// What the file calls itself: the workload, the machines and what else was asked for.
+std::string name_of(const io::Json& tree, std::int64_t nodes) {
+  const io::Json* workload = io::resolve(tree, "/workload/trace");
+  workload = workload == nullptr ? io::resolve(tree, "/workload/model") : workload;
+  std::string name = workload != nullptr && workload->is_string() ? stem(*workload) : "training";
+  name += " on " + std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
+  if (const io::Json* preset = io::resolve(tree, "/cluster/preset");
+      preset != nullptr && preset->is_string()) {
+    name += " of " + stem(*preset);
+  }
+  if (has(tree, "/variability")) {
+    name += ", workers and steps as they varied in the trace";
+  }
+  return name;
+}
+
+// Chooses what nobody asked for, and says so.
+void fill_in(io::Json& tree, const Files& files, std::vector<std::string>& assumed) {
+  const auto choose = [&](std::string_view pointer, io::Json value, std::string words) {
+    io::assign(tree, pointer, std::move(value));
+    assumed.push_back(std::move(words));
+  };
+  const bool model = has(tree, "/workload/model");
+  if (!model && !has(tree, "/workload/trace")) {
+    const fs::path trace = fs::path(files.data_folder()) / "traces" / kTrace;
+    choose("/workload/trace", trace.string(), "trace " + trace.stem().string());
+  }
+  if (model && !has(tree, "/workload/batch_size")) {
+    choose("/workload/batch_size", 1, "batch_size 1");
+  }
+  if (!has(tree, "/cluster/nodes")) {
+    choose("/cluster/nodes", kNodes, "nodes " + std::to_string(kNodes));
+  }
+  const io::Json& nodes = *io::resolve(tree, "/cluster/nodes");
+  const bool alone = nodes.is_number() && nodes.as_double() == 1;
+  if (!alone && !has(tree, "/cluster/network") && !has(tree, "/cluster/preset")) {
+    choose("/cluster/network", kNetwork, "network " + std::string(kNetwork));
+  }
+}
+
+// A default is written as a key, unless it comes from what the scenario names: the values of a node
+// type or of a network stay with it.
+bool is_written(const DefaultValue& value, const io::Json& tree) {
+  if (value.value.is_null() || value.value.is_object() || value.from_node) {
+    return false;
+  }
+  constexpr std::string_view kInNetwork = "/cluster/network/";
+  if (value.pointer.starts_with(kInNetwork) && !has(tree, "/cluster/network")) {
+    return false;
+  }
+  return value.decisive || std::ranges::find(kAlwaysWritten, value.pointer) != kAlwaysWritten.end();
+}
+
+} // namespace
+
+// The tree is read twice: as it was asked for, which finds what the user got wrong and gives the
+// defaults, and as the file will be read.
+FirstScenario first_scenario(io::Json given, Files& files, const std::string& output) {
+  FirstScenario first;
+  const bool own_workload = has(given, "/workload");
+  io::Json tree = std::move(given);
+  fill_in(tree, files, first.assumed);
+  tree = with_short_forms_expanded(std::move(tree));
+  const Scenario scenario = parse_scenario(tree, files);
+  first.nodes = scenario.cluster.nodes;
+  const std::vector<DefaultValue> defaults = defaults_that_decide(tree, scenario);
+  if (std::string text = defaults_text(defaults); !text.empty()) {
+    first.assumed.push_back(std::move(text));
+  }
+  for (const DefaultValue& each : defaults) {
+    if (is_written(each, tree)) {
+      io::assign(tree, each.pointer, each.value);
+    }
+  }
+  first.name = name_of(tree, first.nodes);
+  tree = with_names_relative_to(std::move(tree), output);
+  const fs::path data(files.data_folder());
+  if (!own_workload) {
+    io::assign(tree, "/workload/trace", relative_to_output(data / "traces" / kTrace, output));
+  }
+  tree.set("$schema", relative_to_output(data / "schemas" / "scenario.schema.json", output));
+  tree.set("schema_version", 1);
+  tree.set("kind", "scenario");
+  tree.set("name", first.name);
+  first.tree = io::parse_json(io::pretty(tree), output == "-" ? "" : output);
+  (void)parse_scenario(first.tree, files); // what is written can be read
+  return first;
+}
+
+} // namespace stepsim::study

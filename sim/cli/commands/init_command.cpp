@@ -1,0 +1,194 @@
+// Every flag is one key of the scenario (shell/key_flags.hpp), set as --set would: the reader of
+// scenarios checks the values, and its problems go back to the flags.
+#include "cli/commands/init_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <string>
+#include <string_view>
+
+#include "ask/first_scenario.hpp"
+#include "base/error.hpp"
+#include "cli/shell/key_flags.hpp"
+#include "cli/shell/output.hpp"
+#include "import/import_detect.hpp"
+#include "sweep/grid_text.hpp"
+#include "json/file_write.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kInitText{
+    "init",
+    "[-o SCENARIO]",
+    "Writes a scenario that runs, with every default that decides a time as a key, from a trace "
+    "of\n"
+    "your own, from a model on a GPU, or, without arguments, from the shipped trace of ResNet-50 "
+    "on\n"
+    "8 nodes behind 25 Gigabit Ethernet. Prints what it assumed and the next two commands.",
+    "stepsim init -o s.json\n"
+    "stepsim init --trace mine.json --nodes 16 --network 100gbe -o s.json\n"
+    "stepsim init --model llama3_8b --gpu h100 --cluster dgx_h100 --nodes 16 -o s.json",
+    "stepsim models, stepsim topologies and stepsim presets list the names; stepsim keys tells "
+    "what\n"
+    "each key of the scenario means.",
+    kJsonOnly,
+};
+
+struct KeyFlag {
+  std::string_view flag;
+  const char* type;
+  const char* group;
+  const char* description;
+};
+constexpr const char* kModel = "Model without a trace";
+constexpr const char* kCluster = "Cluster";
+constexpr std::array kFlags{
+    KeyFlag{"--trace", "FILE", "Options",
+            "layer times of your training, as stepsim import writes them"},
+    KeyFlag{"--model", "NAME|FILE", kModel, "model whose layer times are estimated"},
+    KeyFlag{"--gpu", "NAME", kModel, "GPU that it runs on; required with --model"},
+    KeyFlag{"--batch-size", "N", kModel, "samples per GPU and step; default 1"},
+    KeyFlag{"--sequence-length", "N", kModel, "tokens of a sample; default that of the model"},
+    KeyFlag{"--cluster", "NAME|FILE", kCluster,
+            "node type, with its GPUs and networks; stepsim presets lists them"},
+    KeyFlag{"--nodes", "N", kCluster, "number of machines; default 8"},
+    KeyFlag{"--gpus-per-node", "N", kCluster, "default 1, or that of the node type"},
+    KeyFlag{"--network", "NAME|FILE", kCluster,
+            "network between nodes; default 25gbe, or that of the node type"},
+    KeyFlag{"--intra-network", "NAME|FILE", kCluster,
+            "network inside a node; required with several GPUs per node and no node type"},
+};
+constexpr std::string_view kVariability = "--variability";
+
+using Texts = std::array<std::string, kFlags.size()>; // as typed, "" = not given
+
+const std::string& typed(const Texts& texts, std::string_view flag) {
+  const auto* found = std::ranges::find(kFlags, flag, &KeyFlag::flag);
+  assert(found != kFlags.end() && "the flag is in the table");
+  return texts[static_cast<std::size_t>(found - kFlags.begin())];
+}
+
+// What only goes together, before anything is read.
+void check_flags(const Texts& texts) {
+  const bool model = !typed(texts, "--model").empty();
+  if (model && !typed(texts, "--trace").empty()) {
+    throw UsageError("--trace and --model: give one of them, both hold the layer times");
+  }
+  for (const std::string_view flag : {"--gpu", "--batch-size", "--sequence-length"}) {
+    if (!model && !typed(texts, flag).empty()) {
+      throw UsageError(std::string(flag) + " needs --model; a trace has its own");
+    }
+  }
+  if (model && typed(texts, "--gpu").empty()) {
+    throw UsageError("--model needs --gpu NAME, the device whose speed the times follow from");
+  }
+}
+
+// The flag whose key, or a key above or below it, the problem is about; "" if there is none.
+std::string_view blamed_flag(std::string_view where) {
+  for (const KeyFlag& each : kFlags) {
+    const std::string pointer(pointer_of_flag(each.flag));
+    if (where == pointer || where.starts_with(pointer + "/")) {
+      return each.flag;
+    }
+  }
+  return where.starts_with("/variability") ? kVariability : std::string_view();
+}
+
+[[noreturn]] void rethrow_for_flags(const InputError& error) {
+  const base::Problem& problem = error.problems().front();
+  if (!problem.file.empty()) {
+    throw InputError(error); // what a named file holds
+  }
+  const std::string_view flag = blamed_flag(problem.where);
+  throw UsageError((flag.empty() ? problem.where : std::string(flag)) + ": " + problem.message);
+}
+
+// A raw recording is answered with the command that imports it.
+void refuse_recording(const std::string& trace) {
+  const std::string head = trace.empty() ? "" : io::head_of(trace);
+  if (const auto detected = io::detect_format(head); detected.format) {
+    throw InputError(trace, "", io::import_first(*detected.format));
+  }
+}
+
+// A scenario may have been changed by hand since: unlike a result it is not made again by a
+// command.
+void refuse_existing(const Common& common) {
+  if (!common.force && io::is_regular(common.output) && !io::head_of(common.output).empty()) {
+    throw UsageError(common.output + ": exists; --force replaces it");
+  }
+}
+
+io::Json given_keys(const Texts& texts, const std::string& variability) {
+  io::Json tree{io::Object{}};
+  for (std::size_t i = 0; i < kFlags.size(); ++i) {
+    if (!texts[i].empty()) {
+      const std::string pointer(pointer_of_flag(kFlags[i].flag));
+      io::assign(tree, pointer, study::parse_set(pointer + "=" + texts[i]).second);
+    }
+  }
+  if (!variability.empty()) {
+    io::assign(tree, "/variability", io::read_json(variability));
+  }
+  return tree;
+}
+
+// What was assumed, and the two commands that come next.
+std::string summary(const study::FirstScenario& first, const std::string& output) {
+  std::string text = first.name + "\n";
+  for (const std::string& each : first.assumed) {
+    text += (&each == &first.assumed.front() ? "assumed: " : ", ") + each;
+  }
+  text += first.assumed.empty() ? "" : "\n";
+  const std::string file = output == "-" ? "s.json" : output;
+  const std::string over = first.nodes > 1 ? "/cluster/nodes=" + std::to_string(first.nodes / 2) +
+                                                 "," + std::to_string(first.nodes) + "," +
+                                                 std::to_string(2 * first.nodes)
+                                           : "/communication/schedule=single,wfbp,ddp";
+  return text + "next: stepsim run " + file + "\n      stepsim compare " + file + " --over " +
+         over + "\n";
+}
+
+} // namespace
+
+int init(const Invocation& invocation) {
+  Texts texts;
+  std::string variability;
+  CLI::App app;
+  for (std::size_t i = 0; i < kFlags.size(); ++i) {
+    app.add_option(std::string(kFlags[i].flag), texts[i], kFlags[i].description)
+        ->type_name(kFlags[i].type)
+        ->group(kFlags[i].group);
+  }
+  app.add_option(std::string(kVariability), variability,
+                 "how workers and steps differ, as stepsim import kineto --variability writes it")
+      ->type_name("FILE");
+  Common common;
+  if (!parse(app, kInitText, invocation, common)) {
+    return kOk;
+  }
+  check_flags(texts);
+  refuse_existing(common);
+  refuse_recording(typed(texts, "--trace"));
+  study::Files files(invocation.data_folder, {common.output});
+  const study::FirstScenario first = [&] {
+    try {
+      return study::first_scenario(given_keys(texts, variability), files, common.output);
+    } catch (const InputError& error) {
+      rethrow_for_flags(error);
+    }
+  }();
+  write_tree(common, first.tree);
+  print_beside(summary(first, common.output), common);
+  return kOk;
+}
+
+} // namespace stepsim::cli

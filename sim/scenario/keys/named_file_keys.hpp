@@ -1,0 +1,24 @@
+#pragma once
+// The entries of `files`, in results and in the headers of sweeps.
+#include <array>
+
+#include "scenario/named_files.hpp"
+#include "json/fields/written.hpp"
+
+namespace stepsim::study::keys {
+
+inline constexpr auto kNamedFile = std::to_array<io::Written<NamedFile>>({
+    {io::rows::text("pointer", "Where the scenario names it.")
+         .example(R"("/workload/trace")")
+         .required(),
+     [](const NamedFile& f) -> io::Json { return f.pointer; }},
+    {io::rows::text("sha256", "SHA-256 of its content, 64 hexadecimal digits.")
+         .example(R"("00")")
+         .required(),
+     [](const NamedFile& f) -> io::Json { return f.sha256; }},
+});
+inline constexpr std::array kNamedFileKeys = io::written_keys(kNamedFile);
+inline constexpr std::array kOneNamedFile{
+    io::rows::object("files", kNamedFileKeys, "One of them.")};
+
+} // namespace stepsim::study::keys

@@ -1,0 +1,67 @@
+#include "scenario/named_files.hpp"
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "json/json_pointer.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+void add_below(const io::Json& tree, const std::string& pointer, Files& files,
+               std::vector<NamedFile>& out) {
+  if (tree.is_string() && names_file(pointer)) {
+    if (std::string digest = files.sha256(tree, pointer); !digest.empty()) {
+      out.push_back({pointer, std::move(digest)});
+    }
+  } else if (tree.is_object()) {
+    for (const auto& [key, member] : tree.as_object()) {
+      add_below(member, pointer + "/" + io::escape_token(key), files, out);
+    }
+  } else if (tree.is_array()) {
+    for (std::size_t i = 0; i < tree.as_array().size(); ++i) {
+      add_below(tree.as_array()[i], pointer + "/" + std::to_string(i), files, out);
+    }
+  }
+}
+
+// As many digits as tell two files apart at a glance.
+std::string beginning(const std::string& digest) { return digest.substr(0, 8) + ".."; }
+
+// A member of an entry, "" where a file that was edited by hand has none.
+std::string text_of(const io::Json& entry, std::string_view key) {
+  const io::Json* value = entry.find(key);
+  return value != nullptr && value->is_string() ? value->as_string() : std::string();
+}
+
+} // namespace
+
+std::vector<NamedFile> named_files(const io::Json& scenario, Files& files) {
+  std::vector<NamedFile> out;
+  add_below(scenario, "", files, out);
+  return out;
+}
+
+std::vector<std::string> changed_files(const io::Json& recorded, const io::Json& before,
+                                       const io::Json& scenario, Files& files) {
+  std::vector<std::string> warnings;
+  for (const io::Json& entry : recorded.is_array() ? recorded.as_array() : io::Array()) {
+    const std::string pointer = text_of(entry, "pointer");
+    const std::string then = text_of(entry, "sha256");
+    const io::Json* name = names_file(pointer) ? io::resolve(before, pointer) : nullptr;
+    const io::Json* used = names_file(pointer) ? io::resolve(scenario, pointer) : nullptr;
+    if (name == nullptr || used == nullptr || !name->is_string() || *used != *name) {
+      continue;
+    }
+    const std::string now = files.sha256(*name, pointer);
+    if (!now.empty() && !then.empty() && now != then) {
+      warnings.push_back(base::shown_value(name->as_string(), 200) + " at " + pointer +
+                         " has changed since: SHA-256 " + beginning(then) + " then, " +
+                         beginning(now) + " now");
+    }
+  }
+  return warnings;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,69 @@
+#include "sweep/assumed.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.hpp"
+#include "collective/collective_file.hpp"
+#include "scenario/defaults.hpp"
+#include "scenario/scenario.hpp"
+#include "sweep/grid.hpp"
+#include "sweep/sweep_point.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+std::vector<DefaultValue> decisive_defaults(const io::Json& tree, Files& files) {
+  std::vector<DefaultValue> defaults;
+  try {
+    defaults = defaults_that_decide(tree, parse_scenario(tree, files, Leftovers::ignore));
+  } catch (const InputError&) { // the row of the point says so
+  }
+  std::erase_if(defaults, [](const DefaultValue& each) { return !each.decisive; });
+  return defaults;
+}
+
+} // namespace
+
+std::string assumed_text(const Sweep& sweep, Files& files) {
+  if (is_collective(sweep.base)) {
+    return "";
+  }
+  constexpr std::int64_t kMost = 32;
+  const std::int64_t points = sweep.grid.points();
+  const std::int64_t looked = std::min(points, kMost);
+  std::vector<DefaultValue> same;
+  std::vector<std::string> different; // last tokens
+  for (std::int64_t i = 0; i < looked; ++i) {
+    const std::int64_t point = looked > 1 ? i * (points - 1) / (looked - 1) : 0;
+    for (DefaultValue& each :
+         decisive_defaults(scenario_at(sweep.base, sweep.grid, point), files)) {
+      const auto known = std::ranges::find(same, each.pointer, &DefaultValue::pointer);
+      const std::string key = each.pointer.substr(each.pointer.rfind('/') + 1);
+      if (std::ranges::find(different, key) != different.end()) {
+        continue;
+      }
+      if (known == same.end()) {
+        same.push_back(std::move(each));
+      } else if (known->value != each.value) {
+        different.push_back(key);
+        same.erase(known);
+      }
+    }
+  }
+  std::string text = defaults_text(same);
+  for (const std::string& key : different) {
+    text += (&key != &different.front() ? ", "
+             : text.empty()             ? "by point: "
+                                        : "; by point: ") +
+            key;
+  }
+  return text;
+}
+
+std::string assumed_text(const io::Json& scenario, Files& files) {
+  return defaults_text(decisive_defaults(scenario, files));
+}
+
+} // namespace stepsim::study

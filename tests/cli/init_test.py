@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""`stepsim init`: what it writes passes check, holds every decisive key and runs; and the walk of a
+newcomer in an empty folder, from a model and from a recorded trace.
+
+    init_test.py STEPSIM
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "fuzz"))
+import samples  # noqa: E402
+
+STEPSIM = None
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def stepsim(self, *words, code=0, cwd=None):
+        done = subprocess.run([STEPSIM, *map(str, words)], cwd=cwd or self.folder, text=True,
+                              capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def tree(self, name="s.json"):
+        return json.loads((self.folder / name).read_text())
+
+    def decisive(self, name="s.json"):
+        """What `run` still assumes for the scenario."""
+        shown = self.stepsim("run", name).stdout
+        return re.findall(r"(?m)^assumed: (.*)$", shown)
+
+
+class Init(Folder):
+    def test_without_arguments_it_writes_the_shipped_trace_on_eight_nodes(self):
+        done = self.stepsim("init", "-o", "s.json")
+        tree = self.tree()
+        self.assertEqual(tree["cluster"]["nodes"], 8)
+        self.assertEqual(tree["cluster"]["network"]["calibration"], "25gbe")
+        self.assertEqual((self.folder / tree["workload"]["trace"]).resolve(),
+                         ROOT / "traces" / "resnet50.ddp.2xa100.json")
+        self.assertEqual((self.folder / tree["$schema"]).resolve(),
+                         ROOT / "schemas" / "scenario.schema.json")
+        self.assertEqual(tree["communication"], {"collective": "ring", "schedule": "trace"})
+        self.assertEqual(tree["training"], {"algorithm": "sync_sgd"})
+        self.assertTrue(self.stepsim("check", "s.json").stdout.endswith("s.json: ok, scenario\n"))
+        self.assertIn("assumed: trace resnet50.ddp.2xa100, nodes 8, network 25gbe, "
+                      "schedule trace (5 measured buckets)", done.stdout)
+
+    def test_nothing_decisive_is_left_open(self):
+        clusters = (["--nodes", 4], ["--nodes", 4, "--network", "100gbe"],
+                    ["--nodes", 1, "--gpus-per-node", 4, "--intra-network", "nvlink-a100"],
+                    ["--nodes", 2, "--gpus-per-node", 4, "--intra-network", "nvlink-a100",
+                     "--network", "infiniband-100g"],
+                    ["--nodes", 2, "--cluster", "dgx_a100"],
+                    ["--nodes", 2, "--cluster", "dgx_h100", "--gpus-per-node", 4])
+        for number, cluster in enumerate(clusters):
+            with self.subTest(cluster=cluster):
+                name = f"{number}.json"
+                self.stepsim("init", *cluster, "-o", name)
+                self.stepsim("check", name)
+                # What the node type gives stays with it, and without a network between nodes its
+                # key has no place.
+                for line in self.decisive(name):
+                    self.assertRegex(line, "of node type|^reduction_Bps 0$")
+                    self.assertNotIn("schedule", line)
+
+    def test_the_next_commands_can_be_typed(self):
+        for cluster in (["--nodes", 4], ["--nodes", 1, "--gpus-per-node", 2, "--intra-network",
+                                         "pcie4"]):
+            done = self.stepsim("init", *cluster, "-o", "s.json", "--force")
+            commands = re.findall(r"stepsim ((?:run|compare) .*)", done.stdout)
+            self.assertEqual(len(commands), 2, done.stdout)
+            for command in commands:
+                self.stepsim(*command.split())
+
+    def test_file_names_are_relative_to_the_scenario(self):
+        trace = json.loads((ROOT / "traces" / "resnet50.ddp.2xa100.json").read_text())
+        (self.folder / "traces").mkdir()
+        (self.folder / "out").mkdir()
+        (self.folder / "traces" / "mine.json").write_text(json.dumps(trace))
+        self.stepsim("init", "--trace", "traces/mine.json", "-o", "out/s.json")
+        self.assertEqual(self.tree("out/s.json")["workload"]["trace"], "../traces/mine.json")
+        self.stepsim("run", "out/s.json")
+        self.stepsim("run", "s.json", cwd=self.folder / "out")
+        shown = json.loads(self.stepsim("init", "--trace", "traces/mine.json").stdout)
+        self.assertEqual(shown["workload"]["trace"], "traces/mine.json")
+
+    def test_a_scenario_is_replaced_with_force_alone(self):
+        self.stepsim("init", "-o", "s.json")
+        done = self.stepsim("init", "--nodes", 4, "-o", "s.json", code=2)
+        self.assertEqual(done.stderr, "error: s.json: exists; --force replaces it\n")
+        self.assertEqual(self.tree()["cluster"]["nodes"], 8)
+        self.stepsim("init", "--nodes", 4, "-o", "s.json", "--force")
+        self.assertEqual(self.tree()["cluster"]["nodes"], 4)
+
+    def test_problems_name_the_flag(self):
+        (self.folder / "raw.json").write_bytes(samples.kineto())
+        for words, text in (
+                (["--nodes", 0], "--nodes: must be an integer in [1, "),
+                (["--gpus-per-node", 4], "--intra-network: missing: 4 GPUs per node need"),
+                (["--network", "25gb"], '--network: unknown network profile "25gb"'),
+                (["--cluster", "dgx"], '--cluster: unknown node type "dgx"'),
+                (["--trace", "no.json"], "no.json: cannot read: no such file"),
+                (["--gpu", "h100"], "--gpu needs --model"),
+                (["--model", "resnet50"], "--model needs --gpu NAME"),
+                (["--model", "resnet50", "--trace", "t.json"], "--trace and --model: give one")):
+            done = self.stepsim("init", *words, "-o", "s.json",
+                                code=3 if "no.json" in words else 2)
+            self.assertIn(f"error: {text}", done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertFalse((self.folder / "s.json").exists())
+        done = self.stepsim("init", "--trace", "raw.json", "-o", "s.json", code=3)
+        self.assertEqual(done.stderr, "error: raw.json: this is a Kineto trace: "
+                                      "stepsim import kineto FILE -o T.json\n")
+
+    def test_measured_variability_goes_into_the_scenario(self):
+        block = {"compute_cv": 0.1, "distribution": "empirical", "factors": [0.9, 1.1],
+                 "stragglers": [{"worker": 2, "factor": 1.5}]}
+        (self.folder / "v.json").write_text(json.dumps(block))
+        self.stepsim("init", "--variability", "v.json", "--nodes", 4, "-o", "s.json")
+        self.assertEqual(self.tree()["variability"]["stragglers"], block["stragglers"])
+        self.assertIn("as they varied in the trace", self.tree()["name"])
+        self.stepsim("run", "s.json")
+
+
+class Walk(Folder):
+    """Five commands of a newcomer, each of which says what it assumed."""
+
+    def walk(self, *start):
+        said = self.stepsim("init", *start, "-o", "s.json").stdout
+        self.assertRegex(said, "(?m)^assumed: ")
+        shown = [said]
+        for words in (["run", "s.json"], ["compare", "s.json", "--over", "/cluster/nodes=8,16"],
+                      ["explain", "s.json"],
+                      ["sweep", "s.json", "--over", "/cluster/nodes=8,16,32", "-o", "w.jsonl"]):
+            done = self.stepsim(*words)
+            shown.append(done.stdout + done.stderr)
+        return shown
+
+    def test_from_a_recorded_trace(self):
+        (self.folder / "raw.pt.trace.json").write_bytes(samples.kineto())
+        self.stepsim("import", "kineto", "raw.pt.trace.json", "-o", "t.json")
+        self.walk("--trace", "t.json", "--nodes", 16)
+
+    def test_from_a_model(self):
+        if subprocess.run([STEPSIM, "keys", "/workload/gpu"], capture_output=True).returncode:
+            self.skipTest("scenarios have no key /workload/gpu: layer times are not estimated")
+        shown = self.walk("--model", "llama3_8b", "--gpu", "h100", "--cluster", "dgx_h100",
+                          "--nodes", 16)
+        self.assertIn("batch_size 1", shown[0])
+        self.assertIn("estimated", shown[1])
+
+
+if __name__ == "__main__":
+    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
