@@ -162,6 +162,14 @@ std::string_view name(ImportFormat format) {
 }
 
 // `auto` is no format: the command line handles it before.
+std::vector<std::string_view> import_format_words() {
+  std::vector<std::string_view> words;
+  for (const auto& [word, format] : kNames) {
+    words.push_back(word);
+  }
+  return words;
+}
+
 std::optional<ImportFormat> parse_import_format(std::string_view word) {
   const auto row = std::ranges::find(kNames, word, [](const auto& r) { return r.first; });
   return row == kNames.end() ? std::nullopt : std::optional(row->second);

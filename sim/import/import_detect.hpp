@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stepsim::io {
 
@@ -23,6 +24,7 @@ enum class ImportFormat {
 // "kineto", "nccl-tests", ...: the words of the command line.
 [[nodiscard]] std::string_view name(ImportFormat format);
 [[nodiscard]] std::optional<ImportFormat> parse_import_format(std::string_view word);
+[[nodiscard]] std::vector<std::string_view> import_format_words();
 
 // From the beginning of a file (a megabyte is plenty). Empty if unknown; `advice` then says what to
 // export instead for formats that are recognised but not supported.

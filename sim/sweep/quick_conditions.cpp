@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "coll/algorithms.hpp"
+#include "plan/planners.hpp"
 #include "scenario/compression/compressed_cost.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -13,8 +15,8 @@
 namespace stepsim::study {
 
 bool is_static_schedule(plan::Schedule schedule) {
-  return schedule == plan::Schedule::wfbp || schedule == plan::Schedule::single ||
-         schedule == plan::Schedule::ddp || schedule == plan::Schedule::trace;
+  const plan::Planner& planner = plan::planner(schedule);
+  return planner.run != nullptr && planner.one_channel() && !planner.reads_cost;
 }
 
 namespace {
@@ -24,14 +26,19 @@ bool is_known_schedule(plan::Schedule schedule) {
          schedule == plan::Schedule::optimal;
 }
 
-// The exchange is a flat ring whose parts are exactly n / P. A library has no curve at one rank,
-// but at other points of the same sweep.
-bool is_plain_ring(const Scenario& scenario) {
+// The exchange may be a + b bytes by a formula whose parts are exactly n / k; QuickRun asks the
+// formula of every point. Between nodes with links of their own only that of a ring is one. A
+// library has no curve at one rank, but at other points of the same sweep.
+bool may_be_linear(const Scenario& scenario) {
+  const coll::AlgorithmId algorithm = scenario.communication.collective;
   const coll::Options& options = scenario.communication.options;
-  return !scenario.communication.library &&
-         scenario.communication.collective == coll::AlgorithmId::ring &&
-         options.chunking == coll::Chunking::real && options.cost_form == coll::CostForm::exact &&
-         !options.ring_startup_2p;
+  return options.chunking == coll::Chunking::real && options.cost_form == coll::CostForm::exact &&
+         !options.ring_startup_2p && !scenario.communication.library &&
+         (algorithm == coll::AlgorithmId::ring ||
+          (algorithm != coll::AlgorithmId::automatic &&
+           algorithm != coll::AlgorithmId::parameter_server &&
+           coll::algorithm(algorithm).block_streams == 0 &&
+           !exchange_of(scenario).links.two_level));
 }
 
 // NVLink domains of several nodes, whose number would follow that of the nodes.
@@ -68,7 +75,7 @@ bool takes_quick_way(const Scenario& scenario) {
          method_fits && gradients_fit && !network.curve && network.calibration.empty() &&
          !communication.calibrated && !communication.reduce_broadcast &&
          communication.copy_bandwidth_Bps <= 0 && !communication.plan_cost &&
-         is_known_schedule(communication.schedule) && is_plain_ring(scenario) &&
+         is_known_schedule(communication.schedule) && may_be_linear(scenario) &&
          !has_domains(scenario.cluster) && is_plain_training(scenario);
 }
 

@@ -376,25 +376,4 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
   return report;
 }
 
-double estimate_seconds(const Sweep& sweep, Files& files, const SweepOptions& options) {
-  const Records records(sweep, options.format);
-  const std::int64_t points = options.shard.points(records.points());
-  check_some_point(sweep, files);
-  if (points == 0) {
-    return 0;
-  }
-  PointRunner runner(sweep, files, options.max_seconds);
-  NumberTexts numbers;
-  std::string lines;
-  (void)runner.run(options.shard, 0, 1); // reads the files
-  double sum = 0;
-  for (const std::int64_t i : {std::int64_t{0}, points / 2, points - 1}) {
-    const auto begin = Clock::now();
-    records.append(lines, options.shard.point(i), runner.run(options.shard, i, i + 1).front(),
-                   numbers);
-    sum += seconds_since(begin);
-  }
-  return sum / 3 * static_cast<double>(points) / std::max(1, options.jobs);
-}
-
 } // namespace stepsim::study

@@ -57,9 +57,4 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options,
                       std::string& text);
 
-// Estimated wall-clock seconds of all points of the shard with `jobs` threads, from timing the
-// first, middle and last.
-[[nodiscard]] double estimate_seconds(const Sweep& sweep, Files& files,
-                                      const SweepOptions& options);
-
 } // namespace stepsim::study

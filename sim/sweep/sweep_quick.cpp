@@ -149,17 +149,11 @@ bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, Costs& costs) 
   return true;
 }
 
-// Reduce-scatter and all-gather: every part but one each.
-double QuickRun::wire_of(double bytes, double ranks) const {
-  const double sent = bytes - bytes / ranks;
-  return ranks > 1 ? sent + sent : 0.0;
-}
-
 double QuickRun::static_wire(std::int64_t ranks) {
   const auto [place, is_new] = wire_by_ranks_.try_emplace(ranks);
   if (is_new) {
     for (const double bytes : group_bytes_) {
-      place->second += wire_of(bytes, static_cast<double>(ranks));
+      place->second += wire_.most(scenario_, bytes, static_cast<double>(ranks));
     }
   }
   return place->second;
@@ -247,7 +241,7 @@ bool QuickRun::send_runs(const Costs& costs, std::size_t k, Totals& totals, Summ
     totals.latency[k] += costs.latency[k];
     totals.bandwidth[k] += costs.bandwidth[k] * bytes;
     totals.reduction[k] += costs.reduction[k] * bytes;
-    totals.wire[k] += wire_of(bytes, costs.ranks[k]);
+    totals.wire[k] += wire_.most(scenario_, bytes, costs.ranks[k]);
     // Backward order: this group finishes the layers whose last gradient is at or before `last`.
     while (next_layer > 0 && last_item_[next_layer - 1] <= static_cast<std::int32_t>(last)) {
       --next_layer;

@@ -15,6 +15,7 @@
 #include "plan/batch.hpp"
 #include "run/result.hpp"
 #include "scenario/scenario.hpp"
+#include "sweep/wire_bytes.hpp"
 
 namespace stepsim::study {
 
@@ -67,7 +68,6 @@ private:
   explicit QuickRun(const Scenario& scenario) : scenario_(scenario) {}
   [[nodiscard]] bool set_up();
   [[nodiscard]] bool fill_costs(const QuickPoint& point, std::size_t k, Costs& costs);
-  [[nodiscard]] double wire_of(double bytes, double ranks) const;
   [[nodiscard]] double static_wire(std::int64_t ranks);
   void send_static(const Costs& costs, Totals& totals);
   [[nodiscard]] bool send_runs(const Costs& costs, std::size_t k, Totals& totals, Summary& summary);
@@ -97,6 +97,7 @@ private:
   std::vector<double> group_ready_s_, group_bytes_;
   std::vector<std::int32_t> last_group_; // [layer]
   std::map<std::int64_t, double> wire_by_ranks_;
+  WireBytes wire_;
 
   // Scratch.
   std::vector<Lanes> group_end_, layer_done_, best_done_;

@@ -63,7 +63,8 @@ std::vector<Axis> random_axes(Random& random) {
   Axis latency{"/cluster/network/latency_s", {io::Json(0), io::Json(-1)}};
   Axis bandwidth{"/cluster/network/bandwidth_Bps", {io::Json("fast")}};
   for (int i = 0; i < 4; ++i) {
-    nodes.values.emplace_back(whole(random, 2, 600));
+    nodes.values.emplace_back(i < 2 ? std::int64_t{1} << whole(random, 1, 9)
+                                    : whole(random, 2, 600));
     latency.values.emplace_back(std::pow(10, real(random, -7, -3)));
     bandwidth.values.emplace_back(std::pow(10, real(random, 7.5, 11)));
   }
@@ -71,7 +72,13 @@ std::vector<Axis> random_axes(Random& random) {
   for (const char* word : {"wfbp", "single", "ddp", "mg_wfbp", "optimal", "horovod", "eager"}) {
     schedule.values.emplace_back(word);
   }
-  std::vector<Axis> axes{nodes, latency, bandwidth, schedule};
+  Axis collective{"/communication/collective", {}};
+  for (const char* word : {"ring", "recursive_doubling", "mst", "be", "lp"}) {
+    if (word == std::string_view("ring") || whole(random, 0, 3) == 0) {
+      collective.values.emplace_back(word);
+    }
+  }
+  std::vector<Axis> axes{nodes, latency, bandwidth, schedule, collective};
   std::shuffle(axes.begin(), axes.end(), random);
   return axes;
 }
@@ -132,7 +139,9 @@ TEST_CASE("sweep: the short way is taken where it can be, and only there") {
     CHECK(made("/communication/schedule", schedule));
   }
   CHECK(!made("/communication/schedule", "horovod"));
-  CHECK(!made("/communication/collective", "be"));
+  CHECK(made("/communication/collective", "be"));
+  CHECK(!made("/communication/collective", "lp")); // in blocks
+  CHECK(!made("/communication/collective", "auto"));
   CHECK(!made("/communication/copy_bandwidth_Bps", 1e9));
   CHECK(!made("/communication/chunking", "integer"));
   CHECK(!made("/method", "max_plus"));

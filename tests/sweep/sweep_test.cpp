@@ -1,4 +1,5 @@
 #include "sweep/sweep.hpp"
+#include "sweep/sweep_estimate.hpp"
 
 #include <doctest/doctest.h>
 
@@ -187,7 +188,7 @@ TEST_CASE("sweep: a shard holds the lines of its points only") {
 TEST_CASE("sweep: the time estimate is positive and falls with the number of threads") {
   study::Files files(STEPSIM_SOURCE_DIR);
   study::SweepOptions options = test::options_for("");
-  CHECK(study::estimate_seconds(test::small_sweep(), files, options) > 0);
+  CHECK(study::estimate(test::small_sweep(), files, options).seconds > 0);
   options.shard = {7, 8};
-  CHECK(study::estimate_seconds(test::small_sweep(), files, options) == 0);
+  CHECK(study::estimate(test::small_sweep(), files, options).seconds == 0);
 }

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "base/random.hpp"
 #include "coll/choose.hpp"
 #include "coll/evaluate/max_plus.hpp"
@@ -60,6 +63,21 @@ TEST_CASE("exchange: the curve is exact at powers of two, never falls and stays 
       CHECK(cost.seconds(bytes, 1) == within(coll::seconds(one, coll::Method::events), kExact));
     }
   }
+}
+
+TEST_CASE("exchange: only the sizes around those that are asked for are sampled, once") {
+  std::vector<double> sampled;
+  const plan::Cost cost = sampled_cost([&](double bytes) {
+    sampled.push_back(bytes);
+    return 1e-6 + 1e-9 * bytes;
+  });
+  CHECK(sampled.empty());
+  CHECK(cost.seconds(3e6, 1) == within(1e-6 + 1e-9 * 3e6, 1e-12));
+  CHECK(cost.seconds(3.5e6, 1) == within(1e-6 + 1e-9 * 3.5e6, 1e-12));
+  CHECK(cost.seconds(65536, 1) == within(1e-6 + 1e-9 * 65536, 1e-12));
+  CHECK(cost.seconds(0, 1) == 0);
+  std::ranges::sort(sampled);
+  CHECK(sampled == std::vector<double>{65536, 1 << 21, 1 << 22});
 }
 
 TEST_CASE(

@@ -5,6 +5,7 @@
 
 #include "sweep/assumed.hpp"
 #include "sweep/sweep.hpp"
+#include "sweep/sweep_estimate.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -129,13 +130,20 @@ std::string duration_text(double seconds) {
                       : std::to_string(static_cast<std::int64_t>(seconds / 60)) + " min";
 }
 
+// How the timed points were evaluated.
+std::string_view path_word(const study::SweepEstimate& estimate) {
+  return estimate.by_formula == 0                ? "one run per point"
+         : estimate.by_formula == estimate.timed ? "one formula for many points"
+                                                 : "one formula for many points, some by runs";
+}
+
 // Parses and times three points, but writes no record. The points of this shard alone are counted
 // for the estimate.
 int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOptions& options,
             const Common& common) {
   const std::int64_t total = sweep.grid.points();
   const std::int64_t points = options.shard.points(total);
-  const double estimate = study::estimate_seconds(sweep, files, options);
+  const study::SweepEstimate estimate = study::estimate(sweep, files, options);
   if (format_of(common, Format::table) != Format::table) {
     io::Array axes;
     for (const study::Axis& axis : sweep.grid.axes) {
@@ -146,7 +154,8 @@ int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOp
                                                {"replications", sweep.grid.replications},
                                                {"axes", std::move(axes)},
                                                {"jobs", options.jobs},
-                                               {"estimated_s", estimate}}));
+                                               {"path", path_word(estimate)},
+                                               {"estimated_s", estimate.seconds}}));
     return kOk;
   }
   std::string text = base::counted(total, "point");
@@ -164,8 +173,9 @@ int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOp
   if (sweep.grid.replications > 1) {
     text += "  " + std::to_string(sweep.grid.replications) + " replications\n";
   }
-  text += "about " + duration_text(estimate) + " with " + base::counted(options.jobs, "thread") +
-          ", from timing three points\n";
+  text += "about " + duration_text(estimate.seconds) + " with " +
+          base::counted(options.jobs, "thread") + ", from timing three points\n";
+  text += "path: " + std::string(path_word(estimate)) + "\n";
   write_output(common, text);
   return kOk;
 }

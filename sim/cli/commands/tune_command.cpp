@@ -25,6 +25,7 @@
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "sweep/sweep.hpp"
+#include "sweep/sweep_estimate.hpp"
 #include "json/json_text.hpp"
 
 namespace stepsim::cli {
@@ -275,7 +276,7 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
   sweep_options.jobs = options.jobs;
   const study::Sweep sweep =
       study::sweep_over(values.scenario, {{std::string(row.pointer), values.values}});
-  text += "about " + value_text("time_s", study::estimate_seconds(sweep, files, sweep_options)) +
+  text += "about " + value_text("time_s", study::estimate(sweep, files, sweep_options).seconds) +
           ", from timing three values\n";
   write_output(common, text);
   return kOk;

@@ -3,6 +3,7 @@
 #include "coll/evaluate/events.hpp"
 
 #include "coll/algorithms.hpp"
+#include "coll/evaluate/disjoint_ring.hpp"
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/event_run.hpp"
 #include "coll/evaluate/fabric_links.hpp"
@@ -60,6 +61,11 @@ Evaluation events(const Collective& collective, bool with_transfer_times) {
     return in_switch_evaluation(collective, with_transfer_times);
   }
   if (collective.links.fabric) {
+    if (!with_transfer_times) {
+      if (std::optional<Evaluation> ring = disjoint_ring(collective)) {
+        return *std::move(ring);
+      }
+    }
     return fabric_events(collective, with_transfer_times);
   }
   const Schedule schedule = make_schedule(collective);

@@ -13,7 +13,8 @@ namespace stepsim::coll {
 
 // Throws SimulationError naming the pair where a link is missing, and where measured steps give the
 // time (takes_measured_steps), which only max_plus knows. With transfer times `ranks.transfer_s` is
-// filled in. On a fabric `links` says what every link carried.
+// filled in. On a fabric `links` says what every link carried; without transfer times a ring whose
+// connections share no link is evaluated as disjoint_ring.hpp says.
 [[nodiscard]] Evaluation events(const Collective& collective, bool with_transfer_times = false);
 
 } // namespace stepsim::coll

@@ -1,6 +1,9 @@
 // How the loops stay vector loops: rank i reads the end of rank i - 1 from the step before, which
 // stands one place to the left in an array with a copy of the last value in front. So no loop has
-// an index that wraps around, and none depends on the values that it writes.
+// an index that wraps around, and none depends on the values that it writes. A ring whose ranks
+// repeat is folded: equal ranks with equal neighbours do the same at the same times,
+//     nodes of 4 GPUs   a b c d a b c d a b c d   rank d sends to the next a, as the first d does
+// so that one of each kind is computed, in a ring of its own with as many steps.
 #include "coll/evaluate/ring_pass.hpp"
 
 #include <algorithm>
@@ -105,11 +108,30 @@ void step_serial(const double* now, double* next, double* data, double* port, co
   }
 }
 
-} // namespace
+std::vector<std::vector<double>*> vectors_of(RingState& state) {
+  return {&state.tx,        &state.rx,         &state.reduced, &state.ready,
+          &state.latency_s, &state.per_byte_s, &state.delay_s, &state.reduction_s_per_byte};
+}
 
-void run_ring_pass(RingState& state, const Partition& partition, bool reduce, ReductionMode mode) {
+// The smallest number of neighbouring ranks that the ring repeats; all of them if it does not.
+std::size_t repeated_ranks(RingState& state) {
   const std::size_t size = state.tx.size();
-  assert(size >= 2 && "a ring has two ranks");
+  for (std::size_t part = 1; part <= size / 2; ++part) {
+    const auto repeats = [&](const std::vector<double>* values) {
+      return std::equal(values->begin() + static_cast<std::ptrdiff_t>(part), values->end(),
+                        values->begin());
+    };
+    if (size % part == 0 && std::ranges::all_of(vectors_of(state), repeats)) {
+      return part;
+    }
+  }
+  return size;
+}
+
+// The pass of a ring of `ranks` that repeats those of `state`.
+void run_pass(RingState& state, const Partition& partition, std::size_t ranks, bool reduce,
+              ReductionMode mode) {
+  const std::size_t size = state.tx.size();
   const bool adds =
       reduce && std::any_of(state.reduction_s_per_byte.begin(), state.reduction_s_per_byte.end(),
                             [](double gamma) { return gamma > 0; });
@@ -143,7 +165,7 @@ void run_ring_pass(RingState& state, const Partition& partition, bool reduce, Re
     data[i] = adds ? std::max(state.reduced[i], arrived) + costs.addition()[i] : arrived;
   }
   // Costs change from step to step only where parts differ in size.
-  for (std::size_t step = 1; step + 1 < size; ++step) {
+  for (std::size_t step = 1; step + 1 < ranks; ++step) {
     if (!same_costs) {
       costs.fill(step);
       if (adds) {
@@ -180,6 +202,25 @@ void run_ring_pass(RingState& state, const Partition& partition, bool reduce, Re
     state.rx[i] = kind == Addition::serial ? port[i] : ends.now[i];
     state.reduced[i] = data[i];
     state.ready[i] = std::max(state.ready[i], data[i]);
+  }
+}
+
+} // namespace
+
+void run_ring_pass(RingState& state, const Partition& partition, bool reduce, ReductionMode mode,
+                   bool folds) {
+  const std::size_t size = state.tx.size();
+  assert(size >= 2 && "a ring has two ranks");
+  const std::size_t part = folds && partition.uniform() ? repeated_ranks(state) : size;
+  for (std::vector<double>* values : vectors_of(state)) {
+    values->resize(part);
+  }
+  run_pass(state, partition, size, reduce, mode);
+  for (std::vector<double>* values : vectors_of(state)) {
+    values->reserve(size);
+    for (std::size_t rank = part; rank < size; ++rank) {
+      values->push_back((*values)[rank - part]);
+    }
   }
 }
 

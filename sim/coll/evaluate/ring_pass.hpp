@@ -22,6 +22,9 @@ struct RingState {
   friend bool operator==(const RingState&, const RingState&) = default;
 };
 
-void run_ring_pass(RingState& state, const Partition& partition, bool reduce, ReductionMode mode);
+// `folds`: where parts are equal and the ranks of the ring repeat, as those of equal nodes do, one
+// of each kind is computed; the same numbers to the bit. Tests turn it off.
+void run_ring_pass(RingState& state, const Partition& partition, bool reduce, ReductionMode mode,
+                   bool folds = true);
 
 } // namespace stepsim::coll

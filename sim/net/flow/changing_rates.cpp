@@ -10,13 +10,11 @@
 
 namespace stepsim::net {
 namespace {
-
 // Filling anew costs less than following changes when this part of the flows came or went.
 constexpr std::size_t kFewFlows = 8;
 constexpr std::size_t kFewPerSize = 8;
 
-// Levels that differ by rounding only are equal: the wave stops there.
-constexpr double kRounding = 1e-13;
+constexpr double kRounding = 1e-13; // levels that differ by it are equal: the wave stops there
 // Filling anew is cheaper than a wave that looks at more uses than these.
 constexpr std::size_t kWorkPerUse = 4;
 constexpr std::size_t kLeastWork = 256;
@@ -75,7 +73,7 @@ std::uint32_t ChangingRates::add(const Flow& flow) {
   look_at_links(state);
   touch(place);
   ++size_;
-  ++news_;
+  arrived_.push_back(place);
   return place;
 }
 
@@ -83,6 +81,7 @@ void ChangingRates::remove(std::uint32_t place) {
   State& state = flows_[place];
   assert(state.alive && "a flow leaves once");
   state.alive = false;
+  news_ += shares_links(state) ? 1 : 0;
   for (const LinkId id : paths.links(state.flow.path)) {
     const std::uint32_t link = link_of(state.flow.priority, id);
     links_[link].departed = true;
@@ -91,7 +90,6 @@ void ChangingRates::remove(std::uint32_t place) {
   }
   departed_.push_back(place);
   --size_;
-  ++news_;
 }
 
 // Takes flows that left off the lists of their links.
@@ -112,6 +110,42 @@ void ChangingRates::purge() {
   }
   free_.insert(free_.end(), departed_.begin(), departed_.end());
   departed_.clear();
+}
+
+bool ChangingRates::shares_links(const State& state) const {
+  return std::ranges::any_of(paths.links(state.flow.path), [&](LinkId id) {
+    return links_[link_of(state.flow.priority, id)].users.size() > 1;
+  });
+}
+
+// A flow that shares no link is at its cap or fills its narrowest links, whatever the others do.
+void ChangingRates::settle_lone_flow(std::uint32_t place) {
+  State& state = flows_[place];
+  double level = state.cap_level;
+  for (const LinkId id : paths.links(state.flow.path)) {
+    Link& link = links_[link_of(state.flow.priority, id)];
+    link.dirty = false;
+    link.aim = link.left <= kNothingLeft * capacity_[id] ? 0 : link.left / link.users[0].share;
+    level = std::min(level, link.aim);
+  }
+  for (const LinkId id : paths.links(state.flow.path)) {
+    Link& link = links_[link_of(state.flow.priority, id)];
+    link.full = link.aim = link.aim > level ? kNever : link.aim;
+  }
+  look_at_links(state);
+  touch(place);
+}
+
+// Links that nobody uses, and those of flows that share none, need no wave.
+void ChangingRates::settle_lone_flows(std::uint32_t priority) {
+  std::erase_if(dirty_[priority], [&](std::uint32_t index) {
+    Link& link = links_[index];
+    if (link.dirty && link.users.size() == 1 && !shares_links(flows_[link.users[0].place])) {
+      settle_lone_flow(link.users[0].place);
+    }
+    link.dirty = link.dirty && !link.users.empty(); // purge() has said that nobody fills it
+    return !link.dirty;
+  });
 }
 
 // The two lowest levels among cap and links: the lowest is the flow's own, and without the link
@@ -212,8 +246,7 @@ void ChangingRates::hand_down(std::uint32_t priority) {
   altered.clear();
 }
 
-// The part of ChangingRates that follows a change through the network, in the order of levels.
-//
+// What follows a change through the network, in the order of levels.
 // Why the result is right: when no link is wrong, the load of a link with finite `full` is all its
 // class has there, and its flows that stop there have the highest level on it; so every flow has
 // its cap or a bottleneck, and there is one such allocation only. The order of levels makes it
@@ -262,7 +295,7 @@ double ChangingRates::find_aim(std::uint32_t index) {
   }
 }
 
-// The heap may hold older entries of a link; solve_changes() knows them by their level.
+// Older entries of a link stay in the heap; solve_changes() knows them by their level.
 void ChangingRates::renew_aims(std::uint32_t priority) {
   for (const std::uint32_t index : dirty_[priority]) {
     Link& link = links_[index];
@@ -336,11 +369,16 @@ bool ChangingRates::solve_changes(std::uint32_t priority) {
 
 std::span<const std::uint32_t> ChangingRates::solve() {
   purge();
+  for (const std::uint32_t place : arrived_) {
+    news_ += flows_[place].alive && shares_links(flows_[place]) ? 1 : 0;
+  }
+  arrived_.clear();
   // A collective's step starts and ends many flows at once: the wave would pass everywhere.
   const bool much = news_ > std::max(kFewFlows, size_ / kFewPerSize);
   news_ = 0;
   for (std::uint32_t priority = 0; priority < classes_; ++priority) {
-    if (much || !solve_changes(priority)) {
+    settle_lone_flows(priority);
+    if (!dirty_[priority].empty() && (much || !solve_changes(priority))) {
       solve_all(priority);
     }
     hand_down(priority);

@@ -10,8 +10,9 @@
 // shortest paths after a change (Ramalingam, Reps 1996). A link whose `full` is right already stops
 // the wave: work goes with what changes, not with all flows that are connected somehow.
 //
-// Where many flows come or go at once, or a wave takes more work than computing all rates, they are
-// computed from scratch. In both cases rates are those of flow_rates to about 1e-12.
+// A flow that shares no link needs none of that. Where many others come or go at once, or a wave
+// takes more work than computing all rates, they are computed from scratch. In both cases rates are
+// those of flow_rates to about 1e-12.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -97,6 +98,9 @@ private:
   void touch(std::uint32_t place);
   void mark(std::uint32_t link);
   void purge();
+  [[nodiscard]] bool shares_links(const State& state) const;
+  void settle_lone_flow(std::uint32_t place);
+  void settle_lone_flows(std::uint32_t priority);
   void look_at_links(State& state) const;
   [[nodiscard]] double find_aim(std::uint32_t link);
   void renew_aims(std::uint32_t priority);
@@ -109,7 +113,7 @@ private:
   std::uint32_t classes_;
   std::vector<Link> links_; // [class * links + link]
   std::vector<State> flows_;
-  std::vector<std::uint32_t> free_, departed_;
+  std::vector<std::uint32_t> free_, arrived_, departed_;
   std::vector<std::uint32_t> changed_;
   std::vector<std::vector<std::uint32_t>> dirty_;   // [class] links
   std::vector<std::vector<std::uint32_t>> altered_; // [class] links whose load may differ
@@ -119,7 +123,7 @@ private:
   std::size_t size_ = 0;
   std::size_t uses_ = 0; // links on the paths of all flows
   std::size_t work_ = 0; // uses looked at by solve_changes
-  std::size_t news_ = 0; // flows that came or went since the last solve
+  std::size_t news_ = 0; // flows that share links and came or went since the last solve
   std::uint64_t full_solves_ = 0;
   ProgressiveFilling filling_;
   std::vector<ProgressiveFilling::Flow> members_;

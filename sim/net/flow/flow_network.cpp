@@ -24,15 +24,21 @@ FlowPath rank_path(const RankFabric& ranks, std::uint32_t src, std::uint32_t dst
 }
 
 FlowNetwork::FlowNetwork(RankFabric ranks)
-    : fabric_(std::move(ranks)), level_(link_capacities(fabric_.fabric())) {}
+    : fabric_(std::move(ranks)), level_(link_capacities(fabric_.fabric())),
+      last_(fabric_.hosts.size()) {}
 
 std::uint32_t FlowNetwork::path(Ranks ranks) {
+  LastPath& last = last_[ranks.src];
+  if (last.dst == ranks.dst) {
+    return last.path;
+  }
   const std::uint64_t connection = std::uint64_t{ranks.src} * fabric_.hosts.size() + ranks.dst;
   const auto [found, is_new] = paths_.try_emplace(connection, 0);
   if (is_new) {
     found->second = level_.add_path(rank_path(fabric_, ranks.src, ranks.dst));
     ranks_.push_back(ranks);
   }
+  last = {ranks.dst, found->second};
   return found->second;
 }
 

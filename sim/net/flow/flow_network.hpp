@@ -44,6 +44,10 @@ private:
   FlowLevel level_;
   std::unordered_map<std::uint64_t, std::uint32_t> paths_; // by connection; looked up only
   std::vector<Ranks> ranks_;                               // [path]
+  struct LastPath {
+    std::uint32_t dst = ~std::uint32_t{0}, path{};
+  };
+  std::vector<LastPath> last_; // [src]: a rank often sends to the same one again
 };
 
 static_assert(NetworkModel<FlowNetwork>);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -68,26 +69,30 @@ public:
     while (kFirstBytes * std::exp2(above) < bytes) {
       ++above;
     }
-    while (seconds_.size() <= above) {
-      add_sample();
-    }
     const double high = kFirstBytes * std::exp2(above);
     const double low = high / 2;
-    const double slope = (seconds_[above] - seconds_[above - 1]) / (high - low);
-    const double line = seconds_[above - 1] + slope * (bytes - low);
-    return bytes < low ? std::max(line, seconds_[0] * bytes / low) : line; // positive
+    if (bytes == low || bytes == high) {
+      return sample(bytes == low ? above - 1 : above);
+    }
+    const double low_s = sample(above - 1);
+    const double slope = (sample(above) - low_s) / (high - low);
+    const double line = low_s + slope * (bytes - low);
+    return bytes < low ? std::max(line, low_s * bytes / low) : line; // positive
   }
 
 private:
   static constexpr double kFirstBytes = 1024;
 
-  void add_sample() {
-    const double time = simulate_(kFirstBytes * std::exp2(seconds_.size()));
-    seconds_.push_back(seconds_.empty() ? time : std::max(time, seconds_.back()));
+  double sample(std::size_t exponent) {
+    const auto [place, is_new] = seconds_.try_emplace(exponent);
+    if (is_new) {
+      place->second = simulate_(kFirstBytes * std::exp2(exponent));
+    }
+    return place->second;
   }
 
   std::function<double(double)> simulate_;
-  std::vector<double> seconds_;
+  std::map<std::size_t, double> seconds_; // at kFirstBytes x 2^exponent
 };
 
 // A convex, piecewise linear function of whole numbers of bytes, exact at all of them.

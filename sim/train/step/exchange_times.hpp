@@ -22,8 +22,8 @@ namespace stepsim::train {
 [[nodiscard]] plan::Cost planner_cost(const coll::Collective& collective);
 
 // `seconds` of a message, which costs a simulation each, at 1 KiB, 2 KiB, 4 KiB, ..: linear between
-// two of them and below the first two, never falling. A size asked for has all sizes up to the next
-// of them simulated, once. Copies of the cost share what is known: not thread-safe.
+// two of them and below the first two. A size asked for has the sizes around it simulated, once.
+// Copies of the cost share what is known: not thread-safe.
 [[nodiscard]] plan::Cost sampled_cost(std::function<double(double bytes)> seconds);
 
 // The cost function for planners that do not need the form a + b m, by the evaluator of the run

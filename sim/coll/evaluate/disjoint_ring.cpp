@@ -1,0 +1,107 @@
+#include "coll/evaluate/disjoint_ring.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "coll/evaluate/fabric_links.hpp"
+#include "coll/evaluate/max_plus.hpp"
+#include "coll/schedule/schedule.hpp"
+#include "net/flow/flow_network.hpp"
+
+namespace stepsim::coll {
+
+namespace {
+
+struct Connection { // of a rank to the next
+  std::uint32_t src{}, dst{};
+  net::FlowPath path;
+  LinkCost cost;
+};
+
+bool fits(const Collective& collective) {
+  const net::RankFabric& fabric = *collective.links.fabric;
+  const LinkCost& all = collective.links.all;
+  const bool delays = all.delay_s > 0 ||
+                      (collective.links.two_level && collective.links.two_level->intra.delay_s > 0);
+  return collective.algorithm == AlgorithmId::ring && collective.ranks > 1 && !delays &&
+         collective.reduction_s_per_byte_rank.empty() && fabric.headers.payload_bytes <= 0;
+}
+
+// All phases are passes round one ring, with something to send in each of their steps.
+bool is_one_ring(const Schedule& schedule) {
+  return !schedule.phases.empty() && schedule.lanes.size() == 1 &&
+         std::ranges::all_of(schedule.phases, [&](const Phase& phase) {
+           return std::holds_alternative<RingPass>(phase.rule) && phase.layout.groups == 1 &&
+                  phase.layout.size == schedule.ranks && phase.inner_share == 1 &&
+                  phase.partition.bytes(phase.layout.size - 1, 1) > 0 &&
+                  phase.layout.rank(0, 0) == schedule.phases.front().layout.rank(0, 0);
+         });
+}
+
+Connection connection_of(const Collective& collective, const FabricLinks& links, std::uint32_t src,
+                         std::uint32_t dst) {
+  Connection result{src, dst, net::rank_path(*collective.links.fabric, src, dst),
+                    links.cost(src, dst)};
+  const std::vector<double> no_parts(result.path.links.size(), 1);
+  const std::vector<double>& parts = result.path.parts.empty() ? no_parts : result.path.parts;
+  result.cost.latency_s += result.path.latency_s;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const net::LinkId link = result.path.links[i];
+    const double bandwidth = collective.links.fabric->fabric().links[link].bandwidth_Bps;
+    result.cost.per_byte_s = std::max(result.cost.per_byte_s, parts[i] / bandwidth);
+  }
+  return result;
+}
+
+} // namespace
+
+std::optional<Evaluation> disjoint_ring(const Collective& asked) {
+  if (!fits(asked)) {
+    return std::nullopt;
+  }
+  const Schedule schedule = make_schedule(asked);
+  if (!is_one_ring(schedule)) {
+    return std::nullopt;
+  }
+  const FabricLinks links(asked.links);
+  const Layout& layout = schedule.phases.front().layout;
+  std::vector<net::LinkUse> uses(asked.links.fabric->fabric().links.size());
+  Collective collective = asked;
+  collective.links = {.all = {}, .pairs_only = true};
+  std::uint64_t additions = 0;
+  for (Index local = 0; local < layout.size; ++local) {
+    const auto rank = [&](Index place) {
+      return static_cast<std::uint32_t>(layout.rank(0, place));
+    };
+    const Connection each =
+        connection_of(asked, links, rank(local), rank((local + 1) % layout.size));
+    double bytes = 0;
+    for (const Phase& phase : schedule.phases) {
+      const RingPass& pass = std::get<RingPass>(phase.rule);
+      const Index kept = pass.reduce ? local : (local + 1) % layout.size;
+      bytes += phase.partition.total() - phase.partition.bytes(kept, 1);
+      additions += pass.reduce && asked.reduction_s_per_byte > 0
+                       ? static_cast<std::uint64_t>(pass.steps())
+                       : 0;
+    }
+    for (std::size_t i = 0; i < each.path.links.size(); ++i) {
+      net::LinkUse& use = uses[each.path.links[i]];
+      if (use.busy_s > 0) {
+        return std::nullopt;
+      }
+      const double part = each.path.parts.empty() ? 1 : each.path.parts[i];
+      use = {part * bytes, each.cost.per_byte_s * bytes};
+    }
+    collective.links.pairs.push_back({each.src, each.dst, each.cost});
+  }
+  std::ranges::sort(collective.links.pairs, {},
+                    [](const PairCost& pair) { return std::pair(pair.src, pair.dst); });
+  Evaluation result = max_plus(collective);
+  result.events = asked.ranks + result.messages + additions; // entries, ends, additions
+  result.links = std::move(uses);
+  return result;
+}
+
+} // namespace stepsim::coll

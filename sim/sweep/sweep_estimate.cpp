@@ -1,0 +1,52 @@
+#include "sweep/sweep_estimate.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <string>
+
+#include "sweep/sweep_point.hpp"
+#include "sweep/sweep_records.hpp"
+
+namespace stepsim::study {
+
+SweepEstimate estimate(const Sweep& sweep, Files& files, const SweepOptions& options) {
+  constexpr std::int64_t kTogether = 256; // points of which a formula is timed
+  const Records records(sweep, options.format);
+  const std::int64_t points = options.shard.points(records.points());
+  check_some_point(sweep, files);
+  SweepEstimate result;
+  if (points == 0) {
+    return result;
+  }
+  PointRunner runner(sweep, files, options.max_seconds);
+  NumberTexts numbers;
+  std::string lines;
+  const auto seconds_each = [&](std::int64_t first, std::int64_t count) {
+    const auto begin = std::chrono::steady_clock::now();
+    std::int64_t i = first;
+    for (const PointOutcome& outcome : runner.run(options.shard, first, first + count)) {
+      records.append(lines, options.shard.point(i++), outcome, numbers);
+    }
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    return passed.count() / static_cast<double>(count);
+  };
+  (void)seconds_each(0, 1); // reads the files
+  double sum = 0;
+  for (const std::int64_t i : {std::int64_t{0}, points / 2, points - 1}) {
+    const std::int64_t before = runner.quick_points();
+    double seconds = seconds_each(i, 1);
+    if (runner.quick_points() > before) {
+      const std::int64_t count = std::min(points, kTogether);
+      seconds = seconds_each(std::min(i, points - count), count);
+      ++result.by_formula;
+    }
+    sum += seconds;
+    ++result.timed;
+  }
+  result.seconds = sum / static_cast<double>(result.timed) * static_cast<double>(points) /
+                   std::max(1, options.jobs);
+  return result;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,19 @@
+#pragma once
+// How long a sweep may take, from timing three of its points, and how its points are evaluated.
+#include <cstdint>
+
+#include "sweep/sweep.hpp"
+
+namespace stepsim::study {
+
+struct SweepEstimate {
+  double seconds{};     // wall clock, of all points of the shard with `jobs` threads
+  std::int64_t timed{}; // points that were timed: the first, the middle and the last
+  // Of these, points that one formula evaluates together with others that differ in nodes, latency
+  // and bandwidth only (QuickRun); every other point is a run of its own.
+  std::int64_t by_formula{};
+};
+// Throws as run_sweep does for points that cannot be parsed.
+[[nodiscard]] SweepEstimate estimate(const Sweep& sweep, Files& files, const SweepOptions& options);
+
+} // namespace stepsim::study
