@@ -30,7 +30,7 @@ struct With {
 
 Parsed parsed(const std::string& text, const With& with = {}) {
   io::Problems problems;
-  const ParseContext context{problems, testing::shipped_files(), with.leftovers};
+  const ParseContext context{problems, study::testing::shipped_files(), with.leftovers};
   Parsed result;
   result.compression = parse_compression(io::parse_json(text, "t.json"), context, with.defaults,
                                          with.use, result.warnings);
