@@ -9,8 +9,8 @@
 // Streams (second argument, after the seed): 1 ECMP, 2 spray, 3 start jitter, 4 magnitude class,
 // 5 link loss, 6 background, 7 permutations of hosts, 16 compute time, 17 exchange time, 18 data of
 // small problems, 19 replications, 20 mini-batches of small problems, 21 resampled passes of
-// measurements. Each is a constant in the file that draws from it (kEcmpStream in
-// net/fabric/routes.cpp); this list is where a new stream finds a free number.
+// measurements, 22 resampled steps of traces. Each is a constant in the file that draws from it
+// (kEcmpStream in net/fabric/routes.cpp); this list is where a new stream finds a free number.
 #include <cstdint>
 
 namespace stepsim::base {

@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "files/keys/cost_keys.hpp"
 
 namespace stepsim::io {
@@ -39,6 +41,71 @@ std::vector<std::pair<double, double>> parse_cost_table(const Json& table, Probl
   return points;
 }
 
+namespace {
+
+LineCost parse_line_cost(const Json& json, Problems& problems) {
+  Fields fields(json, problems, keys::kLineCost.front());
+  LineCost cost;
+  cost.op = fields.word("op");
+  cost.ranks = fields.integer("ranks");
+  cost.grade = fields.word("grade", kCostGrades);
+  cost.startup_s = fields.number("startup_s");
+  cost.per_byte_s = fields.number("per_byte_s");
+  cost.bus_bandwidth_Bps = fields.number("bus_bandwidth_Bps");
+  cost.startup_low_s = fields.optional_number("startup_low_s");
+  cost.startup_high_s = fields.optional_number("startup_high_s");
+  cost.bus_bandwidth_low_Bps = fields.optional_number("bus_bandwidth_low_Bps");
+  cost.bus_bandwidth_high_Bps = fields.optional_number("bus_bandwidth_high_Bps");
+  cost.collectives = fields.optional_integer("collectives").value_or(0);
+  cost.smallest_bytes = fields.optional_number("smallest_bytes").value_or(0);
+  cost.largest_bytes = fields.optional_number("largest_bytes").value_or(0);
+  fields.no_more();
+  return cost;
+}
+
+// Two costs of the same exchange would leave open which one counts.
+std::vector<LineCost> parse_line_costs(std::span<const Json> list, Problems& problems) {
+  std::vector<LineCost> costs;
+  for (const Json& json : list) {
+    LineCost cost = parse_line_cost(json, problems);
+    if (std::ranges::any_of(costs, [&](const LineCost& other) {
+          return other.op == cost.op && other.ranks == cost.ranks;
+        })) {
+      problems.add(json, fmt::format("{} with {} ranks appears twice", cost.op, cost.ranks));
+    }
+    costs.push_back(std::move(cost));
+  }
+  return costs;
+}
+
+Json to_json(const LineCost& cost) {
+  const auto or_null = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json();
+  };
+  Json json = Object{{"op", cost.op},
+                     {"ranks", cost.ranks},
+                     {"grade", kCostGrades[cost.grade]},
+                     {"startup_s", cost.startup_s},
+                     {"per_byte_s", cost.per_byte_s},
+                     {"bus_bandwidth_Bps", cost.bus_bandwidth_Bps},
+                     {"startup_low_s", or_null(cost.startup_low_s)},
+                     {"startup_high_s", or_null(cost.startup_high_s)},
+                     {"bus_bandwidth_low_Bps", or_null(cost.bus_bandwidth_low_Bps)},
+                     {"bus_bandwidth_high_Bps", or_null(cost.bus_bandwidth_high_Bps)}};
+  if (cost.collectives > 0) {
+    json.set("collectives", cost.collectives);
+  }
+  if (cost.smallest_bytes > 0) {
+    json.set("smallest_bytes", cost.smallest_bytes);
+  }
+  if (cost.largest_bytes > 0) {
+    json.set("largest_bytes", cost.largest_bytes);
+  }
+  return json;
+}
+
+} // namespace
+
 // `source` is kept as it stands, a text or an object of any form: it is only written back, so that
 // a file that is read and written again loses nothing.
 CostPoints parse_cost(const Json& json) {
@@ -52,8 +119,19 @@ CostPoints parse_cost(const Json& json) {
   if (const Json* source = fields.any("source")) {
     cost.source = *source;
   }
-  if (const Json* table = fields.any("table")) {
+  const Json* table = fields.any("table");
+  const bool lines = fields.any("costs") != nullptr;
+  if (table != nullptr && lines) {
+    problems.add(json, "give either table or costs");
+  } else if (table != nullptr) {
     cost.table = parse_cost_table(*table, problems);
+  } else if (lines) {
+    cost.costs = parse_line_costs(fields.list("costs", "cost"), problems);
+    for (const char* key : {"op", "ranks"}) {
+      if (fields.has(key)) {
+        problems.add(json, key, "belongs to a table: each element of costs has its own");
+      }
+    }
   } else if (json.is_object()) {
     problems.add(json, "table", "required (a list of [bytes, seconds])");
   }
@@ -78,6 +156,14 @@ Json to_json(const CostPoints& cost) {
   }
   if (!cost.source.is_null()) {
     json.set("source", cost.source);
+  }
+  if (!cost.costs.empty()) {
+    Array costs;
+    for (const LineCost& each : cost.costs) {
+      costs.push_back(to_json(each));
+    }
+    json.set("costs", std::move(costs));
+    return json;
   }
   Array table;
   for (const auto& [bytes, seconds] : cost.table) {

@@ -12,7 +12,6 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "files/cost_file.hpp"
 #include "files/library_file.hpp"
 #include "files/model_file.hpp"
 #include "files/node_profile.hpp"
@@ -20,6 +19,7 @@
 #include "files/topology_file.hpp"
 #include "files/trace_file.hpp"
 #include "net/fabric/topology.hpp"
+#include "scenario/cost_choice.hpp"
 #include "json/file.hpp"
 #include "json/file_write.hpp"
 #include "json/json_parse.hpp"
@@ -292,16 +292,10 @@ const net::NetworkProfile& Files::profile(const io::Json& name) {
   return *known;
 }
 
-// A measured table may fall with size by noise: it is made non-decreasing once, here, and the
-// report says by how much.
 const CostFile& Files::cost(const io::Json& name) {
   assert(is_known_place(name, FileKind::cost) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
-  return known_file(costs_, path_of(name), name, [](const io::Json& tree) {
-    io::CostPoints points = io::parse_cost(tree);
-    auto [table, report] = plan::make_table_cost(points.table);
-    return CostFile{std::move(points.op), points.ranks, std::move(table), report};
-  });
+  return known_file(costs_, path_of(name), name, read_cost_file);
 }
 
 const net::Topology& Files::topology(const io::Json& name) {

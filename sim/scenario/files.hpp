@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "files/cost_file.hpp"
 #include "files/links_file.hpp"
 #include "files/node_file.hpp"
 #include "files/overlap_file.hpp"
@@ -28,12 +29,13 @@
 
 namespace stepsim::study {
 
-// T(bytes) as a file of kind cost gives it.
+// T(bytes) as a file of kind cost gives it: a table, or lines.
 struct CostFile {
   std::string op;        // "" where the file gives none
   std::int64_t ranks{};  // 0 where the file gives none
-  plan::TableCost table; // monotone
+  plan::TableCost table; // monotone; empty where there are lines
   plan::TableReport report;
+  std::vector<io::LineCost> lines{}; // by operation and number of ranks
 };
 
 // A kind of file that comes with the program.

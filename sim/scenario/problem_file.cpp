@@ -8,6 +8,7 @@
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "plan/planner_options.hpp"
+#include "scenario/cost_choice.hpp"
 #include "scenario/inline_cost.hpp"
 #include "scenario/keys/problem_keys.hpp"
 #include "scenario/parse_context.hpp"
@@ -87,7 +88,9 @@ void parse_cost(io::Fields& fields, io::Problems& problems, Files& files, Proble
     problems.add(fields.json(), "cost", "required");
   } else if (cost->is_string()) {
     const CostFile& file = files.cost(*cost);
-    out.problem.cost.base = file.table;
+    ChosenCost chosen = all_reduce_cost(file, std::nullopt, *cost, problems);
+    out.problem.cost.base = std::move(chosen.cost.base);
+    out.cost_warning = std::move(chosen.warning);
     out.table = file.report;
   } else {
     out.problem.cost = inline_cost(*cost, problems, &out.table);

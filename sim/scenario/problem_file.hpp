@@ -19,6 +19,7 @@ namespace stepsim::study {
 struct ProblemFile {
   plan::Problem problem;
   plan::TableReport table;         // what made the table cost monotone
+  std::string cost_warning;        // what the cost of a file leaves open; "" = nothing
   std::optional<double> forward_s; // s; with it, plans have an iteration time: forward + finish
   std::vector<std::pair<plan::Schedule, plan::ScheduleOptions>> options; // of `planners`
 

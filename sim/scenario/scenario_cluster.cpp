@@ -11,6 +11,7 @@
 #include "base/number_text.hpp"
 #include "coll/algorithms.hpp"
 #include "net/profile/profile_curve.hpp"
+#include "scenario/cost_choice.hpp"
 #include "scenario/inline_cost.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/library_settings.hpp"
@@ -63,7 +64,6 @@ void apply_profile(const net::NetworkProfile& profile, const io::Json& place, bo
 }
 
 // An inline cost object or a cost file; `ranks` of a file must be those of the cluster.
-// A cost file is of one number of ranks: nothing says how it would scale.
 std::optional<plan::Cost> parse_cost(io::Fields& fields, const ParseContext& context,
                                      Scenario& scenario) {
   const io::Json* json = fields.any("cost");
@@ -72,15 +72,14 @@ std::optional<plan::Cost> parse_cost(io::Fields& fields, const ParseContext& con
   }
   Network& network = scenario.cluster.network;
   if (json->is_string()) {
-    const CostFile& file = context.files.cost(*json);
     network.cost_file = json->as_string();
     network.curve_source = "cost file " + json->as_string();
-    if (file.ranks > 0 && file.ranks != scenario.cluster.ranks()) {
-      context.problems.add(*json, "measured with " + std::to_string(file.ranks) +
-                                      " ranks, the cluster has " +
-                                      std::to_string(scenario.cluster.ranks()));
+    ChosenCost chosen = all_reduce_cost(context.files.cost(*json), scenario.cluster.ranks(), *json,
+                                        context.problems);
+    if (!chosen.warning.empty()) {
+      scenario.warnings.push_back(std::move(chosen.warning));
     }
-    return plan::Cost{.base = file.table};
+    return std::move(chosen.cost);
   }
   network.cost_tree = io::with_numbers(*json);
   network.curve_source = "cost given in the scenario";

@@ -63,7 +63,7 @@ def topology_xml():
 
 
 def kineto():
-    """Three steps of two layers, one kernel for each forward and backward."""
+    """Three steps of two layers, one kernel for each forward and backward, and an all-reduce."""
     events = []
     correlation = 0
 
@@ -71,11 +71,11 @@ def kineto():
         events.append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": thread, "ts": begin,
                        "dur": duration, "args": arguments})
 
-    def kernel(begin, thread):
+    def kernel(begin, thread, name="kernel"):
         nonlocal correlation
         correlation += 1
         event("cuda_runtime", "cudaLaunchKernel", begin + 1, 2, thread, correlation=correlation)
-        event("kernel", f"kernel_{correlation}", begin + 5, 20, 7, correlation=correlation, stream=7,
+        event("kernel", f"{name}_{correlation}", begin + 5, 20, 7, correlation=correlation, stream=7,
               device=0)
 
     now, sequence = 1_000_000.5, 0
@@ -98,6 +98,11 @@ def kineto():
             event("cpu_op", "torch::autograd::AccumulateGrad", now + 1, 5, 202,
                   **{"Input Dims": [[64, 3, 7, 7]], "Input type": ["float"]})
             now += 20
+        event("cpu_op", "record_param_comms", now, 10, 202, **{
+            "Collective name": "allreduce", "In msg nelems": 18816, "dtype": "Float", "Group size": 2,
+            "Process Group Name": "0"})
+        kernel(now, 202, "ncclDevKernel_AllReduce")
+        now += 40
         event("user_annotation", "Optimizer.step#SGD.step", now, 10, 101)
         now += 20
         event("user_annotation", f"ProfilerStep#{step + 3}", begin, now - begin, 101)
@@ -116,6 +121,14 @@ def execution_trace():
                                      "types": ["Tensor(float)"] if step else "['Tensor(float)']"}})
         nodes.append({"id": len(nodes) + 1, "name": "Optimizer.step#SGD.step", "ctrl_deps": 1})
     return json.dumps({"schema": "1.1.0-chakra.0.0.4", "nodes": nodes}).encode()
+
+
+def line_costs():
+    """Costs of two operations, as a trace of one rank and one of all ranks tell them."""
+    line = {"ranks": 4, "startup_s": 2.3e-5, "per_byte_s": 4.3e-11, "bus_bandwidth_Bps": 3.5e10,
+            "startup_low_s": 0, "startup_high_s": 2.3e-5, "bus_bandwidth_low_Bps": 3.5e10}
+    return json.dumps({"kind": "cost", "source": "by hand", "costs": [
+        {"op": "allreduce", "grade": "bound", **line}, {"op": "allgather", "grade": "measured", **line}]}).encode()
 
 
 def size_table():

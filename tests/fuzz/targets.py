@@ -52,6 +52,10 @@ def files(programs, folder):
             (folder / path.name).write_bytes(content)  # what examples refer to
             command = COMMANDS.get(json.loads(content).get("kind"), CHECK)
             seeds.append(Seed(path.name, content, "tree", "mutant.json", [command, command, CHECK]))
+    costed = {**SCENARIO, "cluster": {"nodes": 4, "network": {"cost": "mutant.json"}}}
+    (folder / "costed.json").write_text(json.dumps(costed))
+    seeds.append(Seed("line costs", samples.line_costs(), "tree", "mutant.json",
+                      [stepsim("run", "costed.json", "-o", "out.json", "--json"), CHECK]))
     return seeds
 
 
@@ -114,6 +118,8 @@ def imports(programs, folder):
         word = form.split(",")[0]
         commands = [stepsim("import", word, mutant, *flags, "-o", "out.json")] * 3
         commands.append(stepsim("import", "auto", mutant, *flags, "-o", "out.json"))
+        if word == "kineto":
+            commands.append(stepsim("import", word, mutant, "--cost", "link.cost.json", "-o", "out.json"))
         if word in ("osu", "nccl-tests"):
             commands.append(["stepsim-calibrate", "fit", mutant, "--op", "allreduce", *flags, "-o",
                              "out.json"])

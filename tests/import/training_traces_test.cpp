@@ -345,15 +345,17 @@ TEST_CASE("idle time of the second step: waiting for launches or for other strea
   }
 }
 
-TEST_CASE("R9: eight ranks of DLRM: transfers without waiting, clocks, spread") {
+namespace {
+
+// The files of eight ranks, in an order that means nothing; empty where the archive is absent.
+std::vector<std::string> ranks_of_dlrm(const TemporaryFolder& unpacked) {
   const std::string archive = sample("traces/dlrm_8ranks_v100_kineto.tar.gz");
   if (absent(archive)) {
-    return;
+    return {};
   }
-  const TemporaryFolder unpacked;
   if (std::system(("tar -xzf '" + archive + "' -C '" + unpacked.file(".") + "'").c_str()) != 0) {
     MESSAGE("skipped: no tar");
-    return;
+    return {};
   }
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(unpacked.file("."))) {
@@ -363,7 +365,18 @@ TEST_CASE("R9: eight ranks of DLRM: transfers without waiting, clocks, spread") 
   }
   std::ranges::sort(files);
   REQUIRE(files.size() == 8);
-  std::ranges::reverse(files); // their order means nothing
+  std::ranges::reverse(files);
+  return files;
+}
+
+} // namespace
+
+TEST_CASE("R9: eight ranks of DLRM: transfers without waiting, clocks, spread") {
+  const TemporaryFolder unpacked;
+  const std::vector<std::string> files = ranks_of_dlrm(unpacked);
+  if (files.empty()) {
+    return;
+  }
   const KinetoImport imported = import_kineto_job(files, {});
   const train::Trace& trace = imported.trace;
   const Gradients sum = gradients_of(trace);
@@ -502,6 +515,150 @@ TEST_CASE("R14: four ranks with known clocks and arrivals give exact transfers a
     }
   }
   CHECK(imported.trace.checks->last_rank == std::vector<double>{0.5, 0, 0, 0.5});
+}
+
+namespace {
+
+const LineCost& cost_of(const MeasuredCosts& measured, const std::string& op, std::int64_t ranks) {
+  const auto cost = std::ranges::find_if(
+      measured.costs, [&](const LineCost& each) { return each.op == op && each.ranks == ranks; });
+  REQUIRE(cost != measured.costs.end());
+  return *cost;
+}
+
+KinetoOptions with_costs() {
+  KinetoOptions options;
+  options.with_costs = true;
+  return options;
+}
+
+// All-reduces of 1,000 and 2,000 floats in each of `steps` steps, on four ranks that enter them one
+// after the other; `transfer` gives the time from the last entry to the end, ns.
+template <class Transfer>
+std::vector<std::string> ranks_with_transfers(const TemporaryFolder& folder, int steps,
+                                              Transfer transfer) {
+  std::vector<std::string> files;
+  for (int r = 0; r < 4; ++r) {
+    Recording recording;
+    for (int k = 0; k < steps; ++k) {
+      const std::int64_t origin = 10'000'000 + 2'000'000 * k;
+      recording.event("user_annotation", "ProfilerStep#" + std::to_string(k), origin, 1'900'000, 1,
+                      "");
+      recording.event("cpu_op", "aten::linear", origin + 10'000, 50'000, 1, sequence(9));
+      recording.kernel("gemm", origin + 11'000, origin + 20'000, 100'000, 1);
+      recording.event("cpu_op", kNode + "AddmmBackward0", origin + 200'000, 50'000, 2, sequence(9));
+      recording.kernel("gemm", origin + 201'000, origin + 210'000, 200'000, 2);
+      for (int c = 0; c < 2; ++c) {
+        const std::int64_t at = origin + 500'000 + 400'000 * c;
+        const auto elements = std::to_string(1000 * (c + 1));
+        recording.event("cpu_op", kNode + "torch::autograd::AccumulateGrad", at, 60'000, 2, "");
+        recording.event("cpu_op", "torch::autograd::AccumulateGrad", at + 100, 10'000, 2,
+                        R"("Input Dims":[[)" + elements + R"(]],"Input type":["float"])");
+        recording.event("cpu_op", "record_param_comms", at + 20'000, 10'000, 2,
+                        R"("Collective name":"allreduce","In msg nelems":)" + elements +
+                            R"(,"dtype":"Float","Process Group Name":"0","Group size":4)");
+        const std::int64_t wait = 20'000 * (3 - r);
+        recording.kernel("ncclDevKernel_AllReduce", at + 21'000, at + 90'000 - wait,
+                         wait + transfer(k, c), 2);
+      }
+    }
+    files.push_back(folder.put("rank" + std::to_string(r) + ".json", recording.text(r, 4)));
+  }
+  return files;
+}
+
+} // namespace
+
+TEST_CASE("costs of several ranks are the line through transfers without waiting") {
+  const TemporaryFolder folder;
+  // 10 us and 5 ns per byte: 30 us for 4,000 bytes, 50 us for 8,000.
+  const auto files = ranks_with_transfers(
+      folder, 4, [](int, int c) -> std::int64_t { return 10'000 + 5 * 4'000 * (c + 1); });
+  const MeasuredCosts measured = import_kineto_job(files, with_costs()).costs;
+  REQUIRE(measured.costs.size() == 1);
+  const LineCost& cost = cost_of(measured, "allreduce", 4);
+  CHECK(cost.grade == CostGrade::measured);
+  CHECK(cost.startup_s == within(10e-6, 1e-9));
+  CHECK(cost.per_byte_s == within(5e-9, 1e-9));
+  CHECK(cost.bus_bandwidth_Bps == within(2.0 * 3 / 4 / 5e-9, 1e-9));
+  CHECK(cost.collectives == 4 * 2);
+  CHECK(cost.smallest_bytes == 4000);
+  CHECK(cost.largest_bytes == 8000);
+  // All steps are equal: the interval is a point.
+  CHECK(*cost.startup_low_s == within(10e-6, 1e-9));
+  CHECK(*cost.bus_bandwidth_high_Bps == within(2.0 * 3 / 4 / 5e-9, 1e-9));
+  CHECK(import_kineto_job(files, {}).costs.costs.empty()); // not asked for
+}
+
+TEST_CASE("the interval of a cost comes from its steps, and is the same each time") {
+  const TemporaryFolder folder;
+  const auto files = ranks_with_transfers(folder, 9, [](int k, int c) -> std::int64_t {
+    return 10'000 + 5 * 4'000 * (c + 1) + 700 * ((7 * k + 3 * c) % 5);
+  });
+  const MeasuredCosts first = import_kineto_job(files, with_costs()).costs;
+  const LineCost& cost = cost_of(first, "allreduce", 4);
+  CHECK(*cost.startup_low_s < cost.startup_s);
+  CHECK(*cost.startup_high_s > cost.startup_s);
+  CHECK(*cost.bus_bandwidth_low_Bps < cost.bus_bandwidth_Bps);
+  CHECK(*cost.bus_bandwidth_high_Bps > cost.bus_bandwidth_Bps);
+  const MeasuredCosts again = import_kineto_job(files, with_costs()).costs;
+  CHECK(cost_of(again, "allreduce", 4).startup_low_s == cost.startup_low_s);
+}
+
+TEST_CASE("transfers that do not grow with their size give a bound") {
+  const TemporaryFolder folder;
+  const auto files =
+      ranks_with_transfers(folder, 3, [](int, int) -> std::int64_t { return 20'000; });
+  const MeasuredCosts measured = import_kineto_job(files, with_costs()).costs;
+  const LineCost& cost = cost_of(measured, "allreduce", 4);
+  CHECK(cost.grade == CostGrade::bound);
+  CHECK(cost.startup_s == within(20e-6, 1e-9));
+  CHECK(cost.bus_bandwidth_Bps == within(2.0 * 3 / 4 * 8000 / 20e-6, 1e-9));
+  CHECK(cost.startup_low_s == 0.0);
+  CHECK_FALSE(cost.bus_bandwidth_high_Bps.has_value());
+  CHECK(measured.notes == std::vector<std::string>{"allreduce with 4 ranks: one size, or times "
+                                                   "that do not grow with it: only a bound"});
+}
+
+TEST_CASE("one rank tells what its link carries at least") {
+  struct Row {
+    std::string file;
+    std::int64_t ranks;
+    double bytes, time_us, bus_GBps;
+  };
+  for (const auto& [file, ranks, bytes, time_us, bus_GBps] :
+       {Row{kResnet, 2, 31'502'336, 2'424.415, 13.0}, Row{kDlrm, 8, 181'240'752, 1'575, 201.4},
+        Row{kDlrmGraphs, 2, 17'728'292, 938, 18.9}}) {
+    if (absent(file)) {
+      return;
+    }
+    CAPTURE(file);
+    const MeasuredCosts measured = import_kineto_job({file}, with_costs()).costs;
+    const LineCost& cost = cost_of(measured, "allreduce", ranks);
+    const double factor = 2.0 * static_cast<double>(ranks - 1) / static_cast<double>(ranks);
+    CHECK(cost.grade == CostGrade::bound);
+    CHECK(cost.bus_bandwidth_Bps == within(factor * bytes / (time_us * 1e-6), 1e-9));
+    CHECK(cost.bus_bandwidth_Bps / 1e9 == plus_minus(bus_GBps, 0.05));
+    CHECK(cost.bus_bandwidth_low_Bps == cost.bus_bandwidth_Bps);
+    CHECK_FALSE(cost.bus_bandwidth_high_Bps.has_value());
+    CHECK(cost.startup_high_s == cost.startup_s);
+    CHECK(cost.startup_low_s == 0.0);
+  }
+}
+
+TEST_CASE("eight ranks of DLRM tell start-up and rate of their link") {
+  const TemporaryFolder unpacked;
+  const std::vector<std::string> files = ranks_of_dlrm(unpacked);
+  if (files.empty()) {
+    return;
+  }
+  const MeasuredCosts measured = import_kineto_job(files, with_costs()).costs;
+  const LineCost& cost = cost_of(measured, "allreduce", 8);
+  CHECK(cost.grade == CostGrade::measured);
+  CHECK(cost.startup_s * 1e6 == plus_minus(23.3, 0.4)); // stamps are whole microseconds
+  CHECK(cost.bus_bandwidth_Bps / 1e9 == plus_minus(40.4, 0.4));
+  CHECK(cost.collectives == 3);
+  CHECK_FALSE(cost.startup_low_s.has_value()); // one step
 }
 
 TEST_CASE("R15: four micro-steps for each update are one step, its layers those of one") {

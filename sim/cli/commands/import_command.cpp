@@ -40,9 +40,8 @@ constexpr CommandText kImportText{
     "Turns measurements of other tools into our files: kineto (PyTorch profiler), caffe-log and\n"
     "layer-table (CSV) into a trace; nccl-tests, nccl-inspector and osu into samples for\n"
     "stepsim-calibrate fit, osu into a cost file where OUT ends in .cost.json; nccl-topology\n"
-    "(NCCL_TOPO_DUMP_FILE of NCCL or RCCL) into a topology; pytorch-et (execution trace) into "
-    "sizes without times; auto detects the format.\n"
-    "Prints a summary and warnings.",
+    "(NCCL_TOPO_DUMP_FILE of NCCL or RCCL) into a topology; pytorch-et (execution trace) into\n"
+    "sizes without times; auto detects the format. Prints a summary and warnings.",
     "stepsim import kineto rank0.json.gz rank1.json.gz -o traces/mine.json\n"
     "stepsim import osu allreduce8.log --op allreduce --ranks 8 -o allreduce8.cost.json\n"
     "stepsim import nccl-topology node.xml -o node.topology.json\n"
@@ -85,6 +84,7 @@ void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
       Row{"--parameters", flags.parameters, "kineto"},
       Row{"--dtype", flags.dtype, "kineto"},
       Row{"--variability", flags.variability, "kineto"},
+      Row{"--cost", flags.cost, "kineto"},
       Row{"--op", flags.op, "osu nccl-tests"},
       Row{"--ranks", flags.ranks, "osu nccl-tests"},
       Row{"--value", flags.value, "osu"},
@@ -305,6 +305,9 @@ void add_flags(CLI::App& app, ImportFlags& flags) {
       "values of model._get_ddp_logging_data(), with the sizes of the buckets", kKineto);
   add("--variability", flags.variability, "FILE",
       "also writes how ranks and steps differ in computing, the block variability of a scenario",
+      kKineto);
+  add("--cost", flags.cost, "FILE.cost.json",
+      "also writes what the collectives tell of the link, a cost for each operation and group size",
       kKineto);
   app.add_flag("--allow-unknown-sizes", flags.allow_unknown_sizes,
                "writes a trace without gradient sizes, for its times alone; run refuses it")

@@ -10,10 +10,14 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/version.hpp"
+#include "files/cost_file.hpp"
 #include "files/import_number.hpp"
+#include "files/import_source.hpp"
+#include "files/source_json.hpp"
 #include "import/kineto/import_kineto.hpp"
 #include "json/file_write.hpp"
 #include "json/json_text.hpp"
@@ -93,6 +97,27 @@ io::Json variability_block(const train::Variability& measured) {
   return block;
 }
 
+// Writes the file of --cost, and adds a line for each cost to the summary.
+void write_costs(const ImportFlags& flags, const io::KinetoImport& imported, Imported& result) {
+  const io::MeasuredCosts& measured = imported.costs;
+  if (measured.costs.empty()) {
+    throw InputError(flags.files.front(), "", "--cost: no collective of a known size in the steps");
+  }
+  for (const io::LineCost& cost : measured.costs) {
+    const bool bound = cost.grade == io::CostGrade::bound;
+    result.summary += cost.op + " with " + std::to_string(cost.ranks) + " ranks: start-up " +
+                      (bound ? "at most " : "") + base::readable_seconds(cost.startup_s) +
+                      ", bus bandwidth " + (bound ? "at least " : "") +
+                      base::significant(cost.bus_bandwidth_Bps / 1e9, 3) + " GB/s\n";
+  }
+  io::CostPoints file;
+  file.name = io::stem_of(flags.cost);
+  file.source = imported.trace.source ? io::to_json(*imported.trace.source) : io::Json();
+  file.costs = measured.costs;
+  io::write_file(flags.cost, io::pretty(io::to_json(file)));
+  std::ranges::copy(measured.notes, std::back_inserter(result.warnings));
+}
+
 } // namespace
 
 io::ImportOptions common_options(const ImportFlags& flags) {
@@ -138,21 +163,28 @@ io::KinetoOptions kineto_options(const ImportFlags& flags) {
     options.backward_ratio =
         quantity("--backward-ratio", flags.backward_ratio, base::QuantityKind::ratio);
   }
+  options.with_costs = !flags.cost.empty();
   size_options(flags, options);
   return options;
 }
 
 Imported imported_kineto(const ImportFlags& flags, const io::KinetoOptions& options) {
+  for (const auto& [flag, file] :
+       {std::pair("--variability", &flags.variability), std::pair("--cost", &flags.cost)}) {
+    if (*file == "-") {
+      throw UsageError(std::string(flag) + ": needs a file, got -");
+    }
+  }
   const io::KinetoImport imported = io::import_kineto_job(flags.files, options);
   if (!imported.remedy.empty() && !flags.allow_unknown_sizes) {
     throw InputError(flags.files.front(), "", imported.remedy);
   }
   Imported result = imported_trace(imported.trace);
+  if (!flags.cost.empty()) {
+    write_costs(flags, imported, result);
+  }
   if (!flags.variability.empty()) {
     const io::MeasuredVariability& measured = imported.variability;
-    if (flags.variability == "-") {
-      throw UsageError("--variability: needs a file, got -");
-    }
     io::write_file(flags.variability, io::pretty(variability_block(measured.block)));
     std::ranges::copy(measured.notes, std::back_inserter(result.warnings));
   }

@@ -15,7 +15,7 @@ struct ImportFlags { // as typed
   std::vector<std::string> files;
   std::string max_bytes = "8GiB", attribution, licence;
   std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
-  std::string sizes, sizes_order, ddp_log, pytorch_et, parameters, dtype, variability;
+  std::string sizes, sizes_order, ddp_log, pytorch_et, parameters, dtype, variability, cost;
   std::string op, ranks, value, column;
   TopologyFlags topology;
   bool allow_unknown_sizes = false;
@@ -27,8 +27,8 @@ struct ImportFlags { // as typed
 // Absent flags keep the defaults of the importer. Throws UsageError for a value that is none.
 [[nodiscard]] io::KinetoOptions kineto_options(const ImportFlags& flags);
 
-// The trace, and the file of --variability. Throws InputError with what would help where gradient
-// sizes are unknown, unless they may be.
+// The trace, and the files of --variability and --cost. Throws InputError with what would help
+// where gradient sizes are unknown, unless they may be.
 [[nodiscard]] Imported imported_kineto(const ImportFlags& flags, const io::KinetoOptions& options);
 
 } // namespace stepsim::cli

@@ -145,6 +145,9 @@ io::Json plan_tree(const study::ProblemFile& file, const std::vector<Planned>& p
 std::vector<std::string> warnings_of(const study::ProblemFile& file,
                                      const std::vector<Planned>& plans) {
   std::vector<std::string> warnings;
+  if (!file.cost_warning.empty()) {
+    warnings.push_back(file.cost_warning);
+  }
   if (file.table.points_changed > 0) {
     warnings.push_back(
         "cost table made non-decreasing: " + std::to_string(file.table.points_changed) +

@@ -1,10 +1,13 @@
 #pragma once
-// The keys of a cost file (kind cost, MER 4.2): how long one exchange takes by its bytes, as points
-// that somebody measured. `stepsim import osu` writes such files from a log of the OSU benchmarks,
-// and users write them from measurements of their own. Scenarios (cluster.network.cost) and problem
-// files (cost) name a cost file, or have its table in the same place.
+// The keys of a cost file (kind cost, MER 4.2, INP 1.10): how long one exchange takes by its bytes,
+// as points that somebody measured, or as a line for each operation. `stepsim import osu` writes
+// the former from a log of the OSU benchmarks, `stepsim import kineto --cost` the latter from a
+// trace, and users write them from measurements of their own. Scenarios (cluster.network.cost) and
+// problem files (cost) name a cost file, or have its table in the same place.
 #include <array>
 
+#include "files/cost_file.hpp"
+#include "files/samples_file.hpp"
 #include "json/fields/schema.hpp"
 
 namespace stepsim::io::keys {
@@ -21,6 +24,41 @@ inline constexpr Key kCostTable =
         .sizes(2)
         .example("[[1024, 0.0001], [1048576, 0.001]]");
 
+inline constexpr std::array kLineCostKeys{
+    word("op", kSampleOps, "Operation.").example(R"("allreduce")").required(),
+    integer("ranks", "Number of ranks that took part.").in(at_least(1)).example("8").required(),
+    word(
+        "grade", kCostGrades,
+        "measured: a line through times without waiting; bound: times contain waiting, so that the "
+        "link is at least as fast.")
+        .required(),
+    number("startup_s", "Time of an empty message, s.")
+        .in(at_least(0))
+        .example("2.3e-5")
+        .required(),
+    number("per_byte_s", "Time per byte, s.").in(above(0)).plain().example("4.3e-11").required(),
+    number("bus_bandwidth_Bps", "Bus bandwidth as nccl-tests defines it, bytes/s.")
+        .in(above(0))
+        .example("4.04e10")
+        .required(),
+    number("startup_low_s", "Lower end of the 90 % interval of startup_s, s; 0 of a bound.")
+        .in(at_least(0))
+        .nullable(),
+    number("startup_high_s", "Upper end, s.").in(at_least(0)).nullable(),
+    number("bus_bandwidth_low_Bps", "Lower end of the 90 % interval of bus_bandwidth_Bps, bytes/s.")
+        .in(above(0))
+        .nullable(),
+    number("bus_bandwidth_high_Bps", "Upper end, bytes/s; null of a bound.")
+        .in(above(0))
+        .nullable(),
+    integer("collectives", "Number of collectives that were measured.")
+        .in(at_least(1))
+        .example("24"),
+    number("smallest_bytes", "Smallest size that was measured, bytes.").in(above(0)).plain(),
+    number("largest_bytes", "Largest size that was measured, bytes.").in(above(0)).plain()};
+inline constexpr std::array kLineCost{
+    object("costs", kLineCostKeys, "Cost of one operation on one number of ranks.")};
+
 // Importers write an object, people mostly a sentence. Nothing is computed from either.
 inline constexpr std::array kCostSources{
     text("source", "Where the numbers come from."),
@@ -28,14 +66,16 @@ inline constexpr std::array kCostSources{
         .open()};
 
 inline constexpr std::array kCostFileKeys{
-    text("op", "Operation that was measured.").example(R"("allreduce")"),
-    integer("ranks", "Number of ranks that took part.").in(at_least(1)).nullable().example("8"),
+    text("op", "Operation of the table.").example(R"("allreduce")"),
+    integer("ranks", "Number of ranks of the table.").in(at_least(1)).nullable().example("8"),
     either("source", kCostSources, "Where the numbers come from: a text or an object.")
         .example(R"("vendor data sheet")"),
-    kCostTable.required()};
+    kCostTable,
+    list("costs", kLineCost, "One line for each operation and number of ranks.").sizes(1)};
 
 inline constexpr Key kCostFile =
-    object("cost", kCostFileKeys, "Measured time of an exchange by its bytes.");
+    object("cost", kCostFileKeys, "Measured time of an exchange by its bytes.")
+        .exactly_one("table|costs");
 
 [[nodiscard]] FileKind cost_file();
 

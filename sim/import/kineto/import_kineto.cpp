@@ -168,6 +168,9 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
     source.files.push_back(execution->source);
   }
   KinetoImport result = trace_of_ranks(ranks, asked, sources);
+  if (options.with_costs) {
+    result.costs = measured_costs(ranks);
+  }
   result.trace.name = result_name(options.common, files.front());
   result.trace.source = std::move(source);
   return result;

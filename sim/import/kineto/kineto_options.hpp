@@ -34,6 +34,7 @@ struct KinetoOptions {
   std::optional<std::string> pytorch_et;
   std::optional<std::int64_t> parameters; // elements of all gradients
   std::optional<std::string> dtype;       // a word of traces, where nothing recorded says
+  bool with_costs = false;                // also what its collectives tell of the link
 };
 
 } // namespace stepsim::io

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "import/kineto/kineto_cost.hpp"
 #include "import/kineto/kineto_options.hpp"
 #include "import/kineto/kineto_rank.hpp"
 #include "import/kineto/kineto_sizes.hpp"
@@ -16,6 +17,7 @@ namespace stepsim::io {
 struct KinetoImport {
   train::Trace trace;
   MeasuredVariability variability;
+  MeasuredCosts costs;               // where the options ask for them
   std::vector<double> clock_offsets; // by rank, ns; empty where waiting was not separated
   std::string sizes;  // "AccumulateGrad shapes (62 of 62 tensors), bfloat16"; empty = unknown
   std::string remedy; // "404 gradients, no sizes: give --parameters N .."; empty = sizes are known

@@ -1,0 +1,65 @@
+#include "scenario/cost_choice.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/number_text.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::string_view kAllReduce = "allreduce";
+
+// "allreduce with 2 ranks, allgather with 8 ranks"
+std::string lines_text(const CostFile& file) {
+  std::string text;
+  for (const io::LineCost& line : file.lines) {
+    text += (text.empty() ? "" : ", ") + line.op + " with " + std::to_string(line.ranks) + " ranks";
+  }
+  return text;
+}
+
+} // namespace
+
+// A measured table may fall with size by noise: it is made non-decreasing once, here, and the
+// report says by how much.
+CostFile read_cost_file(const io::Json& tree) {
+  io::CostPoints points = io::parse_cost(tree);
+  CostFile file{std::move(points.op), points.ranks, {}, {}, std::move(points.costs)};
+  if (file.lines.empty()) {
+    std::tie(file.table, file.report) = plan::make_table_cost(points.table);
+  }
+  return file;
+}
+
+// A file of one number of ranks: nothing says how its cost would scale.
+ChosenCost all_reduce_cost(const CostFile& file, std::optional<std::int64_t> ranks,
+                           const io::Json& place, io::Problems& problems) {
+  if (file.lines.empty()) {
+    if (ranks && file.ranks > 0 && file.ranks != *ranks) {
+      problems.add(place, "measured with " + std::to_string(file.ranks) +
+                              " ranks, the cluster has " + std::to_string(*ranks));
+    }
+    return {plan::Cost{.base = file.table}, ""};
+  }
+  const auto fits = [&](const io::LineCost& line) {
+    return line.op == kAllReduce && (!ranks || line.ranks == *ranks);
+  };
+  const auto line = std::ranges::find_if(file.lines, fits);
+  if (line == file.lines.end() || std::ranges::count_if(file.lines, fits) > 1) {
+    problems.add(place, (ranks ? "no allreduce with " + std::to_string(*ranks) + " ranks"
+                               : std::string("needs one allreduce")) +
+                            ", the file has " + lines_text(file));
+    return {};
+  }
+  ChosenCost chosen{plan::Cost{.base = plan::LinearCost{line->startup_s, line->per_byte_s}}, ""};
+  if (line->grade == io::CostGrade::bound) {
+    chosen.warning = "link at least " + base::significant(line->bus_bandwidth_Bps / 1e9, 3) +
+                     " GB/s: times are upper bounds";
+  }
+  return chosen;
+}
+
+} // namespace stepsim::study
