@@ -92,7 +92,7 @@ def main():
         base = [n for n in of if rows[n]["model"] in fitted and int(rows[n]["gpus"]) <= 8]
         show(f"{family}, fitted to these", base)
         show(f"{family}, other models and GPU counts", [n for n in of if n not in base])
-    show("h100, fp8, not fitted", [n for n, row in enumerate(rows) if row["dtype"] == "fp8"])
+    show("h100, fp8, its form chosen", [n for n, row in enumerate(rows) if row["dtype"] == "fp8"])
     show("all", range(len(rows)))
     # One factor per model, GPU and format: that of the row in the middle.
     groups = {}
