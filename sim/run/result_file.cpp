@@ -1,5 +1,5 @@
-// Rows are in the order of the file's description; members are sorted when they are written. Every
-// key is always there: null, or an empty list, where a run has nothing to say.
+// Rows are in the order of the file's description. Every key is always there: null, or an empty
+// list, where a run has nothing to say.
 #include "run/result_file.hpp"
 
 #include <array>
@@ -16,7 +16,6 @@
 #include "json/fields/written.hpp"
 
 namespace stepsim::study {
-
 namespace {
 
 using io::Json;
