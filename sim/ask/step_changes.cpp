@@ -202,7 +202,9 @@ std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) 
   add_other_sharding(scenario, changes);
   add_other_rounds(scenario, changes);
   add_other_schedules(scenario, changes);
-  if (scenario.communication.compression.method == coll::CompressionMethod::none) {
+  // A library sends gradients as they are: the change would be one of the collective, too.
+  if (scenario.communication.compression.method == coll::CompressionMethod::none &&
+      !scenario.communication.library) {
     changes.push_back(
         {"gradients in 16 bits (truncate16)", {"/communication/compression/method=truncate16"}});
   }

@@ -139,9 +139,8 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
 } // namespace
 
 std::int64_t discarded_of(const Scenario& scenario) {
-  return scenario.training.algorithm == TrainingAlgorithm::pipe_sgd
-             ? scenario.training.iterations / 2
-             : discarded_iterations(scenario);
+  return applies_late(scenario.training.algorithm) ? scenario.training.iterations / 2
+                                                   : discarded_iterations(scenario);
 }
 
 EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,

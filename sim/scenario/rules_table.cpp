@@ -23,6 +23,9 @@ bool is_async(const Scenario& s) {
   return s.training.algorithm == TrainingAlgorithm::parameter_server && s.training.async();
 }
 bool is_in_step(const Scenario& s) { return !is_async(s); }
+bool applies_at_once(const Scenario& s) {
+  return !applies_late(s.training.algorithm) && !is_async(s);
+}
 bool is_pipe(const Scenario& s) { return s.training.algorithm == TrainingAlgorithm::pipe_sgd; }
 bool is_no_flow(const Scenario& s) { return s.cluster.network.model != NetworkModel::flow; }
 // alpha_beta takes from a topology only what nothing else gives.
@@ -107,6 +110,8 @@ constexpr std::string_view kOfLibrary = "the collective is library";
 
 constexpr std::string_view kVarying = "compute_cv or exchange_cv is above 0";
 constexpr std::string_view kEvaluated = "exchanges are neither measured nor given";
+constexpr std::string_view kAppliesAtOnce =
+    "the algorithm is neither pipe_sgd nor od_sgd nor asynchronous";
 constexpr std::string_view kNotAsync = "training is not asynchronous";
 constexpr std::string_view kDlcpOrLoad = "the transport is dlcp, or there is background load";
 
@@ -224,8 +229,7 @@ constexpr std::array kRules{
             [](const Scenario& s) { return !s.training.exchange; }, curve_word},
     KeyRule{"/training/exchange_s", "gradients are not compressed",
             [](const Scenario& s) { return !is_compressed(s); }, method_word},
-    KeyRule{"/training/discard_iterations", "the algorithm is neither pipe_sgd nor asynchronous",
-            [](const Scenario& s) { return !is_pipe(s) && !is_async(s); },
+    KeyRule{"/training/discard_iterations", kAppliesAtOnce, applies_at_once,
             [](const Scenario& s) {
               return algorithm_word(s) + ", which counts the second half of a run";
             }},
@@ -266,11 +270,7 @@ constexpr std::array kRules{
             "the network model is packet, or flow with count_headers",
             [](const Scenario& s) { return is_no_flow(s) || s.cluster.network.count_headers; },
             model_word},
-    KeyRule{"/communication/next_forward",
-            "updates apply the gradients of their own iteration: the algorithm is neither pipe_sgd "
-            "nor asynchronous",
-            [](const Scenario& s) { return !applies_late(s.training.algorithm) && !is_async(s); },
-            algorithm_word},
+    KeyRule{"/communication/next_forward", kAppliesAtOnce, applies_at_once, algorithm_word},
     KeyRule{"/communication/overlap_backward", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/communication/copy_bandwidth_Bps", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/communication/candidates", kEvaluated, is_evaluated, curve_word},
