@@ -77,7 +77,8 @@ def of_result(result):
 def of_summary(s, result):
     period = s["iteration_time_s"]
     scenario = result["scenario"]
-    workers = scenario["cluster"]["nodes"] * scenario["cluster"]["gpus_per_node"]
+    cluster = scenario["cluster"]
+    workers = sum(cluster.get("ranks_per_node") or [cluster["nodes"] * cluster.get("gpus_per_node", 1)])
     if s["lower_bound_s"] is not None and not at_most(s["lower_bound_s"], period):
         yield "lower bound", f"iteration_time_s {period!r} < lower_bound_s {s['lower_bound_s']!r}"
     compute = s["forward_s"] + s["backward_s"] + s["update_s"] + s["codec_compute_s"]

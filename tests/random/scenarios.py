@@ -212,6 +212,10 @@ class Maker:
             cluster["intra_network"] = {"latency_s": 1e-6,
                                         "bandwidth_Bps": float(f"{10 ** rng.uniform(10, 11.5):.3g}")}
         cluster["network"] = network
+        if (gpus > 1 and d["level"] == "alpha_beta" and d["collective"] in ("-", "ring", "auto", "two_level", "library")
+                and rng.random() < 0.15):
+            del cluster["gpus_per_node"]
+            cluster["ranks_per_node"] = [rng.randint(1, gpus) for _ in range(nodes)]
         return cluster
 
     def topology(self, nodes, gpus, line):
@@ -288,12 +292,29 @@ class Maker:
             return {"trace": str(schema.ROOT / "traces" / (measured if self.d["schedule"] == "trace" else
                                                            rng.choice([measured, "resnet50.1gpu.json",
                                                                        "googlenet.k80.json"])))}
+        if rng.random() < 0.3:
+            return self.estimated()
         work = {"model": rng.choice(["resnet20", "alexnet", "lstm_ptb", "googlenet"]),
                 "batch_size": rng.choice([1, 32])}
         if rng.random() < 0.5:
             work["device"] = {"flops_Ps": 1e13, "utilization": rng.choice([0.3, 1, 1e-3])}
         else:
             work["measured"] = rng.choice([{"compute_s": 0.1}, {"forward_s": 0.03, "backward_s": 0.07}])
+        return work
+
+    def estimated(self):
+        """A model on a named GPU."""
+        rng = self.rng
+        work = {"model": rng.choice(["bert_base", "gpt2", "qwen2_5_0_5b"]), "gpu": rng.choice(["v100", "a100-80", "h100", "mi300x"]),
+                "batch_size": rng.choice([1, 8]), "sequence_length": rng.choice([128, 512, 1024])}
+        if rng.random() < 0.5:
+            work["dtype"] = rng.choice(["bf16", "fp16", "fp8"])
+        if rng.random() < 0.5:
+            work["recompute"] = rng.choice(["none", "full"])
+        if rng.random() < 0.3:
+            work["value_bytes"] = rng.choice([2, 4])
+        if rng.random() < 0.2:
+            work["measured_step"] = {"step_s": 0.3, "batch_size": rng.choice([1, 8]), "sequence_length": 512}
         return work
 
     def layers(self):

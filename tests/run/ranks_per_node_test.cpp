@@ -92,6 +92,10 @@ TEST_CASE("ranks_per_node: what does not fit is refused") {
               " needs as many ranks on every node; use hierarchical_leader, or ring on one card "
               "of a node");
   }
+  // A dense run stands beside the compressed one.
+  CHECK(problem_of(text(counts("[3, 1, 2]"), R"(, "communication": {"collective": "two_level",
+      "compression": {"method": "sparcml_rd", "density": 0.001}})"))
+            .starts_with(place + ": two_level needs as many ranks on every node"));
   CHECK(problem_of(
             text(counts("[3, 1]"), R"(, "training": {"sharding": {"strategy": "hybrid_shard"}})"))
             .ends_with("hybrid_shard needs as many GPUs on every node; /cluster/ranks_per_node "
