@@ -95,6 +95,13 @@ class Init(Folder):
         shown = json.loads(self.stepsim("init", "--trace", "traces/mine.json").stdout)
         self.assertEqual(shown["workload"]["trace"], "traces/mine.json")
 
+    def test_an_estimate_without_measurements_has_to_be_accepted(self):
+        model = ["--model", "resnet50", "--gpu", "a100-80", "-o", "s.json"]
+        self.assertIn("accept_estimate", self.stepsim("init", *model, code=2).stderr)
+        self.stepsim("init", *model, "--accept-estimate")
+        self.assertIn("estimated", self.stepsim("run", "s.json").stdout)
+        self.stepsim("init", "--accept-estimate", "-o", "t.json", code=2)
+
     def test_a_scenario_is_replaced_with_force_alone(self):
         self.stepsim("init", "-o", "s.json")
         done = self.stepsim("init", "--nodes", 4, "-o", "s.json", code=2)

@@ -127,13 +127,16 @@ void refuse_existing(const Common& common) {
   }
 }
 
-io::Json given_keys(const Texts& texts, const std::string& variability) {
+io::Json given_keys(const Texts& texts, const std::string& variability, bool accept_estimate) {
   io::Json tree{io::Object{}};
   for (std::size_t i = 0; i < kFlags.size(); ++i) {
     if (!texts[i].empty()) {
       const std::string pointer(pointer_of_flag(kFlags[i].flag));
       io::assign(tree, pointer, study::parse_set(pointer + "=" + texts[i]).second);
     }
+  }
+  if (accept_estimate) {
+    io::assign(tree, "/workload/accept_estimate", true);
   }
   if (!variability.empty()) {
     io::assign(tree, "/variability", io::read_json(variability));
@@ -171,17 +174,25 @@ int init(const Invocation& invocation) {
   app.add_option(std::string(kVariability), variability,
                  "how workers and steps differ, as stepsim import kineto --variability writes it")
       ->type_name("FILE");
+  bool accept_estimate = false;
+  app.add_flag("--accept-estimate", accept_estimate,
+               "also takes a model whose estimate was not compared with measured steps")
+      ->group(kModel);
   Common common;
   if (!parse(app, kInitText, invocation, common)) {
     return kOk;
   }
   check_flags(texts);
+  if (accept_estimate && typed(texts, "--model").empty()) {
+    throw UsageError("--accept-estimate needs --model; a trace has its own times");
+  }
   refuse_existing(common);
   refuse_recording(typed(texts, "--trace"));
   study::Files files(invocation.data_folder, {common.output});
   const study::FirstScenario first = [&] {
     try {
-      return study::first_scenario(given_keys(texts, variability), files, common.output);
+      return study::first_scenario(given_keys(texts, variability, accept_estimate), files,
+                                   common.output);
     } catch (const InputError& error) {
       rethrow_for_flags(error);
     }
