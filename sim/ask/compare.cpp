@@ -87,10 +87,11 @@ Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& asked
   lines.remove_prefix(lines.find('\n') + 1); // the header
   while (!lines.empty()) {
     const std::size_t end = lines.find('\n');
-    comparison.rows.push_back(without_place(io::parse_json(lines.substr(0, end), ""), ratio_name));
+    const io::Json record = io::parse_json(lines.substr(0, end), "");
+    comparison.batches.push_back(batches_of_row(sweep, record));
+    comparison.rows.push_back(without_place(record, ratio_name));
     lines.remove_prefix(end + 1);
   }
-  comparison.batches = batches_of_points(sweep);
   comparison.ranking = rank_rows(comparison.rows, comparison.batches, asked.best_by);
   set_ratios(comparison);
   if (!comparison.ranking.batches_differ) {

@@ -229,7 +229,7 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
   }
   coll::TwoLevel& out = file.collective.links.two_level.emplace();
   out.gpus_per_node = gpus * domain;
-  out.nics_per_node = nics * domain;
+  out.nics_per_node = std::min(nics, gpus) * domain; // a GPU uses one
   if (!system.ranks_per_node.empty()) {
     out.ranks_per_node = domain_ranks(system.ranks_per_node, domain);
     const auto domains = static_cast<std::uint32_t>(system.ranks_per_node.size()) / domain;

@@ -32,6 +32,7 @@ public:
     const double shares = replicas_ ? static_cast<double>(cluster_.cluster.gpus_per_node) : 1;
     return exchanges_(bytes / shares);
   }
+  [[nodiscard]] bool on_network() const { return is_simulated(cluster_); }
   [[nodiscard]] coll::Method method() const { return exchanges_.method(); }
   [[nodiscard]] std::uint64_t events() const { return exchanges_.events(); }
 
@@ -56,6 +57,8 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
   const auto all =
       static_cast<double>(std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0}));
   OuterExchanges exchanges(scenario);
+  // Outer messages over a link of their own do not meet those of the cluster's network.
+  const bool simulated = out.simulated && exchanges.on_network();
   std::vector<FragmentTimes> messages;
   for (const std::vector<std::uint32_t>& each : layers) {
     ProgramUnit unit;
@@ -75,12 +78,11 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
     const GroupExchange exchange = exchanges(bytes / local.outer_compression.ratio);
     const double share =
         all > 0 ? values / all : 1 / static_cast<double>(layers.size()); // of the outer update
-    messages.push_back({.exchange = exchange.time,
+    messages.push_back({.exchange = taken(exchange, simulated, unit.exchange),
                         .merge = local.outer_update * share,
                         .encode = {local.outer_compression.encode_s(bytes)},
                         .decode = {local.outer_compression.decode_s(bytes)}});
     unit.bytes = group.bytes = Bytes{static_cast<std::int64_t>(std::ceil(bytes))};
-    unit.exchange = {exchange.seconds(), exchange.bytes_sent};
     unit.cost.wire_s = exchange.seconds();
     unit.cost.bytes_sent = exchange.bytes_sent;
     unit.cost.algorithm = exchange.algorithm;

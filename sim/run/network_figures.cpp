@@ -168,10 +168,13 @@ std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
     std::vector<train::JobIteration> shared = together.jobs[j].iterations;
     std::erase_if(shared, [&](const train::JobIteration& run) { return run.end_s > first_end; });
     const Scenario own = scenario_of_job(scenario, j);
+    // An iteration of a program may be a round of steps.
+    const double steps = jobs[j].program ? jobs[j].program->program.steps : 1;
+    const std::optional<double> together_s = steady_mean(shared);
     times.push_back({.name = own.workload.name,
                      .nodes = own.cluster.nodes,
-                     .together_s = steady_mean(shared),
-                     .alone_s = steady_mean(alone.jobs.front().iterations).value_or(0)});
+                     .together_s = together_s ? std::optional(*together_s / steps) : std::nullopt,
+                     .alone_s = steady_mean(alone.jobs.front().iterations).value_or(0) / steps});
   }
   return times;
 }

@@ -99,7 +99,8 @@ train::NetworkJob job_of(const Scenario& scenario, const plan::Plan& plan) {
                                     .placement = communication.options.placement,
                                     .whole = scenario.training.whole_split,
                                     .add_s_per_byte = job.collective.reduction_s_per_byte,
-                                    .async = scenario.training.async()};
+                                    .async = scenario.training.async(),
+                                    .staleness_bound = scenario.training.staleness_bound};
   }
   return job;
 }

@@ -13,6 +13,7 @@
 #include "run/result_lists.hpp"
 #include "run/run_figures.hpp"
 #include "run/step_summary.hpp"
+#include "run/summary_fields.hpp"
 #include "scenario/scenario_overlap.hpp"
 #include "train/step/pipeline.hpp"
 
@@ -22,8 +23,8 @@ namespace {
 
 struct Pieces {
   train::PipelineInput input;
-  std::vector<BucketCost> costs; // per bucket
-  double encode_s{}, decode_s{}; // all buckets
+  std::vector<BucketCost> costs;             // per bucket
+  double select_s{}, encode_s{}, decode_s{}; // all buckets
   double wire_bytes{};
 };
 
@@ -50,10 +51,11 @@ Pieces cut_into_pieces(const Scenario& scenario, const plan::Problem& problem,
       gradients = std::max(gradients, problem.items[item].ready.value);
     }
     const double ready = std::max(done, gradients);
-    input.pieces.push_back({.compute_s = ready - done + cost.encode_s,
+    input.pieces.push_back({.compute_s = ready - done + cost.compress_s() + cost.encode_s,
                             .exchange_s = cost.exchange_s() + copy_seconds(scenario, group),
                             .delay_s = std::max(0.0, group.ready.value - ready)});
     done = ready;
+    pieces.select_s += cost.compress_s();
     pieces.encode_s += cost.encode_s;
     pieces.decode_s += cost.decode_s;
     pieces.wire_bytes += cost.bytes_sent;
@@ -136,9 +138,12 @@ Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Piece
   const train::PipelineInput& input = pieces.input;
   const double exchange = train::exchange_seconds(input);
   Summary summary;
-  fill_work(scenario, pieces.encode_s + pieces.decode_s, times.compute_s, summary);
   const double compute = scenario.workload.forward().value + scenario.workload.backward().value +
-                         training.update.value + pieces.encode_s + pieces.decode_s;
+                         training.update.value + pieces.select_s + pieces.encode_s +
+                         pieces.decode_s;
+  const double slowest = compute > 0 ? times.compute_s / compute : 1;
+  fill_work(scenario, pieces.encode_s + pieces.decode_s,
+            times.compute_s - slowest * pieces.select_s, summary);
   summary.iteration_time_s = times.period_s;
   fill_communication(exchange, times.exposed_s, summary);
   summary.straggler_wait_s = times.straggler_wait_s;
@@ -157,6 +162,12 @@ Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Piece
   fill_staleness(train::pipeline_staleness(input, training.drain), summary);
   summary.in_flight_gradients = training.drain ? 0 : static_cast<double>(times.pending);
   fill_compression(scenario, pieces.costs, summary);
+  for (const SummaryNumber part :
+       {&Summary::select_s, &Summary::residual_s, &Summary::compress_s}) {
+    if (summary.*part) {
+      *(summary.*part) *= slowest;
+    }
+  }
   summary.bottleneck = bottleneck(scenario, plan, pieces.costs, summary);
   return summary;
 }

@@ -13,6 +13,7 @@
 #include "net/packet/background.hpp"
 #include "plan/planners.hpp"
 #include "scenario/merge_problem.hpp"
+#include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
 
@@ -91,8 +92,16 @@ double simulated_seconds(const Scenario& scenario, const Way& way) {
   const double steps = 2 * (static_cast<double>(scenario.cluster.ranks()) - 1);
   const double exchange = steps * way.latency_s * different_messages(scenario) +
                           2 * static_cast<double>(workload.bytes().value) / way.bandwidth_Bps;
-  return static_cast<double>(scenario.training.iterations) *
-         (workload.forward().value + workload.backward().value + exchange);
+  const Training& training = scenario.training;
+  const auto passes =
+      static_cast<double>(training.micro_batches) *
+      static_cast<double>(trains_in_rounds(training) ? training.local.local_steps : 1);
+  double slowest = 1;
+  for (const train::Straggler& straggler : scenario.variability.stragglers) {
+    slowest = std::max(slowest, straggler.factor);
+  }
+  return static_cast<double>(training.iterations) *
+         (passes * slowest * (workload.forward().value + workload.backward().value) + exchange);
 }
 
 double packet_seconds(const Scenario& scenario, double bytes) {

@@ -73,9 +73,6 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
     refuse("/method", "method " + std::string(coll::name(*scenario.method)) + on);
   }
   const bool async = training.algorithm == TrainingAlgorithm::parameter_server && training.async();
-  if (async && training.mode == ServerMode::ssp) {
-    refuse("/training/mode", "mode " + std::string(kServerModes[training.mode]) + on);
-  }
   if (async && training.serial_server) {
     refuse("/training/server_mode", "a serial server" + on + ": the ports of a server are links");
   }

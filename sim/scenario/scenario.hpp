@@ -2,6 +2,7 @@
 // A scenario: workload, cluster, training and communication, as plain values with every default
 // filled in. The file format is interface-stable (schemas/scenario.schema.json); `parse_scenario`
 // maps it from io's tree and `scenario_tree` (scenario_tree.hpp) maps it back, fully resolved.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <numeric>
@@ -105,7 +106,10 @@ struct Cluster {
   }
   // At most so many where nodes differ.
   [[nodiscard]] std::int64_t gpus_of_domain() const { return nvlink_domain_nodes * gpus_per_node; }
-  [[nodiscard]] std::int64_t nics_of_domain() const { return nvlink_domain_nodes * nics_per_node; }
+  // Those that its GPUs use: each uses one.
+  [[nodiscard]] std::int64_t nics_of_domain() const {
+    return nvlink_domain_nodes * std::min(nics_per_node, gpus_per_node);
+  }
 };
 
 // How many epochs a loss of gradients costs (PKT 8).

@@ -211,9 +211,6 @@ void check_local(const io::Json& tree, io::Problems& problems, const Scenario& s
   };
   const std::string what = algorithm_name(training);
   const Cluster& cluster = scenario.cluster;
-  if (simulates_messages(scenario)) {
-    report("algorithm", what + " is not defined where every message is simulated");
-  }
   if (scenario.communication.collective == coll::AlgorithmId::parameter_server) {
     report("algorithm", what + " is not defined for collective parameter_server");
   }

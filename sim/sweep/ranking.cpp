@@ -3,6 +3,7 @@
 #include "sweep/ranking.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sweep/grid.hpp"
 #include "sweep/rows.hpp"
@@ -29,31 +30,18 @@ std::int64_t ranks_of(const io::Json& scenario) {
   return static_cast<std::int64_t>(ranks);
 }
 
-std::int64_t batches_of(const io::Json& scenario) {
-  return ranks_of(scenario) * integer_at(scenario, "/training/micro_batches");
-}
-
 } // namespace
 
-// An axis changes the number of batches if its pointer is one of the three fields or an object that
-// holds them; otherwise one answer serves all points, and a grid of a million of them is not built.
-std::vector<std::int64_t> batches_of_points(const Sweep& sweep) {
-  const bool may_vary = std::ranges::any_of(sweep.grid.axes, [](const Axis& axis) {
-    return std::string_view("/cluster/nodes").starts_with(axis.pointer) ||
-           std::string_view("/cluster/gpus_per_node").starts_with(axis.pointer) ||
-           axis.pointer.starts_with("/cluster/ranks_per_node") ||
-           std::string_view("/training/micro_batches").starts_with(axis.pointer);
-  });
-  const auto points = static_cast<std::size_t>(sweep.grid.points());
-  if (!may_vary) {
-    return std::vector<std::int64_t>(points, batches_of(sweep.base));
-  }
-  std::vector<std::int64_t> batches;
-  for (std::size_t point = 0; point < points; ++point) {
-    batches.push_back(
-        batches_of(scenario_at(sweep.base, sweep.grid, static_cast<std::int64_t>(point))));
-  }
-  return batches;
+// The workers are those of the result, whose speed-up is workers times efficiency: a preset of a
+// cluster gives a node GPUs that no key of the scenario names.
+std::int64_t batches_of_row(const Sweep& sweep, const io::Json& row) {
+  const io::Json scenario = scenario_at(sweep.base, sweep.grid, row.find("point")->as_integer());
+  const std::optional<double> speedup = number_in(row, "speedup");
+  const std::optional<double> efficiency = number_in(row, "scaling_efficiency");
+  const std::int64_t workers = speedup && efficiency && *efficiency > 0
+                                   ? std::llround(*speedup / *efficiency)
+                                   : ranks_of(scenario);
+  return workers * integer_at(scenario, "/training/micro_batches");
 }
 
 // Samples per second need a batch size. If a single row lacks it, batches per second are taken
@@ -90,8 +78,13 @@ bool exceeds_memory(const io::Json& row) {
 Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> batches,
                   std::optional<BestBy> asked) {
   Ranking ranking;
-  ranking.batches_differ =
-      std::ranges::any_of(batches, [&](std::int64_t each) { return each != batches.front(); });
+  std::optional<std::int64_t> first;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (error_in(rows[i]).empty()) {
+      first = first.value_or(batches[i]);
+      ranking.batches_differ |= batches[i] != *first;
+    }
+  }
   ranking.by = asked.value_or(ranking.batches_differ ? BestBy::throughput : BestBy::iteration_time);
   const bool samples = has_samples(rows);
   const bool less_is_better = ranking.by == BestBy::iteration_time;

@@ -31,9 +31,9 @@ struct Ranking {
   std::vector<std::optional<double>> ratios;
 };
 
-// Batches (nodes x gpus_per_node x micro_batches) of an iteration at every point of the sweep's
-// grid, as its scenario says.
-[[nodiscard]] std::vector<std::int64_t> batches_of_points(const Sweep& sweep);
+// Batches (workers x micro_batches) of an iteration of a record, which names its point. The workers
+// of a point that failed are those that its scenario's keys name.
+[[nodiscard]] std::int64_t batches_of_row(const Sweep& sweep, const io::Json& row);
 
 // `rows` are records, `batches` the batches of their iterations. Throughput is samples_per_s; where
 // a row has none (no batch size), batches per iteration time in all rows.

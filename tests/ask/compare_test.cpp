@@ -64,6 +64,20 @@ TEST_CASE("compare: best first, with the ratio to the first, failed rows last") 
   }
 }
 
+TEST_CASE("compare: the GPUs that a preset gives a node count as workers") {
+  const io::Json scenario = io::parse_json(R"({
+    "cluster": {"preset": "pcie3x4", "nodes": 2},
+    "workload": {"layers": [{"name": "l", "forward_s": 0.01, "backward_s": 0.02,
+                             "gradient_bytes": 4000000}]}})",
+                                           "");
+  const study::Sweep sweep = study::sweep_over(
+      scenario, {study::Axis{"/cluster/preset", {io::Json("pcie3x4"), io::Json("pcie3x8")}}});
+  study::Files files(STEPSIM_SOURCE_DIR);
+  const auto comparison = study::compare(sweep, files, {});
+  CHECK(comparison.batches == std::vector<std::int64_t>{8, 16});
+  CHECK(comparison.ranking.by == study::BestBy::throughput);
+}
+
 TEST_CASE("compare: where the number of workers varies the most samples per second are the best") {
   study::Files files(STEPSIM_SOURCE_DIR);
   const auto comparison = study::compare(scaling_sweep(), files, {});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -458,7 +459,12 @@ TEST_CASE("max_plus: an estimate of shared interfaces is no less than what they 
   CHECK(seconds(collective, Method::max_plus) == result.seconds);
   CHECK(events(collective).seconds >= carried);
   collective.links.two_level->nics_per_node = 8; // nothing is shared
-  CHECK(max_plus(collective).seconds == within(events(collective).seconds, kExact));
+  const double unshared = events(collective).seconds;
+  CHECK(max_plus(collective).seconds == within(unshared, kExact));
+  // Interfaces that no rank uses take neither time nor memory.
+  collective.links.two_level->nics_per_node = std::numeric_limits<std::uint32_t>::max();
+  CHECK(events(collective).seconds == unshared);
+  CHECK(max_plus(collective).seconds == within(unshared, kExact));
 }
 
 TEST_CASE(

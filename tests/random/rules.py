@@ -4,6 +4,7 @@
 ASYNC, SYNC_SERVER, PIPE = "parameter_server async", "parameter_server sync", "pipe_sgd"
 SSP, ISLANDS = "parameter_server ssp", "diloco sync_sgd"
 UNBOUND = {ASYNC, SSP}
+LATE = {PIPE, "od_sgd"}  # apply gradients of earlier iterations
 ROUNDS = {"local_sgd", "diloco", ISLANDS}
 ALGORITHMS = {"sync_sgd", PIPE, "od_sgd", SYNC_SERVER} | UNBOUND | ROUNDS
 PLANNERS = {"single", "wfbp", "ddp", "horovod", "mg_wfbp", "mg_wfbp_small_tensors", "optimal", "eager",
@@ -34,18 +35,16 @@ FORBIDDEN = [
     (("collective", {"library"}), ("method", METHODS), "the model of a library"),
     (("collective", {"library"}), ("level", NETWORKS | {"cost", "calibration"}), "a node type gives the cost"),
     (("collective", {"library"}), ("compression", GATHERED | CODECS), "dense gradients"),
-    (("algorithm", {SSP}), ("level", NETWORKS), "stale synchronous: alpha_beta only"),
-    (("algorithm", ALGORITHMS - {"sync_sgd"}), ("compression", GATHERED), "needs sync_sgd"),
+    (("algorithm", ALGORITHMS - {"sync_sgd"} - LATE), ("compression", GATHERED), "an all-reduce"),
     (("algorithm", ALGORITHMS - {"sync_sgd"}), ("schedule", OWN_ORDER), "an order of its own"),
     (("algorithm", UNBOUND), ("workload", {"jobs"}), "asynchronous: one job"),
     (("workload", {"jobs"}), ("level", {"alpha_beta", "cost", "calibration"}), "jobs share a network"),
     (("workload", {"jobs"}), ("schedule", {"omgs"}), "not tried: costs of every size on a network"),
-    (("workload", {"jobs"}), ("algorithm", ROUNDS), "rounds: a network of their own"),
+    (("workload", {"jobs"}), ("algorithm", {ISLANDS}), "islands: alpha_beta"),
     (("algorithm", ROUNDS - {ISLANDS}), ("schedule", SCHEDULES | {"trace"}), "a step exchanges nothing"),
     (("algorithm", ROUNDS), ("compression", CODECS), "outer_compression is that of rounds"),
     (("algorithm", ROUNDS), ("collective", {"parameter_server"}), "an all-reduce ends a round"),
-    (("algorithm", ROUNDS), ("level", {"packet"}), "rounds: alpha_beta or flow"),
-    (("algorithm", {ISLANDS}), ("level", {"flow"}), "islands: alpha_beta"),
+    (("algorithm", {ISLANDS}), ("level", NETWORKS), "islands: alpha_beta"),
     (("algorithm", {ISLANDS}), ("gpus", {"one"}), "islands: several ranks of a node"),
     (("algorithm", {ISLANDS}), ("collective", {"calibrated", "nvls"}), "islands: several nodes"),
     (("workload", {"jobs"}), ("method", {"closed_form", "max_plus"}), "flow and packet: events"),

@@ -2,6 +2,7 @@
 the bounds of their ranges."""
 import schema
 from documents import put
+from rules import LATE
 from words import (CODECS, COMPRESSION_KEYS, COSTS, LEAVES, NETWORKS, SPARSE_KEYS, TRANSPORTS, applies,
                    program, rounds)
 
@@ -112,7 +113,8 @@ class Maker:
         if "fragment_pattern" in training:
             training.setdefault("fragments", 2)
         if rng.random() < 0.9:  # others are refused
-            layers = len(out["workload"].get("layers", [0, 0]))
+            jobs = out["workload"] if isinstance(out["workload"], list) else [out["workload"]]
+            layers = min(len(job.get("layers", [0, 0])) for job in jobs)
             steps = training.setdefault("local_steps", rng.randint(1, 6))
             for key, most in (("fragments", min(steps, layers)), ("overlap_steps", steps - 1)):
                 if training.get(key, 0) > most:
@@ -351,10 +353,15 @@ class Maker:
         if own is None:
             out["density"] = rng.choice([0.001, 0.01, 0.1, 1, self.value(f"{base}/density")])
             out.update(self.some(SPARSE_KEYS, base, 0.08))
+            if self.d["algorithm"] in LATE and rng.random() < 0.9:
+                out.pop("density_warmup", None)
+                out.pop("select_stream", None)
             if "density_warmup" in out:
                 out["iterations_per_epoch"] = rng.choice([1, 2, 100])
             if method == "ok_topk" and rng.random() < 0.5:
                 out["dense_warmup_iterations"] = rng.choice([0, 1, 512])
+            if self.d["algorithm"] in LATE and method == "ok_topk" and rng.random() < 0.9:
+                out["dense_warmup_iterations"] = 0
         else:
             needed = [k for k in own if k in ("ratio", "rank", "block", "density")]
             if method == "custom":

@@ -82,11 +82,24 @@ const std::vector<Algorithm> kAlgorithms{
      R"("schedule": "wfbp", )"},
     {"parameter_server", R"("algorithm": "parameter_server", )"},
     {"asynchronous servers", R"("algorithm": "parameter_server", "mode": "async", )"},
+    {"stale synchronous servers",
+     R"("algorithm": "parameter_server", "mode": "ssp", "staleness_bound": 1, )"},
+    {"od_sgd", R"("algorithm": "od_sgd", )"},
+    {"local_sgd", R"("algorithm": "local_sgd", "local_steps": 2, )"},
+    {"diloco", R"("algorithm": "diloco", "local_steps": 3, "outer_update_s": 1e-4, )"},
+    {"streaming diloco",
+     R"("algorithm": "diloco", "local_steps": 4, "fragments": 2, "overlap_steps": 1, )"},
+    {"streaming diloco by layers",
+     R"("algorithm": "diloco", "local_steps": 2, "outer_gate": "layer", "overlap_steps": 1, )"},
     {"slowed computing", R"("overlap": {"compute": 1.5}, )", R"("schedule": "wfbp", )"},
     {"copies", R"("sync_s": 1e-4, "host_copy_Bps": 1e10, )", R"("copy_bandwidth_Bps": 1e10, )"},
     {"fp16", "", R"("compression": {"method": "fp16"}, )"},
     {"quantize8, dear", "", R"("compression": {"method": "quantize8"}, "schedule": "dear", )"},
     {"topk", "", R"("compression": {"method": "topk", "density": 0.01}, )"},
+    {"pipe_sgd, topk", R"("algorithm": "pipe_sgd", )",
+     R"("compression": {"method": "topk", "density": 0.01}, )"},
+    {"od_sgd, powersgd", R"("algorithm": "od_sgd", )",
+     R"("compression": {"method": "powersgd", "rank": 2}, )"},
     {"gtopk", "", R"("compression": {"method": "gtopk_tree", "density": 0.01}, )"}};
 
 } // namespace
@@ -96,7 +109,8 @@ TEST_CASE("network programs: every algorithm on every network, with workers that
     for (const std::string network : {"alpha_beta", "flow", "packet"}) {
       for (const std::string variability : {R"({})", R"({"compute_cv": 0.1, "exchange_cv": 0.1})",
                                             R"({"stragglers": [{"worker": 1, "factor": 2}]})"}) {
-        const bool async = algorithm.name == "asynchronous servers";
+        const bool async = algorithm.name == "asynchronous servers" ||
+                           algorithm.name == "stale synchronous servers";
         const bool servers = algorithm.name == "parameter_server" || async;
         const bool jitter = variability.find("cv") != std::string::npos;
         CAPTURE(algorithm.name);

@@ -184,13 +184,23 @@ TEST_CASE("compression: what ranks and training algorithm allow") {
   CHECK(problem_of(two, {.use = {.ranks = 4, .gpus_per_node = 4}}) == needs);
   CHECK(problem_of(two, {.use = {.ranks = 4, .gpus_per_node = 1}}) == needs);
   CHECK(problem_of(two, {.use = {.ranks = 4, .gpus_per_node = 2}}).empty());
+  const With servers{.use = {.algorithm = TrainingAlgorithm::parameter_server}};
   const With pipe{.use = {.algorithm = TrainingAlgorithm::pipe_sgd}};
-  CHECK(problem_of(R"({"method": "topk", "density": 0.5})", pipe) ==
-        "t.json: /method: compression topk needs training algorithm sync_sgd");
-  CHECK(problem_of(R"("signsgd")", pipe) ==
-        "t.json: /method: compression signsgd needs training algorithm sync_sgd");
-  CHECK(problem_of(R"("quantize8")", pipe).empty());
-  CHECK(problem_of(R"("fp16")", pipe).empty());
+  CHECK(problem_of(R"({"method": "topk", "density": 0.5})", servers) ==
+        "t.json: /method: compression topk needs training algorithm sync_sgd, pipe_sgd or od_sgd");
+  CHECK(
+      problem_of(R"("signsgd")", servers) ==
+      "t.json: /method: compression signsgd needs training algorithm sync_sgd, pipe_sgd or od_sgd");
+  for (const char* word :
+       {R"({"method": "topk", "density": 0.5})", R"("signsgd")", R"("quantize8")", R"("fp16")"}) {
+    CHECK(problem_of(word, pipe).empty());
+  }
+  CHECK(problem_of(R"({"method": "topk", "density": 0.5, "select_stream": "side"})", pipe) ==
+        "t.json: /select_stream: side is not defined for training algorithm pipe_sgd");
+  CHECK(problem_of(R"({"method": "dgc", "density": 0.5, "density_warmup": [0.9, 0.5],
+                       "iterations_per_epoch": 10})",
+                   pipe) ==
+        "t.json: /density_warmup: a density_warmup is not defined for training algorithm pipe_sgd");
 }
 
 TEST_CASE("compression: keys of another method have no meaning, in points they are ignored") {

@@ -97,7 +97,7 @@ TEST_CASE("work: a run that would take hours is refused before it starts, by a p
 }
 
 TEST_CASE("work: packets of the background count, and packets of small flows one by one") {
-  const auto seconds = [](double load, int bytes) {
+  const auto seconds = [](double load, int bytes, const char* variability = "{}") {
     io::Json tree = io::parse_json(
         R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 1,
             "gradient_bytes": 6000}]}, "cluster": {"nodes": 2, "topology": {"preset": "star",
@@ -109,6 +109,7 @@ TEST_CASE("work: packets of the background count, and packets of small flows one
           tree, "/cluster/network/packet/background",
           io::Object{{"load", load}, {"cdf", io::Array{io::Array{bytes, 0}, io::Array{bytes, 1}}}});
     }
+    io::assign(tree, "/variability", io::parse_json(variability, "v.json"));
     study::Files files(STEPSIM_SOURCE_DIR);
     return study::estimated_seconds(study::parse_scenario(tree, files));
   };
@@ -116,4 +117,7 @@ TEST_CASE("work: packets of the background count, and packets of small flows one
   CHECK(seconds(0.5, 15000) - seconds(0, 0) == testing::within(1e7 * 4 * 2e-7, 1e-3));
   CHECK(seconds(0.5, 750) - seconds(0, 0) == testing::within(2e7 * 4 * 2e-7, 1e-3));
   CHECK(seconds(0, 0) < 1e-3);
+  // A slow worker holds the job up, and flows go on.
+  CHECK(seconds(0.5, 15000, R"({"stragglers": [{"worker": 1, "factor": 10}]})") - seconds(0, 0) ==
+        testing::within(1e8 * 4 * 2e-7, 1e-3));
 }

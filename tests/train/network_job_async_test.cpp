@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
 #include "train/network_job_scenes.hpp"
 
@@ -71,6 +73,64 @@ TEST_CASE("asynchronous servers: fast workers do not wait for a slow one") {
   };
   CHECK(of(0) + of(1) + of(2) == 60);
   CHECK(of(0) >= 9 * of(2));
+}
+
+// Where a message takes next to nothing, iteration t of a worker begins when it has ended its own
+// iteration t - 1 and all workers have ended t - 1 - s (TRN 4.7).
+TEST_CASE("stale synchronous servers on a network: the recurrence of computing alone") {
+  constexpr std::int64_t kIterations = 40;
+  const std::vector<double> seconds{0.003, 0.0039, 0.0045};
+  for (const std::int64_t bound : {0, 1, 3}) {
+    NetworkJob job = async_job(3, 1, 4);
+    job.iterations = kIterations;
+    job.servers->staleness_bound = bound;
+    job.variability.stragglers = {{.worker = 1, .factor = 1.3}, {.worker = 2, .factor = 1.5}};
+    const JobResult run = run_job(star_of_flows(4, 0), job).jobs[0];
+    std::vector<std::vector<double>> end(3, std::vector<double>(kIterations + 10));
+    for (std::size_t t = 0; t < end[0].size(); ++t) {
+      for (std::size_t w = 0; w < 3; ++w) {
+        double start = t > 0 ? end[w][t - 1] : 0;
+        const std::int64_t common = static_cast<std::int64_t>(t) - 1 - bound;
+        for (std::size_t v = 0; common >= 0 && v < 3; ++v) {
+          start = std::max(start, end[v][static_cast<std::size_t>(common)]);
+        }
+        end[w][t] = start + seconds[w];
+      }
+    }
+    std::vector<std::size_t> done(3);
+    for (const AsyncUpdate& update : run.updates) {
+      CHECK(update.applied_s == within(end[update.worker][done[update.worker]], 1e-4));
+      ++done[update.worker];
+      CHECK(update.staleness <= 2 * (2 * bound + 1)); // of two others, each at most so far ahead
+    }
+    const AsyncTimes times = times_of(job, run);
+    CHECK(times.period_s == within(seconds[2], 1e-2)); // the slowest worker sets the pace
+    CHECK(times.held_s > 0);
+  }
+}
+
+TEST_CASE("stale synchronous servers on a network: a loose bound holds nobody up") {
+  for (const bool packets : {false, true}) {
+    NetworkJob job = async_job(3, 2, 60'000);
+    job.iterations = 12;
+    job.variability.stragglers = {{.worker = 2, .factor = 1.4}};
+    const JobNetwork network =
+        packets ? star_of_packets(5, 1e-6, net::TransportKind::dctcp) : star_of_flows(5, kLatency);
+    const JobResult free = run_job(network, job).jobs[0];
+    job.servers->staleness_bound = 1000;
+    const JobResult loose = run_job(network, job).jobs[0];
+    job.servers->staleness_bound = 0;
+    const JobResult barrier = run_job(network, job).jobs[0];
+    REQUIRE(loose.updates.size() == free.updates.size());
+    for (std::size_t i = 0; i < free.updates.size(); ++i) {
+      CHECK(loose.updates[i].received_s == free.updates[i].received_s);
+      CHECK(loose.updates[i].held_s == 0);
+    }
+    CHECK(times_of(job, barrier).period_s >= times_of(job, free).period_s);
+    for (const AsyncUpdate& update : barrier.updates) {
+      CHECK(update.staleness <= 2);
+    }
+  }
 }
 
 TEST_CASE("asynchronous servers on workers, without bytes, and on packets") {

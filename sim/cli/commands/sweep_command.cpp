@@ -208,18 +208,6 @@ int finish(const study::SweepReport& report) {
   return kOk;
 }
 
-// Batches of each row by its point, because the rows may be those of one shard. Without a batch
-// size the throughput of a row counts its batches.
-std::vector<std::int64_t> batches_of_rows(const study::Sweep& sweep,
-                                          const std::vector<io::Json>& rows) {
-  const std::vector<std::int64_t> all = study::batches_of_points(sweep);
-  std::vector<std::int64_t> batches;
-  for (const io::Json& row : rows) {
-    batches.push_back(all[static_cast<std::size_t>(row.find("point")->as_integer())]);
-  }
-  return batches;
-}
-
 // All rows at once, for people. The sweep runs into a text of JSON Lines like any other and the
 // table is made from these, so that it shows what a file would hold. The first line is the header
 // record.
@@ -252,7 +240,10 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
     write_output(common, tables_in(format, std::vector{table.finished()}));
     return finish(report);
   }
-  const std::vector<std::int64_t> batches = batches_of_rows(sweep, rows);
+  std::vector<std::int64_t> batches;
+  for (const io::Json& row : rows) {
+    batches.push_back(study::batches_of_row(sweep, row));
+  }
   const study::Ranking ranking = study::rank_rows(rows, batches);
   write_output(common, tables_in(format, record_tables({rows, sweep.varied(), ranking, batches})));
   return finish(report);

@@ -46,7 +46,10 @@ const LinkCost& PairLinks::cost(std::uint32_t src, std::uint32_t dst) const {
 
 TwoLevelLinks::TwoLevelLinks(const Links& links, std::uint32_t ranks)
     : levels_(*links.two_level), inter_(links.all), pairs_(links, ranks),
-      any_pairs_(!links.pairs.empty() || links.pairs_only), nodes_(levels_, ranks) {}
+      any_pairs_(!links.pairs.empty() || links.pairs_only), nodes_(levels_, ranks) {
+  // A rank uses one interface: those beyond the ranks of a node carry nothing and need no port.
+  levels_.nics_per_node = std::min(levels_.nics_per_node, levels_.gpus_per_node);
+}
 
 const LinkCost& TwoLevelLinks::cost(std::uint32_t src, std::uint32_t dst) const {
   // A listed pair has a wire of its own, also inside a node: it neither costs what the level costs

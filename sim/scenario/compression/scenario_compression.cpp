@@ -192,11 +192,29 @@ void check_ranks(io::Fields& fields, const ParseContext& context, const Compress
     context.problems.add(fields.json(), "method",
                          "hierarchical_topk needs at least 2 nodes and 2 GPUs per node");
   }
-  if (use.algorithm != TrainingAlgorithm::sync_sgd &&
-      (row.kind == CompressionKind::sparse || row.kind == CompressionKind::encoded)) {
+  const bool gathered = row.kind == CompressionKind::sparse || row.kind == CompressionKind::encoded;
+  if (!gathered || use.algorithm == TrainingAlgorithm::sync_sgd) {
+    return;
+  }
+  if (!applies_late(use.algorithm)) {
     context.problems.add(fields.json(), "method",
                          "compression " + std::string(row.name) +
-                             " needs training algorithm sync_sgd");
+                             " needs training algorithm sync_sgd, pipe_sgd or od_sgd");
+    return;
+  }
+  const auto refuse = [&](std::string_view key, const std::string& what) {
+    context.problems.add(fields.json(), key,
+                         what + " is not defined for training algorithm " +
+                             std::string(kTrainingAlgorithms[use.algorithm]));
+  };
+  if (!compression.density_warmup.empty()) {
+    refuse("density_warmup", "a density_warmup");
+  }
+  if (row.method == CompressionMethod::ok_topk && compression.dense_warmup_iterations > 0) {
+    refuse("dense_warmup_iterations", "dense_warmup_iterations above 0");
+  }
+  if (compression.select_stream == coll::SelectStream::side) {
+    refuse("select_stream", "side");
   }
 }
 

@@ -69,6 +69,7 @@ struct JobServers {
   // answers each push. The pieces are one message, and the job ends after workers x iterations
   // updates.
   bool async = false;
+  std::optional<std::int64_t> staleness_bound{}; // async: TRN 4.7; empty: none
 };
 
 // How the exchanges of a program travel: one collective after the other, each among the ranks of

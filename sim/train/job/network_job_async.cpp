@@ -23,7 +23,8 @@ AsyncServerJob::AsyncServerJob(const NetworkJob& job)
       dedicated_(job.servers->placement == coll::Placement::dedicated),
       compute_s_(std::accumulate(job.forward_s.begin(), job.forward_s.end(), 0.0) +
                  std::accumulate(job.backward_s.begin(), job.backward_s.end(), 0.0) + job.update_s),
-      total_(job.iterations * job.workers), workers_(job.workers), adder_free_s_(servers_) {
+      total_(job.iterations * job.workers), workers_(job.workers),
+      bound_(job.workers, job.servers->staleness_bound), adder_free_s_(servers_) {
   assert(job.hosts.size() >= job.workers + (dedicated_ ? servers_ : 0) && "ranks have hosts");
   if (std::uint64_t{job.workers} * servers_ >= engine::EventQueue<double>::kMaxIds) {
     throw SimulationError(std::to_string(job.workers) + " workers and " + std::to_string(servers_) +
@@ -85,8 +86,10 @@ std::uint32_t AsyncServerJob::rank_of(std::uint32_t server) const {
 }
 
 void AsyncServerJob::compute(double now, std::uint32_t worker) {
-  const double factor = jitter_.compute(worker, workers_[worker].iteration + 1);
-  computing_.push(now + factor * compute_s_, worker);
+  Worker& x = workers_[worker];
+  x.held = false;
+  x.held_up_s = now - x.received_s;
+  computing_.push(now + jitter_.compute(worker, x.iteration + 1) * compute_s_, worker);
 }
 
 // Gradients beyond those of the run are not sent.
@@ -145,8 +148,16 @@ void AsyncServerJob::added(double now, std::uint32_t worker, std::uint32_t serve
                         .arrive_s = x.pushed_s,
                         .applied_s = now,
                         .received_s = now,
-                        .staleness = version_ - x.read_version});
+                        .staleness = version_ - x.read_version,
+                        .held_s = x.held_up_s});
     x.read_version = ++version_;
+    if (bound_.complete(worker)) { // this is what held workers wait for
+      for (std::uint32_t other = 0; other < job_.workers; ++other) {
+        if (workers_[other].held && bound_.may_start(workers_[other].iteration)) {
+          compute(now, other);
+        }
+      }
+    }
   }
   if (server == kNoServer) {
     received(now, worker);
@@ -161,7 +172,11 @@ void AsyncServerJob::received(double now, std::uint32_t worker) {
     updates_[x.update].received_s = now;
     ++received_;
     ++x.iteration;
-    compute(now, worker);
+    x.received_s = now;
+    x.held = !bound_.may_start(x.iteration);
+    if (!x.held) {
+      compute(now, worker);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // A job with asynchronous parameter servers (PIP 3.3): every worker computes, pushes its gradient
-// in one part per server and goes on when all its parts have come back.
+// in one part per server and goes on when all its parts have come back and the staleness bound, if
+// there is one, lets it (TRN 4.7).
 //
 //   worker   compute -> push to all servers -> all parts back -> compute ..
 //   server   push arrives -> added, one after the other -> the part is sent back
@@ -12,6 +13,7 @@
 
 #include "engine/event_queue.hpp"
 #include "train/job/network_job.hpp"
+#include "train/step/staleness_bound.hpp"
 
 namespace stepsim::train {
 
@@ -33,7 +35,9 @@ private:
     std::int64_t iteration = 0;
     std::int64_t read_version = 0;
     std::uint32_t to_add = 0, to_receive = 0; // parts
-    double pushed_s = 0;
+    double pushed_s = 0, received_s = 0;
+    double held_up_s = 0;   // by the staleness bound, before the iteration under way
+    bool held = false;      // the next iteration is not under way
     std::size_t update = 0; // place in updates_
   };
   [[nodiscard]] std::int64_t part_bytes(std::uint32_t server) const;
@@ -56,6 +60,7 @@ private:
   std::int64_t received_ = 0; // updates whose weights are back
   std::int64_t version_ = 0;
   std::vector<Worker> workers_;
+  StalenessBound bound_;
   std::vector<double> adder_free_s_;     // [server]
   engine::EventQueue<double> computing_; // by worker
   engine::EventQueue<double> additions_; // by worker x servers + server

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <numeric>
 
+#include "train/step/staleness_bound.hpp"
+
 namespace stepsim::train {
 
 namespace {
@@ -63,28 +65,6 @@ struct ServerClient {
   }
 };
 
-// The iterations that all workers have completed, told one completion at a time.
-class CommonIterations {
-public:
-  explicit CommonIterations(std::uint32_t workers) : completed_(workers), behind_(workers) {}
-
-  // True if all workers have now one more.
-  bool complete(std::uint32_t worker) {
-    if (completed_[worker]++ > common_ || --behind_ > 0) {
-      return false;
-    }
-    ++common_;
-    behind_ = std::ranges::count(completed_, common_);
-    return true;
-  }
-  [[nodiscard]] std::int64_t common() const { return common_; }
-
-private:
-  std::vector<std::int64_t> completed_; // [worker]
-  std::int64_t common_ = 0;
-  std::int64_t behind_; // workers with no more than that
-};
-
 } // namespace
 
 double server_round_end(std::vector<double> ready_s, const ServerLink& link, bool colocated) {
@@ -127,10 +107,7 @@ AsyncTimes run_async(const AsyncInput& input) {
   for (std::uint32_t w = 0; w < input.workers; ++w) {
     compute(w, 0);
   }
-  CommonIterations all(input.workers);
-  const auto may_start = [&](const ServerClient& worker) {
-    return !input.staleness_bound || worker.iterations - *input.staleness_bound <= all.common();
-  };
+  StalenessBound bound(input.workers, input.staleness_bound);
 
   std::vector<AsyncUpdate> updates;
   updates.reserve(static_cast<std::size_t>(total));
@@ -147,14 +124,14 @@ AsyncTimes run_async(const AsyncInput& input) {
     ++worker.iterations;
     updates.push_back(
         {next.worker, next.time, served.applied, served.received, staleness, worker.held_up_s});
-    if (all.complete(next.worker)) { // its push is what held workers wait for
+    if (bound.complete(next.worker)) { // its push is what held workers wait for
       for (std::uint32_t w = 0; w < input.workers; ++w) {
-        if (workers[w].held && may_start(workers[w])) {
+        if (workers[w].held && bound.may_start(workers[w].iterations)) {
           compute(w, std::max(workers[w].received, served.applied));
         }
       }
     }
-    worker.held = !may_start(worker);
+    worker.held = !bound.may_start(worker.iterations);
     if (!worker.held) {
       compute(next.worker, worker.received);
     }
