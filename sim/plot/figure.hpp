@@ -1,0 +1,137 @@
+#pragma once
+// A figure as plain values: what it says and what it shows, nothing about pixels. One question is
+// the title, the setting stands in one grey line below it, a boxed sentence may stand under the
+// axes. A figure has one panel, or several small ones that share its axes. svg.hpp draws it.
+//
+// Values are in the unit that the axis names (milliseconds if the unit is "ms"). They are finite,
+// and above 0 on a logarithmic axis; svg() refuses others and names the row they came from.
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/words.hpp"
+
+namespace stepsim::plot {
+
+// log2: ticks at powers of two, written out. log10: ticks at 1, 2, 5 times powers of ten.
+enum class Scale { linear, log2, log10 };
+inline constexpr auto kScales =
+    base::words<Scale>({{Scale::linear, "linear"}, {Scale::log2, "log2"}, {Scale::log10, "log10"}});
+
+struct Axis {
+  std::string title; // in words, "throughput"
+  std::string unit;  // "samples/s", written behind the title; "bytes" has ticks in KiB, MiB
+  Scale scale = Scale::linear;
+  std::vector<double> ticks; // ascending; empty: chosen from the data
+  // The range, where the figure asks for more than the data: from at most `low` to at least `high`.
+  // A linear axis whose data begin near 0 begins at 0; any other carries a break mark.
+  std::optional<double> low, high;
+};
+
+struct Point {
+  double x{}, y{};
+  std::size_t row{}; // line of Figure::file that it came from; 0: none
+};
+
+// A line with markers. The rank decides lightness, dash and marker, so that a method looks alike in
+// all panels and figures of a page: 0 to 4.
+struct Curve {
+  std::string label; // curves of several panels with one label and rank share a row of the legend
+  std::vector<Point> points; // in the order of x
+  std::size_t rank{};
+  bool bold{}; // the curve that the title speaks of
+  bool markers = true;
+};
+inline constexpr std::size_t kRanks = 5;
+
+// What a publication reports: hollow markers without a line.
+struct Reported {
+  std::string label; // "reported (repository)"
+  std::vector<Point> points;
+  std::size_t rank{}; // the marker is that of the curve with this rank
+};
+
+// The area between two curves over the same x: an interval or a bound.
+struct Band {
+  struct At {
+    double x{}, low{}, high{};
+    std::size_t row{};
+  };
+  std::string label;
+  std::vector<At> points; // in the order of x
+};
+
+// A thin grey line: the ideal, a bound, equality.
+struct Guide {
+  std::string label;
+  std::vector<Point> points; // in the order of x
+};
+
+// The one thing a figure points at: the knee, a crossing, the value of a claim.
+struct Mark {
+  enum class Kind { vertical, horizontal };
+  Kind kind = Kind::vertical;
+  double at{};      // on x for a vertical line, on y for a horizontal one
+  std::string text; // "knee: 128 GPUs, 68 %"
+};
+
+// Bars beside each other in named groups; a bar is a stack of the panel's parts. A bar that shows
+// one part alone has 0 for the others.
+struct Bar {
+  std::string name;           // under the bar; may be empty
+  std::vector<double> values; // one per part, >= 0
+  bool reported{};            // hollow
+  std::size_t row{};
+};
+struct BarGroup {
+  std::string name; // under its bars
+  std::vector<Bar> bars;
+};
+struct Bars {
+  std::vector<std::string> parts; // labels of the legend, at most kRanks
+  std::vector<BarGroup> groups;
+  std::string reported_label; // "reported (repository)"; needed where a bar is hollow
+};
+
+// Spans of time in named lanes, the first lane on top: a timeline. The y axis has no scale.
+struct Span {
+  double start{}, end{}; // on x, start <= end
+  std::size_t part{};
+  std::string text;  // written inside if it fits
+  std::string hover; // shown by a browser when the pointer rests on the span
+};
+struct Lane {
+  std::string name;
+  std::vector<Span> spans;
+};
+struct Lanes {
+  std::vector<std::string> parts; // labels of the legend, at most kRanks
+  std::vector<Lane> lanes;
+};
+
+// A panel shows curves, bars or lanes over axes. Bars need no x axis but its title, lanes no y
+// axis.
+struct Panel {
+  std::string title;         // only where a figure has several panels
+  std::vector<Curve> curves; // at most kRanks
+  std::vector<Reported> reported;
+  std::vector<Band> bands;
+  std::vector<Guide> guides;
+  std::vector<Mark> marks;
+  Bars bars;
+  Lanes lanes;
+  std::optional<Axis> x, y; // its own instead of the figure's
+};
+
+struct Figure {
+  std::string title;   // a question, or the sentence that answers it
+  std::string setting; // one grey line
+  Axis x, y;
+  std::vector<Panel> panels; // at least one
+  std::string box;           // sentence in a frame; empty: no frame
+  std::string file;          // which file the rows of points belong to, for error messages
+};
+
+} // namespace stepsim::plot
