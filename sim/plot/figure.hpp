@@ -21,13 +21,13 @@ inline constexpr auto kScales =
     base::words<Scale>({{Scale::linear, "linear"}, {Scale::log2, "log2"}, {Scale::log10, "log10"}});
 
 struct Axis {
-  std::string title; // in words, "throughput"
-  std::string unit;  // "samples/s", written behind the title; "bytes" has ticks in KiB, MiB
+  std::string title{}; // in words, "throughput"
+  std::string unit{};  // "samples/s", written behind the title; "bytes" has ticks in KiB, MiB
   Scale scale = Scale::linear;
-  std::vector<double> ticks; // ascending; empty: chosen from the data
+  std::vector<double> ticks{}; // ascending; empty: chosen from the data
   // The range, where the figure asks for more than the data: from at most `low` to at least `high`.
   // A linear axis whose data begin near 0 begins at 0; any other carries a break mark.
-  std::optional<double> low, high;
+  std::optional<double> low{}, high{};
 };
 
 struct Point {
@@ -38,8 +38,8 @@ struct Point {
 // A line with markers. The rank decides lightness, dash and marker, so that a method looks alike in
 // all panels and figures of a page: 0 to 4.
 struct Curve {
-  std::string label; // curves of several panels with one label and rank share a row of the legend
-  std::vector<Point> points; // in the order of x
+  std::string label{}; // curves of several panels with one label and rank share a row of the legend
+  std::vector<Point> points{}; // in the order of x
   std::size_t rank{};
   bool bold{}; // the curve that the title speaks of
   bool markers = true;
@@ -48,8 +48,8 @@ inline constexpr std::size_t kRanks = 5;
 
 // What a publication reports: hollow markers without a line.
 struct Reported {
-  std::string label; // "reported (repository)"
-  std::vector<Point> points;
+  std::string label{}; // "reported (repository)"
+  std::vector<Point> points{};
   std::size_t rank{}; // the marker is that of the curve with this rank
 };
 
@@ -59,79 +59,79 @@ struct Band {
     double x{}, low{}, high{};
     std::size_t row{};
   };
-  std::string label;
-  std::vector<At> points; // in the order of x
+  std::string label{};
+  std::vector<At> points{}; // in the order of x
 };
 
 // A thin grey line: the ideal, a bound, equality.
 struct Guide {
-  std::string label;
-  std::vector<Point> points; // in the order of x
+  std::string label{};
+  std::vector<Point> points{}; // in the order of x
 };
 
 // The one thing a figure points at: the knee, a crossing, the value of a claim.
 struct Mark {
   enum class Kind { vertical, horizontal };
   Kind kind = Kind::vertical;
-  double at{};      // on x for a vertical line, on y for a horizontal one
-  std::string text; // "knee: 128 GPUs, 68 %"
+  double at{};        // on x for a vertical line, on y for a horizontal one
+  std::string text{}; // "knee: 128 GPUs, 68 %"
 };
 
 // Bars beside each other in named groups; a bar is a stack of the panel's parts. A bar that shows
 // one part alone has 0 for the others.
 struct Bar {
-  std::string name;           // under the bar; may be empty
-  std::vector<double> values; // one per part, >= 0
-  bool reported{};            // hollow
+  std::string name{};           // under the bar; may be empty
+  std::vector<double> values{}; // one per part, >= 0
+  bool reported{};              // hollow
   std::size_t row{};
 };
 struct BarGroup {
-  std::string name; // under its bars
-  std::vector<Bar> bars;
+  std::string name{}; // under its bars
+  std::vector<Bar> bars{};
 };
 struct Bars {
-  std::vector<std::string> parts; // labels of the legend, at most kRanks
-  std::vector<BarGroup> groups;
-  std::string reported_label; // "reported (repository)"; needed where a bar is hollow
+  std::vector<std::string> parts{}; // labels of the legend, at most kRanks
+  std::vector<BarGroup> groups{};
+  std::string reported_label{}; // "reported (repository)"; needed where a bar is hollow
 };
 
 // Spans of time in named lanes, the first lane on top: a timeline. The y axis has no scale.
 struct Span {
   double start{}, end{}; // on x, start <= end
   std::size_t part{};
-  std::string text;  // written inside if it fits
-  std::string hover; // shown by a browser when the pointer rests on the span
+  std::string text{};  // written inside if it fits
+  std::string hover{}; // shown by a browser when the pointer rests on the span
 };
 struct Lane {
-  std::string name;
-  std::vector<Span> spans;
+  std::string name{};
+  std::vector<Span> spans{};
 };
 struct Lanes {
-  std::vector<std::string> parts; // labels of the legend, at most kRanks
-  std::vector<Lane> lanes;
+  std::vector<std::string> parts{}; // labels of the legend, at most kRanks
+  std::vector<Lane> lanes{};
 };
 
 // A panel shows curves, bars or lanes over axes. Bars need no x axis but its title, lanes no y
 // axis.
 struct Panel {
-  std::string title;         // only where a figure has several panels
-  std::vector<Curve> curves; // at most kRanks
-  std::vector<Reported> reported;
-  std::vector<Band> bands;
-  std::vector<Guide> guides;
-  std::vector<Mark> marks;
-  Bars bars;
-  Lanes lanes;
-  std::optional<Axis> x, y; // its own instead of the figure's
+  std::string title{};         // only where a figure has several panels
+  std::vector<Curve> curves{}; // at most kRanks
+  std::vector<Reported> reported{};
+  std::vector<Band> bands{};
+  std::vector<Guide> guides{};
+  std::vector<Mark> marks{};
+  Bars bars{};
+  Lanes lanes{};
+  std::optional<Axis> x{}, y{}; // its own instead of the figure's
 };
 
 struct Figure {
-  std::string title;   // a question, or the sentence that answers it
-  std::string setting; // one grey line
-  Axis x, y;
-  std::vector<Panel> panels; // at least one
-  std::string box;           // sentence in a frame; empty: no frame
-  std::string file;          // which file the rows of points belong to, for error messages
+  std::string title{};   // a question, or the sentence that answers it
+  std::string setting{}; // one grey line
+  Axis x{}, y{};
+  std::vector<Panel> panels{}; // at least one
+  std::string box{};           // sentence in a frame; empty: no frame
+  std::string file{};          // which file the rows of points belong to, for error messages
 };
 
 } // namespace stepsim::plot

@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-FLOORS = ["base", "engine", "plan", "library", "json", "net", "coll", "program", "train", "files",
+FLOORS = ["base", "plot", "engine", "plan", "library", "json", "net", "coll", "program", "train", "files",
           "import", "export", "scenario", "run", "programs", "flows", "collective", "sweep", "ask",
           "lab", "cli"]
 
@@ -26,7 +26,7 @@ THIRD_PARTY = {"boost/graph/": {"net"}, "boost/math/": {"base"}, "nlohmann/": {"
 
 # Floors that calibrate may stand on (net: profiles are its values); `replay` also predicts with a
 # run, and calibrate/program shares flags and output with the other program.
-CALIBRATE_USES = {"base", "library", "net", "coll", "json", "files", "import", "calibrate"}
+CALIBRATE_USES = {"base", "plot", "library", "net", "coll", "json", "files", "import", "calibrate"}
 CALIBRATE_REPLAY_USES = {"scenario", "run", "train", "plan", "engine"}
 CALIBRATE_PROGRAM_USES = {"cli"}
 

@@ -1,0 +1,13 @@
+#pragma once
+// Draws groups of bars and the names under them.
+#include "plot/canvas.hpp"
+#include "plot/figure.hpp"
+#include "plot/frame.hpp"
+
+namespace stepsim::plot {
+
+// What stands under the bars takes this height for a panel of `width` pixels.
+[[nodiscard]] double bar_names_height(const Bars& bars, double width);
+void draw_bars(Canvas& canvas, const Bars& bars, const Frame& frame);
+
+} // namespace stepsim::plot

@@ -1,0 +1,25 @@
+#pragma once
+// Draws the curves, bands, guides, reported points and marks of a panel.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plot/canvas.hpp"
+#include "plot/figure.hpp"
+#include "plot/frame.hpp"
+
+namespace stepsim::plot {
+
+inline constexpr std::size_t kMostPoints = 400; // of a curve in the picture
+inline constexpr std::string_view kBandLook = R"(fill="#d9d9d9")";
+inline constexpr std::string_view kGuideLook = R"(fill="none" stroke="#8c8c8c")";
+
+// At most kMostPoints of the points, in order: the first, the last and, of each run of neighbours,
+// those with the least and the greatest y.
+[[nodiscard]] std::vector<Point> thinned(const std::vector<Point>& points);
+
+[[nodiscard]] std::string stroke_attributes(std::size_t rank, bool bold);
+
+void draw_curves(Canvas& canvas, const Panel& panel, const Frame& frame, std::string_view id);
+
+} // namespace stepsim::plot
