@@ -85,6 +85,32 @@ def bottleneck(name, channels, width, stride, downsample):
         yield f"bn {name}.downsample.1 {4 * width}"
 
 
+def resnet18():
+    yield "conv conv1 3>64 k7 s2 p3"
+    yield "bn bn1 64"
+    yield "pool maxpool k3 s2 p1"
+    channels = 64
+    for stage in range(1, 5):
+        width = 32 * 2**stage
+        for block in range(2):
+            stride = 2 if stage > 1 and block == 0 else 1
+            yield from basic_block(f"layer{stage}.{block}", channels, width, stride)
+            channels = width
+    yield "fc fc 512>1000"
+
+
+def basic_block(name, channels, width, stride):
+    yield "mark"
+    yield f"conv {name}.conv1 {channels}>{width} k3 s{stride} p1"
+    yield f"bn {name}.bn1 {width}"
+    yield f"conv {name}.conv2 {width}>{width} k3 p1"
+    yield f"bn {name}.bn2 {width}"
+    if channels != width:  # reads the block's input, but is registered last
+        yield "back"
+        yield f"conv {name}.downsample.0 {channels}>{width} k1 s{stride}"
+        yield f"bn {name}.downsample.1 {width}"
+
+
 def resnet20():
     yield "conv conv1 3>16 k3 p1"
     yield "bn bn1 16"
@@ -99,6 +125,19 @@ def resnet20():
             yield f"bn {name}.bn2 {width}"
             channels = width
     yield "fc fc 64>10"
+
+
+# Networks without convolutions
+
+
+def mlp_mnist():
+    yield "fc fc1 784>500"
+    yield "fc fc2 500>500"
+    yield "fc fc3 500>10"
+
+
+def softmax_cifar100():
+    yield "fc fc 3072>100"
 
 
 # DenseNet

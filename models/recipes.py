@@ -8,7 +8,8 @@ ends in "." stands for everything inside that module.
 from dataclasses import dataclass
 
 from image_networks import (alexnet, alexnet_caffe, densenet, googlenet, googlenet_caffe,
-                            inception_v4, resnet, resnet20, vgg16, vgg16_cifar)
+                            inception_v4, mlp_mnist, resnet, resnet18, resnet20, softmax_cifar100,
+                            vgg16, vgg16_cifar)
 from sequence_networks import bert, gpt2, llama, lstm_ptb
 
 
@@ -85,6 +86,7 @@ ALL = (
     image_recipe("googlenet_aux", "googlenet", "torchvision googlenet with both auxiliary heads",
                  googlenet(auxiliary=True),
                  runs_before=(("aux1.", "inception4b."), ("aux2.", "inception4e."))),
+    image_recipe("resnet18", "resnet", "torchvision resnet18", resnet18()),
     image_recipe("resnet50", "resnet", "torchvision resnet50 (stride on the 3x3)",
                  resnet(3, 4, 6, 3)),
     image_recipe("resnet101", "resnet", "torchvision resnet101 (stride on the 3x3)",
@@ -107,6 +109,11 @@ ALL = (
                  image=CIFAR),
     image_recipe("resnet20", "resnet", "ResNet-20 for CIFAR-10, shortcuts without parameters",
                  resnet20(), image=CIFAR),
+    image_recipe("mlp_mnist", "mlp", "784-500-500-10 perceptron for MNIST", mlp_mnist(),
+                 image=(1, 28, 28)),
+    image_recipe("softmax_cifar100", "softmax",
+                 "softmax regression on the pixels of CIFAR-100; its form is assumed",
+                 softmax_cifar100(), image=CIFAR),
     # name, family, configuration, positions, layers, width, heads, key heads, MLP, vocabulary
     llama_recipe("llama2_7b", "llama", "Llama-2-7b", 4096, 32, 4096, 32, 32, 11008, 32000),
     llama_recipe("llama2_13b", "llama", "Llama-2-13b", 4096, 40, 5120, 40, 40, 13824, 32000),

@@ -19,15 +19,12 @@ namespace {
 
 using Ranks = std::optional<std::uint32_t>;
 
-// Without a number of ranks (stepsim check) any rank that a collective could have.
-Range rank_range(Ranks ranks) {
-  const Range all = keys::kRankRange;
-  return {.low = all.low, .high = ranks ? static_cast<double>(*ranks) - 1 : all.high};
-}
+// A file may describe more ranks than a collective has: the further ones take no part in it.
+bool takes_part(std::uint32_t rank, Ranks ranks) { return !ranks || rank < *ranks; }
 
 void check_length(const Json& parent, std::string_view key, std::size_t length, Ranks ranks,
                   Problems& problems) {
-  if (ranks && length != *ranks) {
+  if (ranks && length < *ranks) {
     problems.add(parent, key, fmt::format("{} entries, but there are {} ranks", length, *ranks));
   }
 }
@@ -39,8 +36,8 @@ std::vector<coll::PairCost> parse_pairs(Fields& fields, Ranks ranks, Problems& p
   for (const Json& json : fields.list("links")) {
     Fields link(json, problems, keys::kPairs.front());
     coll::PairCost pair;
-    pair.src = static_cast<std::uint32_t>(link.integer("src", rank_range(ranks)));
-    pair.dst = static_cast<std::uint32_t>(link.integer("dst", rank_range(ranks)));
+    pair.src = static_cast<std::uint32_t>(link.integer("src"));
+    pair.dst = static_cast<std::uint32_t>(link.integer("dst"));
     pair.cost.latency_s = link.number("latency_s");
     pair.cost.block_latency_s = pair.cost.latency_s;
     pair.cost.delay_s = link.number("delay_s");
@@ -51,7 +48,9 @@ std::vector<coll::PairCost> parse_pairs(Fields& fields, Ranks ranks, Problems& p
     if (problems.empty() && pair.src == pair.dst) {
       problems.add(json, "dst", "must differ from src, got " + std::to_string(pair.dst));
     }
-    pairs.push_back(pair);
+    if (takes_part(pair.src, ranks) && takes_part(pair.dst, ranks)) {
+      pairs.push_back(pair);
+    }
   }
   std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
     return std::tie(a.src, a.dst) < std::tie(b.src, b.dst);
@@ -79,6 +78,9 @@ std::vector<double> parse_numbers(Fields& fields, std::string_view key, Ranks ra
   if (fields.has(key)) {
     check_length(fields.json(), key, values.size(), ranks, problems);
   }
+  if (ranks && values.size() > *ranks) {
+    values.resize(*ranks);
+  }
   return values;
 }
 
@@ -86,7 +88,10 @@ std::vector<double> parse_numbers(Fields& fields, std::string_view key, Ranks ra
 std::vector<std::uint32_t> parse_chain(Fields& fields, Ranks ranks, Problems& problems) {
   std::vector<std::uint32_t> chain;
   for (const Json& value : fields.list("chain")) {
-    const auto rank = checked_integer(value, rank_range(ranks), problems);
+    const auto rank = checked_integer(value, keys::kRankRange, problems);
+    if (rank && !takes_part(static_cast<std::uint32_t>(*rank), ranks)) {
+      continue;
+    }
     if (rank && std::find(chain.begin(), chain.end(), *rank) != chain.end()) {
       problems.add(value, std::to_string(*rank) + " appears twice");
     }

@@ -50,3 +50,20 @@ TEST_CASE("links file: rates of adding become seconds per byte, blocks cost the 
   CHECK(file.reduction_s_per_byte[0] == within(1 / 5e9, 1e-12));
   CHECK(file.reduction_s_per_byte[1] == 0); // free
 }
+
+TEST_CASE("links file: ranks beyond those of the collective are left out") {
+  const io::Json tree = io::parse_json(R"({"kind": "links", "links": [
+          {"src": 0, "dst": 1, "latency_s": 1e-6, "bandwidth_Bps": 2e9},
+          {"src": 1, "dst": 2, "latency_s": 1e-6, "bandwidth_Bps": 2e9}],
+          "reduction_Bps": [0, 1e9, 2e9], "enter_s": [3, 4, 5], "chain": [2, 1, 0]})",
+                                       "links.json");
+  const io::LinksFile two = io::parse_links(tree, 2);
+  REQUIRE(two.pairs.size() == 1);
+  CHECK(two.pairs[0].dst == 1);
+  CHECK(two.reduction_s_per_byte == std::vector<double>{0, 1e-9});
+  CHECK(two.enter_s == std::vector<double>{3, 4});
+  CHECK(two.chain == std::vector<std::uint32_t>{1, 0});
+  CHECK(io::parse_links(tree, 3).pairs.size() == 2);
+  CHECK_THROWS_WITH(io::parse_links(tree, 4),
+                    doctest::Contains("/reduction_Bps: 3 entries, but there are 4 ranks"));
+}

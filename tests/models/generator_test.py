@@ -86,6 +86,9 @@ EXPECTED = {
                         1_582_671_872),
     "googlenet": (6_624_904, 173, 58, 115, 1_024_000, "fc.weight", 115, 1_498_376_192),
     "googlenet_aux": (13_004_888, 187, 64, 123, 2_097_152, "aux1.fc1.weight", 123, 1_506_748_416),
+    "resnet18": (11_689_512, 62, 21, 41, 2_359_296, "layer4.0.conv2.weight", 41, 1_814_073_344),
+    "mlp_mnist": (648_010, 6, 3, 3, 392_000, "fc1.weight", 3, 647_000),
+    "softmax_cifar100": (307_300, 2, 1, 1, 307_200, "fc.weight", 1, 307_200),
     "resnet50": (25_557_032, 161, 54, 107, 2_359_296, "layer4.0.conv2.weight", 99, 4_089_184_256),
     "resnet101": (44_549_160, 314, 105, 209, 2_359_296, "layer4.0.conv2.weight", 201,
                   7_801_405_440),
@@ -218,7 +221,7 @@ EQUATIONS = {
 class Totals(unittest.TestCase):
     def test_every_table_has_a_pinned_row_or_an_equation(self):
         self.assertEqual(set(RECIPES), set(EXPECTED) | set(EQUATIONS))
-        self.assertEqual(len(RECIPES), 23 + 3 + len(LLAMA))
+        self.assertEqual(len(RECIPES), 26 + 3 + len(LLAMA))
 
     def test_decoders_have_their_number_of_parameters(self):
         for name, (_, parameters) in LLAMA.items():
@@ -531,7 +534,8 @@ class OtherInputs(unittest.TestCase):
                     height, width = recipe.image[1:]
                     table = generate.model_table(recipe, image_size=(2 * height, 3 * width))
                     self.assertEqual(tensors_of(table), tensors_of(TABLES[name]))
-                    self.assertGreater(table["totals"]["macs"], TABLES[name]["totals"]["macs"])
+                    if any(layer["kind"] == "conv" for layer in table["layers"]):
+                        self.assertGreater(table["totals"]["macs"], TABLES[name]["totals"]["macs"])
 
     def test_height_comes_before_width(self):
         network = Network((10, 20))

@@ -298,16 +298,15 @@ study::Sweep read_collective(const CollectiveFlags& flags) {
   for (const std::string& text : flags.late) {
     set_late(sweep.base, "--late", text);
   }
-  const bool per_rank =
-      std::ranges::any_of(std::array{"links", "sizes", "enter_s"},
-                          [&](const char* key) { return sweep.base.find(key) != nullptr; });
+  const bool per_rank = std::ranges::any_of(std::array{"sizes", "enter_s"}, [&](const char* key) {
+    return sweep.base.find(key) != nullptr;
+  });
   for (const std::string_view pointer : {"/ranks", "/shape"}) {
     if (per_rank && sweep.grid.axis_of(pointer)) {
       const auto flag = std::ranges::find(kFlags, pointer, &Flag::pointer);
       throw UsageError(
-          std::string("--links, --sizes and --entry belong to one number of ranks, got ") +
-          flag->name + " " +
-          base::shown_value(flags.texts[static_cast<std::size_t>(flag - kFlags.begin())]));
+          std::string("--sizes and --entry belong to one number of ranks, got ") + flag->name +
+          " " + base::shown_value(flags.texts[static_cast<std::size_t>(flag - kFlags.begin())]));
     }
   }
   for (const std::string& text : flags.params) {

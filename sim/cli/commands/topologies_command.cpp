@@ -103,11 +103,13 @@ std::string source_text(const io::Json& tree) {
   return out.empty() ? out : "source:\n" + out;
 }
 
-// All shipped names with their paths; those of node types differ from the others.
+// All shipped names with their paths; those of node types differ from the others. Links of pairs are
+// for --links of collectives alone.
 std::map<std::string, std::string> shipped_names(const Invocation& invocation) {
   std::map<std::string, std::string> files =
       shipped_files(invocation.data_folder, study::kShippedTopologies);
   files.merge(io::shipped_node_presets(invocation.data_folder));
+  std::erase_if(files, [](const auto& file) { return file.first.ends_with(".links"); });
   return files;
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 // The keys of a links file (kind links, COL 1): latency and bandwidth of single pairs of ranks,
 // which replace --latency and --bandwidth of `stepsim collective --links` for these pairs, and
-// numbers of single ranks. A user writes the file; only `collective` reads it.
+// numbers of single ranks. A user writes the file; only `collective` reads it. A file may describe
+// more ranks than a collective has: the further ones are left out.
 //
 //     {"kind": "links", "links": [{"src": 0, "dst": 1, "latency_s": 1e-5, "bandwidth_Bps": 1e9}]}
 #include <array>
@@ -37,7 +38,10 @@ inline constexpr std::array kRankEntry{
 inline constexpr std::array kChainRank{integer("chain", "Rank.").in(kRankRange).example("0")};
 
 inline constexpr std::array kLinksKeys{
-    list("links", kPairs, "Pairs of ranks, each in one direction.")
+    list(
+        "links", kPairs,
+        "Pairs of ranks, each in one direction. Ranks beyond those of the collective are left out, "
+        "here and in the lists.")
         .example(R"([{"src": 0, "dst": 1, "latency_s": 1e-5, "bandwidth_Bps": 1.25e9}])")
         .required(),
     list("reduction_Bps", kRankReduction,
