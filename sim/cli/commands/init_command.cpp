@@ -47,22 +47,22 @@ struct KeyFlag {
   const char* group;
   const char* description;
 };
-constexpr const char* kModel = "Model without a trace";
-constexpr const char* kCluster = "Cluster";
+constexpr const char* kModelGroup = "Model without a trace";
+constexpr const char* kClusterGroup = "Cluster";
 constexpr std::array kFlags{
     KeyFlag{"--trace", "FILE", "Options",
             "layer times of your training, as stepsim import writes them"},
-    KeyFlag{"--model", "NAME|FILE", kModel, "model whose layer times are estimated"},
-    KeyFlag{"--gpu", "NAME", kModel, "GPU that it runs on; required with --model"},
-    KeyFlag{"--batch-size", "N", kModel, "samples per GPU and step; default 1"},
-    KeyFlag{"--sequence-length", "N", kModel, "tokens of a sample; default that of the model"},
-    KeyFlag{"--cluster", "NAME|FILE", kCluster,
+    KeyFlag{"--model", "NAME|FILE", kModelGroup, "model whose layer times are estimated"},
+    KeyFlag{"--gpu", "NAME", kModelGroup, "GPU that it runs on; required with --model"},
+    KeyFlag{"--batch-size", "N", kModelGroup, "samples per GPU and step; default 1"},
+    KeyFlag{"--sequence-length", "N", kModelGroup, "tokens of a sample; default that of the model"},
+    KeyFlag{"--cluster", "NAME|FILE", kClusterGroup,
             "node type, with its GPUs and networks; stepsim presets lists them"},
-    KeyFlag{"--nodes", "N", kCluster, "number of machines; default 8"},
-    KeyFlag{"--gpus-per-node", "N", kCluster, "default 1, or that of the node type"},
-    KeyFlag{"--network", "NAME|FILE", kCluster,
+    KeyFlag{"--nodes", "N", kClusterGroup, "number of machines; default 8"},
+    KeyFlag{"--gpus-per-node", "N", kClusterGroup, "default 1, or that of the node type"},
+    KeyFlag{"--network", "NAME|FILE", kClusterGroup,
             "network between nodes; default 25gbe, or that of the node type"},
-    KeyFlag{"--intra-network", "NAME|FILE", kCluster,
+    KeyFlag{"--intra-network", "NAME|FILE", kClusterGroup,
             "network inside a node; required with several GPUs per node and no node type"},
 };
 constexpr std::string_view kVariability = "--variability";
@@ -177,7 +177,7 @@ int init(const Invocation& invocation) {
   bool accept_estimate = false;
   app.add_flag("--accept-estimate", accept_estimate,
                "also takes a model whose estimate was not compared with measured steps")
-      ->group(kModel);
+      ->group(kModelGroup);
   Common common;
   if (!parse(app, kInitText, invocation, common)) {
     return kOk;
