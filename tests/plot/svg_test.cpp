@@ -3,11 +3,13 @@
 #include <doctest/doctest.h>
 #include <pugixml.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "base/error.hpp"
