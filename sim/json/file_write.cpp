@@ -49,6 +49,7 @@ struct OutputFile::State {
   std::string temporary;    // "" if the target is written itself
   std::vector<char> buffer; // what waits for the next write
   std::uint64_t written = 0;
+  std::uint64_t started = 0; // of it, on its way to the disk
   bool compressed = false;
   z_stream stream{};
   bool stream_open = false;
@@ -123,6 +124,32 @@ struct OutputFile::State {
     }
   }
 
+  // Lets the disk begin with what has come since the last time, so that little is left to wait for
+  // in the end. It is a hint: what fails here fails again when it matters.
+  void start_writing() {
+    constexpr std::uint64_t kPiece = std::uint64_t{1} << 24;
+    if (written - started >= kPiece) {
+      started = written;
+      (void)::sync_file_range(output.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
+    }
+  }
+
+  void put_at(std::uint64_t offset, const char* bytes, std::size_t size) {
+    while (size > 0) {
+      const ssize_t done = ::pwrite(output.get(), bytes, size, static_cast<off_t>(offset));
+      if (done < 0 && errno == EINTR) {
+        continue;
+      }
+      if (done <= 0) {
+        target.fail(done < 0 ? errno : ENOSPC);
+      }
+      bytes += done;
+      offset += static_cast<std::uint64_t>(done);
+      size -= static_cast<std::size_t>(done);
+      written += static_cast<std::uint64_t>(done);
+    }
+  }
+
   // zlib gives output until there is none left for this input.
   void compress_buffer(int flush) {
     std::array<char, kChunk> out;
@@ -190,6 +217,7 @@ void OutputFile::write(std::string_view bytes) {
   State& s = *state_;
   if (s.mode == Mode::grow) {
     s.put(bytes.data(), bytes.size());
+    s.start_writing();
     return;
   }
   while (!bytes.empty()) {
@@ -200,6 +228,12 @@ void OutputFile::write(std::string_view bytes) {
       s.flush(false);
     }
   }
+}
+
+void OutputFile::write_at(std::uint64_t offset, std::string_view bytes) {
+  assert(!state_->compressed && !is_direct(state_->target) && "only a regular file has places");
+  state_->put_at(offset, bytes.data(), bytes.size());
+  state_->start_writing();
 }
 
 // Until here the target is as it was.
@@ -229,7 +263,7 @@ std::uint64_t OutputFile::size() const {
 // Takes back what a killed process had written in part.
 void OutputFile::cut(std::uint64_t size) {
   const State& s = *state_;
-  assert(s.mode == Mode::grow && "what replaces a file is only added to");
+  assert(s.buffer.empty() && !s.compressed && "what waits for a write has no place yet");
   if (is_direct(s.target)) {
     return;
   }

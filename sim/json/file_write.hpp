@@ -37,11 +37,14 @@ public:
   [[nodiscard]] const std::string& name() const; // for messages
   [[nodiscard]] std::uint64_t written() const;   // bytes given to the system so far
 
-  // The next three are for Mode::grow. `size` is 0 for what is no regular file, which is not cut
-  // either.
+  // At any place of a regular file whose name does not end in .gz; may go beyond its end.
+  void write_at(std::uint64_t offset, std::string_view bytes);
+
+  // `size` is 0 for what is no regular file, which is not cut either. Nothing may wait for a write.
   [[nodiscard]] std::uint64_t size() const;
   void cut(std::uint64_t size);
   void sync(); // what is written so far survives a power failure
+  // The next two are for Mode::grow.
   // A growing copy beside the file. It takes the file's place in end_rewrite, and this object goes
   // on with it; dropped before, it leaves nothing.
   [[nodiscard]] OutputFile begin_rewrite() const;

@@ -5,131 +5,29 @@
 
 #include <algorithm>
 #include <cassert>
-#include <iterator>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
 
 #include "base/error.hpp"
-#include "sweep/grid.hpp"
+#include "sweep/column_file.hpp"
+#include "sweep/merge_input.hpp"
+#include "sweep/record_parser.hpp"
 #include "sweep/sweep_base.hpp"
-#include "sweep/sweep_output.hpp"
-#include "json/file.hpp"
+#include "sweep/sweep_binary.hpp"
 #include "json/file_write.hpp"
 #include "json/json.hpp"
-#include "json/json_parse.hpp"
 #include "json/json_text.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-// One input, positioned at its next record.
-struct Input {
-  std::string path;
-  std::unique_ptr<RowReader> reader;
-  RecordFormat format = RecordFormat::jsonl;
-  io::Json header;
-  std::string columns; // second line of CSV
-  std::int64_t total = 0;
-  Shard shard;
-  std::string row;
-  RecordMark mark; // of `row`; point -1 at the end
-
-  // Incomplete last rows count as absent.
-  void advance() {
-    std::string_view next;
-    const std::int64_t before = mark.point;
-    mark = {};
-    if (!reader->next(next, format)) {
-      return;
-    }
-    row.assign(next);
-    mark = record_mark(row, format);
-    if (mark.point <= before || mark.point >= total) {
-      throw InputError(path, "",
-                       "the record behind point " + std::to_string(before) +
-                           " is out of order or damaged");
-    }
-  }
-};
-
-// Headers may come from damaged files, so that every number has its range before anything is
-// counted with it.
-std::int64_t header_integer(const Input& input, std::string_view key, std::int64_t least,
-                            std::int64_t most) {
-  const io::Json* value = input.header.find(key);
-  if (value == nullptr || !value->is_integer()) {
-    throw InputError(input.path, "1", "no sweep output: the header has no " + std::string(key));
-  }
-  if (value->as_integer() < least || value->as_integer() > most) {
-    throw InputError(input.path, "1",
-                     std::string(key) + " must be in [" + std::to_string(least) + ", " +
-                         std::to_string(most) + "], got " + std::to_string(value->as_integer()));
-  }
-  return value->as_integer();
-}
-
-// The most points that the axes of the header can have: all combinations, replicated. Zipped axes
-// have fewer; which ones are zipped is not in the header.
-std::int64_t most_points(const Input& input) {
-  const io::Json* axes = input.header.find("axes");
-  if (axes == nullptr || !axes->is_array()) {
-    throw InputError(input.path, "1", "no sweep output: the header has no axes");
-  }
-  std::int64_t points = kMostReplications;
-  for (const io::Json& axis : axes->as_array()) {
-    const io::Json* values = axis.find("values");
-    if (values == nullptr || !values->is_array() || values->as_array().empty()) {
-      throw InputError(input.path, "1", "no sweep output: an axis of the header has no values");
-    }
-    if (__builtin_mul_overflow(points, std::ssize(values->as_array()), &points)) {
-      return std::numeric_limits<std::int64_t>::max();
-    }
-  }
-  return points;
-}
-
-Input open_input(const std::string& path) {
-  Input input;
-  input.path = path;
-  input.reader = std::make_unique<RowReader>(path);
-  std::string_view line;
-  if (!input.reader->next(line, RecordFormat::jsonl)) {
-    throw InputError(path, "", "no complete header: run this shard again");
-  }
-  if (line.starts_with("# ")) {
-    input.format = RecordFormat::csv;
-    line.remove_prefix(2);
-  }
-  try {
-    input.header = io::parse_json(line, path);
-  } catch (const InputError&) {
-    throw InputError(path, "1", "no sweep output");
-  }
-  const io::Json* hash = input.header.find("grid_hash");
-  if (hash == nullptr || !hash->is_string()) {
-    throw InputError(path, "1", "no sweep output: the header has no grid_hash");
-  }
-  input.total = header_integer(input, "points_total", 1, most_points(input));
-  input.shard.count = header_integer(input, "shards", 1, kMostShards);
-  input.shard.index = header_integer(input, "shard", 0, input.shard.count - 1);
-  if (input.format == RecordFormat::csv) {
-    if (!input.reader->next(line, RecordFormat::jsonl)) {
-      throw InputError(path, "", "no complete header: run this shard again");
-    }
-    input.columns = line;
-  }
-  input.advance();
-  return input;
-}
-
-std::string hash_of(const Input& input) { return input.header.find("grid_hash")->as_string(); }
+std::string hash_of(const MergeInput& input) { return input.header.find("grid_hash")->as_string(); }
 
 // The hash says that the work is the same; the rest of the header must agree as well, because the
 // merged file has only one.
-void check_same_sweep(const Input& a, const Input& b) {
+void check_same_sweep(const MergeInput& a, const MergeInput& b) {
   if (hash_of(a) != hash_of(b)) {
     throw InputError(b.path, "",
                      "grid_hash " + hash_of(b) + " differs from " + a.path + " " + hash_of(a) +
@@ -156,7 +54,7 @@ void check_same_sweep(const Input& a, const Input& b) {
   }
 }
 
-std::string merged_header(const Input& input, const std::string& output) {
+std::string merged_header(const MergeInput& input, const std::string& output) {
   io::Json header = header_at(input.header, output);
   header.set("shard", 0);
   header.set("shards", 1);
@@ -164,20 +62,30 @@ std::string merged_header(const Input& input, const std::string& output) {
   return (csv ? "# " : "") + io::compact(header) + "\n" + (csv ? input.columns + "\n" : "");
 }
 
+// The record of a point, as a line and, from a binary file, as numbers.
+struct Taken {
+  std::string row;
+  bool failed = false;
+  bool has_outcome = false;
+  PointOutcome outcome;
+};
+
 // The record of `point`, which an input holds; all inputs that hold it step on.
 // A point may be in several files, for example after a shard was run twice. Runs are reproducible,
 // so that records of a point that differ are a sign of another version or of a damaged file.
-void take(std::vector<Input>& inputs, std::int64_t point, std::string& row, bool& failed) {
-  const Input* first = nullptr;
-  for (Input& input : inputs) {
+void take(std::vector<MergeInput>& inputs, std::int64_t point, Taken& taken) {
+  const MergeInput* first = nullptr;
+  for (MergeInput& input : inputs) {
     if (input.mark.point != point) {
       continue;
     }
     if (first == nullptr) {
       first = &input;
-      row = input.row;
-      failed = input.mark.failed;
-    } else if (input.row != row) {
+      taken.row = input.row;
+      taken.failed = input.mark.failed;
+      taken.has_outcome = input.binary != nullptr;
+      std::swap(taken.outcome, input.outcome);
+    } else if (input.row != taken.row) {
       throw InputError(input.path, "",
                        "point " + std::to_string(point) + " differs between " + first->path +
                            " and " + input.path);
@@ -219,9 +127,9 @@ void list_shards(MergeReport& report, std::int64_t shards,
 }
 
 // The first point that an input stands at, or `total`.
-std::int64_t next_point(const std::vector<Input>& inputs, std::int64_t total) {
+std::int64_t next_point(const std::vector<MergeInput>& inputs, std::int64_t total) {
   std::int64_t next = total;
-  for (const Input& input : inputs) {
+  for (const MergeInput& input : inputs) {
     next = input.mark.point >= 0 ? std::min(next, input.mark.point) : next;
   }
   return next;
@@ -230,41 +138,84 @@ std::int64_t next_point(const std::vector<Input>& inputs, std::int64_t total) {
 // A file that appears when it is complete. Devices and pipes, whose readers see every piece, get
 // nothing before all points are there.
 // A merge with points missing writes nothing, so that no file looks complete that is not.
-class MergedOutput {
+class MergedLines {
 public:
-  explicit MergedOutput(const std::string& path) : path_(path) {
+  MergedLines(const std::string& path, std::string header)
+      : path_(path), block_(std::move(header)) {
     if (io::is_replaceable(path)) {
       file_.emplace(path);
     }
   }
-  void write(std::string_view block) {
-    if (file_) {
-      file_->write(block);
-    } else {
-      text_ += block;
+  void add(const Taken& taken) {
+    constexpr std::size_t kBlock = std::size_t{1} << 18;
+    block_.append(taken.row).append("\n");
+    if (block_.size() >= kBlock && file_) {
+      file_->write(block_);
+      block_.clear();
     }
   }
   void commit() {
     if (file_) {
+      file_->write(block_);
       file_->commit();
     } else {
-      io::write_file(path_, text_);
+      io::write_file(path_, block_);
     }
   }
 
 private:
   std::string path_;
   std::optional<io::OutputFile> file_;
-  std::string text_;
+  std::string block_;
+};
+
+// The same in binary.
+class MergedColumns {
+public:
+  MergedColumns(const std::string& path, const std::string& header, const MergeInput& input)
+      : from_(input.path), sweep_(sweep_of(input)), columns_(sweep_), parser_(sweep_), file_(path),
+        layout_(columns_, header, input.total), out_(layout_, file_) {}
+  void add(std::int64_t point, Taken& taken) {
+    if (!taken.has_outcome && !parser_.parse(taken.row, taken.outcome)) {
+      throw InputError(from_, "",
+                       "the record of point " + std::to_string(point) +
+                           " is not as this version writes it, which a binary file needs");
+    }
+    columns_.resize(block_, 1);
+    columns_.set(block_, 0, point, taken.outcome);
+    out_.add(block_);
+  }
+  void commit() {
+    out_.finish();
+    file_.commit();
+  }
+
+private:
+  static Sweep sweep_of(const MergeInput& input) {
+    Sweep sweep = sweep_of_header(input.header);
+    if (sweep.grid.points() != input.total) {
+      throw InputError(input.path, "1", "points_total is not the number of points of its axes");
+    }
+    return sweep;
+  }
+
+  std::string from_; // the first input
+  Sweep sweep_;
+  RecordColumns columns_;
+  RecordParser parser_;
+  io::OutputFile file_;
+  ColumnLayout layout_;
+  ColumnFile out_;
+  ColumnBlock block_;
 };
 
 } // namespace
 
-MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output) {
-  constexpr std::size_t kBlock = std::size_t{1} << 18;
-  std::vector<Input> inputs;
+MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output,
+                         std::optional<RecordFormat> format) {
+  std::vector<MergeInput> inputs;
   for (const std::string& path : shards) {
-    inputs.push_back(open_input(path));
+    inputs.push_back(open_merge_input(path));
     check_same_sweep(inputs.front(), inputs.back());
   }
   if (inputs.empty()) {
@@ -274,9 +225,16 @@ MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::stri
   report.points = inputs.front().total;
   const std::int64_t count = inputs.front().shard.count;
   std::set<std::pair<std::int64_t, std::int64_t>> absent;
-  MergedOutput out(output);
-  std::string block = merged_header(inputs.front(), output);
-  std::string row;
+  std::optional<MergedLines> lines;
+  std::optional<MergedColumns> columns;
+  const std::string header = merged_header(inputs.front(), output);
+  if (format.value_or(inputs.front().format) == RecordFormat::npz) {
+    require_binary(sweep_of_header(inputs.front().header), output);
+    columns.emplace(output, header.substr(0, header.size() - 1), inputs.front());
+  } else {
+    lines.emplace(output, header);
+  }
+  Taken taken;
   for (std::int64_t point = 0; point < report.points; ++point) {
     if (const std::int64_t next = next_point(inputs, report.points); next > point) {
       add_missing(report, point, next - 1, count, absent);
@@ -285,21 +243,20 @@ MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::stri
         break;
       }
     }
-    bool failed = false;
-    take(inputs, point, row, failed);
-    report.failed += failed ? 1 : 0;
-    block.append(row).append("\n");
-    if (block.size() >= kBlock) {
-      if (report.missing.empty()) { // else nothing is written
-        out.write(block);
-      }
-      block.clear();
+    take(inputs, point, taken);
+    report.failed += taken.failed ? 1 : 0;
+    if (!report.missing.empty()) {
+      continue; // nothing is written
+    }
+    if (columns) {
+      columns->add(point, taken);
+    } else {
+      lines->add(taken);
     }
   }
   list_shards(report, count, absent);
   if (report.missing.empty()) {
-    out.write(block);
-    out.commit();
+    columns ? columns->commit() : lines->commit();
   }
   return report;
 }

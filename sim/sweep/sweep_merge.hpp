@@ -2,11 +2,13 @@
 // Joining the shards of a sweep: their records in point order under the header of the whole sweep,
 // byte for byte the file of an unsharded run.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sweep/shard.hpp"
+#include "sweep/sweep_records.hpp"
 
 namespace stepsim::study {
 
@@ -25,6 +27,9 @@ struct MergeReport {
 // several files if its records are identical. Takes time and memory by the records that there
 // are, whatever the headers say. Throws InputError: no sweep output, different sweeps, a point
 // twice with different records.
-MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output);
+// `format`: of the output; without it JSON Lines for binary inputs, else that of the inputs. Only
+// JSON Lines and the binary form become each other.
+MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output,
+                         std::optional<RecordFormat> format = {});
 
 } // namespace stepsim::study

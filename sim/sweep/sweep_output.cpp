@@ -14,6 +14,7 @@
 #include "json/file_write.hpp"
 #include "json/json_parse.hpp"
 #include "json/json_text.hpp"
+#include "json/npz.hpp"
 
 namespace stepsim::study {
 
@@ -130,6 +131,11 @@ bool RowReader::next(std::string_view& row, RecordFormat format) {
   }
 }
 
+bool is_piece_of(const std::string& path, std::string_view text) {
+  const io::RandomAccessFile file(path);
+  return file.size() <= text.size() && text.starts_with(file.read(0, text.size()));
+}
+
 std::string_view RowReader::rest() const { return std::string_view(buffer_).substr(begin_); }
 
 namespace {
@@ -157,6 +163,35 @@ bool same_but_for_scenario(std::string_view a, std::string_view b) {
 
 } // namespace
 
+void require_same_header(const std::string& path, std::string_view row, std::string_view line,
+                         const Shard& shard) {
+  if (row == line || same_but_for_scenario(row, line)) {
+    return;
+  }
+  const auto same = [&](std::string_view key) {
+    return header_value(row, key) == header_value(line, key);
+  };
+  const std::string_view hash = header_value(row, "grid_hash");
+  if (hash.empty()) {
+    throw InputError(path, "", "is no sweep output of this format");
+  }
+  if (!same("grid_hash")) {
+    throw InputError(path, "",
+                     "belongs to another sweep: its scenario, axes or files differ from those "
+                     "asked for (grid_hash " +
+                         std::string(hash) + ", now " +
+                         std::string(header_value(line, "grid_hash")) +
+                         "); --force starts anew, another -o keeps both");
+  }
+  if (!same("shard") || !same("shards")) {
+    throw InputError(path, "",
+                     "holds shard " + std::string(header_value(row, "shard")) + "/" +
+                         std::string(header_value(row, "shards")) + ", not " +
+                         std::to_string(shard.index) + "/" + std::to_string(shard.count));
+  }
+  throw InputError(path, "", "was written by another version or with other axis values");
+}
+
 Existing scan_existing(const std::string& path, std::string_view header, const Shard& shard,
                        RecordFormat format) {
   RowReader reader(path);
@@ -171,30 +206,7 @@ Existing scan_existing(const std::string& path, std::string_view header, const S
       }
       throw InputError(path, "", "belongs to another sweep, or is no sweep output");
     }
-    if (row != line && !same_but_for_scenario(row, line)) {
-      const auto same = [&](std::string_view key) {
-        return header_value(row, key) == header_value(line, key);
-      };
-      const std::string_view hash = header_value(row, "grid_hash");
-      if (hash.empty()) {
-        throw InputError(path, "", "is no sweep output of this format");
-      }
-      if (!same("grid_hash")) {
-        throw InputError(path, "",
-                         "belongs to another sweep: its scenario, axes or files differ from those "
-                         "asked for (grid_hash " +
-                             std::string(hash) + ", now " +
-                             std::string(header_value(line, "grid_hash")) +
-                             "); --force starts anew, another -o keeps both");
-      }
-      if (!same("shard") || !same("shards")) {
-        throw InputError(path, "",
-                         "holds shard " + std::string(header_value(row, "shard")) + "/" +
-                             std::string(header_value(row, "shards")) + ", not " +
-                             std::to_string(shard.index) + "/" + std::to_string(shard.count));
-      }
-      throw InputError(path, "", "was written by another version or with other axis values");
-    }
+    require_same_header(path, row, line, shard);
     expected.remove_prefix(line.size() + 1);
   }
   existing.header = existing.end = reader.offset();

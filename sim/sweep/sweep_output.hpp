@@ -73,6 +73,14 @@ struct Existing {
   std::vector<std::int64_t> failed; // indices of the records that are errors
 };
 
+// Throws InputError where `row`, the header in the file, is not that of this sweep and shard,
+// `line`; the scenario in it may be written in another way (grid_hash). Both without line end.
+void require_same_header(const std::string& path, std::string_view row, std::string_view line,
+                         const Shard& shard);
+
+// Whether the file holds nothing but a beginning of `text`, or all of it.
+[[nodiscard]] bool is_piece_of(const std::string& path, std::string_view text);
+
 // `header` is the text that the file must begin with; the scenario in it may be written in another
 // way (grid_hash). Throws InputError where the file belongs to another sweep or shard, or where its
 // records are not the first points of the shard in order.

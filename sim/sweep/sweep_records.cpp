@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -33,6 +34,7 @@ void NumberTexts::append(std::string& out, double value) {
 // order of a reader, with the figures sorted.
 Records::Records(const Sweep& sweep, RecordFormat format)
     : format_(format), replications_(sweep.grid.replications), strides_(sweep.grid.strides()) {
+  assert(format != RecordFormat::npz && "a binary file has no lines");
   const Grid& grid = sweep.grid;
   io::Array axes;
   for (const Axis& axis : grid.axes) {

@@ -21,7 +21,8 @@
 
 namespace stepsim::study {
 
-enum class RecordFormat { jsonl, csv };
+// npz: the binary form, which has columns instead of lines (record_columns.hpp).
+enum class RecordFormat { jsonl, csv, npz };
 
 // What a record says of its point: a summary, or the record of a collective, or the error (then all
 // numbers are null).
@@ -53,6 +54,7 @@ public:
   // of a collective.
   enum class Source { record, point, status, axis, replication, summary, member, method, error };
 
+  // Lines: not for RecordFormat::npz (asserted).
   Records(const Sweep& sweep, RecordFormat format);
 
   // The first line, or for CSV the first two, with line ends. `tool` names program and version;

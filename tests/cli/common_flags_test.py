@@ -130,6 +130,9 @@ class CommonFlags(unittest.TestCase):
                 formats = re.split(", | or ", words.strip())
                 if name == "merge":  # joins records in the format that they have
                     formats.remove("csv")
+                if name in ("sweep", "merge"):  # arrays need a file
+                    formats.remove("npz")
+                    self.run_command(name, "--format", "npz", code=2)
                 if name == "converge":  # has curves, in CSV too, with --problem logistic alone
                     formats = ["json", "table"]
                 texts = set()

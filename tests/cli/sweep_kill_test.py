@@ -93,6 +93,36 @@ def offsets_in(whole, generator):
         generator.randrange(len(whole)) for _ in range(8)]
 
 
+def binary(sweeps, folder, generator):
+    """The binary form, killed at any moment and interrupted: resumed, it is the file of one run, which
+    becomes the JSON Lines of the sweep."""
+    whole = sweeps.run(folder / "one.npz", "--jobs", "1")
+    began = time.monotonic()
+    check(sweeps.run(folder / "eight.npz", "--jobs", "8") == whole, "8 threads write another .npz")
+    takes = time.monotonic() - began
+    lines = folder / "lines.jsonl"
+    subprocess.run([sweeps.stepsim, "merge", str(folder / "one.npz"), "-o", str(lines), "--quiet"], check=True)
+    check(lines.read_bytes() == sweeps.run(folder / "text.jsonl"), "merge gives other lines")
+    cut_short = 0
+    for number in range(24):
+        output = folder / f"part{number}.npz"
+        process = sweeps.start(output, "--jobs", "2")
+        time.sleep(generator.uniform(0, takes))
+        process.send_signal(signal.SIGKILL if number % 2 else signal.SIGINT)
+        process.communicate()
+        cut_short += process.returncode not in (0, 1)
+        if output.exists() and process.returncode not in (0, 1):
+            is_whole = output.read_bytes() == whole
+            merged = subprocess.run([sweeps.stepsim, "merge", str(output), "-o", str(folder / "no.jsonl")],
+                                    capture_output=True, text=True)
+            check(merged.returncode in ((0,) if is_whole else (3, 4)), f"merge of a part: exit {merged.returncode} {merged.stderr}")
+        check(sweeps.run(output, "--jobs", "2", "--resume") == whole, "resumed .npz differs")
+        output.unlink(missing_ok=True)
+    check(cut_short > 0, "every kill of a binary sweep came too late")
+    for path in [*folder.glob("*.npz"), *folder.glob("*.jsonl")]:
+        path.unlink()
+
+
 def main():
     stepsim = sys.argv[1]
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 32)
@@ -101,6 +131,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         sweeps = Sweeps(stepsim, folder)
+        binary(sweeps, folder, generator)
         for suffix in ("jsonl", "csv"):
             whole = sweeps.run(folder / f"one.{suffix}", "--jobs", "1")
             for jobs in ("2", "8"):

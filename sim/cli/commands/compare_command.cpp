@@ -77,6 +77,7 @@ std::string text_in(Format format, const study::Comparison& comparison, bool alg
     return io::pretty(algorithms ? io::Object{{"rows", comparison.rows}} : tree_of(comparison));
   case Format::jsonl:
     return jsonl_text(records_of(comparison));
+  case Format::npz: // refused by `parse`
   case Format::csv:
     return csv_text(records_of(comparison));
   }

@@ -39,8 +39,9 @@ constexpr CommandText kSweepText{
     "sweep",
     "SWEEP | SCENARIO --over POINTER=VALUES",
     "Runs every point of a grid of scenario values. Writes one record per point to -o, JSON Lines\n"
-    "(.jsonl) or CSV (.csv), in an order and with a content that do not depend on --jobs, --shard\n"
-    "or --resume; without -o, prints a table, whose best row is the shortest iteration, or, where "
+    "(.jsonl), CSV (.csv) or the arrays of numpy.load (.npz), in an order and with a content that\n"
+    "do not depend on --jobs, --shard or --resume; without -o, prints a table, whose best row is "
+    "the shortest iteration, or, where "
     "the\n"
     "number of workers varies, the one with the most samples per second.",
     "stepsim sweep sweep.json -o results/out.jsonl --jobs 8\n"
@@ -50,7 +51,7 @@ constexpr CommandText kSweepText{
     "The sweep file is described in docs/file-formats.md and schemas/sweep.schema.json; job "
     "arrays,\n"
     "GNU parallel and mpirun in examples/README.md.",
-    kTableFormats,
+    kSweepFormats,
 };
 
 struct SweepFlags {
@@ -253,7 +254,9 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
 // number of points.
 int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOptions options,
                   Format format, const Common& common) {
-  options.format = format == Format::csv ? study::RecordFormat::csv : study::RecordFormat::jsonl;
+  options.format = format == Format::csv   ? study::RecordFormat::csv
+                   : format == Format::npz ? study::RecordFormat::npz
+                                           : study::RecordFormat::jsonl;
   options.progress = counting(common);
   const study::SweepReport report = study::run_sweep(sweep, files, options);
   common.work.end();
@@ -328,7 +331,8 @@ int sweep(const Invocation& invocation) {
   const bool to_file = common.output != "-";
   const Format format = format_of(common, to_file ? Format::jsonl : Format::table);
   if (to_file && format == Format::json && common.output.ends_with(".json")) {
-    throw UsageError("-o " + common.output + ": a sweep writes JSON Lines (.jsonl) or CSV (.csv)");
+    throw UsageError("-o " + common.output +
+                     ": a sweep writes JSON Lines (.jsonl), CSV (.csv) or arrays (.npz)");
   }
   const study::Sweep sweep = read_sweep(flags);
   if (io::same_file(std::string(sweep.base.file()), options.output)) {

@@ -62,7 +62,7 @@ struct Common {
   mutable Progress work; // shown while the command works, by `parse` and the command's counting
 };
 
-enum class Format { table, json, jsonl, csv, html, markdown, svg };
+enum class Format { table, json, jsonl, csv, html, markdown, svg, npz };
 // Of commands that do not say otherwise.
 inline constexpr std::array kAllFormats{Format::json, Format::jsonl, Format::csv, Format::table};
 // Of commands whose answer is tables.
@@ -70,7 +70,11 @@ inline constexpr std::array kTableFormats{Format::json,  Format::jsonl, Format::
                                           Format::table, Format::html,  Format::markdown};
 // Every format that some command writes.
 inline constexpr std::array kEveryFormat{Format::json, Format::jsonl,    Format::csv, Format::table,
-                                         Format::html, Format::markdown, Format::svg};
+                                         Format::html, Format::markdown, Format::svg, Format::npz};
+// Of sweeps: binary records too.
+inline constexpr std::array kSweepFormats{Format::json,  Format::jsonl, Format::csv,
+                                          Format::table, Format::html,  Format::markdown,
+                                          Format::npz};
 inline constexpr std::array kJsonOrTable{Format::json, Format::table};
 inline constexpr std::array kJsonOnly{Format::json};
 

@@ -33,6 +33,8 @@ std::string_view word_of(Format format) {
     return "markdown";
   case Format::svg:
     return "svg";
+  case Format::npz:
+    return "npz";
   }
   return "";
 }
@@ -64,6 +66,7 @@ std::optional<Format> format_of_ending(std::string_view ending) {
        {"html", Format::html},
        {"md", Format::markdown},
        {"svg", Format::svg},
+       {"npz", Format::npz},
        {"txt", Format::table},
        {"log", Format::table},
        {"out", Format::table}}};
