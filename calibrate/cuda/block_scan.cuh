@@ -53,8 +53,9 @@ template <int Threads> __device__ Scanned block_scan(std::uint64_t value) {
   std::uint64_t warps_before = 0;
   std::uint64_t total = 0;
   for (int i = 0; i < kWarps; ++i) {
-    warps_before += i < warp ? warp_sums[i] : 0;
-    total += warp_sums[i];
+    const std::uint64_t sum = warp_sums[i];
+    warps_before += i < warp ? sum : 0;
+    total += sum;
   }
   __syncthreads(); // before the next call writes
   return {warps_before + inclusive - value, total};

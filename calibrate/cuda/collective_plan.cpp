@@ -83,6 +83,8 @@ public:
     std::ranges::sort(bounds_);
     bounds_.erase(std::unique(bounds_.begin(), bounds_.end()), bounds_.end());
     x_.assign(request.ranks, Accesses(bounds_.size()));
+    of_stream_.assign(std::size_t{2} * request.ranks,
+                      std::vector<std::uint32_t>(std::size_t{2} * request.ranks, 0));
     temp_ = x_;
   }
 
@@ -125,21 +127,25 @@ private:
     };
     return {at(message.offset), at(message.offset + message.count)};
   }
-  // Each stream runs its operations in order, so that of all waits on one stream the latest implies
-  // the others, and a wait on the own stream is implied altogether. Going through the waits from
-  // the latest on, the first of each other stream is kept.
+  // Keeps the waits that nothing else implies. Each stream runs its operations in order, and an
+  // operation that has ended implies all that it waited for, so that waits are looked at from the
+  // latest on: a wait is left out where those kept before, or the operation before this one on its
+  // stream, came after it. Example: 5 waits for 4 and 3, and 4 waits for 3; only 4 is kept.
   void push(PlanOperation operation) {
     std::ranges::sort(operation.waits, std::greater<>());
-    std::vector<std::uint32_t> streams{operation.stream()};
+    std::vector<std::uint32_t>& ended = of_stream_[operation.stream()];
     std::vector<std::uint32_t> kept;
     for (const std::uint32_t wait : operation.waits) {
-      const std::uint32_t stream = plan_.operations[wait].stream();
-      if (std::ranges::find(streams, stream) == streams.end()) {
-        streams.push_back(stream);
+      if (ended[plan_.operations[wait].stream()] <= wait) {
         kept.push_back(wait);
         plan_.operations[wait].awaited = true;
+        for (std::size_t stream = 0; stream < ended.size(); ++stream) {
+          ended[stream] = std::max(ended[stream], of_operation_[wait][stream]);
+        }
       }
     }
+    ended[operation.stream()] = next() + 1;
+    of_operation_.push_back(ended);
     std::ranges::reverse(kept);
     operation.waits = std::move(kept);
     plan_.operations.push_back(std::move(operation));
@@ -148,6 +154,9 @@ private:
   CollectivePlan plan_;
   std::vector<std::int64_t> bounds_;
   std::vector<Accesses> x_, temp_;
+  // [stream]: of each stream, one more than the last operation that has ended when the last one of
+  // this stream, or the operation, has.
+  std::vector<std::vector<std::uint32_t>> of_stream_, of_operation_;
 };
 
 } // namespace

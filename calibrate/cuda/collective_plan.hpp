@@ -8,8 +8,8 @@
 //
 // `waits` name the operations of other streams that must end first; what stands earlier on the own
 // stream is done anyway. They follow from who reads and writes which elements: data ready at the
-// sender, temporary free at the receiver. Executing in any order that respects streams and waits
-// gives the same result. Offsets and counts are in elements.
+// sender, temporary free at the receiver. None of them is implied by the others. Executing in any
+// order that respects streams and waits gives the same result. Offsets and counts are in elements.
 #include <cmath>
 #include <cstdint>
 #include <span>

@@ -18,13 +18,14 @@ inline constexpr std::array kData{Data::gaussian, Data::heavy_tailed, Data::inte
 
 inline constexpr std::int64_t kMostVerified = (1 << 20) + 1; // elements
 
-// Buffers for the largest verified vector, made once. Not for timing: verifications wait for the
-// device after every call.
+// Buffers for vectors of up to `most` elements, made once. Not for timing: verifications wait for
+// the device after every call.
 struct KernelBench {
-  KernelBench();
+  explicit KernelBench(std::int64_t most_elements = kMostVerified);
 
+  std::int64_t most;
   Stream stream;
-  // kMostVerified elements and 8 more, for vectors at shifted addresses and the words around them,
+  // `most` elements and 8 more, for vectors at shifted addresses and the words around them,
   // which must not change.
   Buffer<float> x, y;
   Buffer<float> sample;
@@ -52,6 +53,7 @@ void verify_selections(KernelBench& bench, std::int64_t n);
 void verify_refusal(KernelBench& bench); // of NaN and infinities
 void verify_lists(KernelBench& bench, std::int64_t n);
 void verify_codecs(KernelBench& bench, std::int64_t n);
+// Matrices of at most bench.most elements; factors of more rows than that / 32 are left out.
 void verify_low_rank(KernelBench& bench);
 
 // " n=5 data=0"

@@ -11,7 +11,7 @@
 
 namespace stepsim::calibrate::gpu {
 
-// The number of blocks of grid-stride kernels (grid.cuh) that fills the current device.
+// The number of blocks of grid-stride kernels (grid.cuh) that the current device holds at a time.
 [[nodiscard]] int full_grid();
 
 // x += y (fp32), 128 bits wide where both have the same alignment.

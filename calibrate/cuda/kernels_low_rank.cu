@@ -83,8 +83,8 @@ __device__ Rows rows_of_block(const LowRankShape& shape) {
 
 // Rows begin .. begin + height of the left factor for all threads of the block; what lies beyond is
 // 0.
-template <int R>
-__device__ void load_tile(float (&tile)[kTile][R], const LowRankShape& shape, const float* left,
+template <int R, class Tile>
+__device__ void load_tile(Tile& tile, const LowRankShape& shape, const float* left,
                           std::int64_t begin, int height) {
   for (int i = static_cast<int>(threadIdx.x); i < kTile * R; i += kThreads) {
     tile[i / R][i % R] = factor_value(left, shape.rank, begin, height, i / R, i % R);
@@ -102,7 +102,7 @@ __global__ void right_kernel(LowRankShape shape, const float* matrix, const floa
   float sums[R] = {};
   for (std::int64_t begin = rows.begin; begin < rows.end; begin += kTile) {
     const auto height = static_cast<int>(min(std::int64_t{kTile}, rows.end - begin));
-    load_tile(tile, shape, left, begin, height);
+    load_tile<R>(tile, shape, left, begin, height);
     for (int i = 0; i < height && column < shape.columns; ++i) {
       const float value = matrix[(begin + i) * shape.columns + column];
 #pragma unroll
@@ -149,7 +149,7 @@ __global__ void restore_kernel(LowRankShape shape, const float* left, const floa
   }
   for (std::int64_t begin = rows.begin; begin < rows.end; begin += kTile) {
     const auto height = static_cast<int>(min(std::int64_t{kTile}, rows.end - begin));
-    load_tile(tile, shape, left, begin, height);
+    load_tile<R>(tile, shape, left, begin, height);
     for (int i = 0; i < height && column < shape.columns; ++i) {
       float value = 0;
 #pragma unroll

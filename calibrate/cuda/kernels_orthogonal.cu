@@ -16,7 +16,7 @@ namespace {
 constexpr int kWarps = kThreads / kWarp;
 
 // Sums of R values over the blocks of the step before, by all threads of a block.
-template <int R> __device__ void add_blocks(const float* sums, float* totals) {
+template <int R, class Totals> __device__ void add_blocks(const float* sums, Totals& totals) {
   __shared__ float parts[kThreads];
   const auto thread = static_cast<int>(threadIdx.x);
   float part = 0;

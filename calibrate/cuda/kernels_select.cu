@@ -36,7 +36,7 @@ __global__ void histogram_kernel(Input input, int pass, SelectState* state,
   }
   __syncthreads();
   const std::uint32_t prefix = state->prefix;
-  std::uint32_t* mine = bins[threadIdx.x / kWarp];
+  auto& mine = bins[threadIdx.x / kWarp];
   std::uint32_t not_finite = 0;
   for_each_value(input, [&](float value) {
     const std::uint32_t key = magnitude_key(value);

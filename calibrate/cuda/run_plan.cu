@@ -121,11 +121,9 @@ void RankSet::issue(const PlanOperation& operation, Variant variant, std::int64_
   float* to = (operation.to_temp ? temp(operation.dst) : x(operation.dst)) + at;
   switch (variant) {
   case Variant::copy_engine:
-    if (src.device == dst.device) {
-      STEPSIM_CUDA(cudaMemcpyAsync(to, from, bytes(n), cudaMemcpyDeviceToDevice, stream));
-    } else {
-      STEPSIM_CUDA(cudaMemcpyPeerAsync(to, dst.device, from, src.device, bytes(n), stream));
-    }
+    // Both addresses are unified, so that CUDA finds the devices; cudaMemcpyPeerAsync would do the
+    // same, but a stream that is captured refuses it.
+    STEPSIM_CUDA(cudaMemcpyAsync(to, from, bytes(n), cudaMemcpyDefault, stream));
     return;
   case Variant::sm_store:
     store(to, from, n, stream);
@@ -140,8 +138,9 @@ void RankSet::issue(const PlanOperation& operation, Variant variant, std::int64_
   }
 }
 
-// All streams start after an event of the main stream and end in events that it waits for, so that
-// timing the main stream times the plan.
+// The first operations start after an event of the main stream, which waits for the last ones, so
+// that timing the main stream times the plan. A stream whose first operation waits for another one
+// starts after that, and a stream whose last operation is awaited ends before that.
 void RankSet::enqueue(const CollectivePlan& plan, Variant variant, std::int64_t offset) {
   if (plan.ranks > ranks() || offset + plan.elements > capacity_) {
     throw SimulationError("a plan of more ranks or elements than there are buffers for");
@@ -149,16 +148,18 @@ void RankSet::enqueue(const CollectivePlan& plan, Variant variant, std::int64_t 
   CurrentDevice current(0);
   start_.record(main_);
   std::vector<bool> used(std::size_t{2} * plan.ranks, false);
+  std::vector<bool> open(used.size(), false); // nobody waits for the last operation
   const auto owner = [&](std::uint32_t stream) -> const Rank& { return ranks_[stream / 2]; };
   for (std::size_t i = 0; i < plan.operations.size(); ++i) {
     const PlanOperation& operation = plan.operations[i];
     const Rank& rank = owner(operation.stream());
     const Stream& stream = rank.streams[operation.stream() % 2];
     current.set(rank.device);
-    if (!used[operation.stream()]) {
-      used[operation.stream()] = true;
+    if (!used[operation.stream()] && operation.waits.empty()) {
       STEPSIM_CUDA(cudaStreamWaitEvent(stream.get(), start_.get(), 0));
     }
+    used[operation.stream()] = true;
+    open[operation.stream()] = !operation.awaited;
     for (const std::uint32_t wait : operation.waits) {
       const int on = owner(plan.operations[wait].stream()).device;
       STEPSIM_CUDA(
@@ -172,7 +173,7 @@ void RankSet::enqueue(const CollectivePlan& plan, Variant variant, std::int64_t 
     }
   }
   for (std::uint32_t stream = 0; stream < 2 * plan.ranks; ++stream) {
-    if (used[stream]) {
+    if (open[stream]) {
       const Rank& rank = owner(stream);
       current.set(rank.device);
       rank.ends[stream % 2].record(rank.streams[stream % 2]);

@@ -1,7 +1,7 @@
 #pragma once
 // Executes plans on the GPUs: rank r lives on device r mod D, with its two streams, its vector x
 // and its temporary, each between guard words. One host thread drives all ranks (CAL 7.1).
-//   copy_engine  cudaMemcpyPeerAsync; on one device a copy within its memory
+//   copy_engine  cudaMemcpyAsync between unified addresses
 //   sm_store     a kernel of the sender that writes through the pointer of the receiver
 //   host_staged  to page-locked host memory and on to the receiver
 #include <array>

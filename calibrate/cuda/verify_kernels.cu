@@ -12,11 +12,12 @@ constexpr std::int64_t kSizes[] = {1, 5, 1000, 2048, 65'539, kMostVerified};
 
 } // namespace
 
-KernelBench::KernelBench()
-    : x(kMostVerified + 8), y(kMostVerified + 8), sample(kMostVerified / 100 + 1),
-      work(kMostVerified), sample_work(kMostVerified), out_indices(kMostVerified),
-      passed_indices(kMostVerified), out_values(kMostVerified), passed_values(kMostVerified),
-      sort(kMostVerified) {}
+KernelBench::KernelBench(std::int64_t most_elements)
+    : most(most_elements), x(static_cast<std::size_t>(most + 8)),
+      y(static_cast<std::size_t>(most + 8)), sample(static_cast<std::size_t>(most / 100 + 1)),
+      work(most), sample_work(most), out_indices(static_cast<std::size_t>(most)),
+      passed_indices(static_cast<std::size_t>(most)), out_values(static_cast<std::size_t>(most)),
+      passed_values(static_cast<std::size_t>(most)), sort(most) {}
 
 std::vector<float> KernelBench::fill(float* to, std::int64_t n, Data kind,
                                      std::uint64_t seed) const {
@@ -35,10 +36,10 @@ std::vector<float> KernelBench::fill(float* to, std::int64_t n, Data kind,
 }
 
 List KernelBench::out() const {
-  return {out_indices.get(), out_values.get(), static_cast<std::uint32_t>(kMostVerified)};
+  return {out_indices.get(), out_values.get(), static_cast<std::uint32_t>(most)};
 }
 List KernelBench::passed() const {
-  return {passed_indices.get(), passed_values.get(), static_cast<std::uint32_t>(kMostVerified)};
+  return {passed_indices.get(), passed_values.get(), static_cast<std::uint32_t>(most)};
 }
 SelectState KernelBench::state(const Workspace& workspace) const {
   stream.synchronize();
@@ -48,7 +49,7 @@ SelectState KernelBench::state(const Workspace& workspace) const {
 void KernelBench::compare(const std::string& what, const Workspace& workspace,
                           const HostList& expected) {
   const std::uint32_t count = state(workspace).count;
-  check(count <= static_cast<std::uint32_t>(kMostVerified), what + ": count out of range");
+  check(count <= static_cast<std::uint32_t>(most), what + ": count out of range");
   check_equal(what + " indices", to_host(out_indices.get(), count), expected.indices);
   check_equal(what + " values", to_host(out_values.get(), count), expected.values);
   ++cases;

@@ -103,7 +103,7 @@ void verify_residual(KernelBench& bench, std::int64_t n) {
   const Input input{bench.y.get(), n, nullptr, nullptr};
   select_exact(input, k, bench.work, bench.out(), bench.stream.get());
   clear_entries(bench.y.get(), bench.out_indices.get(), &bench.work.state.get()->count,
-                static_cast<std::uint32_t>(kMostVerified), bench.stream.get());
+                static_cast<std::uint32_t>(bench.most), bench.stream.get());
   bench.compare("residual: selected n=" + std::to_string(n), bench.work,
                 host_list(step.selected.front()));
   const std::vector<double> left =
@@ -114,10 +114,31 @@ void verify_residual(KernelBench& bench, std::int64_t n) {
   ++bench.cases;
 }
 
+// Integers, whose sum is exact in every order; the length on the device may cut the vector short.
+void verify_sums(KernelBench& bench, std::int64_t n) {
+  const std::vector<float> x = bench.data(n, Data::integers);
+  const Buffer<double> sum(1);
+  const Buffer<std::uint32_t> length(1);
+  for (const std::int64_t part : {n, n / 2}) {
+    to_device(length.get(), std::vector<std::uint32_t>{static_cast<std::uint32_t>(part)});
+    sum_magnitudes(bench.x.get(), n, part < n ? length.get() : nullptr, sum.get(),
+                   bench.stream.get());
+    bench.stream.synchronize();
+    double expected = 0;
+    for (std::int64_t i = 0; i < part; ++i) {
+      expected += std::abs(x[static_cast<std::size_t>(i)]);
+    }
+    check_equal("sum of magnitudes n=" + std::to_string(part), to_host(sum.get(), 1),
+                std::vector<double>{expected});
+    ++bench.cases;
+  }
+}
+
 } // namespace
 
 void verify_lists(KernelBench& bench, std::int64_t n) {
   verify_additions(bench, n);
+  verify_sums(bench, n);
   // Two lists with common indices and sums that are exact, some of them 0; k of their sum.
   for (const std::int64_t stride : {1, 2, 7}) {
     HostList a;

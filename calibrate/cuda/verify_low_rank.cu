@@ -20,10 +20,11 @@ constexpr std::int64_t kColumnRows[] = {1, 5, 33, 257, 4097, 65'539};
 
 struct LowRankBench {
   explicit LowRankBench(KernelBench& of)
-      : bench(of), matrix(kMost), update(kMost), left(kMostRows * kMostRank),
-        right(kMostRows * kMostRank) {}
-  static constexpr std::size_t kMost = std::size_t{1} << 20;
-  static constexpr std::size_t kMostRows = 65'539;
+      : bench(of), matrix(static_cast<std::size_t>(of.most)),
+        update(static_cast<std::size_t>(of.most)),
+        left(static_cast<std::size_t>(kColumns * of.most)),
+        right(static_cast<std::size_t>(kColumns * of.most)) {}
+  static constexpr std::int64_t kColumns = 4; // values of a factor per value of a matrix, at most
 
   KernelBench& bench;
   LowRankSpace space;
@@ -99,14 +100,15 @@ void verify_low_rank(KernelBench& bench) {
   LowRankBench low_rank(bench);
   for (const int rank : kRanks) {
     for (const Size& size : kSizes) {
-      if (rank <= std::min(size.rows, size.columns)) {
+      if (rank <= std::min(size.rows, size.columns) && size.rows * size.columns <= bench.most &&
+          size.rows * kMostRank <= bench.most) {
         for (const Data kind : kData) {
           verify_factors(low_rank, {size.rows, size.columns, rank}, kind);
         }
       }
     }
     for (const std::int64_t rows : kColumnRows) {
-      if (rank <= rows) {
+      if (rank <= rows && rows * rank <= LowRankBench::kColumns * bench.most) {
         verify_orthonormal(low_rank, rows, rank);
       }
     }

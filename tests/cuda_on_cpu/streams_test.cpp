@@ -1,0 +1,120 @@
+// The order of collectives on streams (CAL 7.1): the calls that RankSet makes go to the played
+// machine, which knows by vector clocks whether every access to a buffer comes after those that it
+// needs. Nothing is computed here.
+#include <cuda_runtime.h>
+#include <doctest/doctest.h>
+
+#include "calibrate/cuda/run_plan.cuh"
+
+using namespace stepsim;
+using namespace stepsim::calibrate::gpu;
+
+namespace {
+
+constexpr int kDevices = 3;
+
+struct Played {
+  Played(std::uint32_t ranks, std::int64_t elements) {
+    cuda_on_cpu::Machine machine;
+    machine.devices = kDevices;
+    machine.executes = false;
+    cuda_on_cpu::set_machine(machine);
+    set.emplace(ranks, kDevices, elements + 64, true);
+  }
+  std::optional<RankSet> set;
+};
+
+CollectivePlan plan_of(const PlanKind& kind, std::uint32_t ranks) {
+  const std::int64_t elements = 3 * ranks + 1;
+  return make_plan({kind.op, kind.algorithm, ranks, elements,
+                    kind.algorithm == coll::AlgorithmId::lp ? std::int64_t{4} : 0});
+}
+
+// The collective twice in a row, and then every vector read by the host.
+void call(RankSet& set, const CollectivePlan& plan, Variant variant) {
+  set.enqueue(plan, variant, 0);
+  set.enqueue(plan, variant, 0);
+  set.main().synchronize();
+  for (std::uint32_t rank = 0; rank < set.ranks(); ++rank) {
+    (void)set.read(rank, plan.elements);
+  }
+}
+
+std::string text(const PlanKind& kind, std::uint32_t ranks, Variant variant) {
+  return std::string(coll::name(kind.op)) + " " + std::string(coll::name(kind.algorithm)) + " " +
+         std::string(name(variant)) + " P=" + std::to_string(ranks);
+}
+
+} // namespace
+
+TEST_CASE("streams: every read of a buffer comes after its write, in all collectives") {
+  std::int64_t waits = 0;
+  for (std::uint32_t ranks = 1; ranks <= 9; ++ranks) {
+    Played played(ranks, 3 * ranks + 1);
+    for (const PlanKind& kind : plan_kinds()) {
+      for (const Variant variant : kVariants) {
+        CAPTURE(text(kind, ranks, variant));
+        call(*played.set, plan_of(kind, ranks), variant);
+        REQUIRE_MESSAGE(cuda_on_cpu::violations().empty(), cuda_on_cpu::violations().front());
+      }
+    }
+    waits += cuda_on_cpu::calls().waits;
+  }
+  CHECK(waits > 10'000);
+}
+
+TEST_CASE("streams: captured graphs keep the order of all collectives") {
+  for (std::uint32_t ranks = 2; ranks <= 9; ++ranks) {
+    Played played(ranks, 3 * ranks + 1);
+    for (const PlanKind& kind : plan_kinds()) {
+      for (const Variant variant : kVariants) {
+        CAPTURE(text(kind, ranks, variant));
+        const CollectivePlan plan = plan_of(kind, ranks);
+        const Graph graph = played.set->capture(plan, variant, 0);
+        graph.launch(played.set->main());
+        graph.launch(played.set->main());
+        played.set->main().synchronize();
+        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+          (void)played.set->read(rank, plan.elements);
+        }
+        REQUIRE_MESSAGE(cuda_on_cpu::violations().empty(), cuda_on_cpu::violations().front());
+      }
+    }
+  }
+}
+
+TEST_CASE("streams: without any one of its waits a collective is out of order") {
+  std::int64_t dropped = 0;
+  for (std::uint32_t ranks = 2; ranks <= 9; ++ranks) {
+    for (const PlanKind& kind : plan_kinds()) {
+      const CollectivePlan plan = plan_of(kind, ranks);
+      std::int64_t waits = 1; // of one call
+      for (std::int64_t wait = 0; wait < waits; ++wait) {
+        CAPTURE(text(kind, ranks, Variant::copy_engine));
+        CAPTURE(wait);
+        Played played(ranks, plan.elements);
+        for (std::uint32_t rank = 0; rank < ranks; ++rank) { // main has used all buffers
+          (void)played.set->read(rank, plan.elements);
+          STEPSIM_CUDA(
+              cudaMemsetAsync(played.set->x(rank), 0, 4 * plan.elements, played.set->main().get()));
+          STEPSIM_CUDA(cudaMemsetAsync(played.set->temp(rank), 0, 4 * plan.elements,
+                                       played.set->main().get()));
+        }
+        cuda_on_cpu::drop_wait(wait);
+        const std::int64_t before = cuda_on_cpu::calls().waits;
+        played.set->enqueue(plan, Variant::copy_engine, 0);
+        waits = cuda_on_cpu::calls().waits - before;
+        played.set->main().synchronize();
+        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+          STEPSIM_CUDA(
+              cudaMemsetAsync(played.set->x(rank), 0, 4 * plan.elements, played.set->main().get()));
+          STEPSIM_CUDA(cudaMemsetAsync(played.set->temp(rank), 0, 4 * plan.elements,
+                                       played.set->main().get()));
+        }
+        REQUIRE(!cuda_on_cpu::violations().empty());
+        ++dropped;
+      }
+    }
+  }
+  CHECK(dropped > 3'000);
+}
