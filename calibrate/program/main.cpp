@@ -13,6 +13,7 @@
 #include "calibrate/program/program.hpp"
 #include "calibrate/program/replay_command.hpp"
 #include "calibrate/program/report_command.hpp"
+#include "cli/commands/help_command.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
@@ -56,7 +57,9 @@ CommandFunction replay_command() {
   }
 }
 
-std::array<Command, 6> all_commands() {
+int help(const cli::Invocation& invocation);
+
+std::array<Command, 7> all_commands() {
   return {
       Command{"fit", "network parameters and curves from measured times", fit, ""},
       Command{"fit-library", "the model of NCCL from logs of several shapes", fit_library_model,
@@ -65,6 +68,7 @@ std::array<Command, 6> all_commands() {
       Command{"cuda", "collectives and kernels measured on the local GPUs", cuda_command(), "CUDA"},
       Command{"mpi", "collectives predicted and measured between processes", mpi_command(), "MPI"},
       Command{"replay", "a training step executed for real", replay_command(), "MPI"},
+      Command{"help", "the help of a command, man page and shell completion", help, ""},
   };
 }
 
@@ -112,14 +116,12 @@ std::string version_text() {
   return text + ")\nback ends: " + back_ends_text() + "\n";
 }
 
-// A command without its back end is a skip (77) and no error: scripts can go on.
-int run_command(const std::string& name, const cli::Invocation& invocation) {
+// Throws UsageError, with the nearest name, for an unknown command.
+Command find_command(const std::string& name) {
   std::vector<std::string_view> known;
   for (const Command& command : all_commands()) {
     if (command.name == name) {
-      return command.run != nullptr
-                 ? command.run(invocation)
-                 : cli::report_error("built without " + std::string(command.back_end), kSkipped);
+      return command;
     }
     known.push_back(command.name);
   }
@@ -128,7 +130,23 @@ int run_command(const std::string& name, const cli::Invocation& invocation) {
                    (nearest.empty() ? "; see stepsim-calibrate --help" : nearest));
 }
 
-// `help COMMAND` is `COMMAND --help`. Without a command the help goes to standard error with the
+// Commands of the back ends that this build lacks have no page.
+int help(const cli::Invocation& invocation) {
+  cli::ProgramPage program{
+      kProgram,
+      "turns measurements into the numbers a scenario needs",
+      help_text(),
+      {},
+      [](const std::string& name) { return cli::page_of_command(find_command(name).run, ""); }};
+  for (const Command& command : all_commands()) {
+    if (command.run != nullptr) {
+      program.commands.push_back({command.name, command.summary});
+    }
+  }
+  return cli::help_of(invocation, program);
+}
+
+// Without a command the help goes to standard error with the
 // code of a usage error: a script that lost its argument must not go on.
 int dispatch(int argc, char** argv) {
   if (argc < 2) {
@@ -136,7 +154,7 @@ int dispatch(int argc, char** argv) {
     return cli::kUsage;
   }
   const std::string first = argv[1];
-  if (first == "--help" || first == "-h" || (first == "help" && argc == 2)) {
+  if (first == "--help" || first == "-h") {
     cli::print_text(help_text());
     return cli::kOk;
   }
@@ -147,16 +165,16 @@ int dispatch(int argc, char** argv) {
   cli::Invocation invocation;
   invocation.started = std::chrono::steady_clock::now();
   invocation.command_line = cli::command_line(kProgram, argc, argv);
-  if (first == "help") {
-    invocation.arguments = {"--help"};
-    return run_command(argv[2], invocation);
-  }
   if (first.starts_with('-')) {
     throw UsageError(base::shown_value(first) + ": unknown option; options follow the command, see "
                                                 "stepsim-calibrate --help");
   }
   invocation.arguments.assign(argv + 2, argv + argc);
-  return run_command(first, invocation);
+  const Command command = find_command(first);
+  // A command without its back end is a skip (77) and no error: scripts can go on.
+  return command.run != nullptr
+             ? command.run(invocation)
+             : cli::report_error("built without " + std::string(command.back_end), kSkipped);
 }
 
 } // namespace

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-struct evp_md_ctx_st; // libcrypto's EVP_MD_CTX
+struct SHA256state_st; // libcrypto's SHA256_CTX
 
 namespace stepsim::io {
 
@@ -17,9 +17,9 @@ public:
 
 private:
   struct Free {
-    void operator()(evp_md_ctx_st* context) const;
+    void operator()(SHA256state_st* context) const;
   };
-  std::unique_ptr<evp_md_ctx_st, Free> context_;
+  std::unique_ptr<SHA256state_st, Free> context_;
 };
 
 // The digest of one text, 64 hex digits.

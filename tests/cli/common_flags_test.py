@@ -43,6 +43,7 @@ COMMANDS = {
     "models": ["list"],
     "topologies": ["list"],
     "presets": [],
+    "help": ["run"],
 }
 RECORDS = {"sweep", "merge"}  # their files are JSON Lines
 

@@ -2,11 +2,13 @@
 """The scripts in examples/ that split a sweep, run as users run them: their merged file is that of
 one process. Exit 77 where the tool is not installed.
 
-usage: parallel_examples_test.py gnu_parallel|mpirun|slurm STEPSIM
+usage: parallel_examples_test.py gnu_parallel|mpirun|slurm|slurm_requeue STEPSIM
+slurm_requeue kills a task of the array in the middle, and Slurm starts it again.
 """
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -24,7 +26,7 @@ SlurmdPort={port2}
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.sock
+AuthInfo=socket={folder}/munge.sock,cred_expire=5
 CredType=cred/munge
 MpiDefault=none
 ProctrackType=proctrack/linuxproc
@@ -49,6 +51,23 @@ def need(*tools):
         if shutil.which(tool) is None:
             print(f"skipped: {tool} is not installed")
             sys.exit(SKIPPED)
+
+
+def write_long_sweep(folder):
+    """Some seconds of work: a task is still running when it is killed."""
+    layers = [{"name": f"layer {i}", "forward_s": 1e-4, "backward_s": 2e-4,
+               "gradient_bytes": 40_000 * (i % 17 + 1)} for i in range(60)]
+    network = {"model": "flow"}
+    sweep = {"kind": "sweep",
+             "scenario": {"workload": {"layers": layers}, "seed": 3,
+                          "cluster": {"nodes": 8, "network": network,
+                                      "topology": {"preset": "star", "hosts": 16, "latency_s": 1e-5,
+                                                   "bandwidth_Bps": 1e9}},
+                          "variability": {"compute_cv": 0.1}},
+             "axes": [{"field": "/cluster/nodes", "from": 2, "to": 16, "steps": 15},
+                      {"field": "/communication/schedule", "values": ["wfbp", "ddp"]}],
+             "replications": 20}
+    (folder / "sweep.json").write_text(json.dumps(sweep))
 
 
 def write_sweep(folder):
@@ -136,12 +155,37 @@ class Slurm:
             time.sleep(0.1)
 
 
-def run_slurm(folder, environment, stepsim):
+def wait_for(what, condition, seconds=150):
+    give_up = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > give_up:
+            sys.exit(f"FAILED: {what}: not within {seconds} s")
+        time.sleep(0.05)
+
+
+def requeue_one(slurm, folder, job):
+    """Task 1 is stopped when it has written points, and is started again by Slurm."""
+    shard = folder / "out.shard-1-of-4.jsonl"
+    wait_for("the first points of task 1", lambda: shard.exists() and shard.read_bytes().count(b"\n") > 3)
+    written = shard.read_bytes().count(b"\n")
+    slurm.run("scontrol", "requeue", f"{job}_1")
+    wait_for("the end of all tasks",
+             lambda: not slurm.run("squeue", "-h", "-o", "%t").replace("CG", "").strip())
+    restarts = re.search(r"Restarts=(\d+)", slurm.run("scontrol", "show", "job", f"{job}_1")).group(1)
+    if restarts != "1":
+        sys.exit(f"FAILED: task 1 was started again {restarts} times")
+    print(f"task 1 was killed after {written} lines and started again")
+
+
+def run_slurm(folder, environment, stepsim, kill):
     output = folder / "out"
     with Slurm(folder, environment) as slurm:
-        slurm.run("sbatch", "--wait", "--array=0-3", f"--output={folder}/log/%a.log",
-                  str(EXAMPLES / "slurm/array.sbatch"), str(folder / "sweep.json"),
-                  str(folder / "out.jsonl"))
+        words = ["sbatch", "--parsable", "--array=0-3", f"--output={folder}/log/%a.log",
+                 *([] if kill else ["--wait"]), str(EXAMPLES / "slurm/array.sbatch"),
+                 str(folder / "sweep.json"), str(folder / "out.jsonl")]
+        job = slurm.run(*words).strip()
+        if kill:
+            requeue_one(slurm, folder, job)
     shards = sorted(folder.glob("out.shard-*-of-4.jsonl"))
     if len(shards) != 4:
         sys.exit(f"FAILED: {len(shards)} shards, expected 4")
@@ -164,10 +208,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="stepsim-") as name:
         folder = pathlib.Path(name)
         folder.chmod(0o755)
-        write_sweep(folder)
+        (write_long_sweep if kind == "slurm_requeue" else write_sweep)(folder)
         run([stepsim, "sweep", str(folder / "sweep.json"), "-o", str(folder / "whole.jsonl")], environment)
-        if kind == "slurm":
-            run_slurm(folder, environment, stepsim)
+        if kind.startswith("slurm"):
+            run_slurm(folder, environment, stepsim, kind == "slurm_requeue")
         else:
             run([str(EXAMPLES / f"parallel/{kind}.sh"), str(folder / "sweep.json"),
                  str(folder / "out.jsonl")], environment, cwd=folder)

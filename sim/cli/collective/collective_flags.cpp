@@ -261,6 +261,11 @@ void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
   }
 }
 
+std::string_view pointer_of_collective_flag(std::string_view flag) {
+  const auto found = std::ranges::find(kFlags, flag, &Flag::name);
+  return found == kFlags.end() ? std::string_view() : found->pointer;
+}
+
 // Files that flags name are relative to the working directory, and their errors are not errors of
 // FILE. What is typed has its unit, so that no number is unusual.
 study::Sweep read_collective(const CollectiveFlags& flags) {

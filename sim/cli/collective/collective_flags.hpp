@@ -29,6 +29,10 @@ struct CollectiveFlags {
 // command line is parsed.
 void add_collective_flags(CLI::App& app, CollectiveFlags& flags);
 
+// The pointer of the key that a flag sets in a file of kind collective, "--op" -> "/op"; "" for
+// flags that set none.
+[[nodiscard]] std::string_view pointer_of_collective_flag(std::string_view flag);
+
 // The collective of FILE, or an empty one, with the flags put in. Throws UsageError `--ranks 0:
 // must be an integer in [1, 1048576], got 0`, InputError for the file.
 [[nodiscard]] study::Sweep read_collective(const CollectiveFlags& flags);

@@ -2,8 +2,12 @@
 // misspelt one come from here, so that a command without a row does not exist.
 #include "cli/commands/commands.hpp"
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
+#include "base/error.hpp"
+#include "base/nearest.hpp"
 #include "cli/collective/collective_command.hpp"
 #include "cli/commands/breakeven_command.hpp"
 #include "cli/commands/check_command.hpp"
@@ -12,6 +16,7 @@
 #include "cli/commands/explain_command.hpp"
 #include "cli/commands/fit_overlap_command.hpp"
 #include "cli/commands/flows_command.hpp"
+#include "cli/commands/help_command.hpp"
 #include "cli/commands/import_command.hpp"
 #include "cli/commands/init_command.hpp"
 #include "cli/commands/keys_command.hpp"
@@ -63,10 +68,31 @@ constexpr std::array kCommands{
     Command{"Data", "topologies", "list, show and draw networks, node types and topologies",
             topologies},
     Command{"Data", "presets", "list and show node types, the machines that people own", presets},
+    Command{"Help", "help", "the help of a command, man pages and shell completion", help},
 };
+
+// Commands to come: a name that is near to one of them is no answer.
+constexpr std::array<std::string_view, 4> kPlanned{"plot", "report", "reproduce", "web"};
 
 } // namespace
 
 std::span<const Command> commands() { return kCommands; }
+
+// The names are few: a search over the table is also the list of known words for the error.
+const Command& find_command(const std::string& name) {
+  std::vector<std::string_view> known;
+  for (const Command& command : kCommands) {
+    if (command.name == name) {
+      return command;
+    }
+    known.push_back(command.name);
+  }
+  if (std::ranges::find(kPlanned, name) != kPlanned.end()) {
+    throw UsageError(name + ": not in this version");
+  }
+  const std::string nearest = base::did_you_mean(name, known);
+  throw UsageError(base::shown_value(name) + ": unknown command" +
+                   (nearest.empty() ? "; see stepsim --help" : nearest));
+}
 
 } // namespace stepsim::cli

@@ -2,6 +2,7 @@
 // The table of commands: what exists, in the order and groups of `stepsim --help`. A new command is
 // a file NAME_command.cpp with its header, and one row in commands.cpp.
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "cli/shell/app.hpp"
@@ -17,5 +18,8 @@ struct Command {
 
 // All commands; rows of one group stand together.
 [[nodiscard]] std::span<const Command> commands();
+
+// The command of this name. Throws UsageError, with the nearest name, for an unknown one.
+[[nodiscard]] const Command& find_command(const std::string& name);
 
 } // namespace stepsim::cli

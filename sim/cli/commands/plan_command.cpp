@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "cli/shell/help.hpp"
+#include "cli/help/help_text.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "plan/bounds.hpp"

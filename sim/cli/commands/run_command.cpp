@@ -7,12 +7,15 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "cli/commands/finished_run.hpp"
 #include "cli/commands/program_input.hpp"
+#include "cli/commands/run_lines.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/commands/scenario_source.hpp"
 #include "cli/shell/flag_values.hpp"
@@ -25,8 +28,6 @@
 #include "export/chrome_trace.hpp"
 #include "programs/explained.hpp"
 #include "programs/explained_tree.hpp"
-#include "run/measured_exchanges.hpp"
-#include "run/result_file.hpp"
 #include "run/run.hpp"
 #include "run/run_timeline.hpp"
 #include "run/work_estimate.hpp"
@@ -40,6 +41,8 @@ namespace stepsim::cli {
 
 namespace {
 
+constexpr std::array kRunFormats{Format::json, Format::jsonl, Format::table};
+
 constexpr CommandText kRunText{
     "run",
     "SCENARIO",
@@ -49,10 +52,11 @@ constexpr CommandText kRunText{
     "stepsim run scenario.json --set /cluster/nodes=64"
     " --set /cluster/network/bandwidth_Bps=25Gbps\n"
     "stepsim run scenario.json --json -o result.json --timeline timeline.json.gz\n"
-    "stepsim run sweep.jsonl --point 17",
+    "stepsim run sweep.jsonl --point 17\n"
+    "stepsim run --lines - < scenarios.jsonl > results.jsonl",
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json; a\n"
     "timeline opens in https://ui.perfetto.dev and chrome://tracing.",
-    kJsonOrTable,
+    kRunFormats,
 };
 
 // Shorter runs end before a progress line with an estimate could be read.
@@ -68,6 +72,7 @@ struct RunOptions {
   std::string replications;
   std::string measured_step;
   bool accept_estimate = false;
+  bool lines = false;
 };
 
 // Which nodes ("0,1") and iterations ("3-5") the timeline shows. Nodes are sorted and each is kept
@@ -176,6 +181,15 @@ void warn_of_other_record(const io::Json& record, const RunOptions& options,
   }
 }
 
+// As JSON with an indent, or on one line.
+void write_result(const Common& common, const io::Json& out) {
+  if (format_of(common, Format::json) == Format::jsonl) {
+    write_output(common, io::compact(out) + "\n");
+  } else {
+    write_tree(common, out);
+  }
+}
+
 // A file of kind program. What a run of a scenario has beside its times needs a workload.
 int run_program(const Invocation& invocation, const io::Json& tree, const RunOptions& options,
                 study::Files& files, const Common& common) {
@@ -185,10 +199,10 @@ int run_program(const Invocation& invocation, const io::Json& tree, const RunOpt
   }
   const study::Explained explained =
       study::explained_program(load_program(tree, files, options.flags));
-  if (format_of(common, Format::table) == Format::json) {
+  if (format_of(common, Format::table) != Format::table) {
     io::Json out = study::explained_tree(explained);
     out.set("meta", meta(invocation));
-    write_tree(common, out);
+    write_result(common, out);
   } else {
     write_output(common, program_text(explained));
   }
@@ -210,6 +224,10 @@ int run(const Invocation& invocation) {
   app.add_option("--replications", options.replications,
                  "runs with so many seeds; the iteration time is their mean, with a 95 % interval")
       ->type_name("N");
+  app.add_flag("--lines", options.lines,
+               "reads JSON Lines, a scenario in each or {\"scenario\": .., \"set\": {POINTER: "
+               "VALUE}}, and answers each with its result on one line before it reads the next; "
+               "errors are records");
   constexpr const char* kEstimate = "Estimate for a GPU";
   app.add_option("--measured-step", options.measured_step,
                  "scale the times to this step of one GPU, without communication; short for --set "
@@ -239,6 +257,12 @@ int run(const Invocation& invocation) {
   }
   check_timeline_flags(options, common);
   add_estimate_settings(options);
+  if (options.lines) {
+    if (!options.timeline.empty() || !options.replications.empty()) {
+      throw UsageError("--lines: goes without --timeline and --replications");
+    }
+    return run_lines(invocation, options.file, options.flags, common);
+  }
   const Format format = format_of(common, Format::table);
   study::Files files(invocation.data_folder, {common.output, options.timeline});
   const ScenarioSource source = read_scenario_source(options.file, options.flags.point);
@@ -265,29 +289,21 @@ int run(const Invocation& invocation) {
     common.work.estimate(estimate);
   }
   const auto started = std::chrono::steady_clock::now();
-  study::Result result = run_scenario(scenario, tree, options.flags, replications);
+  study::Result result = finished_run(scenario, tree, files, options.flags, replications);
   for (std::string& warning : study::changed_files(source.files, source.tree, tree, files)) {
     result.warnings.push_back(std::move(warning));
   }
   warn_of_other_record(source.record, options, result);
   const std::chrono::duration<double> simulation = std::chrono::steady_clock::now() - started;
-  result.defaults = study::defaults_that_decide(tree, scenario);
-  result.files = study::named_files(tree, files);
-  result.measured_exchanges = study::measured_exchanges(scenario);
-  if (auto warning = study::far_exchanges(scenario, result.measured_exchanges)) {
-    result.warnings.push_back(std::move(*warning));
-  }
   if (!options.timeline.empty()) {
     write_timeline(options, common, result);
   }
-  if (format == Format::json) {
-    io::Json out = study::result_tree(result);
-    io::Json& inside = *out.find("scenario");
-    inside = study::with_names_relative_to(std::move(inside), common.output, tree);
+  if (format != Format::table) {
+    io::Json out = finished_tree(result, tree, common.output);
     out.set("meta", result.packet_hops ? simulation_meta(invocation, result.events,
                                                          result.packet_hops, simulation.count())
                                        : meta(invocation));
-    write_tree(common, out);
+    write_result(common, out);
   } else {
     io::require_finite(study::flat_summary(result.summary));
     write_output(common, run_text(result));

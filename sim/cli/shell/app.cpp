@@ -11,7 +11,8 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "cli/shell/help.hpp"
+#include "cli/help/command_page.hpp"
+#include "cli/help/help_text.hpp"
 #include "cli/shell/key_flags.hpp"
 #include "cli/shell/output_flags.hpp"
 #include "cli/shell/version.hpp"
@@ -22,32 +23,34 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kColors{"always", "never", "auto"};
 constexpr std::array<std::string_view, 3> kProgress{"auto", "plain", "none"};
-constexpr const char* kGroup = "Output";
 
 void add_common(CLI::App& app, const CommandText& text, Common& common) {
-  app.add_flag("--json", common.json, "machine-readable result")->group(kGroup);
+  app.add_flag("--json", common.json, "machine-readable result")->group(kOutputGroup);
   app.add_option("-o,--output", common.output, "where the result goes; default -, standard output")
       ->type_name("FILE")
-      ->group(kGroup);
-  app.add_option("--format", common.format,
-                 words_of(text.formats) +
-                     (text.formats.size() > 1
-                          ? "; default by the name of the file, else the command's"
-                          : ""))
-      ->type_name("WORD")
-      ->group(kGroup);
+      ->group(kOutputGroup);
+  if (app.get_option_no_throw("--format") == nullptr) { // help has other formats
+    app.add_option("--format", common.format,
+                   words_of(text.formats) +
+                       (text.formats.size() > 1
+                            ? "; default by the name of the file, else the command's"
+                            : ""))
+        ->type_name("WORD")
+        ->group(kOutputGroup);
+  }
   if (app.get_option_no_throw("--force") == nullptr) { // some commands have more to say about it
     app.add_flag("--force", common.force, "lets a result replace a file of another kind")
-        ->group(kGroup);
+        ->group(kOutputGroup);
   }
-  app.add_flag("--quiet", common.quiet, "no progress and no notes; warnings stay")->group(kGroup);
+  app.add_flag("--quiet", common.quiet, "no progress and no notes; warnings stay")
+      ->group(kOutputGroup);
   app.add_option("--color", common.color, "always, never or auto; default auto")
       ->type_name("WORD")
-      ->group(kGroup);
+      ->group(kOutputGroup);
   app.add_option("--progress", common.progress, "auto, plain or none; default auto")
       ->type_name("WORD")
-      ->group(kGroup);
-  app.set_help_flag("-h,--help", "this text")->group(kGroup);
+      ->group(kOutputGroup);
+  app.set_help_flag("-h,--help", "this text")->group(kOutputGroup);
 }
 
 // A negative number is a value and not an unknown option.
@@ -122,7 +125,9 @@ void read_arguments(CLI::App& app, const CommandText& text,
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
-  if (const std::vector<std::string> surplus = app.remaining(); !surplus.empty()) {
+  std::vector<std::string> surplus = app.remaining();
+  std::erase(surplus, "--"); // the end of the options, which CLI11 counts as left over
+  if (!surplus.empty()) {
     throw UsageError(base::shown_value(surplus.front()) + ": surplus argument" + hint);
   }
 }
@@ -132,11 +137,15 @@ void read_arguments(CLI::App& app, const CommandText& text,
 // --help is answered before anything is checked: it must work next to a wrong option.
 bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation, Common& common) {
   add_common(app, text, common);
+  if (invocation.described) {
+    invocation.described(page_of(app, text));
+    return false;
+  }
   const auto& arguments = invocation.arguments;
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   if (std::any_of(arguments.begin(), end,
                   [](const std::string& word) { return word == "--help" || word == "-h"; })) {
-    print_text(command_help(app, text));
+    print_text(with_installed_places(command_help(page_of(app, text)), invocation.data_folder));
     return false;
   }
   read_arguments(app, text, arguments);

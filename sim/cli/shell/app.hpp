@@ -42,12 +42,19 @@ enum ExitCode : int {
   kClosedPipe = 141, // 128 + SIGPIPE, as shells report it; no message
 };
 
+struct CommandPage;
+
+// The group of the options that every command has.
+inline constexpr const char* kOutputGroup = "Output";
+
 // What the user typed and where the shipped data lies.
 struct Invocation {
   std::vector<std::string> arguments;            // after the name of the command
   std::string command_line;                      // all of it, for `meta`
   std::string data_folder;                       // holds models/ and topologies/
   std::chrono::steady_clock::time_point started; // of the program, for wall_s
+  // If set, `parse` hands the page of the command over (help/command_page.hpp) and gives false.
+  std::function<void(const CommandPage&)> described{};
 };
 
 // Options that every command takes. Raw words as typed; checked by `parse`.
@@ -89,11 +96,11 @@ struct CommandText {
   std::string_view program = "stepsim";
 };
 
-// Adds the common options, reads the arguments into what `app` is bound to and answers --help
-// (then returns false). Options that the command should list in a group carry `->group("...")`;
-// their description ends with default and unit. Throws UsageError: unknown option with the nearest
-// known one, missing or surplus argument, a format that the command does not write, an output that
-// is one of the files given as inputs or another output.
+// Adds the common options, reads the arguments into what `app` is bound to and answers --help, or
+// who asks for the page of the command (then returns false). Options that the command should list
+// in a group carry `->group("...")`; their description ends with default and unit. Throws
+// UsageError: unknown option with the nearest known one, missing or surplus argument, a format that
+// the command does not write, an output that is one of the files given as inputs or another output.
 [[nodiscard]] bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
                          Common& common);
 

@@ -1,12 +1,13 @@
 // Help is written here and not by CLI11: examples come first, and groups stand in the order in
 // which commands add their options.
-#include "cli/shell/help.hpp"
-
-#include <CLI/CLI.hpp>
+#include "cli/help/help_text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 
 #include "cli/commands/commands.hpp"
+#include "cli/help/command_page.hpp"
 
 namespace stepsim::cli {
 
@@ -49,23 +50,23 @@ void append_indented_lines(std::string& out, std::string_view lines) {
   }
 }
 
-std::string option_names(const CLI::Option& option) {
-  if (option.get_positional()) {
-    return option.get_name(true);
+// "-o, --output FILE"
+std::string names_text(const OptionText& option) {
+  std::string text;
+  for (const std::string& name : option.names) {
+    text += (text.empty() ? "" : ", ") + name;
   }
-  std::string names;
-  for (const std::string& name : option.get_snames()) {
-    names += "-" + name + ", ";
-  }
-  for (const std::string& name : option.get_lnames()) {
-    names += "--" + name + ", ";
-  }
-  names.resize(names.size() - 2);
-  if (option.get_items_expected_max() > 0) {
-    names += " " + option.get_type_name();
-  }
-  return names;
+  return option.value.empty() ? text : text + " " + option.value;
 }
+
+// Folders that texts name, and where they lie when stepsim is installed, below the data folder.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPlaces{
+    {{"docs/", "../doc/stepsim/docs/"},
+     {"schemas/", "schemas/"},
+     {"models/", "models/"},
+     {"topologies/", "topologies/"},
+     {"traces/", "traces/"},
+     {"examples/", "examples/"}}};
 
 } // namespace
 
@@ -78,7 +79,8 @@ std::string help_list(std::string_view heading, std::span<const HelpRow> rows) {
   return out;
 }
 
-std::string command_help(const CLI::App& app, const CommandText& text) {
+std::string command_help(const CommandPage& page) {
+  const CommandText& text = page.text;
   std::string out = "Usage: " + std::string(text.program) + " " + std::string(text.name);
   if (!text.usage.empty()) {
     out.append(" ").append(text.usage);
@@ -86,27 +88,49 @@ std::string command_help(const CLI::App& app, const CommandText& text) {
   out += " [options]\n\nExamples:\n";
   append_indented_lines(out, text.examples);
   out.append("\n").append(text.sentence).append("\n");
-  std::vector<std::string> groups;
-  for (const CLI::Option* option : app.get_options()) {
-    if (std::find(groups.begin(), groups.end(), option->get_group()) == groups.end()) {
-      groups.push_back(option->get_group());
-    }
-  }
-  std::stable_partition(groups.begin(), groups.end(),
-                        [](const std::string& group) { return group != "Output"; });
-  for (const std::string& group : groups) {
+  for (const std::string& group : groups_of(page)) {
     out += "\n" + group + ":\n";
-    for (const CLI::Option* option : app.get_options()) {
-      if (option->get_group() == group) {
-        append_row(out, option_names(*option), kLeft, option->get_description());
+    for (const OptionText& option : page.options) {
+      if (option.group == group) {
+        append_row(out, names_text(option), kLeft, option.sentence);
       }
     }
   }
-  if (const std::string footer = app.get_footer(); !footer.empty()) {
-    out.append("\n").append(footer);
+  if (!page.footer.empty()) {
+    out.append("\n").append(page.footer);
   }
   if (!text.see.empty()) {
     out.append("\n").append(text.see).append("\n");
+  }
+  return out;
+}
+
+// A path is replaced where the installed file is there: "traces/mine.json" of an example is not.
+std::string with_installed_places(std::string text, const std::string& data_folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(fs::path(data_folder) / "../doc/stepsim/docs", error)) {
+    return text;
+  }
+  constexpr std::string_view kPath =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = text.find_first_not_of(kPath, at);
+    end = end == at ? at + 1 : std::min(end, text.size());
+    std::string word = text.substr(at, end - at);
+    const std::size_t dots = word.size() - (word.find_last_not_of('.') + 1); // ends a sentence
+    for (const auto& [folder, place] : kPlaces) {
+      const fs::path file =
+          fs::path(data_folder) / place /
+          word.substr(0, word.size() - dots).erase(0, word.starts_with(folder) ? folder.size() : 0);
+      if (word.starts_with(folder) && fs::is_regular_file(file, error)) {
+        word = file.lexically_normal().string() + std::string(dots, '.');
+        break;
+      }
+    }
+    out += word;
+    at = end;
   }
   return out;
 }
@@ -138,9 +162,9 @@ std::string program_help() {
            "stepsim import kineto profile.json.gz -o traces/mine.json\n");
   out +=
       "\n`stepsim COMMAND --help` explains a command, `stepsim keys POINTER` a key of a scenario,\n"
-      "`stepsim --version` the build. stepsim-calibrate measures networks and GPUs and fits them.\n"
-      "Exit codes: 0 ok, 1 simulation error, 2 usage, 3 bad input file, 4 target not met,"
-      " 130 interrupted, 141 standard output closed.\n";
+      "`stepsim --version` the build. stepsim-calibrate measures networks and GPUs and fits "
+      "them.\n";
+  out.append(kExitCodes).append("\n");
   return out;
 }
 

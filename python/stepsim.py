@@ -1,0 +1,343 @@
+"""Runs stepsim, the simulator of distributed training, from Python.
+
+    import stepsim
+    step = stepsim.run("scenario.json", set={"/cluster/nodes": 64})
+    print(step.summary.iteration_time_s)
+    table = stepsim.sweep("scenario.json", over={"/cluster/nodes": [8, 16, 32]})
+
+A scenario is a dict or the path of a file; names of files inside a dict are relative to the working
+directory. Numbers are those of the command, bit for bit. Tables are pandas.DataFrame where pandas
+is installed, else lists of dicts; both have `attrs["units"]`. `run` and `run_many` keep one process
+of `stepsim run --lines`, which threads share. The command is the one named by the environment
+variable STEPSIM, else the one installed with this module, else the one on PATH.
+"""
+import atexit
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+import threading
+
+__all__ = ["Error", "InputError", "Picture", "Result", "SimulationError", "Table", "UsageError",
+           "collective", "compare", "plot", "report", "run", "run_many", "solve", "sweep", "version"]
+
+
+class Error(Exception):
+    """What stepsim cannot do. `code` is the exit code of the command, `message` its first line."""
+
+    def __init__(self, message, code=1, pointer="", file="", problems=()):
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.pointer = pointer
+        self.file = file
+        self.problems = list(problems) or [{"file": file, "pointer": pointer, "message": message}]
+
+    @property
+    def did_you_mean(self):
+        """The known words nearest to a wrong one; empty if none is near."""
+        found = re.search(r"did you mean (.+?)\?", self.message)
+        return [word.strip('"') for word in re.split(r", | or ", found.group(1))] if found else []
+
+
+class SimulationError(Error):
+    """The simulation cannot go on, or the process ended."""
+
+
+class UsageError(Error):
+    """A wrong argument."""
+
+
+class InputError(Error):
+    """A wrong value in a scenario or a file: `pointer` says where, `problems` lists all of them."""
+
+
+KINDS = {1: SimulationError, 2: UsageError, 3: InputError}
+
+
+def _error(code, problems):
+    first = problems[0]
+    place = [first["file"], first["pointer"]]
+    text = ": ".join([each for each in place if each] + [first["message"]])
+    return KINDS.get(code, Error)(text, code, first["pointer"], first["file"], problems)
+
+
+class Result(dict):
+    """A dict whose keys are attributes, too: `result.summary.iteration_time_s`."""
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __dir__(self):
+        return [*super().__dir__(), *self]
+
+
+class Table(list):
+    """Rows as dicts, where pandas is not installed. `attrs["units"]` has the units of the columns."""
+
+    def __init__(self, rows, attrs):
+        super().__init__(rows)
+        self.attrs = attrs
+
+
+class Picture(str):
+    """An SVG that notebooks show."""
+
+    def _repr_svg_(self):
+        return str(self)
+
+    def save(self, path):
+        pathlib.Path(path).write_text(self, encoding="utf-8")
+
+
+def _command():
+    """The path of the command, looked up anew each time: tests and users change STEPSIM."""
+    beside = pathlib.Path(sysconfig.get_path("scripts")) / "stepsim"
+    named = os.environ.get("STEPSIM")
+    found = named or (str(beside) if beside.exists() else shutil.which("stepsim"))
+    if not found:
+        raise Error("the command stepsim is not on PATH; name it in the variable STEPSIM")
+    return found
+
+
+class _Lines:
+    """One process of `stepsim run --lines`, started at the first call and again if it has ended."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.process = None
+        self.started_for = None
+
+    def ask(self, request):
+        text = json.dumps(request, allow_nan=False) + "\n"
+        with self.lock:
+            process = self.running()
+            try:
+                process.stdin.write(text.encode())
+                process.stdin.flush()
+                answer = process.stdout.readline()
+            except (BrokenPipeError, ValueError, OSError):
+                answer = b""
+            except BaseException:  # interrupted between question and answer: they would not fit
+                self.stop()
+                raise
+            if not answer.endswith(b"\n"):
+                code = self.stop()
+                raise SimulationError(f"stepsim ended before it answered (exit code {code})", code)
+        record = json.loads(answer, object_pairs_hook=Result)
+        if record.get("kind") == "error":
+            for problem in record["problems"]:  # a scenario in memory has no file
+                problem["file"] = re.sub(r"^line \d+$", "", problem["file"])
+            raise _error(record["code"], record["problems"])
+        return record
+
+    def running(self):
+        place = (_command(), os.getcwd(), os.getpid())
+        if self.process is not None and (self.started_for != place or self.process.poll() is not None):
+            if self.started_for[2] == place[2]:
+                ended = self.process.poll()
+                self.stop()
+                if ended is not None:
+                    raise SimulationError(f"stepsim has ended (exit code {ended})", ended)
+            else:  # forked: the process is the parent's
+                self.process.stdin.close()
+                self.process.stdout.close()
+                self.process.returncode = 0
+                self.process = None
+        if self.process is None:
+            self.process = subprocess.Popen([place[0], "run", "--lines", "-", "--quiet"],
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            stderr=subprocess.DEVNULL)
+            self.started_for = place
+        return self.process
+
+    def stop(self):
+        process, self.process = self.process, None
+        if process is None:
+            return None
+        process.kill()
+        for stream in (process.stdin, process.stdout):
+            try:
+                stream.close()
+            except OSError:
+                pass
+        return process.wait()
+
+
+_lines = _Lines()
+atexit.register(_lines.stop)
+
+
+def _request(scenario, changes):
+    if not isinstance(scenario, dict):
+        scenario = os.path.abspath(os.fspath(scenario))
+    return {"scenario": scenario, "set": dict(changes or {})}
+
+
+def run(scenario, set=None):
+    """The result of one scenario, as `stepsim run --json` gives it. `set`: {POINTER: value}."""
+    return _lines.ask(_request(scenario, set))
+
+
+def run_many(scenarios, set=None, errors="raise"):
+    """The results of many scenarios in their order. errors="keep": errors stand among them."""
+    results = []
+    for scenario in scenarios:
+        try:
+            results.append(run(scenario, set))
+        except Error as error:
+            if errors != "keep":
+                raise
+            results.append(error)
+    return results
+
+
+def _words(changes):
+    """{POINTER: value} as the words of --set."""
+    words = []
+    for pointer, value in (changes or {}).items():
+        words += ["--set", f"{pointer}={value if isinstance(value, str) else json.dumps(value)}"]
+    return words
+
+
+def _axes(over):
+    words = []
+    for pointer, values in (over or {}).items():
+        if not isinstance(values, str):  # a text is a range or a list as the command takes it
+            values = ",".join(each if isinstance(each, str) else json.dumps(each) for each in values)
+        words += ["--over", f"{pointer}={values}"]
+    return words
+
+
+def _call(words, scenario=None, allowed=(0,)):
+    """Standard output of a command; `scenario` is named last, a dict goes to standard input."""
+    given = None
+    if isinstance(scenario, dict):
+        given = json.dumps(scenario, allow_nan=False)
+        words = [*words, "-"]
+    elif scenario is not None:
+        words = [*words, os.fspath(scenario)]
+    done = subprocess.run([_command(), *map(str, words)], input=given, capture_output=True,
+                          encoding="utf-8", check=False)
+    if done.returncode not in allowed:
+        problems = []
+        for line in done.stderr.splitlines():
+            if line.startswith("error: "):
+                found = re.match(r"(?:(?P<file>.*?): )?(?P<pointer>/\S*): (?P<message>.*)", line[7:])
+                problems.append(found.groupdict("") if found and done.returncode == 3 else
+                                {"file": "", "pointer": "", "message": line[7:]})
+        raise _error(done.returncode, problems or [
+            {"file": "", "pointer": "", "message": f"exit code {done.returncode}"}])
+    return done.stdout
+
+
+UNITS = {"_s": "s", "_Bps": "B/s", "_bytes": "B", "_Ps": "FLOP/s"}
+
+
+def _table(rows, columns=None, **attrs):
+    names = columns or (list(rows[0]) if rows else [])
+    attrs["units"] = {name: unit for name in names for end, unit in UNITS.items() if name.endswith(end)}
+    try:
+        import pandas
+    except ImportError:
+        return Table(rows, attrs)
+    frame = pandas.DataFrame(rows, columns=names)
+    frame.attrs.update(attrs)
+    return frame
+
+
+def sweep(scenario, over=None, set=None, jobs=None, file=None):
+    """Every point of a grid as a table with the columns of the command's CSV. `scenario` may be a
+    file or dict of kind sweep. `over`: {POINTER: values}, the first varies slowest. `file`: where
+    the records are kept as JSON Lines, for `plot` and `report`; one that exists is replaced."""
+    words = ["sweep", "--format", "jsonl", "--quiet", *_axes(over), *_words(set)]
+    if jobs is not None:
+        words += ["--jobs", jobs]
+    if file is not None:
+        words += ["-o", os.fspath(file), "--force"]
+    lines = _call(words, scenario)
+    if file is not None:
+        lines = pathlib.Path(file).read_text(encoding="utf-8")
+    header, *records = [json.loads(line) for line in lines.splitlines()]
+    for record in records:
+        record.pop("record", None)
+    varied = [name for name in (records[0] if records else {}) if name not in
+              ("point", "status", "method", "error")]
+    axes = [_column_of(axis, varied) for axis in header["axes"]]
+    rest = sorted(name for name in varied if name not in axes)
+    return _table(records, ["point", "status", *axes, *rest, "method", "error"], axes=axes)
+
+
+def _column_of(axis, names):
+    """A varied field is named by the end of its pointer, by all of it where two would be equal."""
+    pointer = axis["field"] if isinstance(axis, dict) else axis
+    return pointer if pointer in names else pointer.rsplit("/", 1)[-1]
+
+
+def compare(scenario, over, set=None):
+    """Alternatives as a table, best first."""
+    words = ["compare", "--json", "--quiet", *_axes(over), *_words(set)]
+    return _table(json.loads(_call(words, scenario))["rows"])
+
+
+def solve(scenario, pointer, between, target, set=None):
+    """All values of a field between two bounds at which a figure reaches its target:
+    solve(s, "/cluster/network/bandwidth_Bps", ("1Gbps", "400Gbps"), {"scaling_efficiency": 0.9})."""
+    (metric, value), = target.items()
+    words = ["solve", "--json", "--quiet", "--for", pointer, "--between", ",".join(map(str, between)),
+             "--target", f"{metric}={value}", *_words(set)]
+    return json.loads(_call(words, scenario, allowed=(0, 4)), object_pairs_hook=Result)
+
+
+def collective(**flags):
+    """Records of `stepsim collective`, one per combination; flags as the command has them:
+    collective(op="allreduce", algorithm=["ring", "lp"], ranks=8, bytes="1MB", latency="10us",
+    bandwidth="10Gbps")."""
+    words = ["collective", "--format", "jsonl", "--quiet"]
+    for name, value in flags.items():
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(flag)
+        elif value is not None and value is not False:
+            words += [flag, ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value]
+    return _table([json.loads(line) for line in _call(words).splitlines()])
+
+
+def _file_of(result, folder):
+    """The path of a result: a table becomes the file that it was made from."""
+    if not isinstance(result, dict):
+        return os.fspath(result)
+    path = pathlib.Path(folder) / "result.json"
+    path.write_text(json.dumps(result), encoding="utf-8")
+    return path
+
+
+def report(result, path):
+    """Writes a result, or the file of a result, sweep or comparison, as one HTML page."""
+    with tempfile.TemporaryDirectory() as folder:
+        _call(["report", "-o", os.fspath(path), "--quiet"], _file_of(result, folder))
+
+
+def plot(file, x, y, **flags):
+    """A picture of the output file of a sweep, shown by notebooks: plot("out.jsonl", x="nodes",
+    y="iteration_time_s", by="schedule")."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = pathlib.Path(folder) / "plot.svg"
+        words = ["plot", "-o", str(target), "--quiet", "--x", x, "--y", y]
+        for name, value in flags.items():
+            flag = "--" + name.replace("_", "-")
+            words += [flag] if value is True else [] if value in (None, False) else [flag, value]
+        _call(words, file)
+        return Picture(target.read_text(encoding="utf-8"))
+
+
+def version():
+    """The first line of `stepsim --version`."""
+    return _call(["--version"]).splitlines()[0]

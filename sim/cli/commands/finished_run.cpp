@@ -1,0 +1,34 @@
+#include "cli/commands/finished_run.hpp"
+
+#include <utility>
+
+#include "run/measured_exchanges.hpp"
+#include "run/result_file.hpp"
+#include "scenario/defaults.hpp"
+#include "scenario/named_files.hpp"
+#include "sweep/sweep_base.hpp"
+
+namespace stepsim::cli {
+
+study::Result finished_run(const study::Scenario& scenario, const io::Json& tree,
+                           study::Files& files, const ScenarioFlags& flags,
+                           std::int64_t replications) {
+  study::Result result = run_scenario(scenario, tree, flags, replications);
+  result.defaults = study::defaults_that_decide(tree, scenario);
+  result.files = study::named_files(tree, files);
+  result.measured_exchanges = study::measured_exchanges(scenario);
+  if (auto warning = study::far_exchanges(scenario, result.measured_exchanges)) {
+    result.warnings.push_back(std::move(*warning));
+  }
+  return result;
+}
+
+io::Json finished_tree(const study::Result& result, const io::Json& tree,
+                       const std::string& output) {
+  io::Json out = study::result_tree(result);
+  io::Json& inside = *out.find("scenario");
+  inside = study::with_names_relative_to(std::move(inside), output, tree);
+  return out;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,186 @@
+// stepsim help [COMMAND]: --help of a command, and what is made from the same tables: man pages,
+// completion scripts, and the words that these scripts ask for.
+#include "cli/commands/help_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/words.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/help/completion.hpp"
+#include "cli/help/help_text.hpp"
+#include "cli/help/man_page.hpp"
+#include "cli/help/shell_script.hpp"
+#include "cli/shell/output.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+enum class HelpFormat { text, json, man, bash, zsh, fish, words };
+constexpr auto kHelpFormats = base::words<HelpFormat>({{HelpFormat::text, "text"},
+                                                       {HelpFormat::json, "json"},
+                                                       {HelpFormat::man, "man"},
+                                                       {HelpFormat::bash, "bash"},
+                                                       {HelpFormat::zsh, "zsh"},
+                                                       {HelpFormat::fish, "fish"},
+                                                       {HelpFormat::words, "words"}});
+
+constexpr CommandText kHelpText{
+    "help",
+    "[COMMAND]",
+    "Prints the help of the program or of a command; as a man page (man), as a script that\n"
+    "completes words on TAB (bash, zsh, fish), or what is known about it (json). words prints "
+    "what\n"
+    "completes the last of the words that follow, which is what the scripts ask for.",
+    "stepsim help run\n"
+    "stepsim help run --format man | man -l -\n"
+    "source <(stepsim help --format bash)\n"
+    "stepsim help --format words -- collective --algorithm gt",
+    "Installed packages have man pages and completion already.",
+    kJsonOrTable,
+};
+
+io::Json option_tree(const OptionText& option, const CommandPage& page,
+                     const std::string& data_folder) {
+  io::Array words;
+  for (const Candidate& each : value_words(page, option, data_folder)) {
+    words.push_back(each.word);
+  }
+  return io::Object{{"names", io::Array(option.names.begin(), option.names.end())},
+                    {"value", option.value},
+                    {"argument", option.is_argument},
+                    {"group", option.group},
+                    {"sentence", option.sentence},
+                    {"words", std::move(words)}};
+}
+
+io::Json command_tree(const ProgramPage& program, const ProgramPage::Row& row) {
+  const CommandPage page = program.page(std::string(row.name));
+  io::Array options;
+  for (const OptionText& option : page.options) {
+    options.push_back(option_tree(option, page, program.data_folder));
+  }
+  return io::Object{{"name", row.name},
+                    {"summary", row.summary},
+                    {"usage", page.text.usage},
+                    {"sentence", page.text.sentence},
+                    {"examples", page.text.examples},
+                    {"options", std::move(options)}};
+}
+
+// All commands, or the one named. Throws UsageError for an unknown one.
+io::Json program_tree(const ProgramPage& program, const std::string& command) {
+  io::Array list;
+  for (const ProgramPage::Row& row : program.commands) {
+    if (command.empty() || row.name == command) {
+      list.push_back(command_tree(program, row));
+    }
+  }
+  if (list.empty()) {
+    list.push_back(command_tree(program, {command, ""}));
+  }
+  return io::Object{{"commands", std::move(list)}};
+}
+
+// The row of the command, for errors too: `page` throws for a name that is none.
+ProgramPage::Row row_of(const ProgramPage& program, const std::string& name) {
+  for (const ProgramPage::Row& row : program.commands) {
+    if (row.name == name) {
+      return row;
+    }
+  }
+  return {program.page(name).text.name, ""};
+}
+
+std::string text_in(HelpFormat format, const ProgramPage& program, const std::string& command,
+                    const std::vector<std::string>& words) {
+  switch (format) {
+  case HelpFormat::man:
+    if (!command.empty()) {
+      return man_page(program, row_of(program, command));
+    }
+    return program.has_pages_of_commands ? man_page(program) : whole_man_page(program);
+  case HelpFormat::bash:
+    return bash_script(program.name);
+  case HelpFormat::zsh:
+    return zsh_script(program.name);
+  case HelpFormat::fish:
+    return fish_script(program.name);
+  case HelpFormat::words:
+    return completion_text(complete(program, words));
+  case HelpFormat::json:
+    return io::pretty(program_tree(program, command));
+  case HelpFormat::text:
+    break;
+  }
+  return command.empty() ? program.help : command_help(program.page(command));
+}
+
+} // namespace
+
+CommandPage page_of_command(int (*run)(const Invocation&), const std::string& data_folder) {
+  Invocation invocation;
+  invocation.data_folder = data_folder;
+  CommandPage page;
+  invocation.described = [&](const CommandPage& described) { page = described; };
+  (void)run(invocation);
+  return page;
+}
+
+// Words may look like options: they follow "--".
+int help_of(const Invocation& invocation, const ProgramPage& program) {
+  std::vector<std::string> words;
+  CLI::App app;
+  app.add_option("COMMAND", words, "of which help is wanted; with --format words: what is typed");
+  std::string typed_format;
+  app.add_option("--format", typed_format,
+                 base::joined(kHelpFormats.all(), " or ") + "; default text")
+      ->type_name("WORD")
+      ->group(kOutputGroup);
+  Common common;
+  CommandText text = kHelpText;
+  text.program = program.name;
+  if (!parse(app, text, invocation, common)) {
+    return kOk;
+  }
+  if (!typed_format.empty()) {
+    require_word("--format", typed_format, kHelpFormats.all());
+  }
+  const HelpFormat fallback =
+      format_of(common, Format::table) == Format::json ? HelpFormat::json : HelpFormat::text;
+  const HelpFormat format = kHelpFormats.find(typed_format).value_or(fallback);
+  if (words.size() > 1 && format != HelpFormat::words) {
+    throw UsageError(base::shown_value(words[1]) + ": surplus argument; see " +
+                     std::string(program.name) + " help --help");
+  }
+  const std::string command = words.empty() || format == HelpFormat::words ? "" : words.front();
+  const std::string out =
+      with_installed_places(text_in(format, program, command, words), invocation.data_folder);
+  if (format == HelpFormat::words) {
+    write_named(common.output, out); // tabs stay
+  } else {
+    write_output(common, out);
+  }
+  return kOk;
+}
+
+int help(const Invocation& invocation) {
+  ProgramPage program{"stepsim",
+                      "predicts how long a training step takes on a GPU cluster, and why",
+                      program_help(),
+                      {},
+                      [&](const std::string& name) {
+                        return page_of_command(find_command(name).run, invocation.data_folder);
+                      },
+                      invocation.data_folder,
+                      true};
+  for (const Command& command : commands()) {
+    program.commands.push_back({command.name, command.summary});
+  }
+  return help_of(invocation, program);
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,36 @@
+#pragma once
+// A command in words: its options and texts as values. --help, man pages and shell completion are
+// written from it, so that they cannot differ.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/shell/app.hpp"
+
+namespace stepsim::cli {
+
+struct OptionText {
+  std::vector<std::string> names; // "-o", "--output"; of an argument its name alone, "SCENARIO"
+  std::string value;              // what follows the name, "FILE"; "" for switches and arguments
+  std::string sentence;
+  std::string group;
+  bool is_argument = false;
+  bool is_list = false; // an argument that may be given several times
+};
+
+struct CommandPage {
+  CommandText text;
+  std::vector<OptionText> options; // in the order in which the command adds them
+  std::string footer;              // tables of words below the options; "" = none
+};
+
+// The page of a command whose options, those of every command too, are in `app`.
+[[nodiscard]] CommandPage page_of(const CLI::App& app, const CommandText& text);
+
+// The option of this name, "--set" or "-o"; null if the command has none.
+[[nodiscard]] const OptionText* find_option(const CommandPage& page, std::string_view name);
+
+// The groups of the options in their order, those of every command last.
+[[nodiscard]] std::vector<std::string> groups_of(const CommandPage& page);
+
+} // namespace stepsim::cli

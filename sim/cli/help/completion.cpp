@@ -1,0 +1,163 @@
+// The words before the one that is completed say what it is: the name of the command, the value of
+// an option, an option, or an argument.
+#include "cli/help/completion.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+// Words that end so are not finished: the shell adds no blank.
+void keep_those_with(std::string_view typed, std::vector<Candidate>& words) {
+  std::erase_if(words, [&](const Candidate& each) { return !each.word.starts_with(typed); });
+}
+
+void put_before(std::string_view prefix, std::vector<Candidate>& words) {
+  for (Candidate& each : words) {
+    each.word.insert(0, prefix);
+  }
+}
+
+// The last word of a list: what stands before it is kept, and words it already has are left out.
+void complete_list(std::string_view typed, std::vector<Candidate>& words) {
+  const std::size_t comma = typed.rfind(',');
+  if (comma != typed.npos) {
+    const std::string before = "," + std::string(typed.substr(0, comma + 1));
+    std::erase_if(words, [&](const Candidate& each) {
+      return before.find("," + each.word + ",") != before.npos;
+    });
+    put_before(typed.substr(0, comma + 1), words);
+  }
+  keep_those_with(typed, words);
+}
+
+// The value of an option or argument.
+Completion complete_value(const ProgramPage& program, const CommandPage& page,
+                          const OptionText& option, std::string_view typed) {
+  Completion found;
+  const std::string_view kind = option.is_argument ? option.names.front() : option.value;
+  if (kind.starts_with("POINTER")) {
+    const std::size_t equals = typed.find('=');
+    if (equals == typed.npos) {
+      found.words = pointer_words(typed, kind == "POINTER" ? "" : "=");
+      return found;
+    }
+    found.words = words_of_key(typed.substr(0, equals), program.data_folder);
+    complete_list(typed.substr(equals + 1), found.words);
+    put_before(typed.substr(0, equals + 1), found.words);
+    return found;
+  }
+  found.words = value_words(page, option, program.data_folder);
+  complete_list(typed, found.words);
+  found.files = option.is_argument
+                    ? kind != "ACTION" && kind != "KIND" && kind != "FORMAT" && kind != "COMMAND"
+                    : kind.find("FILE") != kind.npos || kind == "CAL";
+  return found;
+}
+
+// The argument at this place; the last one takes all that follow if it is a list.
+const OptionText* argument(const CommandPage& page, std::size_t place) {
+  const OptionText* last = nullptr;
+  for (const OptionText& option : page.options) {
+    if (option.is_argument) {
+      last = &option;
+      if (place-- == 0) {
+        return last;
+      }
+    }
+  }
+  return last != nullptr && last->is_list ? last : nullptr;
+}
+
+std::vector<Candidate> option_words(const CommandPage& page, std::string_view typed) {
+  std::vector<Candidate> words;
+  for (const OptionText& option : page.options) {
+    if (!option.is_argument) {
+      words.push_back({option.names.back(), option.sentence});
+    }
+  }
+  keep_those_with(typed, words);
+  return words;
+}
+
+std::vector<Candidate> command_words(const ProgramPage& program, std::string_view typed) {
+  std::vector<Candidate> words;
+  for (const ProgramPage::Row& row : program.commands) {
+    words.push_back({std::string(row.name), std::string(row.summary)});
+  }
+  if (typed.starts_with('-')) {
+    words = {{"--help", "this text"}, {"--version", "the build"}};
+  }
+  keep_those_with(typed, words);
+  return words;
+}
+
+} // namespace
+
+Completion complete(const ProgramPage& program, std::span<const std::string> typed) {
+  const std::string last = typed.empty() ? "" : typed.back();
+  if (typed.size() <= 1) {
+    return {command_words(program, last), false};
+  }
+  CommandPage page;
+  try {
+    page = program.page(typed.front());
+  } catch (const UsageError&) {
+    return {};
+  }
+  const OptionText* pending = nullptr; // the option whose value comes next
+  std::size_t arguments = 0;
+  for (const std::string& word : typed.subspan(1, typed.size() - 2)) {
+    if (pending != nullptr) {
+      pending = nullptr;
+    } else if (word.size() > 1 && word.starts_with('-')) {
+      const OptionText* option = find_option(page, word); // none of the form --option=value
+      pending = option != nullptr && !option->value.empty() ? option : nullptr;
+    } else {
+      ++arguments;
+    }
+  }
+  if (pending != nullptr) {
+    return complete_value(program, page, *pending, last);
+  }
+  const std::size_t equals = last.find('=');
+  if (last.starts_with("--") && equals != last.npos) {
+    const OptionText* option = find_option(page, last.substr(0, equals));
+    Completion found =
+        option == nullptr
+            ? Completion{}
+            : complete_value(program, page, *option, std::string_view(last).substr(equals + 1));
+    put_before(last.substr(0, equals + 1), found.words);
+    return {found.words, false};
+  }
+  if (last.starts_with('-')) {
+    return {option_words(page, last), false};
+  }
+  const OptionText* place = argument(page, arguments);
+  if (place == nullptr) {
+    return {option_words(page, last), false};
+  }
+  if (page.text.name == "help" && place->names.front() == "COMMAND") {
+    return {command_words(program, last), false};
+  }
+  return complete_value(program, page, *place, last);
+}
+
+std::string completion_text(const Completion& completion) {
+  std::string out;
+  for (const Candidate& each : completion.words) {
+    out += each.word;
+    if (!each.sentence.empty()) {
+      const std::size_t line = std::min(each.sentence.find('\n'), each.sentence.size());
+      const std::size_t end = std::min(each.sentence.find(". "), line);
+      out.append("\t").append(each.sentence, 0, end);
+    }
+    out += '\n';
+  }
+  return completion.files ? out + ":files\n" : out;
+}
+
+} // namespace stepsim::cli

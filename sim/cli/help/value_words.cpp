@@ -1,0 +1,267 @@
+// Most options set a key of a file, and the row of the key has the words. The others have a row
+// here, which names their table.
+#include "cli/help/value_words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+
+#include "ask/alternatives.hpp"
+#include "ask/tune_knobs.hpp"
+#include "cli/collective/collective_flags.hpp"
+#include "cli/commands/file_kinds.hpp"
+#include "cli/shell/key_flags.hpp"
+#include "cli/text/key_text.hpp"
+#include "collective/collective_keys.hpp"
+#include "files/node_file.hpp"
+#include "plan/planners.hpp"
+#include "run/summary_fields.hpp"
+#include "scenario/file_names.hpp"
+#include "scenario/keys/scenario_keys.hpp"
+#include "train/workload/workload.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+using io::Key;
+using io::KeyKind;
+using Candidates = std::vector<Candidate>;
+
+Candidates knob_words() {
+  Candidates words;
+  for (const study::KnobRow& row : study::knobs()) {
+    words.push_back({std::string(row.name), std::string(row.summary)});
+  }
+  return words;
+}
+
+Candidates planner_words() {
+  Candidates words;
+  for (const plan::Planner& planner : plan::planners()) {
+    words.push_back({std::string(planner.name), std::string(planner.summary)});
+  }
+  return words;
+}
+
+Candidates alternative_words() {
+  Candidates words{{"all", ""}};
+  for (const study::Alternative& each : study::alternatives()) {
+    words.push_back({std::string(each.name), std::string(each.summary)});
+  }
+  return words;
+}
+
+Candidates kind_words() {
+  Candidates words;
+  for (const io::FileKind& each : file_kinds()) {
+    words.push_back({std::string(each.kind), ""});
+  }
+  return words;
+}
+
+Candidates granularity_words() {
+  Candidates words;
+  for (const std::string_view word : train::kGranularities.all()) {
+    words.push_back({std::string(word), ""});
+  }
+  return words;
+}
+
+Candidates metric_words() {
+  Candidates words;
+  for (const study::SummaryField& field : study::kSummaryFields) {
+    if (field.is_number()) {
+      words.push_back({std::string(field.key) + "=", std::string(field.sentence)});
+    }
+  }
+  return words;
+}
+
+// An option of a command whose words are those of a table.
+struct TableOption {
+  std::string_view command;
+  std::string_view option;
+  Candidates (*words)();
+};
+constexpr std::array kTableOptions{
+    TableOption{"tune", "--knob", knob_words},
+    TableOption{"plan", "--planners", planner_words},
+    TableOption{"replay", "--schedules", planner_words},
+    TableOption{"compare", "--algorithms", alternative_words},
+    TableOption{"schema", "KIND", kind_words},
+    TableOption{"keys", "--kind", kind_words},
+    TableOption{"models", "--granularity", granularity_words},
+    TableOption{"solve", "--target", metric_words},
+};
+
+// An option or argument that takes the name of a shipped file, of one kind or two.
+struct FileOption {
+  std::string_view command;
+  std::string_view option;
+  study::FileKind kind{};
+  study::FileKind other = study::FileKind::none;
+};
+constexpr std::array kFileOptions{
+    FileOption{"models", "NAME", study::FileKind::model},
+    FileOption{"presets", "NAME", study::FileKind::node},
+    FileOption{"topologies", "NAME", study::FileKind::topology, study::FileKind::node},
+    FileOption{"init", "--network", study::FileKind::profile},
+    FileOption{"init", "--intra-network", study::FileKind::profile},
+};
+
+// The shipped files that a key may name instead of a path.
+Candidates shipped_words(study::FileKind kind, const std::string& data_folder) {
+  using study::FileKind;
+  std::map<std::string, std::string> files;
+  if (kind == FileKind::model) {
+    files = shipped_files(data_folder, study::kShippedModels);
+  } else if (kind == FileKind::profile) {
+    files = shipped_files(data_folder, study::kShippedProfiles);
+  } else if (kind == FileKind::topology) {
+    files = shipped_files(data_folder, study::kShippedTopologies);
+  } else if (kind == FileKind::node) {
+    files = io::shipped_node_presets(data_folder);
+  }
+  Candidates words;
+  for (const auto& [name, path] : files) {
+    words.push_back({name, ""});
+  }
+  return words;
+}
+
+// Words of a row, of any of its forms, or of the elements of a list.
+void add_words(const Key& key, Candidates& words) {
+  switch (key.kind) {
+  case KeyKind::word:
+    for (const std::string_view word : key.words.all()) {
+      words.push_back({std::string(word), ""});
+    }
+    break;
+  case KeyKind::boolean:
+    words.push_back({"true", ""});
+    words.push_back({"false", ""});
+    break;
+  case KeyKind::either:
+  case KeyKind::list:
+    for (const Key& form : key.keys) {
+      add_words(form, words);
+    }
+    break;
+  case KeyKind::number:
+  case KeyKind::integer:
+  case KeyKind::text:
+  case KeyKind::object:
+  case KeyKind::map:
+  case KeyKind::any:
+    break;
+  }
+}
+
+Candidates words_at(const Key& root, std::string_view pointer, const std::string& data_folder) {
+  Candidates words;
+  if (const Key* key = io::key_at(root, pointer)) {
+    add_words(*key, words);
+    const bool plain = key->kind == KeyKind::number || key->kind == KeyKind::integer;
+    if (const std::string value = default_text(*key); plain && !value.empty()) {
+      words.push_back({value, "default"});
+    }
+  }
+  std::ranges::move(shipped_words(study::file_kind_at(pointer), data_folder),
+                    std::back_inserter(words));
+  return words;
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+// "ring or tree" -> ring, tree; none where other words stand in the list.
+Candidates words_of_list(std::string_view list) {
+  Candidates words;
+  while (!list.empty()) {
+    const std::size_t comma = list.find(", ");
+    const std::size_t next = std::min(comma, list.find(" or "));
+    const std::string_view word = list.substr(0, next);
+    if (!is_word(word)) {
+      return {};
+    }
+    words.push_back({std::string(word), ""});
+    list.remove_prefix(next == list.npos ? list.size() : next + (next == comma ? 2 : 4));
+  }
+  return words;
+}
+
+// "kernel or wall; default kernel" -> kernel, wall; "of the rows: registration or execution" ->
+// registration, execution. None where the sentence says something else.
+Candidates words_of_sentence(std::string_view sentence) {
+  const std::string_view clause = sentence.substr(0, sentence.find(';'));
+  if (Candidates words = words_of_list(clause); !words.empty()) {
+    return words;
+  }
+  const std::size_t colon = clause.find(": ");
+  return colon == clause.npos ? Candidates{} : words_of_list(clause.substr(colon + 2));
+}
+
+} // namespace
+
+Candidates value_words(const CommandPage& page, const OptionText& option,
+                       const std::string& data_folder) {
+  const std::string_view name = option.names.back();
+  const auto is_here = [&](const auto& row) {
+    return row.command == page.text.name && row.option == name;
+  };
+  if (const auto* row = std::ranges::find_if(kTableOptions, is_here); row != kTableOptions.end()) {
+    return row->words();
+  }
+  if (const auto* row = std::ranges::find_if(kFileOptions, is_here); row != kFileOptions.end()) {
+    Candidates words = shipped_words(row->kind, data_folder);
+    std::ranges::move(shipped_words(row->other, data_folder), std::back_inserter(words));
+    return words;
+  }
+  if (page.text.name == "collective") {
+    if (const std::string_view pointer = pointer_of_collective_flag(name); !pointer.empty()) {
+      return words_at(study::keys::kCollectiveFile, pointer, data_folder);
+    }
+  }
+  if (page.text.name == "init") {
+    if (const std::string_view pointer = pointer_of_flag(name); !pointer.empty()) {
+      return words_of_key(pointer, data_folder);
+    }
+  }
+  return words_of_sentence(option.sentence);
+}
+
+Candidates words_of_key(std::string_view pointer, const std::string& data_folder) {
+  return words_at(study::keys::kScenario, pointer, data_folder);
+}
+
+// A pointer that has keys below it and a value of its own, as a file or an object, is given twice.
+Candidates pointer_words(std::string_view typed, std::string_view end) {
+  const std::string_view parent = typed.substr(0, typed.rfind('/') + 1);
+  Candidates words;
+  for (const PlacedKey& each : placed_keys(study::keys::kScenario)) {
+    const std::string_view pointer = each.pointer;
+    if (!pointer.starts_with(typed) || pointer.find('*') != pointer.npos) {
+      continue;
+    }
+    const std::size_t slash = pointer.find('/', std::max<std::size_t>(parent.size(), 1));
+    const bool is_inner = slash != pointer.npos;
+    if (!is_inner && (each.key->kind == KeyKind::object || each.key->kind == KeyKind::list)) {
+      continue; // by its keys or elements
+    }
+    std::string word(pointer.substr(0, is_inner ? slash + 1 : slash));
+    word += is_inner ? "" : end;
+    if (std::ranges::find(words, word, &Candidate::word) == words.end()) {
+      const Key* key =
+          is_inner ? io::key_at(study::keys::kScenario, pointer.substr(0, slash)) : each.key;
+      words.push_back({std::move(word), key == nullptr ? "" : std::string(key->sentence)});
+    }
+  }
+  return words;
+}
+
+} // namespace stepsim::cli
