@@ -59,7 +59,7 @@ std::string_view ending_of(std::string_view path) {
 
 // Endings that say how a result is written. Any text may be called .txt, .log or .out.
 std::optional<Format> format_of_ending(std::string_view ending) {
-  static constexpr std::array<std::pair<std::string_view, Format>, 9> kEndings{
+  static constexpr std::array<std::pair<std::string_view, Format>, 10> kEndings{
       {{"json", Format::json},
        {"jsonl", Format::jsonl},
        {"csv", Format::csv},
