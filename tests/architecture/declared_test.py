@@ -120,7 +120,9 @@ class Tree:
     def __init__(self, root):
         self.root = root
         folders = [name for name in ("sim", "calibrate", "tests") if (root / name).is_dir()]
-        self.files = {path: File(path, root) for path in architecture.sources(root, *folders)}
+        # A stand-in for the headers of CUDA, which its users include as <cuda_runtime.h>.
+        self.files = {path: File(path, root) for path in architecture.sources(root, *folders)
+                      if "cuda_on_cpu" not in path.parts}
         owners = collections.defaultdict(list)
         for path, file in self.files.items():
             if file.is_header:

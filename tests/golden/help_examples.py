@@ -44,6 +44,8 @@ def main(stepsim):
     for text in [ask(stepsim, "--help").stdout,
                  *(ask(stepsim, name, "--help").stdout for name in names)]:
         for words in examples(text):
+            if "|" in words:
+                words = words[:words.index("|")]
             if words[0] != "stepsim" or needs_file_of_user(words):
                 continue
             ran += 1
