@@ -16,11 +16,11 @@ inline constexpr double kStragglerShare = 0.1;
 // Warnings of the workload, the scenario, the plan and the calibration's range.
 void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Result& result);
 
-// forward_s, backward_s and update_s of the workload, with `codec_s` codec_compute_s and compute_s;
-// in proportion, so that all of them add up to `compute_s`, what the run spends on computing.
 // compute_low_s and compute_high_s, from compute_s and its parts; nothing where times are not
 // estimated. The codec, and an update that the scenario gives, are not.
 void fill_compute_interval(const Scenario& scenario, Summary& summary);
+// forward_s, backward_s and update_s of the workload, with `codec_s` codec_compute_s and compute_s;
+// in proportion, so that all of them add up to `compute_s`, what the run spends on computing.
 void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summary& summary);
 
 // First iterations that the means of a run whose periods differ leave out.

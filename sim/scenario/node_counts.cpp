@@ -54,6 +54,12 @@ void read_counts(io::Fields& fields, const ParseContext& context, Cluster& clust
   cluster.nics_per_node = fields.integer_or("nics_per_node", std::max<std::int64_t>(nics, 1));
   const auto as_number = [](std::int64_t value) { return static_cast<double>(value); };
   note_override(fields, "gpus_per_node", as_number(cluster.gpus_per_node), type.gpus, cluster);
+  // Equal counts are gpus_per_node in another form.
+  if (cluster.node && !counts.empty() && cluster.equal_nodes() &&
+      cluster.gpus_per_node != type.gpus) {
+    cluster.overrides.push_back({fields.json().pointer() + "/gpus_per_node",
+                                 as_number(cluster.gpus_per_node), type.gpus});
+  }
   note_override(fields, "nics_per_node", as_number(cluster.nics_per_node), as_number(nics),
                 cluster);
   if (cluster.nodes >= 1 && cluster.gpus_per_node >= 1 &&

@@ -13,6 +13,7 @@
 #include "run/best_merge.hpp"
 #include "run/period_bound.hpp"
 #include "run/planned_messages.hpp"
+#include "run/run_figures.hpp"
 #include "run/step_summary.hpp"
 #include "sweep/quick_conditions.hpp"
 #include "train/step/step.hpp"
@@ -349,6 +350,7 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const Costs& co
       : totals.bandwidth[k] >= totals.reduction[k] ? "bandwidth"
                                                    : "reduction";
   summary.bottleneck = hidden ? "compute" : largest;
+  fill_compute_interval(scenario_, summary);
   return true;
 }
 

@@ -142,3 +142,15 @@ TEST_CASE("ranks_per_node: the library takes the cards of the smallest node and 
   }));
   CHECK_FALSE(library::predict(question).chosen.algorithm == library::Algorithm::nvls_tree);
 }
+
+TEST_CASE("ranks_per_node: equal counts that differ from the node type are listed as an override") {
+  const auto overrides = [](const std::string& cluster) {
+    std::vector<std::string> list;
+    for (const Override& each : scenario(text(cluster)).cluster.overrides) {
+      list.push_back(each.pointer);
+    }
+    return list;
+  };
+  CHECK(overrides(counts("[2, 2, 2]", R"("preset": "dgx_h100")")) ==
+        overrides(R"("nodes": 3, "gpus_per_node": 2, "preset": "dgx_h100")"));
+}
