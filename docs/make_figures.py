@@ -41,14 +41,6 @@ def main():
     (ROOT / "docs/images").mkdir(exist_ok=True)
     header, points = main_sweep(stepsim)
 
-    figure = plt.figure(figsize=(8.5, 4.6), dpi=110)
-    axis = figure.add_subplot()
-    plots.plot_efficiency(axis, [p for p in points if plots.network(p).startswith("100 Gb/s")
-                                 and p["schedule"] != "optimal"])
-    axis.set_title(f"ResNet-50 on 100 Gb/s RDMA; {plots.origin(plots.trace_of(SWEEP))}", fontsize=10)
-    figure.tight_layout()
-    save(figure, "sweep.png")
-
     shown = [p for p in points if p["nodes"] == 8 and plots.network(p).startswith("25 GbE")
              and p["schedule"] in ("wfbp", "ddp", "optimal")]
     figure = plt.figure(figsize=(11, 5), dpi=110)

@@ -1,7 +1,7 @@
 #pragma once
-// Measured over predicted as a picture (CAL 11): SVG, both axes logarithmic and equal, one colour
-// and shape per algorithm, which repeat after eight algorithms; on the diagonal the prediction is
-// right. Hollow marks are rows that do not count (ErrorRow::counts).
+// Measured over predicted as a figure (CAL 11): both axes logarithmic, on the line of equality the
+// prediction is right. Hollow marks are rows that do not count (ErrorRow::counts). Algorithms have
+// a marker of their own, or a panel each where there are more than five.
 #include <span>
 #include <string>
 
@@ -9,6 +9,7 @@
 
 namespace stepsim::calibrate {
 
-[[nodiscard]] std::string error_plot(std::span<const ErrorRow> rows); // needs a row (asserted)
+// SVG. Needs a row (asserted).
+[[nodiscard]] std::string error_plot(std::span<const ErrorRow> rows);
 
 } // namespace stepsim::calibrate

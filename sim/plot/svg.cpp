@@ -264,16 +264,15 @@ private:
 
   void draw_panel(const Panel& panel, const Frame& frame, bool x_labels, bool y_labels,
                   double room) {
+    canvas_.raw("<g class=\"panel\">\n");
     if (has_y_ticks(panel)) {
       draw_y_axis(panel, frame, y_labels, room);
     }
     if (has_x_ticks(panel)) {
       draw_x_axis(panel, frame, x_labels);
     }
-    canvas_.raw("<g>\n");
     draw_bars(canvas_, panel.bars, frame);
     draw_lanes(canvas_, panel.lanes, frame);
-    canvas_.raw("</g>\n");
     canvas_.rectangle(frame.left, frame.top, frame.width(), frame.height(), kAxisLook);
     draw_breaks(panel, frame);
     draw_curves(canvas_, panel, frame, id_);
@@ -281,6 +280,7 @@ private:
       canvas_.text((frame.left + frame.right) / 2, frame.bottom + 2 * kLineHeight,
                    axis_title(x_axis(panel)), {.anchor = "middle"});
     }
+    canvas_.raw("</g>\n");
   }
 
   void draw_y_axis(const Panel& panel, const Frame& frame, bool labels, double room) {

@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-NAMES = "CLU|COL|INP|MER|MOD|IO|CAL|PERF|SPA|PIP|PKT|TRN"
+NAMES = "CLU|COL|INP|MER|MOD|IO|CAL|PERF|SPA|PIP|PKT|REP|TRN"
 FOLDERS = ["sim", "tests", "models", "traces", "topologies", "notebooks", "calibrate", "examples",
            "schemas"]
 SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh", ".py", ".sh", ".md", ".cmake", ".txt", ".ipynb", ".json",

@@ -219,16 +219,19 @@ class Use(unittest.TestCase):
         self.assertIn("![measured over predicted time](e.svg)", text)
         self.assertIn("| all | 6 | 5 | 1.61 % | 6.92 % |", text)
         picture = xml.etree.ElementTree.parse(self.folder / "e.svg").getroot()
-        marks = picture.findall("{http://www.w3.org/2000/svg}path")
-        self.assertEqual(len(marks), 6 + 3 + 1)  # rows, legend, what an open mark means
-        hollow = [mark for mark in marks if mark.get("fill") == "none"]
-        self.assertEqual(len(hollow), 1 + 1)
-        for mark in marks[:6]:
-            x, y = map(float, re.fullmatch(r"translate\((\S+) (\S+)\)", mark.get("transform")).groups())
-            self.assertEqual(mark is hollow[0], abs(x - 70 - (420 - y)) > 10)  # off the diagonal
-        shapes = {(mark.get("stroke"), mark.get("d")) for mark in marks}
-        self.assertEqual(len(shapes), 3)
-        self.assertEqual(len({shape for _, shape in shapes}), 3)  # told apart without colour
+        clouds = {"m": [], "h": []}  # filled and hollow markers, without those of the legend
+        for path in picture.iter("{http://www.w3.org/2000/svg}path"):
+            marker = path.get("marker-mid")
+            if marker and "h0" not in path.get("d"):
+                points = re.findall(r"[ML](\S+?) ([^ML]+)", path.get("d"))
+                clouds[marker[len("url(#")]] += [tuple(map(float, point)) for point in points]
+        rows = [json.loads(line) for line in ERRORS.read_text().splitlines()]
+        hollow = [row for row in rows if "start_up_bound" in row["flags"]]
+        self.assertEqual(len(clouds["h"]), len(hollow))
+        self.assertEqual(len(clouds["m"]), len(rows) - len(hollow))
+        texts = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+        for algorithm in {row["algorithm"] for row in rows} | {"start-up, not counted", "equal"}:
+            self.assertIn(algorithm, texts)
 
     def test_a_report_as_json_keeps_its_numbers(self):
         self.run_program("stepsim-calibrate", "report", ERRORS, "-o", "e.json", "--max-median", "2%",

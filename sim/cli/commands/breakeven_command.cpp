@@ -92,6 +92,7 @@ std::string text_in(Format format, const study::BreakEvenFile& file) {
   case Format::table:
   case Format::html: // refused by `parse`
   case Format::markdown:
+  case Format::svg:
     return text_of(file);
   case Format::json:
     return io::pretty(tree);

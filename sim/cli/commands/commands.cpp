@@ -19,6 +19,7 @@
 #include "cli/commands/models_command.hpp"
 #include "cli/commands/plan_command.hpp"
 #include "cli/commands/plan_units_command.hpp"
+#include "cli/commands/plot_command.hpp"
 #include "cli/commands/program_command.hpp"
 #include "cli/commands/run_command.hpp"
 #include "cli/commands/schema_command.hpp"
@@ -40,6 +41,7 @@ constexpr std::array kCommands{
     Command{"Training steps", "compare", "alternatives side by side, best first", compare},
     Command{"Training steps", "sweep", "every point of a grid of scenario values", sweep},
     Command{"Training steps", "merge", "joins the shards of a sweep", merge},
+    Command{"Training steps", "plot", "records of a sweep as a figure in SVG", plot_records},
     Command{"Training steps", "solve",
             "the values at which a number of the result reaches a target", solve},
     Command{"Training steps", "tune", "the best value of a knob, and the curve", tune},

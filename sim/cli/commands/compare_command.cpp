@@ -69,6 +69,7 @@ std::string text_in(Format format, const study::Comparison& comparison, bool alg
   case Format::table:
   case Format::html:
   case Format::markdown:
+  case Format::svg:
     return tables_in(format, algorithms ? algorithm_tables(comparison.rows, comparison.varied)
                                         : record_tables({comparison.rows, comparison.varied,
                                                          comparison.ranking, comparison.batches}));

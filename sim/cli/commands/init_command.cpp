@@ -47,15 +47,15 @@ struct KeyFlag {
   const char* group;
   const char* description;
 };
-constexpr const char* kModel = "Model without a trace";
+constexpr const char* kModelGroup = "Model without a trace";
 constexpr const char* kCluster = "Cluster";
-constexpr std::array kFlags{
+constexpr std::array kInitFlags{
     KeyFlag{"--trace", "FILE", "Options",
             "layer times of your training, as stepsim import writes them"},
-    KeyFlag{"--model", "NAME|FILE", kModel, "model whose layer times are estimated"},
-    KeyFlag{"--gpu", "NAME", kModel, "GPU that it runs on; required with --model"},
-    KeyFlag{"--batch-size", "N", kModel, "samples per GPU and step; default 1"},
-    KeyFlag{"--sequence-length", "N", kModel, "tokens of a sample; default that of the model"},
+    KeyFlag{"--model", "NAME|FILE", kModelGroup, "model whose layer times are estimated"},
+    KeyFlag{"--gpu", "NAME", kModelGroup, "GPU that it runs on; required with --model"},
+    KeyFlag{"--batch-size", "N", kModelGroup, "samples per GPU and step; default 1"},
+    KeyFlag{"--sequence-length", "N", kModelGroup, "tokens of a sample; default that of the model"},
     KeyFlag{"--cluster", "NAME|FILE", kCluster,
             "node type, with its GPUs and networks; stepsim presets lists them"},
     KeyFlag{"--nodes", "N", kCluster, "number of machines; default 8"},
@@ -67,12 +67,12 @@ constexpr std::array kFlags{
 };
 constexpr std::string_view kVariability = "--variability";
 
-using Texts = std::array<std::string, kFlags.size()>; // as typed, "" = not given
+using Texts = std::array<std::string, kInitFlags.size()>; // as typed, "" = not given
 
 const std::string& typed(const Texts& texts, std::string_view flag) {
-  const auto* found = std::ranges::find(kFlags, flag, &KeyFlag::flag);
-  assert(found != kFlags.end() && "the flag is in the table");
-  return texts[static_cast<std::size_t>(found - kFlags.begin())];
+  const auto* found = std::ranges::find(kInitFlags, flag, &KeyFlag::flag);
+  assert(found != kInitFlags.end() && "the flag is in the table");
+  return texts[static_cast<std::size_t>(found - kInitFlags.begin())];
 }
 
 // What only goes together, before anything is read.
@@ -93,7 +93,7 @@ void check_flags(const Texts& texts) {
 
 // The flag whose key, or a key above or below it, the problem is about; "" if there is none.
 std::string_view blamed_flag(std::string_view where) {
-  for (const KeyFlag& each : kFlags) {
+  for (const KeyFlag& each : kInitFlags) {
     const std::string pointer(pointer_of_flag(each.flag));
     if (where == pointer || where.starts_with(pointer + "/")) {
       return each.flag;
@@ -129,9 +129,9 @@ void refuse_existing(const Common& common) {
 
 io::Json given_keys(const Texts& texts, const std::string& variability, bool accept_estimate) {
   io::Json tree{io::Object{}};
-  for (std::size_t i = 0; i < kFlags.size(); ++i) {
+  for (std::size_t i = 0; i < kInitFlags.size(); ++i) {
     if (!texts[i].empty()) {
-      const std::string pointer(pointer_of_flag(kFlags[i].flag));
+      const std::string pointer(pointer_of_flag(kInitFlags[i].flag));
       io::assign(tree, pointer, study::parse_set(pointer + "=" + texts[i]).second);
     }
   }
@@ -166,10 +166,10 @@ int init(const Invocation& invocation) {
   Texts texts;
   std::string variability;
   CLI::App app;
-  for (std::size_t i = 0; i < kFlags.size(); ++i) {
-    app.add_option(std::string(kFlags[i].flag), texts[i], kFlags[i].description)
-        ->type_name(kFlags[i].type)
-        ->group(kFlags[i].group);
+  for (std::size_t i = 0; i < kInitFlags.size(); ++i) {
+    app.add_option(std::string(kInitFlags[i].flag), texts[i], kInitFlags[i].description)
+        ->type_name(kInitFlags[i].type)
+        ->group(kInitFlags[i].group);
   }
   app.add_option(std::string(kVariability), variability,
                  "how workers and steps differ, as stepsim import kineto --variability writes it")
@@ -177,7 +177,7 @@ int init(const Invocation& invocation) {
   bool accept_estimate = false;
   app.add_flag("--accept-estimate", accept_estimate,
                "also takes a model whose estimate was not compared with measured steps")
-      ->group(kModel);
+      ->group(kModelGroup);
   Common common;
   if (!parse(app, kInitText, invocation, common)) {
     return kOk;

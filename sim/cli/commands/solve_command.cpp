@@ -231,6 +231,7 @@ std::string text_in(Format format, const study::SolveProblem& problem,
   case Format::table:
   case Format::html: // refused by `parse`
   case Format::markdown:
+  case Format::svg:
     return solution_text(problem, solution);
   case Format::json:
     return io::pretty(tree);

@@ -65,7 +65,7 @@ struct SweepFlags {
 };
 
 // A longer table helps nobody, and its rows are kept in memory.
-constexpr std::int64_t kMostRows = 10'000; // of a table
+constexpr std::int64_t kMostTableRows = 10'000; // of a table
 
 // The variables that `--shard auto` looks at. They are read here because nothing below the command
 // line may look at the environment; which of them decide is known to sweep/shard.
@@ -226,7 +226,7 @@ std::vector<std::int64_t> batches_of_rows(const study::Sweep& sweep,
 int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOptions options,
                 const Common& common) {
   const std::int64_t points = options.shard.points(sweep.grid.points());
-  if (points > kMostRows) {
+  if (points > kMostTableRows) {
     throw UsageError("a table of " + std::to_string(points) +
                      " points is of no use: give -o FILE.jsonl or -o FILE.csv");
   }

@@ -236,6 +236,7 @@ std::string text_in(Format format, const study::TuneProblem& problem, const stud
   case Format::table:
   case Format::html: // refused by `parse`
   case Format::markdown:
+  case Format::svg:
     return best_text(problem, tuning) + "\n" + references_text(problem, tuning) + "\n" +
            curve_text(problem, tuning);
   case Format::json:

@@ -62,12 +62,15 @@ struct Common {
   mutable Progress work; // shown while the command works, by `parse` and the command's counting
 };
 
-enum class Format { table, json, jsonl, csv, html, markdown };
+enum class Format { table, json, jsonl, csv, html, markdown, svg };
 // Of commands that do not say otherwise.
 inline constexpr std::array kAllFormats{Format::json, Format::jsonl, Format::csv, Format::table};
 // Of commands whose answer is tables.
 inline constexpr std::array kTableFormats{Format::json,  Format::jsonl, Format::csv,
                                           Format::table, Format::html,  Format::markdown};
+// Every format that some command writes.
+inline constexpr std::array kEveryFormat{Format::json, Format::jsonl,    Format::csv, Format::table,
+                                         Format::html, Format::markdown, Format::svg};
 inline constexpr std::array kJsonOrTable{Format::json, Format::table};
 inline constexpr std::array kJsonOnly{Format::json};
 

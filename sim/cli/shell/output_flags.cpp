@@ -31,6 +31,8 @@ std::string_view word_of(Format format) {
     return "html";
   case Format::markdown:
     return "markdown";
+  case Format::svg:
+    return "svg";
   }
   return "";
 }
@@ -55,12 +57,13 @@ std::string_view ending_of(std::string_view path) {
 
 // Endings that say how a result is written. Any text may be called .txt, .log or .out.
 std::optional<Format> format_of_ending(std::string_view ending) {
-  static constexpr std::array<std::pair<std::string_view, Format>, 8> kEndings{
+  static constexpr std::array<std::pair<std::string_view, Format>, 9> kEndings{
       {{"json", Format::json},
        {"jsonl", Format::jsonl},
        {"csv", Format::csv},
        {"html", Format::html},
        {"md", Format::markdown},
+       {"svg", Format::svg},
        {"txt", Format::table},
        {"log", Format::table},
        {"out", Format::table}}};
@@ -109,8 +112,8 @@ void require_format(const CommandText& text, Common& common) {
     common.format = word_of(Format::table);
   }
   if (!common.format.empty()) {
-    std::array<std::string_view, kTableFormats.size()> words;
-    std::ranges::transform(kTableFormats, words.begin(), word_of);
+    std::array<std::string_view, kEveryFormat.size()> words;
+    std::ranges::transform(kEveryFormat, words.begin(), word_of);
     require_word("--format", common.format, words);
   }
   const Format format = format_of(common, text.formats.front());
@@ -177,7 +180,7 @@ void refuse_common_files(const CLI::App& app) {
 // --format wins over --json, and both over the name of the file.
 Format format_of(const Common& common, Format fallback) {
   if (!common.format.empty()) {
-    return *std::ranges::find(kTableFormats, common.format, word_of);
+    return *std::ranges::find(kEveryFormat, common.format, word_of);
   }
   if (common.json) {
     return Format::json;

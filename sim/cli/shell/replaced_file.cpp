@@ -81,7 +81,7 @@ template <class Next> std::string kind_of_pieces(const Next& next) {
   case '[':
     return "a list";
   case '<':
-    return "a page";
+    return piece.substr(begin).starts_with("<svg") ? "a picture" : "a page";
   case '{':
     break;
   default:

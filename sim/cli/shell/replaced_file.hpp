@@ -10,8 +10,8 @@
 namespace stepsim::cli {
 
 // "kind scenario" by the key `kind`; else "key rows", the first key of an object; "a list", "text",
-// "a page", "binary data", or "" for nothing and for an object without keys. JSON Lines go by their
-// first record.
+// "a page", "a picture", "binary data", or "" for nothing and for an object without keys. JSON
+// Lines go by their first record.
 [[nodiscard]] std::string content_kind(std::string_view text);
 
 // Throws UsageError `mine.json: holds another kind of file (kind scenario); --force replaces it`

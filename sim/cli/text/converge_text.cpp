@@ -187,6 +187,7 @@ std::string curves_text(Format format, const Curves& found, const study::CurveOp
   case Format::table:
   case Format::html: // refused by `parse`
   case Format::markdown:
+  case Format::svg:
     return table_of(found, options);
   case Format::csv:
     return points_csv(found);

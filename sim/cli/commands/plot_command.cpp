@@ -1,0 +1,164 @@
+// stepsim plot FILE --x KEY --y KEY: records of a sweep or of collectives as a figure in SVG.
+#include "cli/commands/plot_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "cli/plot/rows_figure.hpp"
+#include "cli/shell/output.hpp"
+#include "plot/svg.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::array kPlotFormats{Format::svg, Format::json};
+
+constexpr CommandText kPlotText{
+    "plot",
+    "FILE --x KEY --y KEY",
+    "Draws the records of a sweep, of collectives or of a comparison as a figure in SVG: a curve "
+    "per\n"
+    "value of --by, bars where --x holds words, a small panel each where --by has more than five\n"
+    "values. The same file gives the same picture, byte for byte.",
+    "stepsim plot nodes.csv --x nodes --y samples_per_s --ideal --knee -o nodes.svg\n"
+    "stepsim plot out.jsonl --x nodes --y iteration_time_s --by schedule -o schedules.svg\n"
+    "stepsim plot out.jsonl --x nodes --y scaling_efficiency --where schedule=ddp -o ddp.svg\n"
+    "stepsim plot bandwidths.jsonl --x bytes --y busbw_Bps --by algorithm -o busbw.svg",
+    "Keys are those of the records: docs/file-formats.md and schemas/point.schema.json.",
+    kPlotFormats,
+};
+
+struct PlotFlags {
+  std::string file, x_scale, y_scale, band;
+  std::vector<std::string> where, labels;
+  PlotRequest request;
+};
+
+KeyValue key_value(std::string_view flag, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw UsageError(std::string(flag) + " " + base::shown_value(text) + ": must be NAME=TEXT");
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::optional<plot::Scale> scale(std::string_view flag, const std::string& text) {
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  require_word(flag, text, plot::kScales.all());
+  return plot::kScales.find(text);
+}
+
+void add_plot_flags(CLI::App& app, PlotFlags& flags) {
+  PlotRequest& request = flags.request;
+  const auto text = [&](const char* name, std::string& target, const char* type,
+                        const char* sentence) {
+    return app.add_option(name, target, sentence)->type_name(type);
+  };
+  app.add_option("FILE", flags.file, "records: JSON Lines, CSV or JSON; - = standard input")
+      ->required();
+  text("--x", request.x, "KEY", "key of the horizontal axis")->required();
+  text("--y", request.y, "KEY", "key of the vertical axis")->required();
+  text("--by", request.by, "KEY", "a curve per value of this key");
+  app.add_option("--where", flags.where, "only records with this value; repeatable")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+  text("--band", flags.band, "KEY=VALUE",
+       "records with this value as a band about the first curve, 5th to 95th percentile");
+  app.add_flag("--ideal", request.ideal, "a line with every worker at the pace of the first point");
+  app.add_flag("--knee", request.knee,
+               "marks the largest x up to which every doubling gave at least 1.6 times the "
+               "throughput of the first curve");
+  text("--x-scale", flags.x_scale, "WORD", "linear, log2 or log10; default by the values");
+  text("--y-scale", flags.y_scale, "WORD", "linear, log2 or log10; default by the values");
+  constexpr const char* kWordsGroup = "Words";
+  text("--title", request.title, "TEXT", "question or sentence above the picture")
+      ->group(kWordsGroup);
+  text("--setting", request.setting, "TEXT", "grey line under it; default the scenario's name")
+      ->group(kWordsGroup);
+  text("--x-title", request.x_title, "TEXT", "default from the key")->group(kWordsGroup);
+  text("--y-title", request.y_title, "TEXT", "default from the key")->group(kWordsGroup);
+  text("--band-label", request.band_label, "TEXT", "of the band in the legend")->group(kWordsGroup);
+  app.add_option("--label", flags.labels, "name of the curve of a value of --by; repeatable")
+      ->type_name("VALUE=TEXT")
+      ->expected(1)
+      ->take_all()
+      ->group(kWordsGroup);
+}
+
+io::Json axis_tree(const plot::Axis& axis) {
+  return io::Object{
+      {"title", axis.title}, {"unit", axis.unit}, {"scale", plot::kScales[axis.scale]}};
+}
+
+// The numbers that the picture shows, in the units of its axes.
+io::Json figure_tree(const RowsFigure& drawn) {
+  const plot::Figure& figure = drawn.figure;
+  io::Array curves;
+  io::Array bars;
+  for (const plot::Panel& panel : figure.panels) {
+    for (const plot::Curve& curve : panel.curves) {
+      io::Array points;
+      for (const plot::Point& point : curve.points) {
+        points.push_back(io::Array{point.x, point.y});
+      }
+      curves.push_back(io::Object{{"label", panel.title.empty() ? curve.label : panel.title},
+                                  {"points", std::move(points)}});
+    }
+    for (const plot::BarGroup& group : panel.bars.groups) {
+      for (const plot::Bar& bar : group.bars) {
+        bars.push_back(io::Object{{"group", group.name},
+                                  {"label", panel.bars.parts[bar.values.size() - 1]},
+                                  {"value", bar.values.back()}});
+      }
+    }
+  }
+  const io::Json knee =
+      drawn.knee ? io::Json(io::Object{{"x", drawn.knee->x}, {"y", drawn.knee->y}}) : io::Json();
+  return io::Object{{"title", figure.title},    {"x", axis_tree(figure.x)},
+                    {"y", axis_tree(figure.y)}, {"curves", std::move(curves)},
+                    {"bars", std::move(bars)},  {"knee", knee}};
+}
+
+} // namespace
+
+int plot_records(const Invocation& invocation) {
+  PlotFlags flags;
+  CLI::App app;
+  add_plot_flags(app, flags);
+  Common common;
+  if (!parse(app, kPlotText, invocation, common)) {
+    return kOk;
+  }
+  PlotRequest& request = flags.request;
+  request.x_scale = scale("--x-scale", flags.x_scale);
+  request.y_scale = scale("--y-scale", flags.y_scale);
+  for (const std::string& where : flags.where) {
+    request.where.push_back(key_value("--where", where));
+  }
+  for (const std::string& label : flags.labels) {
+    request.labels.push_back(key_value("--label", label));
+  }
+  if (!flags.band.empty()) {
+    request.band = key_value("--band", flags.band);
+    request.band_label = request.band_label.empty() ? "5th to 95th percentile" : request.band_label;
+  }
+  const PlotRows rows = read_plot_rows(flags.file);
+  const RowsFigure drawn = rows_figure(rows, request, flags.file);
+  const std::string picture = plot::svg(drawn.figure); // also refuses what cannot be drawn
+  format_of(common, Format::svg) == Format::svg ? write_output(common, picture)
+                                                : write_tree(common, figure_tree(drawn));
+  if (rows.failed > 0) {
+    print_note(base::counted(rows.failed, "point") + " failed in " + flags.file + ", not drawn",
+               common);
+  }
+  return kOk;
+}
+
+} // namespace stepsim::cli

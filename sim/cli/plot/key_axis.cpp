@@ -1,0 +1,57 @@
+#include "cli/plot/key_axis.hpp"
+
+#include <algorithm>
+
+namespace stepsim::cli {
+
+namespace {
+
+// "exposed communication" of exposed_communication_s.
+std::string words_of_key(std::string_view key, std::string_view suffix) {
+  std::string words(key.substr(0, key.size() - (key.ends_with(suffix) ? suffix.size() : 0)));
+  std::ranges::replace(words, '_', ' ');
+  return words;
+}
+
+} // namespace
+
+bool is_share(std::string_view key) {
+  return key.ends_with("efficiency") || key.ends_with("fraction") || key == "utilization";
+}
+
+std::optional<base::QuantityKind> quantity_of(std::string_view key) {
+  return key.ends_with("_per_s") ? std::nullopt : base::kind_of_key(key);
+}
+
+KeyAxis key_axis(std::string_view key, double greatest) {
+  const auto axis = [&](std::string_view suffix, std::string unit, double factor) {
+    return KeyAxis{{.title = words_of_key(key, suffix), .unit = std::move(unit)}, factor};
+  };
+  if (is_share(key)) {
+    return axis("", "%", 100);
+  }
+  if (key.ends_with("_per_s")) {
+    return {{.title = "throughput", .unit = words_of_key(key, "_per_s") + "/s"}, 1};
+  }
+  switch (quantity_of(key).value_or(base::QuantityKind::count)) {
+  case base::QuantityKind::time:
+    return greatest >= 1      ? axis("_s", "s", 1)
+           : greatest >= 1e-3 ? axis("_s", "ms", 1e3)
+                              : axis("_s", "us", 1e6);
+  case base::QuantityKind::rate: // bandwidths of collectives are told in bytes, those of links in
+                                 // bits
+    return key.find("busbw") != std::string_view::npos ||
+                   key.find("algbw") != std::string_view::npos
+               ? axis("_Bps", "GB/s", 1e-9)
+               : axis("_Bps", "Gb/s", 8e-9);
+  case base::QuantityKind::size:
+    return axis("_bytes", "bytes", 1);
+  case base::QuantityKind::flops:
+  case base::QuantityKind::ratio:
+  case base::QuantityKind::count:
+    break;
+  }
+  return axis("", "", 1);
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,148 @@
+// The kind of a file is told by its first bytes: a brace or bracket is JSON, everything else CSV. A
+// file of JSON Lines has a whole object in its first line.
+#include "cli/plot/plot_rows.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.hpp"
+#include "cli/shell/flat_records.hpp"
+#include "json/csv.hpp"
+#include "json/file.hpp"
+#include "json/json_parse.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+// The name of the scenario and the last tokens of the axes' pointers.
+void read_header(const io::Json& header, PlotRows& out) {
+  if (const io::Json* scenario = header.find("scenario")) {
+    const io::Json* name = scenario->find("name");
+    out.name = name != nullptr && name->is_string() ? name->as_string() : "";
+  }
+  const io::Json* axes = header.find("axes");
+  if (axes == nullptr || !axes->is_array()) {
+    return;
+  }
+  for (const io::Json& axis : axes->as_array()) {
+    const io::Json* field = axis.find("field");
+    if (field != nullptr && field->is_string()) {
+      out.varied.push_back(field->as_string().substr(field->as_string().rfind('/') + 1));
+    }
+  }
+}
+
+void add_record(const io::Json& record, std::size_t line, const std::string& path, PlotRows& out) {
+  if (!record.is_object()) {
+    throw InputError(path, std::to_string(line), "must be a record, a JSON object");
+  }
+  const io::Json* kind = record.find("record");
+  if (kind != nullptr && *kind == io::Json("header")) {
+    read_header(record, out);
+    return;
+  }
+  if (kind != nullptr && *kind != io::Json("point")) { // sums and crossings of collective
+    return;
+  }
+  const io::Json* status = record.find("status");
+  if (status != nullptr && *status == io::Json("error")) {
+    ++out.failed;
+    return;
+  }
+  out.rows.push_back({line, flattened(record)});
+}
+
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
+void read_lines(std::string_view text, const std::string& path, PlotRows& out) {
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (!is_blank(line)) {
+      add_record(io::parse_json(line, path + ":" + std::to_string(number)), number, path, out);
+    }
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+}
+
+void read_document(std::string_view text, const std::string& path, PlotRows& out) {
+  const io::Json tree = io::parse_json(text, path);
+  const io::Json* list = tree.is_array() ? &tree : nullptr;
+  for (const char* key : {"rows", "curve", "points"}) {
+    const io::Json* found = tree.find(key);
+    list = list == nullptr && found != nullptr && found->is_array() ? found : list;
+  }
+  if (list == nullptr) {
+    add_record(tree, 1, path, out);
+    return;
+  }
+  for (const io::Json& record : list->as_array()) {
+    add_record(record, static_cast<std::size_t>(record.line()), path, out);
+  }
+}
+
+io::Json csv_value(const std::string& text) {
+  if (text.empty()) {
+    return {};
+  }
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end ? io::Json(number) : io::Json(text);
+}
+
+void read_table(std::string_view text, const std::string& path, PlotRows& out) {
+  constexpr std::string_view kComment = "# ";
+  const std::string_view first = text.substr(0, text.find('\n'));
+  if (first.starts_with("# {")) { // the header record of a sweep
+    read_header(io::parse_json(first.substr(kComment.size()), path), out);
+  }
+  const std::vector<io::CsvRow> rows = io::parse_csv(text, path);
+  if (rows.empty()) {
+    throw InputError(path, "", "no records");
+  }
+  const std::vector<std::string>& keys = rows.front().fields;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    io::Json record(io::Object{});
+    if (rows[i].fields.size() != keys.size()) {
+      throw InputError(path, std::to_string(rows[i].line),
+                       std::to_string(rows[i].fields.size()) + " cells, the first row has " +
+                           std::to_string(keys.size()));
+    }
+    for (std::size_t cell = 0; cell < keys.size(); ++cell) {
+      record.set(keys[cell], csv_value(rows[i].fields[cell]));
+    }
+    add_record(record, static_cast<std::size_t>(rows[i].line), path, out);
+  }
+}
+
+} // namespace
+
+PlotRows read_plot_rows(const std::string& path) {
+  const std::string text = io::read_text(path);
+  PlotRows out;
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  const char first = start == std::string::npos ? '\0' : text[start];
+  const std::string_view line = std::string_view(text).substr(0, text.find('\n'));
+  if (first == '{' && line.find_last_of('}') != std::string_view::npos) {
+    read_lines(text, path, out);
+  } else if (first == '{' || first == '[') {
+    read_document(text, path, out);
+  } else {
+    read_table(text, path, out);
+  }
+  return out;
+}
+
+io::Json cell_of(const PlotRow& row, std::string_view key) {
+  for (const auto& [name, value] : row.cells) {
+    if (name == key) {
+      return value;
+    }
+  }
+  return {};
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,375 @@
+// Rows are filtered, grouped into curves in the order in which the values of `by` appear, and
+// sorted by x. Times and rates get the unit that fits their greatest value.
+#include "cli/plot/rows_figure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <span>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "base/statistics.hpp"
+#include "cli/plot/key_axis.hpp"
+#include "plot/knee.hpp"
+#include "plot/ticks.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::size_t kMostPanels = 12;
+
+std::string text_of(const io::Json& value) {
+  return value.is_string() ? value.as_string() : io::compact(value);
+}
+
+bool matches(const PlotRow& row, const KeyValue& wanted) {
+  const io::Json value = cell_of(row, wanted.first);
+  if (value.is_number()) {
+    const auto number = base::parse_quantity(
+        wanted.second, base::kind_of_key(wanted.first).value_or(base::QuantityKind::ratio),
+        base::BareNumber::si);
+    const double* found = std::get_if<double>(&number);
+    return found != nullptr && std::abs(*found - value.as_double()) <= 1e-9 * std::abs(*found);
+  }
+  return text_of(value) == wanted.second;
+}
+
+bool matches_all(const PlotRow& row, std::span<const KeyValue> wanted) {
+  return std::ranges::all_of(wanted, [&](const KeyValue& each) { return matches(row, each); });
+}
+
+void require_key(const PlotRows& rows, std::string_view flag, const std::string& key) {
+  std::vector<std::string_view> known;
+  for (const PlotRow& row : rows.rows) {
+    for (const auto& [name, value] : row.cells) {
+      if (name == key) {
+        return;
+      }
+      if (&row == &rows.rows.front()) {
+        known.push_back(name);
+      }
+    }
+  }
+  throw UsageError(std::string(flag) + " " + base::shown_value(key) + ": no record has this key" +
+                   base::did_you_mean(key, known));
+}
+
+// log2 for powers of one base and two, log10 where the greatest is 50 times the least.
+plot::Scale scale_for(std::vector<double> values, bool of_x) {
+  std::ranges::sort(values);
+  const auto [first, last] = std::ranges::unique(values);
+  values.erase(first, last);
+  constexpr double kWide = 50;
+  if (values.empty() || values.front() <= 0) {
+    return plot::Scale::linear;
+  }
+  const bool doubled = std::ranges::all_of(values, [&](double value) {
+    const double power = std::log2(value);
+    return std::abs(power - std::round(power)) < 1e-9;
+  });
+  if (of_x && doubled && values.size() > 2) {
+    return plot::Scale::log2;
+  }
+  return values.back() >= kWide * values.front() ? plot::Scale::log10 : plot::Scale::linear;
+}
+
+// The rows of one curve by x.
+class CurveRows {
+public:
+  CurveRows(const PlotRows& rows, const PlotRequest& request) : rows_(rows), request_(request) {}
+
+  [[nodiscard]] std::vector<plot::Curve> curves() const {
+    std::vector<plot::Curve> out;
+    std::map<std::string, std::map<double, const PlotRow*>> at_x; // [curve][x]
+    for (const PlotRow& row : rows_.rows) {
+      const io::Json x = cell_of(row, request_.x);
+      const io::Json y = cell_of(row, request_.y);
+      if (!matches_all(row, request_.where) || !x.is_number() || !y.is_number()) {
+        continue;
+      }
+      const std::string value = request_.by.empty() ? "" : text_of(cell_of(row, request_.by));
+      auto curve = std::ranges::find(out, value, &plot::Curve::label);
+      if (curve == out.end()) {
+        curve = out.insert(out.end(), {.label = value, .rank = out.size()});
+      }
+      const auto [other, fresh] = at_x[value].emplace(x.as_double(), &row);
+      if (!fresh) {
+        refuse_shared(*other->second, row);
+      }
+      curve->points.push_back({x.as_double(), y.as_double(), row.line});
+    }
+    for (plot::Curve& curve : out) {
+      std::ranges::stable_sort(curve.points, {}, &plot::Point::x);
+    }
+    return out;
+  }
+
+  [[nodiscard]] plot::Band band(const std::string& first) const {
+    std::map<double, std::vector<double>> at_x;
+    for (const PlotRow& row : rows_.rows) {
+      const io::Json x = cell_of(row, request_.x);
+      const io::Json y = cell_of(row, request_.y);
+      const bool of_first = request_.by.empty() || text_of(cell_of(row, request_.by)) == first;
+      if (matches(row, *request_.band) && of_first && x.is_number() && y.is_number()) {
+        at_x[x.as_double()].push_back(y.as_double());
+      }
+    }
+    constexpr double kLow = 0.05, kHigh = 0.95;
+    plot::Band out{.label = request_.band_label};
+    for (auto& [x, values] : at_x) {
+      std::ranges::sort(values);
+      out.points.push_back({x, base::quantile(values, kLow), base::quantile(values, kHigh)});
+    }
+    if (out.points.empty()) {
+      throw UsageError("--band " + request_.band->first + "=" + request_.band->second +
+                       ": no record has this value");
+    }
+    return out;
+  }
+
+private:
+  // Names what tells the two rows apart: an axis of the sweep, else a word.
+  [[noreturn]] void refuse_shared(const PlotRow& a, const PlotRow& b) const {
+    std::string key;
+    for (const auto& [name, value] : b.cells) {
+      const bool axis = std::ranges::find(rows_.varied, name) != rows_.varied.end();
+      const bool differs = value != cell_of(a, name) && name != request_.y;
+      if (differs && (axis || (key.empty() && value.is_string()))) {
+        key = name;
+      }
+    }
+    throw UsageError("--x " + request_.x + ": lines " + std::to_string(a.line) + " and " +
+                     std::to_string(b.line) + " have the same value" +
+                     (key.empty() ? "; choose records by --where KEY=VALUE"
+                                  : "; give --by " + key + " or --where " + key + "=VALUE"));
+  }
+
+  const PlotRows& rows_;
+  const PlotRequest& request_;
+};
+
+std::string label_of(const PlotRequest& request, const std::string& value) {
+  for (const auto& [each, label] : request.labels) {
+    if (each == value) {
+      return label;
+    }
+  }
+  return value;
+}
+
+// What the throughput of a point is: x/y for times, so that a step of the same length with twice
+// the workers counts twice.
+std::vector<plot::Point> throughputs(const std::vector<plot::Point>& points, bool times) {
+  std::vector<plot::Point> out = points;
+  for (plot::Point& point : out) {
+    point.y = times ? point.x / point.y : point.y;
+  }
+  return out;
+}
+
+// Every worker at the pace of the first point: a constant time or share, else in proportion to x.
+plot::Guide ideal_of(const std::vector<plot::Point>& points, bool constant) {
+  plot::Guide guide{.label = "ideal"};
+  const plot::Point& first = points.front();
+  for (const plot::Point& point : points) {
+    guide.points.push_back({point.x, constant ? first.y : first.y * point.x / first.x});
+  }
+  return guide;
+}
+
+std::string shown_number(double value) {
+  return plot::tick_text({}, base::rounded_to(value, value >= 1000 ? 5 : 3), 0);
+}
+
+plot::Mark knee_mark(const PlotRequest& request, const std::vector<plot::Point>& points,
+                     const plot::Point& knee, const plot::Axis& x, const plot::Axis& y) {
+  const bool times = quantity_of(request.y) == base::QuantityKind::time;
+  const std::vector<plot::Point> rates = throughputs(points, times);
+  const auto at = std::ranges::find(rates, knee.x, &plot::Point::x);
+  const double efficiency = at->y / rates.front().y * rates.front().x / knee.x;
+  return {plot::Mark::Kind::vertical, knee.x,
+          "knee: " + shown_number(knee.x) + " " + x.title + ", " + shown_number(knee.y) + " " +
+              y.unit + ", " + shown_number(100 * efficiency) + " %"};
+}
+
+// Bars for an x of words: a group per value of x, a bar per curve.
+plot::Panel bars_panel(const PlotRows& rows, const PlotRequest& request, double factor) {
+  plot::Panel panel;
+  std::vector<std::string> parts;
+  for (const PlotRow& row : rows.rows) {
+    const io::Json y = cell_of(row, request.y);
+    if (!matches_all(row, request.where) || !y.is_number()) {
+      continue;
+    }
+    const std::string by = request.by.empty() ? "" : text_of(cell_of(row, request.by));
+    if (std::ranges::find(parts, by) == parts.end()) {
+      parts.push_back(by);
+    }
+    const std::string name = text_of(cell_of(row, request.x));
+    auto group = std::ranges::find(panel.bars.groups, name, &plot::BarGroup::name);
+    if (group == panel.bars.groups.end()) {
+      group = panel.bars.groups.insert(group, {name, {}});
+    }
+    const auto part = static_cast<std::size_t>(std::ranges::find(parts, by) - parts.begin());
+    std::vector<double> values(part + 1, 0);
+    values.back() = y.as_double() * factor;
+    group->bars.push_back({.values = std::move(values), .row = row.line});
+  }
+  if (parts.size() > plot::kRanks) {
+    throw UsageError("--by " + request.by + ": " + std::to_string(parts.size()) +
+                     " values; bars show at most 5: choose records by --where KEY=VALUE");
+  }
+  for (plot::BarGroup& group : panel.bars.groups) {
+    if (group.bars.size() > parts.size()) {
+      throw UsageError("--x " + request.x + ": several records have the value " +
+                       base::shown_value(group.name) + "; choose by --by KEY or --where KEY=VALUE");
+    }
+  }
+  for (const std::string& part : parts) {
+    panel.bars.parts.push_back(label_of(request, part));
+  }
+  return panel;
+}
+
+double greatest_of(const PlotRows& rows, const std::string& key) {
+  double greatest = 0;
+  for (const PlotRow& row : rows.rows) {
+    const io::Json value = cell_of(row, key);
+    greatest = value.is_number() ? std::max(greatest, std::abs(value.as_double())) : greatest;
+  }
+  return greatest;
+}
+
+bool has_text(const PlotRows& rows, const std::string& key) {
+  return std::ranges::any_of(rows.rows,
+                             [&](const PlotRow& row) { return cell_of(row, key).is_string(); });
+}
+
+void choose_scales(RowsFigure& out, const PlotRequest& request,
+                   const std::vector<plot::Curve>& curves) {
+  std::vector<double> xs;
+  std::vector<double> ys;
+  for (const plot::Curve& curve : curves) {
+    for (const plot::Point& point : curve.points) {
+      xs.push_back(point.x);
+      ys.push_back(point.y);
+    }
+  }
+  out.figure.x.scale = request.x_scale.value_or(scale_for(xs, true));
+  out.figure.y.scale = request.y_scale.value_or(scale_for(ys, false));
+  std::ranges::sort(xs);
+  const auto [first, last] = std::ranges::unique(xs);
+  xs.erase(first, last);
+  constexpr std::size_t kMostTicks = 12;
+  if (out.figure.x.scale == plot::Scale::log2 && xs.size() <= kMostTicks) {
+    out.figure.x.ticks = xs;
+  }
+}
+
+// One panel for up to five curves, else one each.
+void add_panels(plot::Figure& figure, std::vector<plot::Curve> curves, const std::string& by) {
+  if (curves.size() <= plot::kRanks) {
+    figure.panels.push_back({.curves = std::move(curves)});
+    return;
+  }
+  if (curves.size() > kMostPanels) {
+    throw UsageError("--by " + by + ": " + std::to_string(curves.size()) +
+                     " values; a figure shows at most 12: choose records by --where KEY=VALUE");
+  }
+  for (plot::Curve& curve : curves) {
+    const std::string title = curve.label;
+    curve.label.clear();
+    curve.rank = 0;
+    figure.panels.push_back({.title = title, .curves = {std::move(curve)}});
+  }
+}
+
+} // namespace
+
+RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request, const std::string& file) {
+  if (rows.rows.empty()) {
+    throw InputError(file, "", "no records to draw");
+  }
+  require_key(rows, "--x", request.x);
+  require_key(rows, "--y", request.y);
+  if (!request.by.empty()) {
+    require_key(rows, "--by", request.by);
+  }
+  for (const KeyValue& where : request.where) {
+    require_key(rows, "--where", where.first);
+  }
+  const KeyAxis x = key_axis(request.x, greatest_of(rows, request.x));
+  const KeyAxis y = key_axis(request.y, greatest_of(rows, request.y));
+  RowsFigure out;
+  out.figure.file = file;
+  out.figure.x = x.axis;
+  out.figure.y = y.axis;
+  if (!request.x_title.empty()) {
+    out.figure.x.title = request.x_title;
+  }
+  if (!request.y_title.empty()) {
+    out.figure.y.title = request.y_title;
+  }
+  out.figure.setting = request.setting.empty() ? rows.name : request.setting;
+  out.figure.title = request.title.empty() ? "How does " + out.figure.y.title + " depend on " +
+                                                 out.figure.x.title + "?"
+                                           : request.title;
+  if (has_text(rows, request.x)) {
+    if (request.ideal || request.knee || request.band) {
+      throw UsageError("--ideal, --knee and --band need numbers on x; " + request.x +
+                       " holds words");
+    }
+    out.figure.panels.push_back(bars_panel(rows, request, y.factor));
+    out.figure.y.scale = request.y_scale.value_or(plot::Scale::linear);
+    return out;
+  }
+  const CurveRows curve_rows(rows, request);
+  std::vector<plot::Curve> curves = curve_rows.curves();
+  if (curves.empty()) {
+    throw InputError(file, "",
+                     "no record has numbers for " + request.x + " and " + request.y +
+                         (request.where.empty() ? "" : " where --where says"));
+  }
+  std::optional<plot::Band> band;
+  if (request.band) {
+    band = curve_rows.band(curves.front().label);
+    for (plot::Band::At& at : band->points) {
+      at = {at.x * x.factor, at.low * y.factor, at.high * y.factor, at.row};
+    }
+  }
+  for (plot::Curve& curve : curves) {
+    curve.label = label_of(request, curve.label);
+    for (plot::Point& point : curve.points) {
+      point.x *= x.factor;
+      point.y *= y.factor;
+    }
+  }
+  choose_scales(out, request, curves);
+  const std::vector<plot::Point> first = curves.front().points;
+  curves.front().bold = curves.size() > 1 && curves.size() <= plot::kRanks;
+  add_panels(out.figure, std::move(curves), request.by);
+  plot::Panel& panel = out.figure.panels.front();
+  const bool times = quantity_of(request.y) == base::QuantityKind::time;
+  if (request.ideal) {
+    panel.guides.push_back(ideal_of(first, times || is_share(request.y)));
+  }
+  if (request.knee) {
+    out.knee = plot::knee(throughputs(first, times));
+    if (!out.knee) {
+      throw UsageError("--knee: needs the least " + request.x + " and its double");
+    }
+    out.knee->y = std::ranges::find(first, out.knee->x, &plot::Point::x)->y;
+    panel.marks.push_back(knee_mark(request, first, *out.knee, out.figure.x, out.figure.y));
+  }
+  if (band) {
+    panel.bands.push_back(*band);
+  }
+  return out;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""stepsim plot: what it draws of the records of other commands, what it refuses, and the picture of
+the README.
+
+    plot_test.py STEPSIM
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.dom.minidom
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+import front_picture  # noqa: E402
+
+STEPSIM = None
+TWO = "examples/two-layers.scenario.json"
+
+
+def stepsim(*words, code=0):
+    done = subprocess.run([STEPSIM, *words], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == code, f"{words}: {done.returncode}, {done.stderr}"
+    return done.stdout if code == 0 else done.stderr
+
+
+class Plot(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.sweep = {}
+        for ending in ("jsonl", "csv"):
+            cls.sweep[ending] = str(cls.folder / f"s.{ending}")
+            stepsim("sweep", TWO, "--set", "/workload/batch_size=32", "--over", "/cluster/nodes=1:64:x2",
+                    "--over", "/communication/schedule=wfbp,single", "-o", cls.sweep[ending])
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def records(self):
+        lines = pathlib.Path(self.sweep["jsonl"]).read_text().splitlines()
+        return [json.loads(line) for line in lines[1:]]
+
+    def drawn(self, *words):
+        return json.loads(stepsim("plot", *words, "--json"))
+
+    def refused(self, *words, code=2):
+        return stepsim("plot", *words, code=code)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return str(path)
+
+    def test_curves_hold_the_numbers_of_the_records(self):
+        figure = self.drawn(self.sweep["jsonl"], "--x", "nodes", "--y", "samples_per_s", "--by", "schedule",
+                            "--label", "single=one message")
+        self.assertEqual([curve["label"] for curve in figure["curves"]], ["wfbp", "one message"])
+        for curve, schedule in zip(figure["curves"], ("wfbp", "single")):
+            wanted = [[r["nodes"], r["samples_per_s"]] for r in self.records() if r["schedule"] == schedule]
+            self.assertEqual(curve["points"], wanted)
+        self.assertEqual(figure["x"]["scale"], "log2")
+        self.assertEqual(figure["y"], {"title": "throughput", "unit": "samples/s", "scale": "linear"})
+
+    def test_csv_and_json_lines_give_the_same_picture(self):
+        words = ["--x", "nodes", "--y", "iteration_time_s", "--by", "schedule"]
+        self.assertEqual(stepsim("plot", self.sweep["jsonl"], *words), stepsim("plot", self.sweep["csv"], *words))
+        self.assertEqual(self.drawn(self.sweep["csv"], *words)["y"]["unit"], "ms")
+
+    def test_knee_is_the_last_doubling_that_gains_at_least_1_6(self):
+        for y in ("samples_per_s", "iteration_time_s"):
+            figure = self.drawn(self.sweep["jsonl"], "--x", "nodes", "--y", y, "--where", "schedule=wfbp",
+                                "--knee", "--ideal")
+            rates = {r["nodes"]: r["samples_per_s"] for r in self.records() if r["schedule"] == "wfbp"}
+            knee = 1
+            while 2 * knee in rates and rates[2 * knee] >= 1.6 * rates[knee]:
+                knee *= 2
+            self.assertEqual(figure["knee"]["x"], knee)
+
+    def test_records_of_collectives_and_comparisons(self):
+        path = str(self.folder / "c.jsonl")
+        stepsim("collective", "--op", "allreduce", "--algorithm", "ring,be", "--ranks", "4,8", "--bytes",
+                "4KiB:1MiB:x4", "--latency", "10us", "--bandwidth", "10Gbps", "-o", path)
+        figure = self.drawn(path, "--x", "bytes", "--y", "busbw_Bps", "--by", "algorithm", "--where", "ranks=8")
+        self.assertEqual(figure["x"]["unit"], "bytes")
+        self.assertEqual(figure["y"]["unit"], "GB/s")
+        self.assertEqual([len(curve["points"]) for curve in figure["curves"]], [5, 5])
+        path = str(self.folder / "compare.json")
+        stepsim("compare", TWO, "--over", "/communication/schedule=wfbp,single,ddp", "-o", path)
+        figure = self.drawn(path, "--x", "schedule", "--y", "iteration_time_s")
+        self.assertEqual(sorted(bar["group"] for bar in figure["bars"]), ["ddp", "single", "wfbp"])
+
+    def test_more_than_five_curves_are_panels_of_their_own(self):
+        path = str(self.folder / "many.jsonl")
+        stepsim("sweep", TWO, "--over", "/cluster/nodes=2,4,8", "--over",
+                "/cluster/network/bandwidth_Bps=1,2,5,10,25,50Gbps", "-o", path)
+        text = stepsim("plot", path, "--x", "nodes", "--y", "iteration_time_s", "--by", "bandwidth_Bps")
+        self.assertEqual(text.count('class="panel"'), 6)
+
+    def test_what_is_refused(self):
+        path = self.sweep["jsonl"]
+        self.assertIn("have the same value; give --by schedule or --where schedule=VALUE",
+                      self.refused(path, "--x", "nodes", "--y", "speedup"))
+        self.assertIn("--y sped_up: no record has this key, did you mean speedup?",
+                      self.refused(path, "--x", "nodes", "--y", "sped_up", "--by", "schedule"))
+        self.assertIn("--x-scale log: unknown", self.refused(path, "--x", "nodes", "--y", "speedup",
+                                                             "--x-scale", "log"))
+        self.assertIn("--where nodes: must be NAME=TEXT",
+                      self.refused(path, "--x", "nodes", "--y", "speedup", "--where", "nodes"))
+        self.assertIn("must be > 0 on a logarithmic axis, got 0", self.refused(
+            path, "--x", "nodes", "--y", "exposed_communication_s", "--by", "schedule", "--y-scale", "log10",
+            code=3))
+        rows = self.write("zero.csv", "n,time_s\n1,2\n2,0\n")
+        self.assertIn("zero.csv:3: time must be > 0 on a logarithmic axis, got 0",
+                      self.refused(rows, "--x", "n", "--y", "time_s", "--y-scale", "log10", code=3))
+        self.assertIn("no records to draw", self.refused(self.write("empty.csv", "a,b\n"), "--x", "a", "--y",
+                                                         "b", code=3))
+        self.assertIn("--knee: needs the least nodes and its double",
+                      self.refused(path, "--x", "nodes", "--y", "speedup", "--where", "schedule=wfbp",
+                                   "--where", "nodes=4", "--knee"))
+        self.assertIn("2 cells, the first row has 3",
+                      self.refused(self.write("short.csv", "a,b,c\n1,2\n"), "--x", "a", "--y", "b", code=3))
+        self.assertIn("writes svg or json only", self.refused(path, "--x", "nodes", "--y", "speedup", "-o",
+                                                              str(self.folder / "x.png")))
+
+    def test_a_picture_never_replaces_a_page(self):
+        page = self.write("page.svg", "<!doctype html>\n")
+        self.assertIn("holds another kind of file", self.refused(
+            self.sweep["jsonl"], "--x", "nodes", "--y", "speedup", "--by", "schedule", "-o", page))
+
+    def test_names_cannot_leave_the_text_of_the_picture(self):
+        rows = self.write("names.csv", 'n,t,who\n1,2,"</text><script>alert(1)</script>"\n2,3,b\n')
+        text = stepsim("plot", rows, "--x", "n", "--y", "t", "--by", "who", "--title", "<b>&\"'")
+        self.assertNotIn("<script", text)
+        xml.dom.minidom.parseString(text)
+
+
+class FrontPicture(unittest.TestCase):
+    """The picture of the README is made by sweep and plot, and says what the sweep says."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.records_file = str(cls.folder / "front.jsonl")
+        stepsim("sweep", "examples/front.sweep.json", "-o", cls.records_file)
+        lines = pathlib.Path(cls.records_file).read_text().splitlines()
+        cls.records = [json.loads(line) for line in lines[1:]]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def rate(self, nodes, schedule):
+        return next(r for r in self.records if r["name"] == "nominal" and r["nodes"] == nodes
+                    and r["schedule"] == schedule)["samples_per_s"]
+
+    def test_sweep_and_picture_are_the_committed_ones(self):
+        profile = json.loads((ROOT / "topologies/25gbe.calibration.json").read_text())["network"]
+        self.assertEqual(front_picture.sweep(profile), (ROOT / "examples/front.sweep.json").read_text())
+        picture = stepsim("plot", self.records_file, *front_picture.PLOT)
+        self.assertEqual(picture, (ROOT / "docs/images/front.svg").read_text())
+        self.assertLessEqual(len(picture), 40_000)
+
+    def test_throughputs(self):
+        for nodes, wanted in ((1, 338.8), (128, 29_544), (256, 46_111), (512, 64_180)):
+            self.assertAlmostEqual(self.rate(nodes, "ddp") / wanted, 1, delta=2e-4)
+        self.assertAlmostEqual(self.rate(256, "ddp") / self.rate(128, "ddp"), 1.561, delta=5e-4)
+        self.assertAlmostEqual(self.rate(128, "ddp") / (128 * self.rate(1, "ddp")), 0.681, delta=5e-4)
+        self.assertAlmostEqual(self.rate(512, "optimal"), 98_111, delta=1)
+
+    def test_knees_are_128_and_512(self):
+        for schedule, knee in (("ddp", 128), ("optimal", 512)):
+            figure = json.loads(stepsim("plot", self.records_file, "--x", "nodes", "--y", "samples_per_s",
+                                        "--where", "name=nominal", "--where", f"schedule={schedule}",
+                                        "--knee", "--json"))
+            self.assertEqual(figure["knee"], {"x": knee, "y": self.rate(knee, schedule)})
+
+    def test_every_number_of_the_title_is_in_the_sweep(self):
+        title = front_picture.PLOT[front_picture.PLOT.index("--title") + 1]
+        self.assertEqual(re.findall(r"\d+", title), ["50", "25", "128"])
+        self.assertIn(128, {r["nodes"] for r in self.records})
+        profile = json.loads((ROOT / "topologies/25gbe.calibration.json").read_text())
+        self.assertEqual(profile["network"]["nominal_Bps"] * 8, 25e9)
+        trace = json.loads((ROOT / "traces/resnet50.1gpu.json").read_text())
+        self.assertIn("resnet50", trace["name"].lower().replace("-", ""))
+
+    def test_draws_lie_within_the_factor_and_fill_it(self):
+        drawn = {(r["latency_s"], r["bandwidth_Bps"]) for r in self.records if r["name"] == "draw"}
+        self.assertEqual(len(drawn), 200)
+        profile = json.loads((ROOT / "topologies/25gbe.calibration.json").read_text())["network"]
+        for index, key in enumerate(("latency_s", "bandwidth_Bps")):
+            ratios = sorted(pair[index] / profile[key] for pair in drawn)
+            self.assertGreater(ratios[0], 1 / 1.25001)
+            self.assertLess(ratios[-1], 1.25001)
+            for share in (0.25, 0.5, 0.75):
+                self.assertAlmostEqual(ratios[int(200 * share)], 1.25 ** (2 * share - 1), delta=0.01)
+
+
+if __name__ == "__main__":
+    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
