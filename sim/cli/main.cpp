@@ -16,7 +16,7 @@ namespace stepsim::cli {
 namespace {
 
 // Commands to come: a name that is near to one of them is no answer.
-constexpr std::array<std::string_view, 4> kPlanned{"plot", "report", "reproduce", "web"};
+constexpr std::array<std::string_view, 2> kPlanned{"report", "web"};
 
 // The names are few: a search over the table is also the list of known words for the error.
 int run_command(const std::string& name, const Invocation& invocation) {

@@ -103,8 +103,8 @@ std::string source_text(const io::Json& tree) {
   return out.empty() ? out : "source:\n" + out;
 }
 
-// All shipped names with their paths; those of node types differ from the others. Links of pairs are
-// for --links of collectives alone.
+// All shipped names with their paths; those of node types differ from the others. Links of pairs
+// are for --links of collectives alone.
 std::map<std::string, std::string> shipped_names(const Invocation& invocation) {
   std::map<std::string, std::string> files =
       shipped_files(invocation.data_folder, study::kShippedTopologies);

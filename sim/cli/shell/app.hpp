@@ -48,6 +48,7 @@ struct Invocation {
   std::string command_line;                      // all of it, for `meta`
   std::string data_folder;                       // holds models/ and topologies/
   std::chrono::steady_clock::time_point started; // of the program, for wall_s
+  bool embedded = false; // another command runs it: no warnings, which are in its records
 };
 
 // Options that every command takes. Raw words as typed; checked by `parse`.
@@ -59,6 +60,7 @@ struct Common {
   std::string format;       // word of a Format; "" = by --json, the file's name, the command
   std::string color = "auto";
   std::string progress = "auto";
+  bool embedded = false; // of the invocation
   mutable Progress work; // shown while the command works, by `parse` and the command's counting
 };
 
