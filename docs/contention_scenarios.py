@@ -193,7 +193,7 @@ def with_mean(result, point):
 
 def scales():
     protect = {"/flows/0/protect": {"every": 2, "offset": 0}}
-    arms = {**TCP, "dlcp": {**dlcp(0.1), **protect}}
+    arms = {**TCP, "pfabric": {TRANSPORT: {"kind": "pfabric"}}, "dlcp": {**dlcp(0.1), **protect}}
     for arm, settings in arms.items():
         for count in [8, 16, 32, 64, 96, 128, 143]:
             yield Point("Q13", f"{arm}, 100 Gb/s", count, "incast_100g",

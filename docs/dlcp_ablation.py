@@ -193,7 +193,7 @@ def networks():
     yield base, {}
     for rto in (0.001, 0.2):
         yield f"RTO_min {1e3 * rto:g} ms", late({}, rto)
-    for packets in (20, 1000):
+    for packets in (20, 50, 200, 1000):
         yield f"buffer {packets} packets", {f"{PACKET}/buffer": {"scope": "port", "packets": packets}}
     yield "thresholds / 6", {f"{PACKET}/mark_packets": 11,
                              f"{PACKET}/drop_packets": {"droppable": 3, "middle": 8}}

@@ -11,7 +11,7 @@ import sys
 
 FLOORS = ["base", "plot", "engine", "plan", "library", "json", "net", "coll", "program", "train", "files",
           "import", "export", "scenario", "run", "programs", "flows", "collective", "sweep", "ask",
-          "lab", "cli"]
+          "lab", "reproduce", "cli"]
 
 # Rooms that share a namespace; the others have one of their own name.
 NAMESPACES = {**dict.fromkeys(["json", "files", "import", "export"], "io"),

@@ -152,5 +152,5 @@ TEST_CASE("ranks_per_node: equal counts that differ from the node type are liste
     return list;
   };
   CHECK(overrides(counts("[2, 2, 2]", R"("preset": "dgx_h100")")) ==
-        overrides(R"("nodes": 3, "gpus_per_node": 2, "preset": "dgx_h100")"));
+        overrides(R"({"nodes": 3, "gpus_per_node": 2, "preset": "dgx_h100"})"));
 }

@@ -33,6 +33,7 @@
 #include "lab/semantics_result.hpp"
 #include "lab/semantics_run.hpp"
 #include "programs/program_file.hpp"
+#include "reproduce/reproduction_file.hpp"
 #include "scenario/named_files.hpp"
 #include "scenario/problem_file.hpp"
 #include "scenario/scenario.hpp"
@@ -211,6 +212,11 @@ constexpr std::array kKinds{
     Kind{"cost", "table",
          [](const io::Json& tree, study::Files&) -> Warnings {
            (void)io::parse_cost(tree);
+           return {};
+         }},
+    Kind{"reproduction", "figures",
+         [](const io::Json& tree, study::Files&) -> Warnings {
+           (void)reproduce::parse_reproduction(tree);
            return {};
          }},
     Kind{"links", "links",

@@ -26,6 +26,7 @@
 #include "cli/commands/plan_units_command.hpp"
 #include "cli/commands/plot_command.hpp"
 #include "cli/commands/program_command.hpp"
+#include "cli/commands/reproduce_command.hpp"
 #include "cli/commands/run_command.hpp"
 #include "cli/commands/schema_command.hpp"
 #include "cli/commands/semantics_command.hpp"
@@ -60,6 +61,8 @@ constexpr std::array kCommands{
     Command{"Parts of a step", "flows", "completion times of flows through a network", flows},
     Command{"Parts of a step", "semantics", "a sparse exchange on given vectors", semantics},
     Command{"Parts of a step", "breakeven", "the bandwidths at which compression pays", breakeven},
+    Command{"Papers", "reproduce", "the figures and claims of a paper from our own runs",
+            reproduce},
     Command{"Data", "import", "measurements of other tools as traces and costs", import_files},
     Command{"Data", "check", "validates any of the files", check},
     Command{"Data", "keys", "what a key of a scenario means and when it counts", keys},
@@ -72,7 +75,7 @@ constexpr std::array kCommands{
 };
 
 // Commands to come: a name that is near to one of them is no answer.
-constexpr std::array<std::string_view, 4> kPlanned{"plot", "report", "reproduce", "web"};
+constexpr std::array<std::string_view, 2> kPlanned{"report", "web"};
 
 } // namespace
 

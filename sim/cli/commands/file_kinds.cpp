@@ -22,6 +22,7 @@
 #include "lab/semantics_result.hpp"
 #include "programs/explained_tree.hpp"
 #include "programs/program_keys.hpp"
+#include "reproduce/reproduction_keys.hpp"
 #include "run/result_file.hpp"
 #include "scenario/keys/problem_keys.hpp"
 #include "scenario/keys/scenario_keys.hpp"
@@ -30,19 +31,33 @@
 namespace stepsim::cli {
 
 std::vector<io::FileKind> file_kinds() {
-  return {study::keys::collective_file(), study::keys::breakeven_file(),
-          study::breakeven_result_kind(), io::keys::cost_file(),
-          study::explanation_kind(),      study::keys::flows_file(),
-          study::flows_result_kind(),     io::keys::library_calibration_file(),
-          io::keys::links_file(),         study::keys::measured_steps_file(),
-          io::keys::measured_file(),      io::keys::model_file(),
-          io::keys::profile_file(),       io::keys::node_preset_file(),
-          io::keys::overlap_file(),       study::keys::sweep_record(),
-          study::keys::problem_file(),    study::keys::program_file(),
-          study::result_kind(),           io::keys::samples_file(),
-          study::keys::scenario_file(),   study::keys::semantics_file(),
-          study::semantics_result_kind(), study::keys::sweep_file(),
-          io::keys::topology_file(),      io::keys::trace_file()};
+  return {study::keys::collective_file(),
+          study::keys::breakeven_file(),
+          study::breakeven_result_kind(),
+          io::keys::cost_file(),
+          study::explanation_kind(),
+          study::keys::flows_file(),
+          study::flows_result_kind(),
+          io::keys::library_calibration_file(),
+          io::keys::links_file(),
+          study::keys::measured_steps_file(),
+          io::keys::measured_file(),
+          io::keys::model_file(),
+          io::keys::profile_file(),
+          io::keys::node_preset_file(),
+          io::keys::overlap_file(),
+          study::keys::sweep_record(),
+          study::keys::problem_file(),
+          study::keys::program_file(),
+          reproduce::keys::reproduction_file(),
+          study::result_kind(),
+          io::keys::samples_file(),
+          study::keys::scenario_file(),
+          study::keys::semantics_file(),
+          study::semantics_result_kind(),
+          study::keys::sweep_file(),
+          io::keys::topology_file(),
+          io::keys::trace_file()};
 }
 
 } // namespace stepsim::cli

@@ -55,6 +55,7 @@ struct Invocation {
   std::chrono::steady_clock::time_point started; // of the program, for wall_s
   // If set, `parse` hands the page of the command over (help/command_page.hpp) and gives false.
   std::function<void(const CommandPage&)> described{};
+  bool embedded = false; // another command runs it: no warnings, which are in its records
 };
 
 // Options that every command takes. Raw words as typed; checked by `parse`.
@@ -66,6 +67,7 @@ struct Common {
   std::string format;       // word of a Format; "" = by --json, the file's name, the command
   std::string color = "auto";
   std::string progress = "auto";
+  bool embedded = false; // of the invocation
   mutable Progress work; // shown while the command works, by `parse` and the command's counting
 };
 

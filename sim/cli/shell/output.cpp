@@ -42,6 +42,9 @@ void print_beside(std::string_view text, const Common& common) {
 }
 
 void print_warnings(std::span<const std::string> warnings, const Common& common) {
+  if (common.embedded) {
+    return;
+  }
   const bool color = use_color(common.color, Stream::error);
   common.work.hide();
   for (const std::string& warning : warnings) {

@@ -1,0 +1,288 @@
+// stepsim reproduce PAPER: the figures and claims of a paper from our own runs (REP 1). What a
+// paper says stands in reproduce/PAPER/figures.json; the committed page and pictures of a paper are
+// what this command writes, and --check holds them against it.
+#include "cli/commands/reproduce_command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "cli/commands/reproduced_runs.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/table.hpp"
+#include "plot/svg.hpp"
+#include "reproduce/drawing.hpp"
+#include "reproduce/paper_page.hpp"
+#include "reproduce/reproduction_file.hpp"
+#include "json/file.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr CommandText kReproduceText{
+    "reproduce",
+    "PAPER",
+    "Runs the commands that a paper's figures need, draws the figures, and says for each claim of\n"
+    "the paper whether it is met, not met or not comparable. Writes RUN.jsonl, ID.svg,\n"
+    "claims.json and PAPER.md to a folder. A claim that is not met is a result, no failure.",
+    "stepsim reproduce lp\n"
+    "stepsim reproduce mg-wfbp --figure MG1 -o mine\n"
+    "stepsim reproduce all --quick --check",
+    "What a paper says stands in reproduce/PAPER/figures.json, described in docs/file-formats.md\n"
+    "and schemas/reproduction.schema.json.",
+    kJsonOrTable,
+};
+
+// In the order in which `all` runs them.
+constexpr std::array<std::string_view, 6> kPapers{"mg-wfbp",  "gtopk", "lp",
+                                                  "pipe-sgd", "dlcp",  "all"};
+constexpr std::string_view kPictures = "../images/reproduce/";
+
+struct ReproduceFlags {
+  std::string paper;
+  std::string figure;
+  std::string jobs;
+  bool check = false, quick = false, update = false;
+};
+
+// A paper with its numbers. Verdicts point into the claims, which stay where they are when it
+// moves.
+struct Reproduced {
+  reproduce::Reproduction paper;
+  reproduce::AllRecords records;
+  std::vector<reproduce::Decided> decided;
+};
+
+// A folder for records that nobody asked to keep.
+class ScratchFolder {
+public:
+  ScratchFolder()
+      : path_(fs::temp_directory_path() / ("stepsim-reproduce-" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+  }
+  ~ScratchFolder() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+private:
+  fs::path path_;
+};
+
+std::vector<std::string> papers_of(const std::string& word) {
+  require_word("PAPER", word, kPapers);
+  if (word != "all") {
+    return {word};
+  }
+  return {kPapers.begin(), kPapers.end() - 1};
+}
+
+// Only what --figure names is drawn and decided.
+void keep_figure(reproduce::Reproduction& paper, const std::string& id) {
+  std::erase_if(paper.claims, [&](const reproduce::Claim& claim) { return claim.figure != id; });
+  std::erase_if(paper.figures, [&](const reproduce::FigureOf& figure) { return figure.id != id; });
+}
+
+Reproduced reproduced(const std::string& name, const ReproduceFlags& flags,
+                      const Invocation& invocation, const fs::path& folder) {
+  const std::string file =
+      (fs::path(invocation.data_folder) / "reproduce" / name / "figures.json").string();
+  Reproduced result{reproduce::parse_reproduction(io::read_json(file)), {}, {}};
+  if (!flags.figure.empty()) {
+    std::vector<std::string_view> known;
+    for (const reproduce::FigureOf& figure : result.paper.figures) {
+      known.push_back(figure.id);
+    }
+    if (std::ranges::find(known, flags.figure) == known.end()) {
+      throw UsageError("--figure: " + base::unknown_word("figure", flags.figure, known));
+    }
+  }
+  fs::create_directories(folder);
+  result.records =
+      reproduced_records(result.paper, invocation,
+                         {.folder = folder.string(), .quick = flags.quick, .jobs = flags.jobs});
+  if (!flags.figure.empty()) {
+    keep_figure(result.paper, flags.figure);
+  }
+  result.decided = reproduce::decide(result.paper, result.records);
+  return result;
+}
+
+// A folder in a place that does not exist is a slip of the pen.
+void require_parent(const fs::path& folder) {
+  const fs::path parent = fs::absolute(folder).lexically_normal().parent_path();
+  std::error_code error;
+  if (!fs::is_directory(parent, error)) {
+    throw SimulationError(folder.string() + ": cannot be made: no folder " + parent.string());
+  }
+}
+
+using Texts = std::map<std::string, std::string>; // by file, relative to the folder
+
+void add_pictures(Texts& texts, const Reproduced& result, const std::string& folder) {
+  for (const reproduce::FigureOf& figure : result.paper.figures) {
+    if (figure.not_drawn.empty()) {
+      texts[folder + figure.id + ".svg"] =
+          plot::svg(reproduce::drawing(figure, result.paper, result.records, result.decided));
+    }
+  }
+}
+
+void write_folder(const Reproduced& result, const fs::path& folder) {
+  Texts texts;
+  add_pictures(texts, result, "");
+  texts["claims.json"] = io::pretty(reproduce::claims_tree(result.paper, result.decided));
+  texts[result.paper.name + ".md"] =
+      reproduce::paper_page(result.paper, result.records, result.decided, "");
+  for (const auto& [name, text] : texts) {
+    write_named((folder / name).string(), text);
+  }
+}
+
+// What docs/ holds of the papers, by path below it.
+Texts pages_of(const std::vector<Reproduced>& results, bool all) {
+  Texts texts;
+  std::vector<reproduce::PaperClaims> papers;
+  for (const Reproduced& each : results) {
+    add_pictures(texts, each, "images/reproduce/");
+    texts["reproduce/" + each.paper.name + ".md"] =
+        reproduce::paper_page(each.paper, each.records, each.decided, kPictures);
+    papers.push_back({&each.paper, &each.decided});
+  }
+  if (all) {
+    texts["reproduce/README.md"] = reproduce::claims_page(papers);
+  }
+  return texts;
+}
+
+// The first line in which two texts differ, counted from 1, as each of them has it.
+std::string difference(std::string_view committed, std::string_view now) {
+  std::size_t line = 1;
+  std::size_t start = 0;
+  const std::size_t both = std::min(committed.size(), now.size());
+  std::size_t i = 0;
+  for (; i < both && committed[i] == now[i]; ++i) {
+    if (committed[i] == '\n') {
+      ++line;
+      start = i + 1;
+    }
+  }
+  const auto line_of = [&](std::string_view text) {
+    const std::string_view rest = text.substr(std::min(start, text.size()));
+    return base::shown_value(rest.substr(0, rest.find('\n')), 160);
+  };
+  return std::to_string(line) + ": has " + line_of(committed) + ", now " + line_of(now);
+}
+
+// 0 where the committed files are what is written now, else 4 and the first difference.
+int check_pages(const Texts& texts, const fs::path& docs, const Common& common) {
+  for (const auto& [name, text] : texts) {
+    const std::string path = (docs / name).string();
+    std::error_code error;
+    if (!fs::exists(path, error)) {
+      return report_error(path + ": missing", kTargetNotMet, common.color);
+    }
+    if (const std::string committed = io::read_text(path); committed != text) {
+      return report_error(path + ":" + difference(committed, text), kTargetNotMet, common.color);
+    }
+  }
+  return kOk;
+}
+
+std::string text_of(const std::vector<Reproduced>& results) {
+  Table table{{"figure", "verdict", "ours", "theirs", "label", "claim"}, {}};
+  reproduce::Counts sum;
+  for (const Reproduced& each : results) {
+    for (std::vector<std::string>& row : reproduce::claim_rows(each.decided)) {
+      table.rows.push_back(std::move(row));
+    }
+    const reproduce::Counts counts = reproduce::counts_of(each.paper, each.decided);
+    sum.figures += counts.figures;
+    sum.met += counts.met;
+    sum.not_met += counts.not_met;
+    sum.not_comparable += counts.not_comparable;
+  }
+  return table_text(table) + reproduce::counts_text(sum) + "\n";
+}
+
+io::Json tree_of(const std::vector<Reproduced>& results) {
+  io::Array papers;
+  for (const Reproduced& each : results) {
+    papers.push_back(reproduce::claims_tree(each.paper, each.decided));
+  }
+  return io::Object{{"papers", std::move(papers)}};
+}
+
+} // namespace
+
+// Records of a run that nobody asked to keep go to a scratch folder: a check changes nothing.
+int reproduce(const Invocation& invocation) {
+  ReproduceFlags flags;
+  CLI::App app;
+  app.add_option("PAPER", flags.paper, "mg-wfbp, gtopk, lp, pipe-sgd, dlcp or all")->required();
+  app.add_option("--figure", flags.figure, "draws and decides only this figure")->type_name("ID");
+  app.add_flag("--check", flags.check,
+               "compares with the committed page and pictures byte for byte; exit 4 and the first "
+               "difference where they differ");
+  app.add_flag("--update", flags.update,
+               "writes the page and pictures in docs/ of the data folder");
+  app.add_flag("--quick", flags.quick, "takes stored records of runs that take minutes");
+  app.add_option("--jobs", flags.jobs, "threads of each sweep; default those of this machine")
+      ->type_name("N");
+  Common common;
+  if (!parse(app, kReproduceText, invocation, common)) {
+    return kOk;
+  }
+  if (!flags.figure.empty() && (flags.check || flags.update)) {
+    throw UsageError("--figure: pages are checked and updated as a whole");
+  }
+  const bool own_place = common.output != "-";
+  const bool keep = own_place || !(flags.check || flags.update);
+  const fs::path folder =
+      common.output == "-" ? fs::path("results/reproduce") : fs::path(common.output);
+  common.output = "-";
+  const std::vector<std::string> names = papers_of(flags.paper);
+  if (own_place) {
+    require_parent(folder);
+  }
+  std::vector<Reproduced> results;
+  results.reserve(names.size());
+  const ScratchFolder scratch;
+  for (const std::string& name : names) {
+    const bool own_folder = folder == "results/reproduce" || names.size() > 1;
+    const fs::path place = !keep ? scratch.path() / name : own_folder ? folder / name : folder;
+    results.push_back(reproduced(name, flags, invocation, place));
+    if (keep) {
+      write_folder(results.back(), place);
+    }
+  }
+  if (format_of(common, Format::table) == Format::json) {
+    write_tree(common, tree_of(results));
+  } else if (!own_place || !common.quiet) {
+    write_output(common, text_of(results));
+  }
+  const fs::path docs = fs::path(invocation.data_folder) / "docs";
+  if (flags.update) {
+    for (const auto& [name, text] : pages_of(results, flags.paper == "all")) {
+      fs::create_directories((docs / name).parent_path());
+      write_named((docs / name).string(), text);
+    }
+  }
+  return flags.check ? check_pages(pages_of(results, flags.paper == "all"), docs, common) : kOk;
+}
+
+} // namespace stepsim::cli

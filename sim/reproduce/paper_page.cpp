@@ -1,0 +1,346 @@
+// Tables of a figure are made of its curves and bars, so that a page cannot say other numbers than
+// the picture beside it.
+#include "reproduce/paper_page.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/number_text.hpp"
+#include "reproduce/drawing.hpp"
+#include "reproduce/series.hpp"
+
+namespace stepsim::reproduce {
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+// A cell of a Markdown table.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    out += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
+  }
+  return out;
+}
+
+std::string table_of(const Row& heading, const std::vector<Row>& rows) {
+  const auto line = [](const Row& row) {
+    std::string text = "|";
+    for (const std::string& cell : row) {
+      text += " " + escaped(cell) + " |";
+    }
+    return text + "\n";
+  };
+  std::string text = line(heading) + "|";
+  for (std::size_t i = 0; i < heading.size(); ++i) {
+    text += "---|";
+  }
+  text += "\n";
+  for (const Row& row : rows) {
+    text += line(row);
+  }
+  return text + "\n";
+}
+
+std::string titled(const plot::Axis& axis) {
+  return axis.unit.empty() ? axis.title : axis.title + " [" + axis.unit + "]";
+}
+
+// The x values of a table: all of them, or those of the ticks where there are many.
+std::vector<double> rows_at(const std::set<double>& all, const plot::Axis& axis) {
+  constexpr std::size_t kMost = 24;
+  std::vector<double> rows(all.begin(), all.end());
+  if (rows.size() > kMost) {
+    std::vector<double> some;
+    for (std::size_t i = 0; i < kMost; ++i) {
+      some.push_back(rows[i * (rows.size() - 1) / (kMost - 1)]);
+    }
+    std::vector<double> ticks;
+    std::ranges::copy_if(axis.ticks, std::back_inserter(ticks),
+                         [&](double tick) { return all.contains(tick); });
+    return ticks.size() > 2 ? ticks : some;
+  }
+  return rows;
+}
+
+// Lines as columns over x, reported ones among them with their label.
+std::string curve_table(const PanelOf& panel, const FigureOf& figure, const Reproduction& paper,
+                        const AllRecords& all) {
+  std::set<double> places;
+  Row heading{titled(panel.x.value_or(figure.x))};
+  std::vector<std::map<double, double>> columns;
+  const auto add = [&](const Curve& curve, const std::string& label) {
+    heading.push_back(label);
+    std::map<double, double>& column = columns.emplace_back();
+    for (const plot::Point& point : points_of(curve, all, paper.file)) {
+      places.insert(point.x);
+      column.emplace(point.x, point.y);
+    }
+  };
+  for (const Curve& curve : panel.curves) {
+    add(curve, curve.label);
+  }
+  for (const Curve& curve : panel.reported) {
+    if (may_be_drawn(paper, curve.series.run)) {
+      add(curve, curve.label + ", " + evidence(paper, curve.series.run));
+    }
+  }
+  std::vector<Row> rows;
+  for (const double x : rows_at(places, panel.x.value_or(figure.x))) {
+    Row& row = rows.emplace_back(Row{shown_number(x)});
+    for (const std::map<double, double>& column : columns) {
+      const auto found = column.find(x);
+      row.push_back(found == column.end() ? "" : base::significant(found->second));
+    }
+  }
+  return titled(panel.y.value_or(figure.y)) + (panel.title.empty() ? "" : ", " + panel.title) +
+         ":\n\n" + table_of(heading, rows);
+}
+
+std::string bar_table(const plot::Panel& drawn) {
+  Row heading{"group", "bar"};
+  heading.insert(heading.end(), drawn.bars.parts.begin(), drawn.bars.parts.end());
+  std::vector<Row> rows;
+  for (const plot::BarGroup& group : drawn.bars.groups) {
+    for (const plot::Bar& bar : group.bars) {
+      Row& row = rows.emplace_back(
+          Row{group.name,
+              bar.name + (bar.reported ? (bar.name.empty() ? "" : ", ") + drawn.bars.reported_label
+                                       : std::string())});
+      for (const double value : bar.values) {
+        row.push_back(base::significant(value));
+      }
+    }
+  }
+  return table_of(heading, rows);
+}
+
+std::string lane_table(const plot::Panel& drawn) {
+  std::vector<Row> rows;
+  for (const plot::Lane& lane : drawn.lanes.lanes) {
+    for (const plot::Span& span : lane.spans) {
+      rows.push_back({lane.name, base::significant(span.start), base::significant(span.end)});
+    }
+  }
+  return table_of({"lane", "start", "end"}, rows);
+}
+
+std::string named(const Reproduction& paper, const io::Json& value) {
+  const std::string text = value.is_string()   ? value.as_string()
+                           : value.is_number() ? shown_number(value.as_double())
+                                               : std::string("-");
+  const auto found =
+      std::ranges::find(paper.words, text, &std::pair<std::string, std::string>::first);
+  return found == paper.words.end() ? text : found->second;
+}
+
+std::string comparison_table(const Comparison& comparison, const Reproduction& paper,
+                             const AllRecords& all) {
+  const std::string unit = comparison.unit.empty() ? "" : " [" + comparison.unit + "]";
+  std::vector<Row> rows;
+  const std::string& theirs_run = comparison.series.other ? comparison.series.other->run : "";
+  for (const Joined& each : select(comparison.series, all, paper.file)) {
+    std::string name;
+    for (const std::string& column_name : comparison.names) {
+      const io::Json* value = column(*each.record, column_name);
+      name += (name.empty() ? "" : ", ") + (value == nullptr ? "-" : named(paper, *value));
+    }
+    const double ours = evaluate(comparison.ours, each, comparison.series, paper.file);
+    const double theirs = evaluate(comparison.theirs, each, comparison.series, paper.file);
+    const double error = ours / theirs - 1;
+    Row row{name, base::significant(ours), base::significant(theirs), evidence(paper, theirs_run),
+            base::significant(100 * error, 3) + " %"};
+    if (comparison.limit) {
+      row.emplace_back(std::abs(error) <= *comparison.limit ? "met" : "not met");
+    }
+    rows.push_back(std::move(row));
+  }
+  Row heading{"", "ours" + unit, "theirs" + unit, "label", "difference"};
+  if (comparison.limit) {
+    heading.push_back("within " + base::significant(100 * *comparison.limit, 3) + " %");
+  }
+  return table_of(heading, rows);
+}
+
+// Words as they can be pasted into a shell.
+std::string quoted(const std::string& word) {
+  const bool plain =
+      !word.empty() && word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                              "0123456789-_./=,:+@%") == std::string::npos;
+  return plain ? word : "'" + word + "'";
+}
+
+std::string commands_of(const FigureOf& figure, const Reproduction& paper) {
+  std::string text;
+  for (const std::string& id : figure.runs) {
+    const auto run = std::ranges::find(paper.runs, id, &Run::id);
+    text += "stepsim";
+    for (const std::string& word : run->argv) {
+      text += " " + quoted(word);
+    }
+    text += "\n";
+  }
+  return text.empty() ? "" : "```\n" + text + "```\n\n";
+}
+
+std::string section(std::string_view title, const std::vector<std::string>& sentences) {
+  if (sentences.empty()) {
+    return "";
+  }
+  std::string text = "## " + std::string(title) + "\n\n";
+  for (const std::string& sentence : sentences) {
+    text += "- " + sentence + "\n";
+  }
+  return text + "\n";
+}
+
+Row claim_row(const Decided& each) {
+  const Claim& claim = *each.claim;
+  return {claim.text,
+          ours_text(each),
+          theirs_text(claim),
+          std::string(kLabels[claim.label]),
+          limits_text(claim),
+          "**" + verdict_text(each) + "**" +
+              (claim.reason.empty() ? "" : ": " + reason_text(each))};
+}
+
+const Row kClaimHeading{"claim", "ours", "theirs", "label", "met where", "verdict"};
+
+std::string figure_text(const FigureOf& figure, const Reproduction& paper, const AllRecords& all,
+                        const std::vector<Decided>& decided, std::string_view images) {
+  std::string text = "## " + figure.id + ": " + figure.question + "\n\n";
+  if (!figure.not_drawn.empty()) {
+    text += figure.not_drawn + "\n\n";
+  } else {
+    text += "![" + figure.question + "](" + std::string(images) + figure.id + ".svg)\n\n";
+    const plot::Figure drawn = drawing(figure, paper, all, decided);
+    for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+      const PanelOf& panel = figure.panels[i];
+      if (!panel.curves.empty()) { // points alone have rows of their own
+        text += curve_table(panel, figure, paper, all);
+      } else if (!drawn.panels[i].title.empty() && panel.reported.empty()) {
+        text += drawn.panels[i].title + ":\n\n";
+      }
+      if (!drawn.panels[i].bars.groups.empty()) {
+        text += bar_table(drawn.panels[i]);
+      }
+      if (!drawn.panels[i].lanes.lanes.empty()) {
+        text += lane_table(drawn.panels[i]);
+      }
+    }
+  }
+  for (const Comparison& comparison : figure.comparisons) {
+    text += comparison_table(comparison, paper, all);
+  }
+  text += commands_of(figure, paper);
+  std::vector<Row> rows;
+  for (const Decided& each : decided) {
+    if (each.claim->figure == figure.id) {
+      rows.push_back(claim_row(each));
+    }
+  }
+  if (!rows.empty()) {
+    text += table_of(kClaimHeading, rows);
+  }
+  return text + (figure.note.empty() ? "" : figure.note + "\n\n");
+}
+
+std::string sources_of(const Reproduction& paper) {
+  std::vector<Row> rows;
+  for (const Table& table : paper.tables) {
+    rows.push_back(
+        {table.id, table.label ? std::string(kLabels[*table.label]) : "our own", table.source});
+  }
+  for (const Claim& claim : paper.claims) {
+    rows.push_back({claim.id, std::string(kLabels[claim.label]), claim.source});
+  }
+  return rows.empty() ? ""
+                      : "## Sources\n\n" + table_of({"numbers or claim", "label", "source"}, rows);
+}
+
+} // namespace
+
+std::string paper_page(const Reproduction& paper, const AllRecords& all,
+                       const std::vector<Decided>& decided, std::string_view images) {
+  std::string text = "# " + paper.title + "\n\n" + paper.citation + "\n\n";
+  for (const std::string& sentence : paper.first) {
+    text += sentence + "\n";
+  }
+  text += "\nThis page is written by `stepsim reproduce " + paper.name +
+          "`: " + counts_text(counts_of(paper, decided)) + ".\n\n";
+  for (const FigureOf& figure : paper.figures) {
+    text += figure_text(figure, paper, all, decided, images);
+  }
+  text += section("What is assumed", paper.assumed);
+  text += section("What we could not read", paper.unreadable);
+  text += section("Later papers", paper.successors);
+  text += sources_of(paper);
+  while (text.ends_with("\n\n")) {
+    text.pop_back();
+  }
+  return text;
+}
+
+Counts counts_of(const Reproduction& paper, const std::vector<Decided>& decided) {
+  Counts counts;
+  for (const FigureOf& figure : paper.figures) {
+    counts.figures += figure.not_drawn.empty() ? 1 : 0;
+  }
+  for (const Decided& each : decided) {
+    (each.verdict == Verdict::met       ? counts.met
+     : each.verdict == Verdict::not_met ? counts.not_met
+                                        : counts.not_comparable)++;
+  }
+  return counts;
+}
+
+std::string counts_text(const Counts& counts) {
+  const std::size_t claims = counts.met + counts.not_met + counts.not_comparable;
+  return std::to_string(counts.figures) + " figures, " + std::to_string(claims) +
+         " claims: " + std::to_string(counts.met) + " met, " + std::to_string(counts.not_met) +
+         " not met, " + std::to_string(counts.not_comparable) + " not comparable";
+}
+
+std::vector<std::vector<std::string>> claim_rows(const std::vector<Decided>& decided) {
+  std::vector<Row> rows;
+  for (const Decided& each : decided) {
+    rows.push_back({each.claim->figure, verdict_text(each), ours_text(each),
+                    theirs_text(*each.claim), std::string(kLabels[each.claim->label]),
+                    each.claim->text});
+  }
+  return rows;
+}
+
+std::string claims_page(const std::vector<PaperClaims>& papers) {
+  std::string text =
+      "# Claims of the papers\n\n"
+      "Every claim that stepsim was held against, as `stepsim reproduce all` decides "
+      "it. A claim is not comparable where an\ninput of theirs is unknown or where "
+      "stepsim does not compute what it speaks of. How a number got its label is\n"
+      "explained in [the README of these pages](../../reproduce/README.md).\n\n";
+  Counts sum;
+  for (const PaperClaims& each : papers) {
+    const Counts counts = counts_of(*each.paper, *each.decided);
+    sum.figures += counts.figures;
+    sum.met += counts.met;
+    sum.not_met += counts.not_met;
+    sum.not_comparable += counts.not_comparable;
+    text += "## [" + each.paper->title + "](" + each.paper->name + ".md)\n\n" +
+            counts_text(counts) + ".\n\n";
+    Row heading = kClaimHeading;
+    heading.insert(heading.begin(), "figure");
+    std::vector<Row> rows;
+    for (const Decided& decided : *each.decided) {
+      Row& row = rows.emplace_back(claim_row(decided));
+      row.insert(row.begin(), decided.claim->figure);
+    }
+    text += table_of(heading, rows);
+  }
+  return text + "Together: " + counts_text(sum) + ".\n";
+}
+
+} // namespace stepsim::reproduce

@@ -1,0 +1,215 @@
+#include "reproduce/paper_records.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.hpp"
+#include "base/statistics.hpp"
+#include "files/measured_file.hpp"
+#include "json/csv.hpp"
+#include "json/file.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::reproduce {
+
+namespace {
+
+void flatten_into(io::Object& out, const io::Json& value, const std::string& name) {
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.as_object()) {
+      flatten_into(out, member, name.empty() ? key : name + "_" + key);
+    }
+  } else if (!value.is_array()) {
+    out.emplace_back(name, value);
+  }
+}
+
+std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                  : std::nullopt;
+}
+
+// "1.5 2 3*4" is 1.5, 2 and four times 3.
+std::vector<double> values_of(std::string_view list) {
+  std::vector<double> values;
+  while (!list.empty()) {
+    const std::size_t blank = std::min(list.find(' '), list.size());
+    const std::string_view word = list.substr(0, blank);
+    list.remove_prefix(std::min(blank + 1, list.size()));
+    const std::size_t star = word.find('*');
+    const auto count = star == std::string_view::npos ? 1 : number_of(word.substr(star + 1));
+    if (const auto value = number_of(word.substr(0, star)); value && count) {
+      values.insert(values.end(), static_cast<std::size_t>(*count), *value);
+    }
+  }
+  return values;
+}
+
+Records records_of_csv(std::string_view text, const std::string& file) {
+  const std::vector<io::CsvRow> rows = io::parse_csv(text, file);
+  Records records;
+  for (std::size_t r = 1; r < rows.size(); ++r) {
+    io::Object record;
+    for (std::size_t c = 0; c < std::min(rows[r].fields.size(), rows[0].fields.size()); ++c) {
+      const std::string& name = rows[0].fields[c];
+      const std::string& cell = rows[r].fields[c];
+      if (name == "values") {
+        if (const std::vector<double> values = values_of(cell); !values.empty()) {
+          record.emplace_back("value", base::median(values));
+          record.emplace_back("low", std::ranges::min(values));
+          record.emplace_back("high", std::ranges::max(values));
+        }
+      } else if (const auto number = number_of(cell)) {
+        record.emplace_back(name, *number);
+      } else {
+        record.emplace_back(name, cell);
+      }
+    }
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+// One record per number, so that workers are a column like any other.
+Records records_of_training(const io::Json& tree) {
+  Records records;
+  for (const train::MeasuredModel& model : io::parse_measured(tree).models) {
+    io::Object of_model{{"model", model.name}};
+    if (model.batch_size) {
+      of_model.emplace_back("batch_size", *model.batch_size);
+    }
+    if (model.phases) {
+      of_model.emplace_back("compute_s", model.phases->compute.value);
+      of_model.emplace_back("compress_s", model.phases->compress.value);
+      of_model.emplace_back("communication_s", model.phases->communication.value);
+    }
+    for (const train::MeasuredThroughput& row : model.throughput) {
+      for (const auto& [ranks, speed] : row.samples_per_s_per_gpu) {
+        io::Object record = of_model;
+        record.emplace_back("method", row.method);
+        record.emplace_back("ranks", ranks);
+        record.emplace_back("samples_per_s_per_gpu", speed);
+        records.push_back(std::move(record));
+      }
+    }
+  }
+  return records;
+}
+
+} // namespace
+
+io::Object flat_record(const io::Json& tree) {
+  io::Object out;
+  flatten_into(out, tree, "");
+  return out;
+}
+
+Records records_of_lines(std::string_view text, const std::string& file) {
+  Records records;
+  std::int64_t line = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view one = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++line;
+    if (one.empty()) {
+      continue;
+    }
+    const io::Json tree = io::parse_json(one, file);
+    const io::Json* record = tree.find("record");
+    const bool is_point = record == nullptr || !record->is_string() ||
+                          record->as_string() == "point" || record->as_string() == "collective";
+    if (is_point) {
+      records.push_back(flat_record(tree));
+    }
+  }
+  return records;
+}
+
+Records records_of_tree(const io::Json& tree, std::string_view pointer) {
+  const io::Json* kind = tree.find("kind");
+  if (pointer.empty() && kind != nullptr && kind->is_string() &&
+      kind->as_string() == "measured_training") {
+    return records_of_training(tree);
+  }
+  const io::Json* list = io::resolve(tree, pointer);
+  if (list == nullptr || !list->is_array()) {
+    throw InputError(std::string(tree.file()), std::string(pointer), "must be a list of records");
+  }
+  Records records;
+  for (const io::Json& each : list->as_array()) {
+    records.push_back(flat_record(each));
+  }
+  return records;
+}
+
+namespace {
+
+Records unpivoted(const Table& table, const std::string& reproduction) {
+  if (table.file.empty()) {
+    return table.records;
+  }
+  const std::string path = io::relative_to(reproduction, table.file);
+  if (path.ends_with(".csv")) {
+    return records_of_csv(io::read_text(path), path);
+  }
+  if (path.ends_with(".jsonl")) {
+    return records_of_lines(io::read_text(path), path);
+  }
+  return records_of_tree(io::read_json(path), table.rows);
+}
+
+// What the record of each value of the column has as `value` becomes a column of its own name; the
+// other columns but `value`, `low` and `high` tell which records belong together.
+Records pivoted(const Records& records, const Table& table) {
+  Records out;
+  std::map<std::string, std::size_t> places;
+  for (const io::Object& record : records) {
+    io::Object shared;
+    const io::Json* value = nullptr;
+    std::string name;
+    for (const auto& [column, cell] : record) {
+      if (column == "value") {
+        value = &cell;
+      } else if (column == table.pivot) {
+        const auto found = std::ranges::find_if(table.names, [&](const auto& each) {
+          return cell.is_string() && each.first == cell.as_string();
+        });
+        name = found == table.names.end() ? std::string() : found->second;
+      } else if (column != "low" && column != "high") {
+        shared.emplace_back(column, cell);
+      }
+    }
+    if (value == nullptr || name.empty()) {
+      continue;
+    }
+    const auto [place, is_new] = places.emplace(io::compact(io::Json(shared)), out.size());
+    if (is_new) {
+      out.push_back(std::move(shared));
+    }
+    out[place->second].emplace_back(name, *value);
+  }
+  return out;
+}
+
+} // namespace
+
+Records records_of_table(const Table& table, const std::string& reproduction) {
+  Records records = unpivoted(table, reproduction);
+  return table.pivot.empty() ? records : pivoted(records, table);
+}
+
+std::string lines_of_records(const Records& records) {
+  std::string text;
+  for (const io::Object& record : records) {
+    io::append_compact(text, record);
+    text += '\n';
+  }
+  return text;
+}
+
+} // namespace stepsim::reproduce
