@@ -6,7 +6,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "python"))
 
-import stepsim  # noqa: E402, F401  (of this repository, where it is not installed)
+import stepsim  # noqa: E402, F401  (the module of this repository)
 
 (ROOT / "results").mkdir(exist_ok=True)
 

@@ -67,6 +67,7 @@ def main():
     options = parser.parse_args()
     # The cells call the program as users do; the kernel is the python that runs this file.
     os.environ["PATH"] = f"{options.bin.resolve()}:{os.environ['PATH']}"
+    os.environ["STEPSIM"] = str(options.bin.resolve() / "stepsim")
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
     failed = 0
     files = options.notebooks or sorted((ROOT / "notebooks").glob("*.ipynb"))
