@@ -327,13 +327,15 @@ def report(result, path):
 
 def plot(file, x, y, **flags):
     """A picture of the output file of a sweep, shown by notebooks: plot("out.jsonl", x="nodes",
-    y="iteration_time_s", by="schedule")."""
+    y="iteration_time_s", by="schedule", label=["ddp=DDP", "single=one message"]). A list repeats
+    its flag."""
     with tempfile.TemporaryDirectory() as folder:
         target = pathlib.Path(folder) / "plot.svg"
         words = ["plot", "-o", str(target), "--quiet", "--x", x, "--y", y]
         for name, value in flags.items():
             flag = "--" + name.replace("_", "-")
-            words += [flag] if value is True else [] if value in (None, False) else [flag, value]
+            for each in value if isinstance(value, (list, tuple)) else [value]:
+                words += [flag] if each is True else [] if each in (None, False) else [flag, each]
         _call(words, file)
         return Picture(target.read_text(encoding="utf-8"))
 

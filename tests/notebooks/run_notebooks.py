@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Executes every notebook from its first cell to its last; an error in a cell is a failure, and so
-is a notebook that was committed with outputs.
+is a notebook that was committed with outputs. The commands in its text, indented lines that begin
+with stepsim, are run as well, from the root of the repository.
 
 usage: run_notebooks.py [--bin BUILD_DIR] [--keep DIR] [NOTEBOOK ...]
 --keep writes the executed notebooks and their pictures to DIR, to look at.
@@ -9,6 +10,8 @@ import argparse
 import base64
 import os
 import pathlib
+import shlex
+import subprocess
 import sys
 
 try:
@@ -35,10 +38,25 @@ def keep(notebook, folder, name):
     number = 0
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            picture = output.get("data", {}).get("image/png")
-            if picture:
-                (folder / f"{name}_{number}.png").write_bytes(base64.b64decode(picture))
-                number += 1
+            pictures = output.get("data", {})
+            if "image/png" in pictures:
+                (folder / f"{name}_{number}.png").write_bytes(base64.b64decode(pictures["image/png"]))
+            elif "image/svg+xml" in pictures:
+                (folder / f"{name}_{number}.svg").write_text(pictures["image/svg+xml"], encoding="utf-8")
+            number += is_picture(output)
+
+
+def is_picture(output):
+    return not {"image/png", "image/svg+xml"}.isdisjoint(output.get("data", {}))
+
+
+def failed_commands(notebook):
+    """The commands in the text of a notebook that do not succeed, each with what it says."""
+    lines = [line for cell in notebook.cells if cell.cell_type == "markdown"
+             for line in cell.source.splitlines() if line.startswith("    stepsim ")]
+    runs = [(line.strip(), subprocess.run(shlex.split(line), cwd=ROOT, capture_output=True, encoding="utf-8"))
+            for line in lines]
+    return [f"{line}: exit code {run.returncode}: {run.stderr.strip()}" for line, run in runs if run.returncode]
 
 
 def main():
@@ -49,6 +67,7 @@ def main():
     options = parser.parse_args()
     # The cells call the program as users do; the kernel is the python that runs this file.
     os.environ["PATH"] = f"{options.bin.resolve()}:{os.environ['PATH']}"
+    os.environ["STEPSIM"] = str(options.bin.resolve() / "stepsim")
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
     failed = 0
     files = options.notebooks or sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -61,11 +80,13 @@ def main():
                                          resources={"metadata": {"path": str(file.parent)}})
         try:
             client.execute()
-            pictures = sum("image/png" in output.get("data", {})
-                           for cell in notebook.cells for output in cell.get("outputs", []))
+            pictures = sum(is_picture(output) for cell in notebook.cells for output in cell.get("outputs", []))
             print(f"{file.name}: {len(notebook.cells)} cells, {pictures} pictures")
         except nbclient.exceptions.CellExecutionError as error:
             print(f"{file.name}: {error}")
+            failed += 1
+        for text in failed_commands(notebook):
+            print(f"{file.name}: {text}")
             failed += 1
         if options.keep:
             keep(notebook, options.keep, file.stem)

@@ -98,6 +98,16 @@ class Numbers(unittest.TestCase):
             self.assertEqual(len(stepsim.sweep(TWO, over={"/cluster/nodes": "2:8:x2"}, file=file)), 3)
             self.assertEqual(len(file.read_text().splitlines()), 4)
 
+    def test_a_list_repeats_a_flag_of_a_plot(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "out.jsonl"
+            stepsim.sweep(TWO, over={"/cluster/nodes": [2, 4], "/communication/schedule": ["wfbp", "single"]},
+                          file=file)
+            picture = stepsim.plot(file, x="nodes", y="iteration_time_s", by="schedule",
+                                   label=["wfbp=each gradient", "single=one message"])
+        self.assertIn("each gradient", picture)
+        self.assertIn("one message", picture)
+
     def test_compare_solve_and_collective(self):
         table = stepsim.compare(SCENARIO, {"/communication/schedule": ["wfbp", "ddp"]})
         rows = json.loads(command("compare", SCENARIO, "--over", "/communication/schedule=wfbp,ddp",
