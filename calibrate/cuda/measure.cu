@@ -158,9 +158,13 @@ void measure(const MeasureOptions& options, const Sink& records, const Sink& pro
   if (!measurement.all_peers) {
     measurement.say("not all devices reach each other: host_staged beside copy_engine");
   }
+  std::vector<std::string> buses; // asked now: after an error that sticks CUDA gives no answer
+  for (int device = 0; device < measurement.devices; ++device) {
+    buses.push_back(bus_id(device));
+  }
   const auto end = [&](const std::string& early) {
-    for (int device = 0; device < measurement.devices; ++device) {
-      header.devices[static_cast<std::size_t>(device)].after = nvml.state(bus_id(device));
+    for (std::size_t device = 0; device < buses.size(); ++device) {
+      header.devices[device].after = nvml.state(buses[device]);
     }
     records(end_line(header.devices, measurement.same_device, early));
   };
