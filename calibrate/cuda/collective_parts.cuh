@@ -8,19 +8,30 @@
 
 namespace stepsim::calibrate::gpu {
 
-// The ways of copying that this machine has. A kernel can only store into the memory of another
-// device if every device reaches every other one; staging through the host needs buffers of its
-// own.
-[[nodiscard]] inline std::vector<Variant> usable_variants(const Measurement& measurement,
-                                                          bool staging) {
-  std::vector<Variant> variants{Variant::copy_engine};
-  if (measurement.all_peers) {
-    variants.push_back(Variant::sm_store);
+// How data are copied, and whether as plain launches or as one captured graph.
+struct Way {
+  Variant variant = Variant::copy_engine;
+  bool graph = false;
+  [[nodiscard]] std::string launch() const { return graph ? "graph" : "plain"; }
+  [[nodiscard]] std::string text() const { return std::string(name(variant)) + " " + launch(); }
+};
+
+// The ways that this machine has and that CUDA has not refused, plain before graph. A kernel can
+// only store into the memory of another device if every device reaches every other one; staging
+// through the host needs buffers of its own.
+[[nodiscard]] inline std::vector<Way> usable_ways(const Measurement& measurement, bool staging) {
+  std::vector<Way> ways;
+  for (const Variant variant : kVariants) {
+    for (const bool graph : {false, true}) {
+      const Way way{variant, graph};
+      const bool there = variant == Variant::copy_engine ||
+                         (variant == Variant::sm_store ? measurement.all_peers : staging);
+      if (there && !measurement.refused.contains(way.text())) {
+        ways.push_back(way);
+      }
+    }
   }
-  if (staging) {
-    variants.push_back(Variant::host_staged);
-  }
-  return variants;
+  return ways;
 }
 
 // "allreduce ring copy_engine plain P=8 n=1000": names a case in errors and notes.

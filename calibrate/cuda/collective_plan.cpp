@@ -192,17 +192,35 @@ CollectivePlan make_plan(const PlanRequest& request) {
 }
 
 // Each message waits for the one before: what is timed is a chain of single messages.
-CollectivePlan ping_pong_plan(std::int64_t elements, std::uint32_t round_trips) {
-  CollectivePlan plan{2, elements, {}};
+CollectivePlan ping_pong_plan(std::int64_t elements, std::uint32_t round_trips, std::uint32_t src,
+                              std::uint32_t dst) {
+  CollectivePlan plan{std::max(src, dst) + 1, elements, {}};
   for (std::uint32_t i = 0; i < 2 * round_trips; ++i) {
     plan.operations.push_back({.kind = PlanOperation::Kind::copy,
                                .awaited = i + 1 < 2 * round_trips,
-                               .src = i % 2,
-                               .dst = 1 - i % 2,
+                               .src = i % 2 == 0 ? src : dst,
+                               .dst = i % 2 == 0 ? dst : src,
                                .count = elements,
                                .waits = {}});
     if (i > 0) {
       plan.operations.back().waits.push_back(i - 1);
+    }
+  }
+  return plan;
+}
+
+CollectivePlan traffic_plan(std::int64_t elements, std::uint32_t messages,
+                            std::span<const Direction> directions) {
+  CollectivePlan plan{0, elements, {}};
+  for (std::uint32_t i = 0; i < messages; ++i) {
+    for (const auto& [src, dst] : directions) {
+      plan.ranks = std::max({plan.ranks, src + 1, dst + 1});
+      plan.operations.push_back({.kind = PlanOperation::Kind::copy,
+                                 .to_temp = true,
+                                 .src = src,
+                                 .dst = dst,
+                                 .count = elements,
+                                 .waits = {}});
     }
   }
   return plan;

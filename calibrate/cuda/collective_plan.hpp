@@ -76,8 +76,17 @@ inline constexpr std::int64_t kMostBlocks = 4096;
   return block_elements > 0 && elements <= kMostBlocks * block_elements;
 }
 
-// `round_trips` messages of the whole vector from rank 0 to rank 1 and back, one after the other.
-// The time of one message is the time of the plan divided by 2 round_trips.
-[[nodiscard]] CollectivePlan ping_pong_plan(std::int64_t elements, std::uint32_t round_trips);
+// `round_trips` messages of the whole vector from one rank to another and back, one after the
+// other. The time of one message is the time of the plan divided by 2 round_trips.
+[[nodiscard]] CollectivePlan ping_pong_plan(std::int64_t elements, std::uint32_t round_trips,
+                                            std::uint32_t src = 0, std::uint32_t dst = 1);
+
+struct Direction {
+  std::uint32_t src{}, dst{};
+};
+// `messages` of the whole vector in every direction given, which all start at once; those of one
+// sender follow one another. They arrive in temporaries, so that none waits for another sender.
+[[nodiscard]] CollectivePlan traffic_plan(std::int64_t elements, std::uint32_t messages,
+                                          std::span<const Direction> directions);
 
 } // namespace stepsim::calibrate::gpu

@@ -12,14 +12,19 @@
 
 namespace stepsim::calibrate::gpu {
 
-// Throws SimulationError with the call, the text of the error and the place. A kernel that fails
+// A call that CUDA refuses or that fails, as opposed to a wrong result.
+class CudaError : public SimulationError {
+  using SimulationError::SimulationError;
+};
+
+// Throws CudaError with the call, the text of the error and the place. A kernel that fails
 // while it runs is reported by a later call, so that the call named here need not be the one at
 // fault.
 inline void check_cuda(cudaError_t error, const char* call, const char* file, int line) {
   if (error != cudaSuccess) {
     (void)cudaGetLastError(); // an error that does not stick must not show up in the next call
-    throw SimulationError(std::string(call) + ": " + cudaGetErrorString(error) + " (" + file + ":" +
-                          std::to_string(line) + ")");
+    throw CudaError(std::string(call) + ": " + cudaGetErrorString(error) + " (" + file + ":" +
+                    std::to_string(line) + ")");
   }
 }
 #define STEPSIM_CUDA(call) ::stepsim::calibrate::gpu::check_cuda((call), #call, __FILE__, __LINE__)

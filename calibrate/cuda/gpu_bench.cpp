@@ -3,6 +3,7 @@
 // another machine. Needs CUDA and nothing else that a machine may lack. Records are flushed one by
 // one, so that an interrupted run leaves what it has measured. Exit codes: 0 done, 1 a wrong result
 // or a failed call, 2 usage, 77 no GPU, driver or library.
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
@@ -27,11 +28,13 @@ constexpr int kSkipped = 77;
 constexpr std::string_view kHelp =
     "gpu_bench -o FILE [--ranks P] [--backend own|nccl] [--only collectives|kernels]\n"
     "          [--block SIZE|optimal] [--verify-only] [--dense-sizes] [--strict]\n"
-    "          [--max-seconds N] [--seed N]\n\n"
+    "          [--max-seconds N] [--total-seconds N] [--seed N]\n\n"
     "Verifies collectives and kernels on the GPUs of this machine, then times them. FILE gets "
     "JSON\n"
     "Lines; `stepsim-calibrate fit FILE -o gpu.calibration.json` fits them. Without a GPU: exit "
-    "77.\n";
+    "77. Ranks: one per GPU, or eight that share one. --max-seconds counts timing, "
+    "--total-seconds\n"
+    "everything; at its end, and at a signal to end, FILE is closed with what was measured.\n";
 
 // A number within [least, most]; the comparison also refuses NaN. Throws UsageError otherwise.
 double number(std::string_view flag, const std::string& text, double least, double most) {
@@ -89,6 +92,8 @@ CommandLine parse(int argc, char** argv) {
       line.options.ranks = static_cast<std::uint32_t>(number(flag, value(i), 1, 64));
     } else if (flag == "--max-seconds") {
       line.options.max_seconds = number(flag, value(i), 1, 1e6);
+    } else if (flag == "--total-seconds") {
+      line.options.total_seconds = number(flag, value(i), 1, 1e6);
     } else if (flag == "--seed") {
       line.options.seed = static_cast<std::uint64_t>(number(flag, value(i), 0, 1e15));
     } else if (flag == "--block") {
@@ -126,8 +131,10 @@ CommandLine parse(int argc, char** argv) {
   return line;
 }
 
+volatile std::sig_atomic_t stopped = 0;
+
 int run(int argc, char** argv) {
-  const CommandLine line = parse(argc, argv);
+  CommandLine line = parse(argc, argv);
   if (line.help) {
     std::cout << kHelp;
     return EXIT_SUCCESS;
@@ -137,6 +144,10 @@ int run(int argc, char** argv) {
   // stays.
   (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  for (const int signal : {SIGTERM, SIGINT}) {
+    (void)std::signal(signal, [](int) { stopped = 1; });
+  }
+  line.options.stop = [] { return stopped != 0; };
   std::ofstream file(line.output);
   if (!file) {
     throw stepsim::SimulationError(line.output + ": cannot be written");

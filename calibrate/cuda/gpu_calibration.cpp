@@ -42,13 +42,19 @@ io::Json kernel_tree(const GpuSamples& samples, const KernelFit& fit) {
   return tree;
 }
 
-// A link of the file. How much both directions disturb each other is not measured here: null.
-io::Json link_tree(std::string_view link_class, const Line& line) {
-  return io::Object{{"class", link_class},
-                    {"latency_s", line.startup_s},
-                    {"per_byte_s", line.per_byte_s},
-                    {"block_latency_s", io::Json()},
-                    {"duplex", io::Object{{"exchange", io::Json()}, {"shift", io::Json()}}}};
+// A link of the file. Where it is not measured how much both directions disturb each other: null.
+io::Json link_tree(std::string_view link_class, const Line& line,
+                   const std::optional<double>& exchange = {},
+                   const std::optional<double>& shift = {}) {
+  const auto or_null = [](const std::optional<double>& value) {
+    return value ? io::Json(*value) : io::Json();
+  };
+  return io::Object{
+      {"class", link_class},
+      {"latency_s", line.startup_s},
+      {"per_byte_s", line.per_byte_s},
+      {"block_latency_s", io::Json()},
+      {"duplex", io::Object{{"exchange", or_null(exchange)}, {"shift", or_null(shift)}}}};
 }
 
 // Seconds per byte of x += y, from seconds per element of the addition kernel. Empty where it was
@@ -63,21 +69,36 @@ std::optional<double> gamma_of(const GpuFit& fit) {
 // The class of the link follows from the bandwidth, because CUDA does not tell what connects two
 // devices: 16 lanes of PCIe 5 carry at most 63 GB/s each way. An NVLink below 80 GB/s, as between
 // many V100, is therefore called pcie, and a faster PCIe nvlink; the numbers are right in any case.
+//
+// With times of all pairs there is a link per class that was found, and the slowest class is the
+// network of flat collectives, whose ring crosses it.
+void set_network(io::Json& tree, const GpuFit& fit, double latency_s, double bandwidth_Bps) {
+  const std::optional<double> gamma = gamma_of(fit);
+  tree.set("network", io::Object{{"model", "alpha_beta"},
+                                 {"latency_s", latency_s},
+                                 {"bandwidth_Bps", bandwidth_Bps},
+                                 {"reduction_Bps", gamma ? 1 / *gamma : 0.0}});
+}
+
 void set_links(io::Json& tree, const GpuSamples& samples, const GpuFit& fit) {
   constexpr double kFasterThanPcie = 80e9; // bytes/s
   io::Array links;
-  if (fit.message && fit.message->per_byte_s > 0) {
+  if (!fit.links.empty()) {
+    for (const DeviceLinks& each : fit.links) {
+      Line line;
+      line.startup_s = each.latency_s;
+      line.per_byte_s = each.per_byte_s;
+      links.push_back(link_tree(each.link_class, line, each.exchange, each.shift));
+    }
+    set_network(tree, fit, fit.links.back().latency_s, 1 / fit.links.back().per_byte_s);
+  } else if (fit.message && fit.message->per_byte_s > 0) {
     const double bandwidth = 1 / fit.message->per_byte_s;
     links.push_back(link_tree(samples.same_device           ? "same-device"
                               : bandwidth > kFasterThanPcie ? "nvlink"
                                                             : "pcie",
                               *fit.message));
     if (!samples.same_device) {
-      const std::optional<double> gamma = gamma_of(fit);
-      tree.set("network", io::Object{{"model", "alpha_beta"},
-                                     {"latency_s", fit.message->startup_s},
-                                     {"bandwidth_Bps", bandwidth},
-                                     {"reduction_Bps", gamma ? 1 / *gamma : 0.0}});
+      set_network(tree, fit, fit.message->startup_s, bandwidth);
     }
   }
   if (fit.host) {
@@ -86,11 +107,14 @@ void set_links(io::Json& tree, const GpuSamples& samples, const GpuFit& fit) {
   tree.set("links", std::move(links));
 }
 
-std::string note_of(const GpuSamples& samples, const io::Json& costs) {
+std::string note_of(const GpuSamples& samples, const GpuFit& fit, const io::Json& costs) {
   std::string note = std::to_string(samples.ranks) + " ranks";
   note += samples.same_device ? " on " + std::to_string(samples.devices) +
                                     " device(s): times on the same device, no network"
                               : ", one per device";
+  for (const DeviceLinks& links : fit.links) {
+    note += "; " + text_of(links);
+  }
   note += costs.find("powersgd") != nullptr ? "; costs of powersgd at rank 4" : "";
   note += costs.find(kBucketCodec) != nullptr
               ? "; costs of " + std::string(kBucketCodec) + " at 8 bits"
@@ -124,7 +148,7 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
       {"kind", "network_calibration"},
       {"name", names.name},
       {"label", "measured"},
-      {"note", note_of(samples, costs)},
+      {"note", note_of(samples, fit, costs)},
       {"device", io::Object{{"name", samples.device},
                             {"count", samples.devices},
                             {"driver", samples.driver.empty() ? io::Json() : samples.driver},
@@ -147,7 +171,7 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
     kernels.push_back(kernel_tree(samples, kernel));
   }
   tree.set("kernels", std::move(kernels));
-  const bool message = fit.message && fit.message->per_byte_s > 0;
+  const bool message = !fit.links.empty() || (fit.message && fit.message->per_byte_s > 0);
   tree.set("identifiable", io::Object{{"latency", message},
                                       {"bandwidth", message},
                                       {"reduction", gamma_of(fit).has_value()}});
@@ -173,6 +197,9 @@ std::string gpu_text(const GpuSamples& samples, const GpuFit& fit) {
   if (fit.message && fit.message->per_byte_s > 0) {
     text += "message between two ranks: " + base::significant(1e6 * fit.message->startup_s, 4) +
             " us, " + base::significant(1e-9 / fit.message->per_byte_s, 4) + " GB/s" + end;
+  }
+  for (const DeviceLinks& links : fit.links) {
+    text += text_of(links) + end;
   }
   for (const KernelFit& kernel : fit.kernels) {
     text += kernel.kernel + " (" + kernel.distribution +

@@ -32,7 +32,21 @@ io::Samples sets_of(const GpuSamples& samples, std::vector<std::string>& warning
   using Key = std::tuple<std::string, std::string, std::string, std::uint32_t>;
   std::map<Key, io::SampleSet> sets;
   std::map<Key, std::set<std::int64_t>> sizes;
+  std::set<std::pair<Key, std::int64_t>> cold; // sizes that were measured out of the cache
+  std::int64_t warm = 0;                       // largest size that was only measured within it
+  const auto key_of = [](const CollectiveRecord& record) {
+    return Key{record.op, record.algorithm, column_of(record), record.ranks};
+  };
   for (const CollectiveRecord& record : samples.collectives) {
+    if (record.cache == kCold) {
+      cold.insert({key_of(record), record.bytes});
+    }
+  }
+  for (const CollectiveRecord& record : samples.collectives) {
+    if (record.cache == kWarm && cold.contains({key_of(record), record.bytes})) {
+      continue;
+    }
+    warm = record.cache == kWarm ? std::max(warm, record.bytes) : warm;
     const Key key{record.op, record.algorithm, column_of(record), record.ranks};
     io::SampleSet& set = sets[key];
     set.op = record.op;
@@ -58,6 +72,10 @@ io::Samples sets_of(const GpuSamples& samples, std::vector<std::string>& warning
       warnings.push_back(set.op + " " + set.algorithm + " " + set.column +
                          ": fewer than 2 sizes, left out");
     }
+  }
+  if (warm > 0) {
+    warnings.push_back("collectives: times of up to " + std::to_string(warm) +
+                       " B are those of buffers in the L2 cache where no others were taken");
   }
   return out;
 }
@@ -98,6 +116,18 @@ std::vector<KernelFit> kernel_points(const std::vector<KernelRecord>& records) {
   }
   std::erase_if(fits, [](const KernelFit& fit) { return fit.points.size() < 2; });
   return fits;
+}
+
+void warn_of_lost(const std::vector<KernelRecord>& records, std::vector<std::string>& warnings) {
+  std::set<std::string> named;
+  for (const KernelRecord& record : records) {
+    if (record.lost > 0 && named.insert(record.kernel + record.distribution).second) {
+      warnings.push_back(record.kernel + " (" + record.distribution +
+                         "): " + std::to_string(record.lost) +
+                         " entries found no room at n=" + std::to_string(record.n) +
+                         " k=" + std::to_string(record.k) + ": its times are of less work");
+    }
+  }
 }
 
 // Whether the time depends on the length n of the vector. Merging and adding lists only look at
@@ -172,16 +202,23 @@ std::vector<std::string> launch_lines(const std::vector<GroupFit>& curves) {
 // Fits every curve. The line of the point-to-point messages gives the link.
 void fit_curves(const GpuSamples& samples, const FitOptions& options, GpuFit& fit) {
   const std::vector<io::Samples> files{sets_of(samples, fit.warnings)};
+  std::optional<Line> plain;
   for (const Group& group : group_samples(files)) {
     GroupFit curve = fit_group(group, options);
-    if (group.op == "pingpong" && group.column == std::string(kOwnVariant) + " plain") {
+    // The calls of a plain launch take longer than a small message: graphs come first.
+    if (group.op == "pingpong" && group.column == std::string(kOwnVariant) + " graph") {
       fit.message = curve.line;
+    } else if (group.op == "pingpong" && group.column == std::string(kOwnVariant) + " plain") {
+      plain = curve.line;
     }
     if (curve.grade == Grade::fail) {
       fit.warnings.push_back(text_of(group) + ": " + curve.failure);
     }
     fit.grade = std::max(fit.grade, curve.grade);
     fit.curves.push_back(std::move(curve));
+  }
+  if (!fit.message) {
+    fit.message = plain;
   }
   fit.launches = launch_lines(fit.curves);
 }
@@ -219,7 +256,9 @@ GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options) {
   GpuFit fit;
   fit.warnings = samples.warnings;
   fit_curves(samples, options, fit);
+  fit.links = device_links(samples.pairs);
   fit.kernels = kernel_points(samples.kernels);
+  warn_of_lost(samples.kernels, fit.warnings);
   for (KernelFit& kernel : fit.kernels) {
     fit_kernel(kernel);
     if (kernel.grade == Grade::fail) {

@@ -14,6 +14,7 @@
 
 #include "calibrate/core/group_fit.hpp"
 #include "calibrate/core/joint_fit.hpp"
+#include "calibrate/cuda/gpu_links.hpp"
 #include "calibrate/cuda/gpu_samples.hpp"
 
 namespace stepsim::calibrate::gpu {
@@ -42,8 +43,10 @@ struct GpuFit {
   // One line of text per curve that was measured with plain launches and as a CUDA graph: what
   // plain launches add to the time of its smallest size.
   std::vector<std::string> launches;
-  // Between two ranks, by copy engine and plain launches; empty where that was not fitted.
+  // Between two ranks, by copy engine, as graphs where they were measured, else as plain launches;
+  // empty where neither was fitted.
   std::optional<Line> message;
+  std::vector<DeviceLinks> links; // between the devices, fastest first; empty on one device
   // To page-locked host memory or back, whichever has more s per byte; empty where neither was
   // fitted with a time that grows.
   std::optional<Line> host;

@@ -74,6 +74,7 @@ CollectiveRecord read_collective(const io::Json& json) {
   record.bytes = fields.integer("bytes", io::at_least(0));
   record.block_bytes = fields.integer("block_bytes", io::at_least(0), 0);
   record.sets = static_cast<std::uint32_t>(fields.integer("sets", io::between(1, kMostRanks), 1));
+  record.cache = fields.string("cache", "");
   record.pass = static_cast<int>(fields.integer("pass", io::between(0, 1000)));
   record.repeats = static_cast<int>(fields.integer("repeats", io::between(1, 1e9)));
   record.time_s = times(fields);
@@ -93,6 +94,8 @@ KernelRecord read_kernel(const io::Json& json) {
   record.k = fields.integer("k", io::at_least(0));
   record.achieved_k = fields.integer("achieved_k", io::at_least(0));
   record.mass_kept = fields.optional_number("mass_kept", io::between(0, 2));
+  record.lost = fields.integer("lost", io::at_least(0), 0);
+  record.cache = fields.string("cache", "");
   record.pass = static_cast<int>(fields.integer("pass", io::between(0, 1000)));
   record.repeats = static_cast<int>(fields.integer("repeats", io::between(1, 1e9)));
   record.time_s = times(fields);
@@ -101,8 +104,32 @@ KernelRecord read_kernel(const io::Json& json) {
   return record;
 }
 
-// Notes become warnings of the calibration. The number of verified cases and the state of the
-// devices at the end are for people and are skipped.
+PairRecord read_pair(const io::Json& json) {
+  io::Problems problems;
+  io::Fields fields(json, problems);
+  skip_common(fields);
+  PairRecord record;
+  record.kind = fields.string("kind");
+  record.variant = fields.string("variant");
+  record.launch = fields.string("launch");
+  record.src = static_cast<std::uint32_t>(fields.integer("src", io::between(0, kMostRanks)));
+  record.dst = static_cast<std::uint32_t>(fields.integer("dst", io::between(0, kMostRanks)));
+  record.bytes = fields.integer("bytes", io::at_least(1));
+  record.pass = static_cast<int>(fields.integer("pass", io::between(0, 1000)));
+  record.repeats = static_cast<int>(fields.integer("repeats", io::between(1, 1e9)));
+  record.time_s = times(fields);
+  fields.no_more();
+  problems.throw_if_any();
+  return record;
+}
+
+std::string text_at(const io::Json& json, std::string_view key) {
+  const io::Json* text = json.find(key);
+  return text != nullptr && text->is_string() ? text->as_string() : "";
+}
+
+// Notes, ways that cannot be used, and an early end become warnings of the calibration. The number
+// of verified cases and the state of the devices at the end are for people and are skipped.
 void read_record(const io::Json& json, GpuSamples& samples) {
   const io::Json* kind = json.find("record");
   const std::string word = kind != nullptr && kind->is_string() ? kind->as_string() : "";
@@ -110,12 +137,20 @@ void read_record(const io::Json& json, GpuSamples& samples) {
     samples.collectives.push_back(read_collective(json));
   } else if (word == "kernel") {
     samples.kernels.push_back(read_kernel(json));
+  } else if (word == "pair") {
+    samples.pairs.push_back(read_pair(json));
   } else if (word == "note") {
-    if (const io::Json* text = json.find("text"); text != nullptr && text->is_string()) {
-      samples.warnings.push_back(text->as_string());
+    samples.warnings.push_back(text_at(json, "text"));
+  } else if (word == "unusable") {
+    samples.warnings.push_back(text_at(json, "variant") + " " + text_at(json, "launch") +
+                               " cannot be used: " + text_at(json, "reason"));
+  } else if (word == "end") {
+    if (const std::string early = text_at(json, "early"); !early.empty()) {
+      samples.warnings.push_back("the measurement ended early: " + early);
     }
-  } else if (word != "verified" && word != "end") {
-    throw InputError("", "/record", "must be collective, kernel, verified, note or end");
+  } else if (word != "verified") {
+    throw InputError("", "/record",
+                     "must be collective, kernel, pair, verified, unusable, note or end");
   }
 }
 

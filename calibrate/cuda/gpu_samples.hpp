@@ -24,6 +24,7 @@ struct GpuSamples {
   std::optional<double> sm_clock_hz; // of the first device, before the measurement
   std::vector<CollectiveRecord> collectives;
   std::vector<KernelRecord> kernels;
+  std::vector<PairRecord> pairs;
   std::vector<std::string> warnings;
 };
 

@@ -1,7 +1,8 @@
 #pragma once
 // What the timings of kernels share: buffers for vectors of up to `most` elements, and the blocks
 // to time (CAL 7.3, 7.4; SPA 8.3), one family per file. Kernels run on windows that go round a
-// region of at least twice the L2 cache, so that small sizes do not show the cache only.
+// region of at least twice the L2 cache, inputs and outputs alike, so that small sizes do not show
+// the cache only; each record says so (cold) or that it does (warm).
 #include <functional>
 #include <string>
 #include <string_view>
@@ -47,7 +48,13 @@ struct Arena {
   [[nodiscard]] List a() const { return list(a_indices, a_values); }
   [[nodiscard]] List b() const { return list(b_indices, b_values); }
 
-  std::int64_t most, region, entries;
+  // Whether windows in a buffer of `bytes` bytes go round more than twice the cache.
+  [[nodiscard]] const char* cache_of(std::int64_t bytes) const {
+    return bytes >= 2 * l2_bytes ? kCold : kWarm;
+  }
+
+  std::int64_t most, region, entries, l2_bytes;
+  std::uint32_t passed_capacity = 0; // of the visit under way
   Buffer<float> gaussian, heavy, target, update, sample, combined;
   Buffer<float> out_values, passed_values, a_values, b_values;
   Buffer<std::int32_t> out_indices, passed_indices, a_indices, b_indices;
@@ -75,6 +82,7 @@ struct KernelBlock {
   std::int64_t k{};
   std::function<void(std::int64_t)> call;
   std::function<void()> prepare{};
+  const char* cache = kCold; // what the call reads and writes most
   // Of selectors: where the number of entries stands after a call on `input`.
   const SelectState* state = nullptr;
   Input input{};
@@ -93,6 +101,7 @@ public:
   KernelBlock& push(std::string kernel, std::string_view distribution, std::int64_t n,
                     std::int64_t k, std::function<void(std::int64_t)> call);
   [[nodiscard]] const std::vector<KernelBlock>& all() const { return blocks_; }
+  [[nodiscard]] KernelBlock& back() { return blocks_.back(); }
 
   Arena& arena;
 

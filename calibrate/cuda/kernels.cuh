@@ -32,13 +32,14 @@ struct SelectState {
   float low{}, high{};        // of bisection
   std::uint32_t above{};      // |v| > threshold
   std::uint32_t settled{};    // 1: the threshold is corrected no more
+  std::uint32_t lost{};       // of a sampled selection: passed the threshold, found no room
 };
 
 struct Workspace { // for up to `most` elements
   explicit Workspace(std::int64_t most);
   Buffer<SelectState> state;
   Buffer<std::uint32_t> histograms; // [pass][bin]
-  Buffer<std::uint64_t> tiles;      // packed tallies
+  Buffer<std::uint64_t> blocks;     // packed tallies of the blocks of a compaction
   std::int64_t most{};
 };
 
@@ -68,8 +69,10 @@ void compact(const Input& input, Workspace& work, const List& out, cudaStream_t 
 void select_above(const Input& input, float threshold, Workspace& work, const List& out,
                   cudaStream_t stream);
 // DGC: threshold from a sample of about 1 %, and the k largest of what passes it; their number is
-// in the state of `sample_work`. Room: `sample` n / 100 + 1, `sample_work` passed.capacity; what
-// does not fit in `passed` is lost. Needs n >= 1; input.length is not read.
+// in the state of `sample_work`. Room: `sample` n / 100 + 1, `sample_work` passed.capacity. What
+// does not fit in `passed` is lost, and counted in state.lost: the result is then the k largest of
+// the first entries only, and the caller repeats it with more room or says so. Needs n >= 1;
+// input.length is not read.
 void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Workspace& sample_work,
                     float* sample, const List& passed, const List& out, cudaStream_t stream);
 // |v| > mean + z standard deviations of the values, z = coll::gaussian_threshold(k / n); up to

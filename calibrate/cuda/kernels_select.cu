@@ -1,6 +1,9 @@
 // Exact selection of the k largest magnitudes, and stable compaction. The device is never waited
 // for: counts and thresholds stay in a SelectState that the next kernel reads. The first pass of
 // `find_threshold` also counts NaN and infinities, which make the caller refuse the result.
+#include <algorithm>
+#include <vector>
+
 #include "calibrate/cuda/block_scan.cuh"
 #include "calibrate/cuda/grid.cuh"
 
@@ -26,15 +29,20 @@ __global__ void begin_kernel(Input input, std::uint32_t k, SelectState* state,
   }
 }
 
-// Counts the digits of this pass among the keys that agree with the digits found so far.
+// Counts the digits of this pass among the keys that agree with the digits found so far. The first
+// digit holds most of the exponent, of which real gradients have few: a whole warp then adds to
+// three or four bins, one lane after the other. Every warp therefore has kCopies histograms, which
+// its lanes use in turn and which lie in different banks.
 __global__ void histogram_kernel(Input input, int pass, SelectState* state,
                                  std::uint32_t* histograms) {
   constexpr int kWarps = kThreads / kWarp;
-  __shared__ std::uint32_t bins[kWarps][kRadixBins]; // one per warp: fewer collisions
-  for (int i = static_cast<int>(threadIdx.x); i < kWarps * kRadixBins; i += kThreads) {
-    bins[i / kRadixBins][i % kRadixBins] = 0;
+  constexpr int kCopies = 4;
+  __shared__ std::uint32_t bins[kWarps][kCopies * kRadixBins];
+  for (int i = static_cast<int>(threadIdx.x); i < kWarps * kCopies * kRadixBins; i += kThreads) {
+    bins[i / (kCopies * kRadixBins)][i % (kCopies * kRadixBins)] = 0;
   }
   __syncthreads();
+  const int copy = static_cast<int>(threadIdx.x) % kCopies;
   const std::uint32_t prefix = state->prefix;
   auto& mine = bins[threadIdx.x / kWarp];
   std::uint32_t not_finite = 0;
@@ -42,7 +50,7 @@ __global__ void histogram_kernel(Input input, int pass, SelectState* state,
     const std::uint32_t key = magnitude_key(value);
     not_finite += pass == 0 && !is_finite_key(key) ? 1 : 0;
     if (radix_matches(key, prefix, pass)) {
-      atomicAdd(&mine[radix_digit(key, pass)], 1U);
+      atomicAdd(&mine[kCopies * static_cast<int>(radix_digit(key, pass)) + copy], 1U);
     }
   });
   if (not_finite > 0) {
@@ -52,7 +60,9 @@ __global__ void histogram_kernel(Input input, int pass, SelectState* state,
   static_assert(kThreads == kRadixBins);
   std::uint32_t count = 0;
   for (int warp = 0; warp < kWarps; ++warp) {
-    count += bins[warp][threadIdx.x];
+    for (int i = 0; i < kCopies; ++i) {
+      count += bins[warp][kCopies * static_cast<int>(threadIdx.x) + i];
+    }
   }
   if (count > 0) {
     atomicAdd(&histograms[pass * kRadixBins + static_cast<int>(threadIdx.x)], count);
@@ -86,11 +96,21 @@ struct Items {
   int count;
 };
 
+// Neighbouring tiles of one block.
+struct Tiles {
+  std::int64_t begin, end;
+};
+__device__ Tiles tiles_of_block(std::int64_t n) {
+  const std::int64_t all = (n + kTile - 1) / kTile;
+  const std::int64_t each = (all + gridDim.x - 1) / gridDim.x;
+  const std::int64_t begin = min(each * blockIdx.x, all);
+  return {begin, min(begin + each, all)};
+}
+
 // Four at a time where the address allows it.
-__device__ Items load_items(const Input& input, std::int64_t n) {
+__device__ Items load_items(const Input& input, std::int64_t n, std::int64_t tile) {
   Items items;
-  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * kTile +
-                             static_cast<std::int64_t>(threadIdx.x) * kItems;
+  const std::int64_t begin = tile * kTile + static_cast<std::int64_t>(threadIdx.x) * kItems;
   const std::int64_t left = n - begin;
   items.count = left >= kItems ? kItems : (left > 0 ? static_cast<int>(left) : 0);
   const float* from = input.values + begin;
@@ -119,48 +139,49 @@ __device__ std::uint64_t packed_tally(const Items& items, const Selection& selec
   return sum;
 }
 
-// Compaction in three steps: entries per tile are counted, the counts are scanned over the tiles,
-// and every tile writes behind those before it. The input is read twice; positions from an atomic
-// counter would need one reading, but give another order in every run.
-__global__ void count_tiles_kernel(Input input, const SelectState* state, std::uint64_t* tiles) {
-  const Items items = load_items(input, length_of(input));
-  const Scanned scanned = block_scan<kThreads>(packed_tally(items, state->selection));
+// Compaction in three steps: every block counts the entries of its tiles, the counts are scanned
+// over the blocks, and every block writes behind those before it. There are no more blocks than the
+// device holds, so that the scan in the middle is short. The input is read twice; positions from an
+// atomic counter would need one reading, but give another order in every run.
+__global__ void count_blocks_kernel(Input input, const SelectState* state, std::uint64_t* blocks) {
+  const std::int64_t n = length_of(input);
+  const Selection selection = state->selection;
+  const Tiles tiles = tiles_of_block(n);
+  std::uint64_t mine = 0;
+  for (std::int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
+    mine += packed_tally(load_items(input, n, tile), selection);
+  }
+  const Scanned scanned = block_scan<kThreads>(mine);
   if (threadIdx.x == 0) {
-    tiles[blockIdx.x] = scanned.total;
+    blocks[blockIdx.x] = scanned.total;
   }
 }
 
-// tiles[i] becomes the sum before tile i. One block does it: every thread adds a stretch of tiles,
-// the block scans the sums, and every thread goes through its stretch again.
-__global__ void scan_tiles_kernel(std::uint64_t* tiles, std::int64_t count, SelectState* state) {
+// blocks[i] becomes the sum before block i. Every thread adds a stretch of them, the one block
+// scans the sums, and every thread goes through its stretch again.
+__global__ void scan_blocks_kernel(std::uint64_t* blocks, std::int64_t count, SelectState* state) {
   const std::int64_t stretch = (count + kScanThreads - 1) / kScanThreads;
   const std::int64_t begin = stretch * threadIdx.x < count ? stretch * threadIdx.x : count;
   const std::int64_t end = begin + stretch < count ? begin + stretch : count;
   std::uint64_t sum = 0;
   for (std::int64_t i = begin; i < end; ++i) {
-    sum += tiles[i];
+    sum += blocks[i];
   }
   const Scanned scanned = block_scan<kScanThreads>(sum);
   std::uint64_t before = scanned.before;
   for (std::int64_t i = begin; i < end; ++i) {
-    const std::uint64_t tile = tiles[i];
-    tiles[i] = before;
-    before += tile;
+    const std::uint64_t block = blocks[i];
+    blocks[i] = before;
+    before += block;
   }
   if (threadIdx.x == 0) {
     state->count = output_position(unpacked(scanned.total), state->selection);
   }
 }
 
-// Positions follow from the counts before: no atomic operation decides the order.
-__global__ void write_tiles_kernel(Input input, const SelectState* state,
-                                   const std::uint64_t* tiles, List out) {
-  const Items items = load_items(input, length_of(input));
-  const Selection selection = state->selection;
-  const Scanned scanned = block_scan<kThreads>(packed_tally(items, selection));
-  Tally before = unpacked(tiles[blockIdx.x] + scanned.before);
-  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * kTile +
-                             static_cast<std::int64_t>(threadIdx.x) * kItems;
+// Writes the entries of one thread, given how many keys are above and at the threshold before them.
+__device__ void write_items(const Input& input, const Items& items, std::int64_t begin,
+                            const Selection& selection, Tally before, const List& out) {
   for (int i = 0; i < kItems; ++i) {
     if (i >= items.count) {
       break;
@@ -181,6 +202,22 @@ __global__ void write_tiles_kernel(Input input, const SelectState* state,
   }
 }
 
+// Positions follow from the counts before: no atomic operation decides the order.
+__global__ void write_blocks_kernel(Input input, const SelectState* state,
+                                    const std::uint64_t* blocks, List out) {
+  const std::int64_t n = length_of(input);
+  const Selection selection = state->selection;
+  const Tiles tiles = tiles_of_block(n);
+  std::uint64_t before = blocks[blockIdx.x];
+  for (std::int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
+    const Items items = load_items(input, n, tile);
+    const Scanned scanned = block_scan<kThreads>(packed_tally(items, selection));
+    const std::int64_t begin = tile * kTile + static_cast<std::int64_t>(threadIdx.x) * kItems;
+    write_items(input, items, begin, selection, unpacked(before + scanned.before), out);
+    before += scanned.total;
+  }
+}
+
 // Everything above a given threshold; entries equal to it are not taken (no ties).
 __global__ void set_threshold_kernel(float threshold, SelectState* state) {
   *state = SelectState{};
@@ -188,21 +225,42 @@ __global__ void set_threshold_kernel(float threshold, SelectState* state) {
   state->selection = {magnitude_key(threshold), 0};
 }
 
-std::int64_t tiles_of(std::int64_t n) { return n > 0 ? (n + kTile - 1) / kTile : 1; }
+// Blocks of the compaction: at most as many as the device holds, and no more than there are tiles.
+std::int64_t compaction_grid(std::int64_t n) {
+  return std::clamp<std::int64_t>((n + kTile - 1) / kTile, 1, full_grid());
+}
+
+// Blocks of histogram_kernel that a multiprocessor holds hang on its shared memory.
+int histogram_grid(const Input& input) {
+  static thread_local std::vector<int> known; // [device], 0: not asked
+  int device = 0;
+  STEPSIM_CUDA(cudaGetDevice(&device));
+  const auto at = static_cast<std::size_t>(device);
+  known.resize(std::max(known.size(), at + 1), 0);
+  if (known[at] == 0) {
+    int blocks = 0;
+    int multiprocessors = 0;
+    STEPSIM_CUDA(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, histogram_kernel, kThreads, 0));
+    STEPSIM_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    known[at] = std::max(1, blocks) * multiprocessors;
+  }
+  return std::min(known[at], stream_grid(input));
+}
 
 } // namespace
 
 Workspace::Workspace(std::int64_t most_elements)
     : state(1), histograms(kRadixPasses * kRadixBins),
-      tiles(static_cast<std::size_t>(tiles_of(most_elements))), most(most_elements) {}
+      blocks(static_cast<std::size_t>(full_grid())), most(most_elements) {}
 
 // Four passes of eight bits; each keeps the keys that can still be the k-th largest.
 void find_threshold(const Input& input, std::uint32_t k, Workspace& work, cudaStream_t stream) {
   begin_kernel<<<1, kThreads, 0, stream>>>(input, k, work.state.get(), work.histograms.get());
   STEPSIM_CUDA(cudaGetLastError());
   for (int pass = 0; pass < kRadixPasses; ++pass) {
-    histogram_kernel<<<stream_grid(input), kThreads, 0, stream>>>(input, pass, work.state.get(),
-                                                                  work.histograms.get());
+    histogram_kernel<<<histogram_grid(input), kThreads, 0, stream>>>(input, pass, work.state.get(),
+                                                                     work.histograms.get());
     STEPSIM_CUDA(cudaGetLastError());
     pick_kernel<<<1, kRadixBins, 0, stream>>>(pass, work.state.get(), work.histograms.get());
     STEPSIM_CUDA(cudaGetLastError());
@@ -213,13 +271,14 @@ void compact(const Input& input, Workspace& work, const List& out, cudaStream_t 
   if (input.n > work.most) {
     throw SimulationError("compact: the workspace is too small");
   }
-  const std::int64_t tiles = tiles_of(input.n);
-  const auto grid = static_cast<unsigned>(tiles);
-  count_tiles_kernel<<<grid, kThreads, 0, stream>>>(input, work.state.get(), work.tiles.get());
+  const std::int64_t blocks = compaction_grid(input.n);
+  const auto grid = static_cast<unsigned>(blocks);
+  count_blocks_kernel<<<grid, kThreads, 0, stream>>>(input, work.state.get(), work.blocks.get());
   STEPSIM_CUDA(cudaGetLastError());
-  scan_tiles_kernel<<<1, kScanThreads, 0, stream>>>(work.tiles.get(), tiles, work.state.get());
+  scan_blocks_kernel<<<1, kScanThreads, 0, stream>>>(work.blocks.get(), blocks, work.state.get());
   STEPSIM_CUDA(cudaGetLastError());
-  write_tiles_kernel<<<grid, kThreads, 0, stream>>>(input, work.state.get(), work.tiles.get(), out);
+  write_blocks_kernel<<<grid, kThreads, 0, stream>>>(input, work.state.get(), work.blocks.get(),
+                                                     out);
   STEPSIM_CUDA(cudaGetLastError());
 }
 

@@ -33,6 +33,13 @@ __global__ void take_threshold_kernel(const SelectState* from, SelectState* stat
   state->not_finite = from->not_finite;
 }
 
+// How many entries passed the threshold that `passed` had no room for.
+__global__ void count_lost_kernel(const SelectState* of_passed, std::uint32_t capacity,
+                                  SelectState* state) {
+  const std::uint32_t count = of_passed->count;
+  state->lost = count > capacity ? count - capacity : 0;
+}
+
 // Sum and sum of squares in double: over 2^28 values floats would lose the small ones. Warps add
 // theirs in an order that changes, so that the last bits of the moments may differ from run to run.
 __global__ void moments_kernel(Input input, SelectState* state) {
@@ -141,7 +148,7 @@ void clear(Workspace& work, cudaStream_t stream) {
 // Two selections: of the sample, for a threshold, and of what passes it, for at most k. The sample
 // is asked for the same share as the vector, at least one entry. If it gives too high a threshold,
 // fewer than k pass and all of them are taken; if too low, entries beyond the capacity of `passed`
-// are lost.
+// are lost and counted.
 void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Workspace& sample_work,
                     float* sample, const List& passed, const List& out, cudaStream_t stream) {
   const std::int64_t count = input.n / kSampleStride > 0 ? input.n / kSampleStride : 1;
@@ -156,6 +163,9 @@ void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Worksp
   const std::uint32_t* length = &work.state.get()->count;
   select_exact({passed.values, passed.capacity, length, passed.indices}, k, sample_work, out,
                stream);
+  count_lost_kernel<<<1, 1, 0, stream>>>(work.state.get(), passed.capacity,
+                                         sample_work.state.get());
+  STEPSIM_CUDA(cudaGetLastError());
 }
 
 void select_gaussian(const Input& input, std::uint32_t k, double z, Workspace& work,

@@ -74,7 +74,7 @@ Header header_of(const MeasureOptions& options, const Measurement& measurement, 
   header.cuda_runtime = version_text(version);
   STEPSIM_CUDA(cudaDriverGetVersion(&version));
   header.cuda_driver = version_text(version);
-  header.ranks = options.nccl ? static_cast<std::uint32_t>(measurement.devices) : options.ranks;
+  header.ranks = measurement.ranks;
   header.seed = options.seed;
   header.same_device = measurement.same_device;
   for (int device = 0; device < measurement.devices; ++device) {
@@ -97,14 +97,50 @@ std::int64_t least_free_memory(int devices) {
   return static_cast<std::int64_t>(least);
 }
 
+// A part that is wrong is noted and not timed; the other goes on.
+bool is_right(Measurement& measurement, bool (*verify)(Measurement&)) {
+  try {
+    return verify(measurement);
+  } catch (const SimulationError& error) {
+    measurement.note(error.what());
+    if (measurement.failed.empty()) {
+      measurement.failed = error.what();
+    }
+    return false;
+  }
+}
+
+void run_parts(Measurement& measurement) {
+  const MeasureOptions& options = measurement.options;
+  if (options.nccl) {
+    verify_and_measure_nccl(measurement, options.max_seconds);
+    return;
+  }
+  const bool collectives = options.collectives && is_right(measurement, verify_collectives);
+  const bool kernels = options.kernels && is_right(measurement, verify_kernels);
+  if (!options.timing) {
+    return;
+  }
+  const double share = collectives && kernels ? 0.5 : 1.0;
+  if (collectives) {
+    const double of_pairs = measurement.same_device ? 0 : 0.2 * share * options.max_seconds;
+    measure_pairs(measurement, of_pairs);
+    measure_collectives(measurement, share * options.max_seconds - of_pairs);
+  }
+  if (kernels) {
+    measure_kernels(measurement, share * options.max_seconds);
+  }
+}
+
 } // namespace
 
 void measure(const MeasureOptions& options, const Sink& records, const Sink& progress) {
   Measurement measurement{options, records, progress};
   measurement.devices = count_devices();
   STEPSIM_CUDA(cudaSetDevice(0));
-  measurement.same_device =
-      !options.nccl && options.ranks > static_cast<std::uint32_t>(measurement.devices);
+  measurement.ranks = options.nccl ? static_cast<std::uint32_t>(measurement.devices)
+                                   : ranks_for(options.ranks, measurement.devices);
+  measurement.same_device = measurement.ranks > static_cast<std::uint32_t>(measurement.devices);
   int l2 = 0;
   STEPSIM_CUDA(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, 0));
   measurement.l2_bytes = l2;
@@ -122,27 +158,26 @@ void measure(const MeasureOptions& options, const Sink& records, const Sink& pro
   if (!measurement.all_peers) {
     measurement.say("not all devices reach each other: host_staged beside copy_engine");
   }
-  const double share = options.collectives && options.kernels ? 0.5 : 1.0;
-  if (options.nccl) {
-    verify_and_measure_nccl(measurement, options.max_seconds);
-  } else {
-    if (options.collectives) {
-      verify_collectives(measurement);
-    }
-    if (options.kernels) {
-      verify_kernels(measurement);
-    }
-    if (options.collectives && options.timing) {
-      measure_collectives(measurement, share * options.max_seconds);
-    }
-    if (options.kernels && options.timing) {
-      measure_kernels(measurement, share * options.max_seconds);
-    }
-  }
+  std::vector<std::string> buses; // asked now: after an error that sticks CUDA gives no answer
   for (int device = 0; device < measurement.devices; ++device) {
-    header.devices[static_cast<std::size_t>(device)].after = nvml.state(bus_id(device));
+    buses.push_back(bus_id(device));
   }
-  records(end_line(header.devices, measurement.same_device));
+  const auto end = [&](const std::string& early) {
+    for (std::size_t device = 0; device < buses.size(); ++device) {
+      header.devices[device].after = nvml.state(buses[device]);
+    }
+    records(end_line(header.devices, measurement.same_device, early));
+  };
+  try {
+    run_parts(measurement);
+  } catch (const std::exception& error) {
+    end(error.what());
+    throw;
+  }
+  end(measurement.is_over() ? "time was up, or it was told to stop" : "");
+  if (!measurement.failed.empty()) {
+    throw SimulationError(measurement.failed);
+  }
   if (measurement.unsteady > 0) {
     const std::string text =
         std::to_string(measurement.unsteady) + " blocks have passes that differ by more than 5 %";

@@ -1,7 +1,8 @@
 #pragma once
 // The whole measurement, as one call without CUDA types: verifies, then times, and hands out one
-// JSON line after the other (records.hpp). Wrong results throw SimulationError with operation,
-// algorithm, P, n, rank, index, got and expected.
+// JSON line after the other (records.hpp), the last of kind `end` whatever happens. A wrong result
+// is noted with operation, algorithm, P, n, rank, index, got and expected, and not timed; the other
+// parts go on, and the call throws SimulationError in the end.
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
@@ -10,7 +11,7 @@
 namespace stepsim::calibrate::gpu {
 
 struct MeasureOptions {
-  std::uint32_t ranks = 8;      // not with `nccl`: there every device is one rank
+  std::uint32_t ranks = 0;      // 0: ranks_for; not with `nccl`: there every device is one rank
   bool nccl = false;            // measure NCCL alone: no collectives of our own, no kernels
   bool collectives = true;      // measure collectives
   bool kernels = true;          // measure kernels
@@ -19,6 +20,8 @@ struct MeasureOptions {
   std::int64_t block_bytes = 0; // of lp, whole elements; 0 = optimal for the link
   bool strict = false;          // passes that differ by more than 5 % are an error
   double max_seconds = 300;     // of timing; a note counts the blocks left out after that
+  double total_seconds = 0;     // of everything; 0 = no limit. What is left out then is noted
+  std::function<bool()> stop{}; // asked between measurements: true ends them, as no time left does
   std::uint64_t seed = 1;       // of sizes and of the order of the blocks
   std::string program = "gpu_bench";
   std::string revision, command; // of the header of the records; "" = unknown
@@ -30,6 +33,13 @@ class NotAvailable : public std::runtime_error {
 };
 
 using Sink = std::function<void(const std::string&)>; // a line, with its end
+
+// One rank per device where there are two or more, so that messages cross the links between them;
+// else eight ranks that share the one device. `asked` = 0: nobody asked for a number.
+[[nodiscard]] constexpr std::uint32_t ranks_for(std::uint32_t asked, int devices) {
+  constexpr std::uint32_t kOnOneDevice = 8;
+  return asked > 0 ? asked : devices > 1 ? static_cast<std::uint32_t>(devices) : kOnOneDevice;
+}
 
 // `records` gets the JSON lines, the header first, and `progress` lines for people. Throws
 // NotAvailable without a device, or without NCCL where that is asked for; SimulationError for a

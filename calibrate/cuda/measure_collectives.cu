@@ -15,30 +15,36 @@ namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
 constexpr std::uint32_t kRoundTrips = 8;
-constexpr std::int64_t kMostSets = 8; // buffers that repetitions go round
+// Buffers that repetitions go round: a graph is captured for each of them.
+constexpr std::int64_t kMostSets = std::int64_t{1} << 16;
+constexpr std::int64_t kMostGraphSets = 8;
 
 // Where the repetitions find their buffers: `count` places in each vector, far enough apart.
 struct Sets {
   std::int64_t count = 1;
   std::int64_t stride{}; // elements
+  bool cold = false;     // twice the cache is touched between two uses of one
   [[nodiscard]] std::int64_t offset(std::int64_t repetition) const {
     return repetition % count * stride;
   }
 };
 
 // As many places as it takes to touch twice the cache between two uses of one, at most kMostSets
-// and as far as the vectors go. With one place, repetitions of small collectives would read what
-// the last one left in the cache. Strides are multiples of 64 elements, so that every place is
-// aligned.
-Sets sets_for(const Measurement& measurement, const RankSet& ranks, std::int64_t elements) {
+// or kMostGraphSets and as far as the vectors go. With one place, repetitions of small collectives
+// read what the last one left in the cache. Strides are multiples of 64 elements, so that every
+// place is aligned and has lines of the cache for itself.
+Sets sets_for(const Measurement& measurement, const RankSet& ranks, std::int64_t elements,
+              bool graph) {
   Sets sets;
   sets.stride = (elements + 63) / 64 * 64;
   if (elements > 0) {
-    const std::int64_t touched = 2 * ranks.ranks() * elements *
+    const std::int64_t touched = 2 * ranks.ranks() * sets.stride *
                                  static_cast<std::int64_t>(sizeof(float)) / measurement.devices;
     const std::int64_t wanted = 2 * measurement.l2_bytes / touched + 1;
     const std::int64_t room = (ranks.capacity() - elements) / sets.stride + 1;
-    sets.count = std::clamp<std::int64_t>(std::min(wanted, room), 1, kMostSets);
+    sets.count =
+        std::clamp<std::int64_t>(std::min(wanted, room), 1, graph ? kMostGraphSets : kMostSets);
+    sets.cold = sets.count * touched >= 2 * measurement.l2_bytes;
   }
   return sets;
 }
@@ -72,7 +78,7 @@ struct CollectiveBlock {
   [[nodiscard]] OpenCollective open() const {
     CollectivePlan plan =
         ping_pong ? ping_pong_plan(request.elements, kRoundTrips) : make_plan(request);
-    const Sets sets = sets_for(*measurement, *ranks, request.elements);
+    const Sets sets = sets_for(*measurement, *ranks, request.elements, graph);
     std::vector<Graph> graphs;
     for (std::int64_t i = 0; graph && i < sets.count; ++i) {
       graphs.push_back(ranks->capture(plan, variant, sets.offset(i)));
@@ -93,7 +99,9 @@ struct CollectiveBlock {
     if (!ping_pong && request.algorithm == coll::AlgorithmId::lp) {
       out.block_bytes = request.block_elements * static_cast<std::int64_t>(sizeof(float));
     }
-    out.sets = static_cast<std::uint32_t>(sets_for(*measurement, *ranks, request.elements).count);
+    const Sets sets = sets_for(*measurement, *ranks, request.elements, graph);
+    out.sets = static_cast<std::uint32_t>(sets.count);
+    out.cache = sets.cold ? kCold : kWarm;
     out.pass = pass;
     out.repeats = repeats;
     const double messages = ping_pong ? 2.0 * kRoundTrips : 1.0;
@@ -109,7 +117,8 @@ struct CollectiveBlock {
 // Latency, seconds per byte and seconds per added byte from one small message, one large message
 // and one addition. Only the block size of `lp` hangs on it, so that one sample after a warm-up is
 // enough. The difference of both messages is kept above 0 if noise hides it.
-void estimate_link(Measurement& measurement, RankSet& ranks, PlanRequest& request) {
+void estimate_link(Measurement& measurement, RankSet& ranks, Variant variant,
+                   PlanRequest& request) {
   const Event begin(Event::Use::timing);
   const Event end(Event::Use::timing);
   const std::int64_t large = std::min<std::int64_t>(ranks.capacity(), std::int64_t{1} << 24);
@@ -120,8 +129,7 @@ void estimate_link(Measurement& measurement, RankSet& ranks, PlanRequest& reques
   };
   const auto message = [&](std::int64_t elements) {
     const CollectivePlan plan = ping_pong_plan(elements, kRoundTrips);
-    return time_of([&](std::int64_t) { ranks.enqueue(plan, Variant::copy_engine, 0); }) /
-           (2.0 * kRoundTrips);
+    return time_of([&](std::int64_t) { ranks.enqueue(plan, variant, 0); }) / (2.0 * kRoundTrips);
   };
   const double bytes = static_cast<double>(large) * sizeof(float);
   const double least = message(1);
@@ -154,7 +162,7 @@ std::int64_t best_block(const PlanRequest& request) {
 } // namespace
 
 void measure_collectives(Measurement& measurement, double seconds) {
-  const std::uint32_t ranks = measurement.options.ranks;
+  const std::uint32_t ranks = measurement.ranks;
   if (ranks < 2) {
     measurement.say("collectives of one rank do nothing: not timed");
     return;
@@ -171,7 +179,12 @@ void measure_collectives(Measurement& measurement, double seconds) {
   base.ranks = ranks;
   warm_up(set.main(),
           [&](std::int64_t) { add(set.x(0), set.temp(0), set.capacity(), set.main().get()); });
-  estimate_link(measurement, set, base);
+  const std::vector<Way> ways = usable_ways(measurement, staging);
+  if (ways.empty()) {
+    measurement.note("collectives: only copies through the host can be used: not timed");
+    return;
+  }
+  estimate_link(measurement, set, ways.front().variant, base);
   const std::int64_t given = measurement.options.block_bytes / kElement;
   std::int64_t left_out = 0; // sizes
   std::vector<CollectiveBlock> blocks;
@@ -180,27 +193,25 @@ void measure_collectives(Measurement& measurement, double seconds) {
     base.elements = size / 4;
     const bool with_lp = given == 0 || has_few_blocks(base.elements, given);
     left_out += with_lp ? 0 : 1;
-    for (const Variant variant : usable_variants(measurement, staging)) {
-      for (const bool graph : {false, true}) {
-        if (size == 0 && graph) {
-          continue; // no nodes
+    for (const auto& [variant, graph] : ways) {
+      if (size == 0 && graph) {
+        continue; // no nodes
+      }
+      if (size > 0) {
+        blocks.push_back({&measurement, &set, base, variant, graph, true});
+      }
+      for (const PlanKind& kind : plan_kinds()) {
+        const bool lp = kind.algorithm == coll::AlgorithmId::lp;
+        if (lp && !with_lp) {
+          continue;
         }
-        if (size > 0) {
-          blocks.push_back({&measurement, &set, base, variant, graph, true});
+        PlanRequest request = base;
+        request.op = kind.op;
+        request.algorithm = kind.algorithm;
+        if (lp && size > 0) {
+          request.block_elements = given > 0 ? given : best_block(request);
         }
-        for (const PlanKind& kind : plan_kinds()) {
-          const bool lp = kind.algorithm == coll::AlgorithmId::lp;
-          if (lp && !with_lp) {
-            continue;
-          }
-          PlanRequest request = base;
-          request.op = kind.op;
-          request.algorithm = kind.algorithm;
-          if (lp && size > 0) {
-            request.block_elements = given > 0 ? given : best_block(request);
-          }
-          blocks.push_back({&measurement, &set, request, variant, graph, false});
-        }
+        blocks.push_back({&measurement, &set, request, variant, graph, false});
       }
     }
   }
@@ -208,8 +219,7 @@ void measure_collectives(Measurement& measurement, double seconds) {
     const std::string note = "lp: " + std::to_string(left_out) + " sizes of more than " +
                              std::to_string(kMostBlocks) + " blocks of " +
                              std::to_string(measurement.options.block_bytes) + " B left out";
-    measurement.say(note);
-    measurement.records(note_line(note, measurement.same_device));
+    measurement.note(note);
   }
   measurement.say("collectives: " + std::to_string(blocks.size()) +
                   " blocks to time, P=" + std::to_string(ranks) + " on " +

@@ -41,6 +41,7 @@ void measure_quality(const KernelBlock& block, KernelRecord& out) {
                           " values are not finite");
   }
   out.achieved_k = got.count;
+  out.lost = got.lost;
   const auto written = std::min<std::int64_t>(got.count, arena.entries);
   const double all = sum_of(block.input.values, block.n);
   if (all > 0 && written == static_cast<std::int64_t>(got.count)) {
@@ -71,13 +72,13 @@ void add_copy_blocks(KernelBlocks& blocks, const PinnedBuffer<float>& pinned,
 
 } // namespace
 
-Arena::Arena(std::int64_t most_elements, std::int64_t l2_bytes, std::uint64_t seed)
-    : most(most_elements), region(std::max(most, 2 * l2_bytes / 4)), entries(most / 2),
-      gaussian(size(region)), heavy(size(region)), target(size(region)), update(size(most)),
-      sample(size(most / 100 + 1)), combined(size(entries)), out_values(size(entries)),
-      passed_values(size(entries)), a_values(size(entries)), b_values(size(entries)),
-      out_indices(size(entries)), passed_indices(size(entries)), a_indices(size(entries)),
-      b_indices(size(entries)), codes(size(most)), halves(size(most)),
+Arena::Arena(std::int64_t most_elements, std::int64_t cache_bytes, std::uint64_t seed)
+    : most(most_elements), region(std::max(most, 2 * cache_bytes / 4)), entries(most / 2),
+      l2_bytes(cache_bytes), gaussian(size(region)), heavy(size(region)), target(size(region)),
+      update(size(most)), sample(size(most / 100 + 1)), combined(size(entries)),
+      out_values(size(entries)), passed_values(size(entries)), a_values(size(entries)),
+      b_values(size(entries)), out_indices(size(entries)), passed_indices(size(entries)),
+      a_indices(size(entries)), b_indices(size(entries)), codes(size(most)), halves(size(most)),
       packed(size(words_for(most, 8))), words(size(kLists * words_for(most, 1))), scale(1),
       scales(size(buckets_for(most))), left(size(kMostFactor)), right(size(kMostFactor)),
       product(size(kMostFactor)), sum(1), work(most), sample_work(most), sort(most) {
@@ -113,6 +114,7 @@ void KernelBlock::record(int pass, int repeats, const std::vector<double>& secon
   out.n = n;
   out.k = k;
   out.achieved_k = k;
+  out.cache = cache;
   if (state != nullptr) {
     measure_quality(*this, out);
   }

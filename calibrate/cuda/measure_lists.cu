@@ -1,11 +1,17 @@
 // Adding vectors and lists to time: what follows a selection. Lists of k entries are selected anew
-// before each visit. Adding goes over the lists of kLists ranks, one kernel after the other, as a
-// rank does with what it has gathered.
+// before each visit; as in a step of training they are in the cache when they are used. Adding goes
+// over the lists of kLists ranks, one kernel after the other, as a rank does with what it has
+// gathered.
 #include "calibrate/cuda/kernel_blocks.cuh"
 
 namespace stepsim::calibrate::gpu {
 
 namespace {
+
+void set_warm(KernelBlock& block, const std::function<void()>& prepare) {
+  block.prepare = prepare;
+  block.cache = kWarm;
+}
 
 void add_lists(KernelBlocks& blocks, std::int64_t n, std::uint32_t k) {
   Arena* a = &blocks.arena;
@@ -15,25 +21,24 @@ void add_lists(KernelBlocks& blocks, std::int64_t n, std::uint32_t k) {
     a->stream.synchronize();
   };
   if (2 * std::int64_t{k} <= a->entries) {
-    blocks
-        .push("merge", "any", n, k,
-              [=](std::int64_t) {
-                merge_lists(a->a_indices.get(), a->a_values.get(), k, a->b_indices.get(),
-                            a->b_values.get(), k, k, a->work, a->passed(), a->combined.get(),
-                            a->out(), a->stream.get());
-              })
-        .prepare = prepare;
+    set_warm(blocks.push("merge", "any", n, k,
+                         [=](std::int64_t) {
+                           merge_lists(a->a_indices.get(), a->a_values.get(), k, a->b_indices.get(),
+                                       a->b_values.get(), k, k, a->work, a->passed(),
+                                       a->combined.get(), a->out(), a->stream.get());
+                         }),
+             prepare);
   }
-  blocks
-      .push("scatter_add", "any", n, kLists * std::int64_t{k},
-            [=](std::int64_t i) {
-              for (int list = 0; list < kLists; ++list) {
-                const bool first = list % 2 == 0;
-                scatter_add(a->target_of(n, i), first ? a->a_indices.get() : a->b_indices.get(),
-                            first ? a->a_values.get() : a->b_values.get(), k, a->stream.get());
-              }
-            })
-      .prepare = prepare;
+  set_warm(blocks.push("scatter_add", "any", n, kLists * std::int64_t{k},
+                       [=](std::int64_t i) {
+                         for (int list = 0; list < kLists; ++list) {
+                           const bool first = list % 2 == 0;
+                           scatter_add(
+                               a->target_of(n, i), first ? a->a_indices.get() : a->b_indices.get(),
+                               first ? a->a_values.get() : a->b_values.get(), k, a->stream.get());
+                         }
+                       }),
+           prepare);
   blocks
       .push("residual_update", "any", n, k,
             [=](std::int64_t i) {

@@ -14,6 +14,15 @@ std::string_view name(Distribution distribution) {
   return distribution == Distribution::gaussian ? "gaussian" : "heavy_tailed";
 }
 
+// After all calls so far.
+SelectState state_of(const Arena& arena, const Workspace& work) {
+  SelectState state;
+  STEPSIM_CUDA(cudaMemcpyAsync(&state, work.state.get(), sizeof(state), cudaMemcpyDeviceToHost,
+                               arena.stream.get()));
+  arena.stream.synchronize();
+  return state;
+}
+
 void add_sort(KernelBlocks& blocks, std::int64_t n, Distribution distribution) {
   Arena* a = &blocks.arena;
   blocks.push("radix_sort", name(distribution), n, n, [=](std::int64_t i) {
@@ -36,11 +45,7 @@ void add_threshold_reuse(KernelBlocks& blocks, std::int64_t n, std::uint32_t k,
   block.input = a->input(distribution, n, 0);
   block.prepare = [=] {
     find_threshold(a->input(distribution, n, 0), k, a->work, a->stream.get());
-    SelectState state;
-    STEPSIM_CUDA(cudaMemcpyAsync(&state, a->work.state.get(), sizeof(state), cudaMemcpyDeviceToHost,
-                                 a->stream.get()));
-    a->stream.synchronize();
-    a->threshold = magnitude_of(state.selection.threshold);
+    a->threshold = magnitude_of(state_of(*a, a->work).selection.threshold);
   };
 }
 
@@ -56,13 +61,23 @@ void add_selectors(KernelBlocks& blocks, std::int64_t n, std::uint32_t k,
     select_exact(a->input(distribution, n, i), k, a->work, a->out(), a->stream.get());
   });
   // What is re-selected from rarely is more than 4 k; the rest of the buffer is not looked at.
-  selector("sampled_threshold", a->sample_work, [=](std::int64_t i) {
+  // Where more passes, the room is doubled until all of it fits.
+  const auto sampled = [=](std::int64_t i) {
     List passed = a->passed();
-    passed.capacity = static_cast<std::uint32_t>(
-        std::min<std::int64_t>(passed.capacity, 4 * std::int64_t{k} + 4096));
+    passed.capacity = std::min(passed.capacity, a->passed_capacity);
     select_sampled(a->input(distribution, n, i), k, a->work, a->sample_work, a->sample.get(),
                    passed, a->out(), a->stream.get());
-  });
+  };
+  selector("sampled_threshold", a->sample_work, sampled);
+  blocks.back().prepare = [=] {
+    for (std::int64_t room = 4 * std::int64_t{k} + 4096;; room *= 2) {
+      a->passed_capacity = static_cast<std::uint32_t>(std::min(room, a->entries));
+      sampled(0);
+      if (state_of(*a, a->sample_work).lost == 0 || room >= a->entries) {
+        return;
+      }
+    }
+  };
   const double z = coll::gaussian_threshold(static_cast<double>(k) / static_cast<double>(n));
   selector("gaussian_k", a->work, [=](std::int64_t i) {
     select_gaussian(a->input(distribution, n, i), k, z, a->work, a->out(), a->stream.get());

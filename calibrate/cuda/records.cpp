@@ -143,6 +143,9 @@ std::string line(const CollectiveRecord& record, bool same_device) {
     line.integer("block_bytes", record.block_bytes);
   }
   line.integer("sets", record.sets);
+  if (!record.cache.empty()) {
+    line.text("cache", record.cache);
+  }
   line.integer("pass", record.pass);
   line.integer("repeats", record.repeats);
   line.times("time_s", record.time_s);
@@ -157,6 +160,12 @@ std::string line(const KernelRecord& record, bool same_device) {
   line.integer("k", record.k);
   line.integer("achieved_k", record.achieved_k);
   line.number("mass_kept", record.mass_kept);
+  if (record.lost > 0) {
+    line.integer("lost", record.lost);
+  }
+  if (!record.cache.empty()) {
+    line.text("cache", record.cache);
+  }
   line.integer("pass", record.pass);
   line.integer("repeats", record.repeats);
   line.times("time_s", record.time_s);
@@ -170,10 +179,34 @@ std::string line(const VerifiedRecord& record, bool same_device) {
   return line.finish();
 }
 
-// The state of every device after the measurement. A file without this line comes from an
-// interrupted run.
-std::string end_line(const std::vector<DeviceFacts>& devices, bool same_device) {
+std::string line(const UnusableRecord& record, bool same_device) {
+  Line line("unusable", same_device);
+  line.text("variant", record.variant);
+  line.text("launch", record.launch);
+  line.text("reason", record.reason);
+  line.boolean("wrong", record.wrong);
+  return line.finish();
+}
+
+std::string line(const PairRecord& record, bool same_device) {
+  Line line("pair", same_device);
+  line.text("kind", record.kind);
+  line.text("variant", record.variant);
+  line.text("launch", record.launch);
+  line.integer("src", record.src);
+  line.integer("dst", record.dst);
+  line.integer("bytes", record.bytes);
+  line.integer("pass", record.pass);
+  line.integer("repeats", record.repeats);
+  line.times("time_s", record.time_s);
+  return line.finish();
+}
+
+// A file without this line comes from a run that was killed.
+std::string end_line(const std::vector<DeviceFacts>& devices, bool same_device,
+                     const std::string& early) {
   Line line("end", same_device);
+  line.text_or_null("early", early);
   line.raw("after",
            list_of(devices, [](const DeviceFacts& each) { return state_text(each.after); }));
   return line.finish();

@@ -10,6 +10,10 @@
 namespace stepsim::calibrate::gpu {
 
 inline constexpr char kSameDevice[] = "same device";
+// Whether a repetition finds its buffers in the L2 cache: cold where at least twice the cache was
+// used since.
+inline constexpr char kCold[] = "cold";
+inline constexpr char kWarm[] = "warm";
 
 // The state of a device as NVML reports it; empty where it does not. Hz, W and degrees Celsius.
 struct DeviceState {
@@ -51,6 +55,7 @@ struct CollectiveRecord {
   std::int64_t bytes{};
   std::int64_t block_bytes{}; // lp only, else 0
   std::uint32_t sets = 1;     // buffers used in turn, so that the cache does not hold the next
+  std::string cache{};        // kCold or kWarm; "" = unknown
   int pass{};                 // from 0
   int repeats = 1;            // calls per sample
   // One per sample: seconds of one call, or of one message where a call has several.
@@ -64,6 +69,28 @@ struct KernelRecord {
   std::int64_t achieved_k{}; // entries selected
   // Sum of |v| over the selected entries relative to all; empty if not all of them were written.
   std::optional<double> mass_kept{};
+  std::int64_t lost{}; // entries that passed a threshold and found no room: the times are of less
+  std::string cache{}; // kCold or kWarm; "" = unknown
+  int pass{};
+  int repeats = 1;
+  std::vector<double> time_s{};
+};
+
+// A way of copying and launching that CUDA refuses here, or that gave a wrong result: it is not
+// timed, all others are.
+struct UnusableRecord {
+  std::string variant, launch;
+  std::string reason;
+  bool wrong = false; // a wrong result, which the whole run fails for in the end
+};
+
+// Messages between two devices: `pingpong` one message after the other there and back, `one_way`
+// from src to dst in a row, `exchange` in a row both ways at once; `shift` all ranks to the next at
+// once (src and dst are 0). Seconds per message of one direction.
+struct PairRecord {
+  std::string kind, variant, launch;
+  std::uint32_t src{}, dst{};
+  std::int64_t bytes{};
   int pass{};
   int repeats = 1;
   std::vector<double> time_s{};
@@ -80,8 +107,12 @@ struct VerifiedRecord {
 [[nodiscard]] std::string line(const CollectiveRecord& record, bool same_device);
 [[nodiscard]] std::string line(const KernelRecord& record, bool same_device);
 [[nodiscard]] std::string line(const VerifiedRecord& record, bool same_device);
-// The last line: the state of every device after the measurement.
-[[nodiscard]] std::string end_line(const std::vector<DeviceFacts>& devices, bool same_device);
+[[nodiscard]] std::string line(const UnusableRecord& record, bool same_device);
+[[nodiscard]] std::string line(const PairRecord& record, bool same_device);
+// The last line: the state of every device after the measurement, and why it ended early; "" = it
+// did not.
+[[nodiscard]] std::string end_line(const std::vector<DeviceFacts>& devices, bool same_device,
+                                   const std::string& early = "");
 // A remark that the calibration repeats as a warning.
 [[nodiscard]] std::string note_line(const std::string& note, bool same_device);
 

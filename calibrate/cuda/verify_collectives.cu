@@ -1,7 +1,8 @@
 // Every collective bit by bit, by every variant, plainly and as a captured graph, before anything
-// is timed (CAL 7.2). Initial values are such that sums are exact in fp32 in any order, so that one
-// expected vector serves all algorithms. Ranks and sizes include one rank, powers of two and
-// others, no element, and fewer elements than ranks.
+// is timed (CAL 7.2). A way that CUDA refuses, or that gives a wrong result, fails alone. Initial
+// values are such that sums are exact in fp32 in any order, so that one expected vector serves all
+// algorithms. Ranks and sizes include one rank, powers of two and others, no element, and fewer
+// elements than ranks.
 #include <algorithm>
 #include <cstring>
 
@@ -74,9 +75,21 @@ std::vector<float> expected_vector(coll::Op op, std::uint32_t ranks, std::int64_
   return values;
 }
 
+// Takes a way out of the ways that are used, and says why.
+void refuse(Measurement& measurement, const Way& way, const std::string& reason, bool wrong) {
+  measurement.refused.insert(way.text());
+  measurement.say(way.text() + " cannot be used: " + reason);
+  measurement.records(
+      line(UnusableRecord{std::string(name(way.variant)), way.launch(), reason, wrong},
+           measurement.same_device));
+  if (wrong && measurement.failed.empty()) {
+    measurement.failed = reason;
+  }
+}
+
 } // namespace
 
-void verify_collectives(Measurement& measurement) {
+bool verify_collectives(Measurement& measurement) {
   const std::int64_t capacity = std::min(kMostElements, fitting_capacity(measurement, 16));
   if (capacity < kMostElements) {
     measurement.say("verification cut to " + std::to_string(capacity) + " elements: little memory");
@@ -93,25 +106,38 @@ void verify_collectives(Measurement& measurement) {
       const std::vector<std::vector<float>> x = initial_vectors(ranks, n);
       for (const PlanKind& kind : plan_kinds()) {
         const std::vector<float> expected = expected_vector(kind.op, ranks, n);
-        for (const Variant variant : usable_variants(measurement, true)) {
-          for (const bool graph : {false, true}) {
-            PlanRequest request;
-            request.op = kind.op;
-            request.algorithm = kind.algorithm;
-            request.ranks = ranks;
-            request.elements = n;
-            if (kind.algorithm == coll::AlgorithmId::lp && has_few_blocks(n, block)) {
-              request.block_elements = block;
-            }
-            verify(set, request, variant, graph, x, expected);
+        PlanRequest request;
+        request.op = kind.op;
+        request.algorithm = kind.algorithm;
+        request.ranks = ranks;
+        request.elements = n;
+        if (kind.algorithm == coll::AlgorithmId::lp && has_few_blocks(n, block)) {
+          request.block_elements = block;
+        }
+        for (const Way& way : usable_ways(measurement, true)) {
+          if (measurement.is_over()) {
+            measurement.note("collectives: time was up after " + std::to_string(cases) +
+                             " verified cases; not timed");
+            return false;
+          }
+          try {
+            verify(set, request, way.variant, way.graph, x, expected);
             ++cases;
+          } catch (const CudaError& error) {
+            refuse(measurement, way, error.what(), false);
+          } catch (const SimulationError& error) {
+            refuse(measurement, way, error.what(), true);
           }
         }
       }
     }
   }
+  if (usable_ways(measurement, true).empty()) {
+    throw SimulationError("collectives: no way of copying can be used");
+  }
   measurement.say("collectives: " + std::to_string(cases) + " cases verified bit by bit");
   measurement.records(line(VerifiedRecord{"collectives", cases}, measurement.same_device));
+  return true;
 }
 
 } // namespace stepsim::calibrate::gpu

@@ -59,18 +59,28 @@ std::string case_text(std::int64_t n, Data kind) {
   return " n=" + std::to_string(n) + " data=" + std::to_string(static_cast<int>(kind));
 }
 
-void verify_kernels(Measurement& measurement) {
+bool verify_kernels(Measurement& measurement) {
   const DeviceGuard guard(0);
   KernelBench bench;
+  std::vector<std::function<void()>> parts;
   for (const std::int64_t n : kSizes) {
-    verify_selections(bench, n);
-    verify_codecs(bench, n);
-    verify_lists(bench, n);
+    parts.push_back([&bench, n] { verify_selections(bench, n); });
+    parts.push_back([&bench, n] { verify_codecs(bench, n); });
+    parts.push_back([&bench, n] { verify_lists(bench, n); });
   }
-  verify_refusal(bench);
-  verify_low_rank(bench);
+  parts.push_back([&bench] { verify_refusal(bench); });
+  parts.push_back([&bench] { verify_low_rank(bench); });
+  for (const auto& part : parts) {
+    if (measurement.is_over()) {
+      measurement.note("kernels: time was up after " + std::to_string(bench.cases) +
+                       " verified cases; not timed");
+      return false;
+    }
+    part();
+  }
   measurement.say("kernels: " + std::to_string(bench.cases) + " cases verified");
   measurement.records(line(VerifiedRecord{"kernels", bench.cases}, measurement.same_device));
+  return true;
 }
 
 } // namespace stepsim::calibrate::gpu

@@ -26,6 +26,18 @@ void verify_sampled(KernelBench& bench, const Input& input, const std::vector<fl
   }
   bench.compare("sampled_threshold" + where, bench.sample_work,
                 host_list(coll::select_top_k(doubles(left), k)));
+  check(bench.state(bench.sample_work).lost == 0, "sampled_threshold" + where + ": entries lost");
+  // With too little room the first entries that pass are used, and the others are counted.
+  const auto passing = static_cast<std::int64_t>(above(left, 0).values.size());
+  List small = bench.passed();
+  small.capacity = static_cast<std::uint32_t>(std::max<std::int64_t>(1, passing / 2));
+  select_sampled(input, k, bench.work, bench.sample_work, bench.sample.get(), small, bench.out(),
+                 bench.stream.get());
+  const std::int64_t lost = bench.state(bench.sample_work).lost;
+  check(lost == std::max<std::int64_t>(0, passing - small.capacity),
+        "sampled_threshold" + where + ": " + std::to_string(lost) + " entries lost of " +
+            std::to_string(passing));
+  ++bench.cases;
 }
 
 // The threshold must be mu + z sigma times the corrections that its counts ask for. The kernel sums

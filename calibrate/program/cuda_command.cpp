@@ -48,7 +48,8 @@ void add_flags(CLI::App& app, CudaFlags& flags) {
   const auto add = [&](const char* name, std::string& value, const char* type, const char* text) {
     app.add_option(name, value, text)->type_name(type);
   };
-  add("--ranks", flags.ranks, "P", "rank r lives on device r mod devices; default 8");
+  add("--ranks", flags.ranks, "P",
+      "rank r lives on device r mod devices; default: one per device, 8 on one device");
   add("--backend", flags.backend, "WORD", "own or nccl (one rank per device); default own");
   add("--only", flags.only, "WORD", "collectives or kernels; default both");
   add("--block", flags.block, "SIZE",

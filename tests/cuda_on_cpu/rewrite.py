@@ -5,7 +5,7 @@
 
 Launches become calls, `__shared__` variables become words that know who uses them, and every kernel
 says its name where it begins. FILE.cu becomes OUTPUT_DIR/FILE.cpp, FILE.cuh
-OUTPUT_DIR/calibrate/cuda/FILE.cuh; OUTPUT_DIR/kernel_names.cpp lists the kernels.
+OUTPUT_DIR/calibrate/cuda/FILE.cuh where it is changed; OUTPUT_DIR/kernel_names.cpp lists the kernels.
 """
 import pathlib
 import re
@@ -48,8 +48,10 @@ def rewritten(path, kernels):
 
 
 def write(path, text):
+    """What has not changed keeps its time, so that it is not compiled again."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
 
 
 def main():
@@ -57,6 +59,8 @@ def main():
     kernels = []
     for name in sys.argv[3:]:
         text = rewritten(source / name, kernels)
+        if name.endswith(".cuh") and "cuda_on_cpu::" not in text:
+            continue  # as it is
         write(output / "calibrate" / "cuda" / name if name.endswith(".cuh") else output / f"{name[:-3]}.cpp", text)
     names = "".join(f'      "{kernel}",\n' for kernel in kernels)
     write(output / "kernel_names.cpp",

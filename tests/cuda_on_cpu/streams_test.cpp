@@ -118,3 +118,29 @@ TEST_CASE("streams: without any one of its waits a collective is out of order") 
   }
   CHECK(dropped > 3'000);
 }
+
+TEST_CASE(
+    "streams: a ring of eight ranks takes few calls, a graph one, and nobody asks for attributes") {
+  cuda_on_cpu::Machine machine;
+  machine.devices = 8;
+  machine.executes = false;
+  cuda_on_cpu::set_machine(machine);
+  RankSet set(8, 8, 1024, false);
+  const CollectivePlan plan = make_plan({coll::Op::allreduce, coll::AlgorithmId::ring, 8, 800});
+  const auto calls_of = [](const auto& call) {
+    const cuda_on_cpu::Calls before = cuda_on_cpu::calls();
+    call();
+    const cuda_on_cpu::Calls after = cuda_on_cpu::calls();
+    CHECK(after.attributes == before.attributes);
+    return after.all - before.all;
+  };
+  set.enqueue(plan, Variant::copy_engine, 0); // asks once
+  const std::int64_t copies = 2 * 7 * 8;
+  const std::int64_t additions = 7 * 8;
+  const std::int64_t plain = calls_of([&] { set.enqueue(plan, Variant::copy_engine, 0); });
+  CHECK(plain >= copies + additions);
+  CHECK(plain <= 6 * (copies + additions)); // a device, two waits and an event each
+  const Graph graph = set.capture(plan, Variant::copy_engine, 0);
+  CHECK(calls_of([&] { graph.launch(set.main()); }) == 1);
+  MESSAGE("plain ring of eight ranks: ", plain, " calls");
+}

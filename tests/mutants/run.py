@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Semantic mutants of scenario, run, sweep and what stands on them: builds each and runs the unit tests, which must fail.
+"""Semantic mutants of scenario, run, sweep, what stands on them, and the CUDA sources: builds each and runs the unit tests, which must fail.
 
     tests/mutants/run.py BUILD [--only NAME] [--all-tests] [--jobs N]
     tests/mutants/run.py --check
 
-By hand, in a checkout without changes in `sim`: each mutant changes one place of one file and is taken
+By hand, in a checkout without changes in `sim` and `calibrate`: each mutant changes one place of one file and is taken
 back. Runs the test that is known to kill it, with --all-tests every test of the floor. Prints the first
 test that fails; ends with 1 if more than ALLOWED survive.
 """

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """calibrate/gpu_check without a GPU: it says so. With a machine that is played (commands of the same
-names that answer as asked): every part may fail alone, what is wrong is not timed, and the folder
-holds at most eight files.
+names that answer as asked): every part may fail alone, kernels are built for every kind of GPU that
+the toolkit knows, and the folder holds at most eight files. The page compares played times.
 
     gpu_check_test.py SOURCE_DIR
 """
-import os
+import json
 import pathlib
 import subprocess
 import sys
@@ -14,7 +14,18 @@ import tempfile
 SCRIPT = pathlib.Path(sys.argv[1]).resolve() / "calibrate" / "gpu_check"
 COMMON = ("bash basename cat chmod cmp cut date dirname env git grep head ls mkdir mktemp nproc rm sed sh stat "
           "tail tee timeout tr").split()
-NVIDIA_SMI = "#!/bin/sh\ncase \"$*\" in *compute_cap*--format*) echo 9.0;; *) echo GPU 0;; esac\n"
+NVIDIA_SMI = """#!/bin/sh
+case "$*" in
+  *index,compute_cap*) printf '%b' "${FAKE_GPUS:-0, 9.0\\n}";;
+  *) echo GPU 0;;
+esac
+"""
+NVCC = """#!/bin/sh
+[ "$1" = --version ] && { echo "Cuda compilation tools, release ${FAKE_CUDA:-13.0}, V1"; exit 0; }
+while [ "$1" != -o ]; do shift; done
+printf '#!/bin/sh\\n: >"$1"\\n' >"$2"
+chmod +x "$2"
+"""
 CMAKE = """#!/bin/sh
 if [ "$1" = --build ]; then
   [ -n "$FAKE_BUILD_FAILS" ] && { echo "no compiler"; exit 1; }
@@ -27,8 +38,11 @@ echo "gpu_bench $*"
 [ -n "$FAKE_NO_DEVICE" ] && { echo "no CUDA device: played"; exit 77; }
 case "$*" in
   *--backend*) echo "nccl: needs two devices"; exit 77;;
-  *--verify-only*$FAKE_WRONG*) [ -n "$FAKE_WRONG" ] && { echo "got 1, expected 2"; exit 1; };;
 esac
+case "$*" in
+  *--ranks*) echo "one of: $CUDA_VISIBLE_DEVICES";;
+esac
+[ -n "$FAKE_WRONG" ] && { echo "got 1, expected 2"; exit 1; }
 while [ "$1" != -o ]; do shift; done
 echo '{"kind": "gpu_samples"}' >"$2"
 """
@@ -42,7 +56,7 @@ def check(folder, **settings):
         found = subprocess.run(["sh", "-c", f"command -v {name}"], capture_output=True, text=True).stdout.strip()
         if found.startswith("/") and not (tools / name).exists():
             (tools / name).symlink_to(found)
-    files = {"cmake": CMAKE, "bench": BENCH, "python3": "#!/bin/sh\nexit 1\n"}
+    files = {"cmake": CMAKE, "bench": BENCH, "python3": "#!/bin/sh\nexit 1\n", "nvcc": NVCC}
     if settings.pop("gpu", True):
         files["nvidia-smi"] = NVIDIA_SMI
     for name, text in files.items():
@@ -55,24 +69,56 @@ def check(folder, **settings):
     summary = (out / "summary.txt").read_text() if (out / "summary.txt").exists() else ""
     names = sorted(p.name for p in out.iterdir()) if out.exists() else []
     assert not [p for p in folder.iterdir() if p.name not in ("tools", "out")], "left behind"
-    return done.returncode, summary + done.stderr, names
+    log = (out / "log.txt").read_text() if (out / "log.txt").exists() else ""
+    return done.returncode, summary + done.stderr + log, names
 
 
 CASES = {
     "no GPU": (dict(gpu=False), 77, ["no GPU"], []),
     "no device": (dict(FAKE_NO_DEVICE="1"), 77, ["no CUDA device: played"], ["log.txt", "summary.txt"]),
-    "all right": (dict(), 0, ["verify kernels: ok", "measure collectives kernels: ok", "nccl: skipped",
-                              "profiles: skipped: no PyTorch", "nothing failed"],
+    "all right": (dict(), 0, ["measure: ok", "--total-seconds", "nccl: skipped", "ARCHITECTURES=90\n",
+                              "profiles: skipped: no PyTorch", "libraries: ok", "nothing failed"],
                   ["gpu.jsonl", "log.txt", "summary.txt"]),
-    "kernels wrong": (dict(FAKE_WRONG="kernels"), 1,
-                      ["verify kernels: FAILED (exit 1): got 1, expected 2", "measure collectives: ok"],
-                      ["gpu.jsonl", "log.txt", "summary.txt"]),
+    "several kinds of GPUs": (dict(FAKE_GPUS="0, 8.0\\n1, 9.0\\n2, 9.0\\n3, 7.0\\n"), 0,
+                              ["ARCHITECTURES=80;90\n", "same_device: ok", "one of: 0\n",
+                               "GPU 3: compute capability 7.0 needs a CUDA toolkit 12 (this is 13): not used"],
+                              ["gpu.jsonl", "log.txt", "same_device.jsonl", "summary.txt"]),
+    "an older toolkit": (dict(FAKE_GPUS="0, 7.0\\n", FAKE_CUDA="12.4"), 0, ["ARCHITECTURES=70\n", "measure: ok"],
+                         ["gpu.jsonl", "log.txt", "summary.txt"]),
+    "GPUs that are too old": (dict(FAKE_GPUS="0, 7.0\\n"), 1, ["no GPU that this CUDA toolkit can build for"],
+                              ["log.txt", "summary.txt"]),
+    "something wrong": (dict(FAKE_WRONG="1"), 1, ["measure: FAILED (exit 1): got 1, expected 2"],
+                        ["log.txt", "summary.txt"]),
     "build fails": (dict(FAKE_BUILD_FAILS="1"), 1, ["build: FAILED (exit 1): no compiler", "something failed"],
                     ["log.txt", "summary.txt"]),
 }
 
 
+def test_page(folder):
+    """Times of own kernels, of libraries and of two streams become three tables."""
+    own = [{"record": "kernel", "kernel": "radix_select", "distribution": "gaussian", "n": 1 << 20, "k": 1048, "time_s": [2e-5] * 3},
+           {"record": "collective", "op": "allreduce", "algorithm": "ring", "variant": "copy_engine", "launch": "graph",
+            "ranks": 2, "bytes": 1000, "time_s": [3e-5]},
+           {"record": "collective", "op": "allreduce", "algorithm": "be", "variant": "copy_engine", "launch": "plain",
+            "ranks": 2, "bytes": 1000, "time_s": [4e-5]}]
+    nccl = [{"record": "collective", "op": "allreduce", "algorithm": "nccl", "variant": "nccl", "launch": "plain", "ranks": 2,
+             "bytes": 1000, "time_s": [1e-5]}]
+    libraries = [{"kernel": "cub_sort_pairs", "n": 1 << 20, "time_s": 5e-5},
+                 {"interference": "reduction", "model_slowdown": 1.25, "other_slowdown": 1.5}]
+    for name, records in (("gpu.jsonl", own), ("nccl.jsonl", nccl), ("libraries.jsonl", libraries)):
+        (folder / name).write_text("".join(json.dumps(each) + "\n" for each in records) + "{cut o")
+    done = subprocess.run([sys.executable, SCRIPT.parent / "gpu_check_page.py", "page", folder, folder / "libraries.jsonl"],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert ["radix_select", "0.001", "cub_sort_pairs", "-", "0.40", "-", "-"] in rows, done.stdout
+    assert ["allreduce", "1000", "ring", "copy_engine", "graph", "30", "10", "3.00"] in rows, done.stdout
+    assert ["addition", "of", "two", "vectors", "1.25", "1.50"] in rows, done.stdout
+
+
 def main():
+    with tempfile.TemporaryDirectory() as folder:
+        test_page(pathlib.Path(folder))
     if list(pathlib.Path("/dev").glob("nvidia[0-9]*")):
         print("there is a GPU: not played")
         sys.exit(77)

@@ -124,7 +124,7 @@ TEST_CASE("gpu samples: a cut last line is left out, a wrong one is named") {
   CHECK(cut.warnings.front() == "the last line is cut off: left out");
   const std::string header = whole.substr(0, whole.find('\n') + 1);
   CHECK(failure(header + "{\"record\": \"colective\"}\n") ==
-        "g.jsonl:2: record must be collective, kernel, verified, note or end");
+        "g.jsonl:2: record must be collective, kernel, pair, verified, unusable, note or end");
   CHECK(failure(header + "{\"record\": \"kernel\", \"kernel\": \"a\", \"distribution\": \"any\", "
                          "\"n\": 0, \"k\": 0, \"achieved_k\": 0, \"pass\": 0, \"repeats\": 1, "
                          "\"time_s\": [1]}\n") == "g.jsonl:2: n must be an integer >= 1, got 0");
@@ -135,7 +135,7 @@ TEST_CASE("gpu fit: constants of messages and kernels come back") {
   const GpuSamples samples = parse_gpu_samples(records(true), "g.jsonl");
   const GpuFit fit = fit_gpu(samples, {});
   REQUIRE(fit.message);
-  CHECK(fit.message->startup_s == within(kAlpha, 1e-6));
+  CHECK(fit.message->startup_s == within(0.5 * kAlpha, 1e-6)); // of graphs, not of plain launches
   CHECK(fit.message->per_byte_s == within(kBeta, 1e-6));
   const KernelFit& select = kernel(fit, "radix_select");
   CHECK(select.c0_s == within(1e-5, 1e-6));
@@ -189,4 +189,104 @@ TEST_CASE("gpu fit: a curve that is no curve is kept and named, and the file fai
   REQUIRE(fit.warnings.size() == 1);
   CHECK(fit.warnings.front().starts_with("reduce mst copy_engine plain P=8: "));
   CHECK(fit.grade == Grade::fail);
+}
+
+TEST_CASE("gpu samples: ways that cannot be used, an early end and lost entries are warnings") {
+  const std::string header = records(false).substr(0, records(false).find('\n') + 1);
+  KernelRecord record{.kernel = "sampled_threshold",
+                      .distribution = "heavy_tailed",
+                      .n = 100,
+                      .k = 10,
+                      .achieved_k = 10,
+                      .lost = 7,
+                      .time_s = {1e-5}};
+  const std::string text =
+      header + line(UnusableRecord{"copy_engine", "graph", "not permitted", false}, false) +
+      line(record, false) + end_line({}, false, "time was up");
+  const GpuFit fit = fit_gpu(parse_gpu_samples(text, "g.jsonl"), {});
+  CHECK(fit.warnings == std::vector<std::string>{
+                            "copy_engine graph cannot be used: not permitted",
+                            "the measurement ended early: time was up",
+                            "sampled_threshold (heavy_tailed): 7 entries found no room at n=100 "
+                            "k=10: its times are of less work"});
+}
+
+TEST_CASE("gpu fit: of one size, times out of the cache are used and those within it are not") {
+  std::string text = records(false).substr(0, records(false).find('\n') + 1);
+  for (const std::int64_t bytes : {4, 4096, 1 << 20}) {
+    for (const bool cold : {true, false}) {
+      if (bytes == 4 && cold) {
+        continue; // only measured within the cache
+      }
+      CollectiveRecord record{
+          .op = "pingpong",
+          .algorithm = "",
+          .variant = "copy_engine",
+          .launch = "graph",
+          .ranks = 2,
+          .bytes = bytes,
+          .cache = cold ? kCold : kWarm,
+          .time_s = {kAlpha + (cold ? 1 : 0.1) * kBeta * static_cast<double>(bytes)}};
+      text += line(record, false);
+    }
+  }
+  const GpuFit fit = fit_gpu(parse_gpu_samples(text, "g.jsonl"), {});
+  REQUIRE(fit.message);
+  CHECK(fit.message->per_byte_s == within(kBeta, 1e-3));
+  REQUIRE(fit.warnings.size() == 1);
+  CHECK(fit.warnings.front() ==
+        "collectives: times of up to 4 B are those of buffers in the L2 cache "
+        "where no others were taken");
+}
+
+TEST_CASE(
+    "gpu links: NVLink, one PCIe switch and two sockets are classes, the slowest the network") {
+  // Devices 0-1 and 2-3 by NVLink, 0 to 3 below one switch, 4 to 7 below the other.
+  const auto bandwidth = [](std::uint32_t a, std::uint32_t b) {
+    return a / 2 == b / 2 && a < 4 ? 200e9 : a / 4 == b / 4 ? 25e9 : 11e9;
+  };
+  std::string text = records(false).substr(0, records(false).find('\n') + 1);
+  const std::int64_t large = 1 << 26;
+  const auto add = [&](const char* kind, std::uint32_t src, std::uint32_t dst, std::int64_t bytes,
+                       double seconds) {
+    const PairRecord record{.kind = kind,
+                            .variant = "copy_engine",
+                            .launch = "graph",
+                            .src = src,
+                            .dst = dst,
+                            .bytes = bytes,
+                            .time_s = {0.99 * seconds, seconds, 1.3 * seconds}};
+    text += line(record, false);
+  };
+  for (std::uint32_t src = 0; src < 8; ++src) {
+    for (std::uint32_t dst = 0; dst < 8; ++dst) {
+      const double time = static_cast<double>(large) / bandwidth(src, dst);
+      if (src != dst) { // noise of up to 10 %
+        add("one_way", src, dst, large, (1 + 0.01 * ((src + 3 * dst) % 10)) * time);
+      }
+      if (src < dst) {
+        add("pingpong", src, dst, 4, 2e-6);
+        add("exchange", src, dst, large, 1.5 * time);
+      }
+    }
+  }
+  add("shift", 0, 0, large, 3 * static_cast<double>(large) / 11e9);
+  const GpuSamples samples = parse_gpu_samples(text, "g.jsonl");
+  const GpuFit fit = fit_gpu(samples, {});
+  REQUIRE(fit.links.size() == 3);
+  CHECK(fit.links[0].words == "nvlink");
+  CHECK(fit.links[0].pairs == std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 1}, {2, 3}});
+  CHECK(fit.links[1].words == "pcie, below one switch");
+  CHECK(fit.links[1].pairs.size() == 4 + 6);
+  CHECK(fit.links[2].words == "pcie, across switches or sockets");
+  CHECK(fit.links[2].pairs.size() == 16);
+  CHECK(*fit.links[2].exchange == within(1.4, 0.08));
+  CHECK(*fit.links[2].shift == within(2.8, 0.08));
+  CHECK(!fit.links[0].shift);
+  const net::NetworkProfile profile =
+      io::parse_profile(gpu_calibration_tree(samples, fit, {"gpu", "test"}));
+  REQUIRE(profile.links.size() == 3);
+  CHECK(*profile.bandwidth_Bps == within(11e9, 0.1));
+  CHECK(*profile.latency_s == within(2e-6, 1e-9));
+  CHECK(device_links({}).empty());
 }

@@ -364,6 +364,7 @@ void set_machine(const Machine& played) {
   s = std::move(fresh);
 }
 const Machine& machine() { return state().machine; }
+void set_execution(bool executes) { state().machine.executes = executes; }
 const std::vector<std::string>& violations() { return state().violations; }
 Calls calls() { return state().calls; }
 void drop_wait(std::int64_t index) {

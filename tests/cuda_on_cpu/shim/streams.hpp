@@ -50,6 +50,7 @@ struct Machine {
 // Forgets everything of the machine before. Streams and memory of it must be gone.
 void set_machine(const Machine& machine);
 [[nodiscard]] const Machine& machine();
+void set_execution(bool executes); // Machine::executes from now on; nothing may be under way
 
 // Accesses that nothing puts in order, since the machine was set; at most 100 are kept.
 [[nodiscard]] const std::vector<std::string>& violations();

@@ -1,0 +1,166 @@
+#include "calibrate/cuda/gpu_links.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/number_text.hpp"
+#include "base/statistics.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+namespace {
+
+constexpr double kNextClass = 1.25;     // ratio of the bandwidths of neighbouring classes
+constexpr double kSlowestNvlink = 80e9; // bytes/s
+
+struct Pair {
+  std::uint32_t src{}, dst{};
+  double latency_s{};
+  double per_byte_s{};
+  std::optional<double> exchange;
+};
+
+// Median seconds of each kind of message, by its devices; of the largest size, of ping-pongs the
+// smallest.
+class Times {
+public:
+  explicit Times(const std::vector<PairRecord>& records) {
+    for (const PairRecord& record : records) {
+      Entry& entry = entries_[{record.kind, {record.src, record.dst}}];
+      const bool better =
+          record.kind == "pingpong" ? record.bytes < entry.bytes : record.bytes > entry.bytes;
+      if (entry.seconds.empty() || better) {
+        entry = {record.bytes, {}};
+      }
+      if (record.bytes == entry.bytes) {
+        entry.seconds.insert(entry.seconds.end(), record.time_s.begin(), record.time_s.end());
+      }
+    }
+  }
+  [[nodiscard]] std::optional<double> seconds(const std::string& kind, std::uint32_t src,
+                                              std::uint32_t dst) const {
+    const auto found = entries_.find({kind, {src, dst}});
+    return found == entries_.end() || found->second.seconds.empty()
+               ? std::nullopt
+               : std::optional(base::median(found->second.seconds));
+  }
+  [[nodiscard]] std::optional<double> per_byte(const std::string& kind, std::uint32_t src,
+                                               std::uint32_t dst) const {
+    const std::optional<double> time = seconds(kind, src, dst);
+    return time ? std::optional(*time / static_cast<double>(entries_.at({kind, {src, dst}}).bytes))
+                : std::nullopt;
+  }
+
+private:
+  struct Entry {
+    std::int64_t bytes{};
+    std::vector<double> seconds{};
+  };
+  std::map<std::pair<std::string, std::pair<std::uint32_t, std::uint32_t>>, Entry> entries_;
+};
+
+// The slower of both directions counts: a collective uses both.
+std::vector<Pair> pairs_of(const std::vector<PairRecord>& records, const Times& times) {
+  std::uint32_t devices = 0;
+  for (const PairRecord& record : records) {
+    devices = std::max({devices, record.src + 1, record.dst + 1});
+  }
+  std::vector<Pair> pairs;
+  for (std::uint32_t src = 0; src < devices; ++src) {
+    for (std::uint32_t dst = src + 1; dst < devices; ++dst) {
+      const auto latency = times.seconds("pingpong", src, dst);
+      const auto there = times.per_byte("one_way", src, dst);
+      const auto back = times.per_byte("one_way", dst, src);
+      if (latency && there && back) {
+        Pair pair{src, dst, *latency, std::max(*there, *back), std::nullopt};
+        if (const auto both = times.per_byte("exchange", src, dst)) {
+          pair.exchange = *both / pair.per_byte_s;
+        }
+        pairs.push_back(pair);
+      }
+    }
+  }
+  std::ranges::stable_sort(pairs, {}, &Pair::per_byte_s);
+  return pairs;
+}
+
+DeviceLinks class_of(const std::vector<Pair>& pairs) {
+  DeviceLinks links;
+  std::vector<double> latencies;
+  std::vector<double> per_byte;
+  std::vector<double> exchanges;
+  for (const Pair& pair : pairs) {
+    latencies.push_back(pair.latency_s);
+    per_byte.push_back(pair.per_byte_s);
+    if (pair.exchange) {
+      exchanges.push_back(*pair.exchange);
+    }
+    links.pairs.emplace_back(pair.src, pair.dst);
+  }
+  std::ranges::sort(links.pairs);
+  links.latency_s = base::median(latencies);
+  links.per_byte_s = base::median(per_byte);
+  if (!exchanges.empty()) {
+    links.exchange = base::median(exchanges);
+  }
+  return links;
+}
+
+void name_classes(std::vector<DeviceLinks>& classes) {
+  const auto is_nvlink = [](const DeviceLinks& links) {
+    return links.per_byte_s * kSlowestNvlink < 1;
+  };
+  const auto slow =
+      classes.size() - static_cast<std::size_t>(std::ranges::count_if(classes, is_nvlink));
+  bool fastest = true;
+  for (DeviceLinks& links : classes) {
+    if (is_nvlink(links)) {
+      links.link_class = links.words = "nvlink";
+      continue;
+    }
+    links.link_class = "pcie";
+    links.words = slow == 1 ? "pcie"
+                  : fastest ? "pcie, below one switch"
+                            : "pcie, across switches or sockets";
+    fastest = false;
+  }
+}
+
+} // namespace
+
+std::vector<DeviceLinks> device_links(const std::vector<PairRecord>& records) {
+  const Times times(records);
+  std::vector<DeviceLinks> classes;
+  std::vector<Pair> of_class;
+  for (const Pair& pair : pairs_of(records, times)) {
+    if (!of_class.empty() && pair.per_byte_s > kNextClass * of_class.back().per_byte_s) {
+      classes.push_back(class_of(of_class));
+      of_class.clear();
+    }
+    of_class.push_back(pair);
+  }
+  if (!of_class.empty()) {
+    classes.push_back(class_of(of_class));
+    if (const auto shift = times.per_byte("shift", 0, 0)) {
+      classes.back().shift = *shift / classes.back().per_byte_s;
+    }
+  }
+  name_classes(classes);
+  return classes;
+}
+
+std::string text_of(const DeviceLinks& links) {
+  const auto factor = [](const char* name, const std::optional<double>& value) {
+    return value ? std::string(", ") + name + " " + base::significant(*value, 3) : std::string();
+  };
+  std::string text = links.words + ": " + std::to_string(links.pairs.size()) + " pairs, " +
+                     base::significant(1e6 * links.latency_s, 3) + " us, " +
+                     base::significant(1e-9 / links.per_byte_s, 3) + " GB/s" +
+                     factor("both ways", links.exchange) + factor("shift", links.shift) + " (";
+  for (const auto& [src, dst] : links.pairs) {
+    text += (text.back() == '(' ? "" : " ") + std::to_string(src) + "-" + std::to_string(dst);
+  }
+  return text + ")";
+}
+
+} // namespace stepsim::calibrate::gpu

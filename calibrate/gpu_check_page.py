@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""The page of calibrate/gpu_check: what was measured next to what libraries take.
+
+    gpu_check_page.py page FOLDER LIBRARIES.jsonl     prints the tables
+    gpu_check_page.py torch LIBRARIES.jsonl           adds times of torch.topk
+"""
+import collections
+import json
+import pathlib
+import statistics
+import sys
+
+# Kernel, density of its selection (None: it has none), what a library does for the same.
+PAIRS = [("reduce_add", None, "cublas_saxpy"), ("radix_sort", None, "cub_sort_pairs"),
+         ("radix_sort", None, "thrust_sort_by_key"), ("radix_select", 1e-3, "cub_sort_pairs"),
+         ("radix_select", 1e-2, "cub_sort_pairs"), ("radix_select", 1e-3, "torch_topk_0.001"),
+         ("radix_select", 1e-2, "torch_topk_0.01"), ("threshold_reuse", 1e-2, "cub_select_if"),
+         ("gaussian_k", 1e-2, "cub_select_if"), ("truncate16_encode", None, "memcpy"), ("qsgd8_encode", None, "memcpy"),
+         ("pack_signs", None, "memcpy"), ("powersgd_left_r4", None, "cublas_left_r4"),
+         ("powersgd_left_r32", None, "cublas_left_r32"), ("powersgd_right_r4", None, "cublas_right_r4"),
+         ("powersgd_right_r32", None, "cublas_right_r32")]
+SIZES = [1 << power for power in range(16, 29, 4)]
+WORKS = {"copy_to_host": "copy to the host", "copy_to_device": "copy from the host",
+         "copy_on_device": "copy on the device", "reduction": "addition of two vectors"}
+
+
+def lines(path):
+    """Records of a file; a last line that was cut off is left out."""
+    path = pathlib.Path(path)
+    for line in path.read_text().splitlines() if path.exists() else ():
+        try:
+            yield json.loads(line)
+        except ValueError:
+            pass
+
+
+def kernel_table(records, libraries):
+    own = collections.defaultdict(list)
+    for each in records:
+        if each.get("record") == "kernel" and each["distribution"] in ("any", "gaussian"):
+            own[each["kernel"], each["n"], each["k"]] += each["time_s"]
+    library = {(each["kernel"], each["n"]): each["time_s"] for each in libraries if "kernel" in each}
+    rows = []
+    for kernel, density, other in PAIRS:
+        cells = []
+        for n in SIZES:
+            times = [statistics.median(seconds) for (name, size, k), seconds in own.items()
+                     if seconds and name == kernel and size == n and (density is None or abs(k - density * n) <= 1)]
+            cells.append(f"{times[0] / library[other, n]:.2f}" if times and library.get((other, n)) else "-")
+        if set(cells) != {"-"}:
+            rows.append([kernel + (f" {density:g}" if density else ""), other, *cells])
+    return rows and [["kernel", "library", *(f"2^{n.bit_length() - 1}" for n in SIZES)], *rows]
+
+
+def collective_table(records, nccl):
+    def medians(of):
+        times = collections.defaultdict(list)
+        for each in of:
+            if each.get("record") == "collective" and each["time_s"] and each["bytes"] > 0:
+                times[each["op"], each["algorithm"], each["variant"], each["launch"], each["ranks"], each["bytes"]] += each["time_s"]
+        return {key: statistics.median(value) for key, value in times.items()}
+
+    theirs = {(op, ranks, size): time for (op, _, _, _, ranks, size), time in medians(nccl).items()}
+    best = {}
+    for (op, algorithm, variant, launch, ranks, size), time in medians(records).items():
+        near = [key for key in theirs if key[:2] == (op, ranks) and 0.9 < key[2] / size < 1.1]
+        if near and time < best.get((op, near[0][2]), (float("inf"),))[0]:
+            best[op, near[0][2]] = (time, f"{algorithm} {variant} {launch}", theirs[near[0]])
+    rows = [[op, str(size), how, f"{1e6 * time:.4g}", f"{1e6 * other:.4g}", f"{time / other:.2f}"]
+            for (op, size), (time, how, other) in sorted(best.items())]
+    return rows and [["operation", "bytes", "fastest own", "us", "NCCL us", "ratio"], *rows]
+
+
+def interference_table(libraries):
+    rows = [[WORKS.get(each["interference"], each["interference"]), f"{each['model_slowdown']:.2f}", f"{each['other_slowdown']:.2f}"]
+            for each in libraries if "interference" in each]
+    return rows and [["next to a product of matrices", "slowdown of the product", "slowdown of the other"], *rows]
+
+
+def show(title, table):
+    if not table:
+        return
+    print(f"\n{title}\n")
+    widths = [max(map(len, column)) for column in zip(*table)]
+    for row in table:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+
+
+def add_torch(path):
+    import torch
+    if not torch.cuda.is_available():
+        print("PyTorch sees no GPU")
+        sys.exit(77)
+    with open(path, "a") as file:
+        for power in range(16, 29, 2):
+            n = 1 << power
+            values = torch.randn(n, device="cuda")
+            for density in (1e-3, 1e-2):
+                def call():
+                    return torch.topk(values.abs(), max(1, int(density * n)), sorted=False)
+                times = []
+                for sample in range(16):
+                    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+                    begin.record()
+                    call()
+                    end.record()
+                    end.synchronize()
+                    times += [1e-3 * begin.elapsed_time(end)] if sample >= 5 else []
+                file.write(json.dumps({"kernel": f"torch_topk_{density:g}", "n": n, "time_s": statistics.median(times)}) + "\n")
+
+
+def main():
+    if len(sys.argv) == 3 and sys.argv[1] == "torch":
+        add_torch(sys.argv[2])
+    elif len(sys.argv) == 4 and sys.argv[1] == "page":
+        folder = pathlib.Path(sys.argv[2])
+        records, libraries = list(lines(folder / "gpu.jsonl")), list(lines(sys.argv[3]))
+        show("Kernels: time relative to the library (below 1: shorter), by number of elements", kernel_table(records, libraries))
+        show("Collectives next to NCCL", collective_table(records, list(lines(folder / "nccl.jsonl"))))
+        show("Two streams at once: time relative to each alone", interference_table(libraries))
+    else:
+        sys.exit(__doc__)
+
+
+main()
