@@ -52,6 +52,7 @@ __global__ void add(float* x, const float* y, std::int64_t n) {
   }
 }
 
+#ifndef WITH_CUBLAS
 // Products in registers only: stands for a layer of a model where cuBLAS is missing.
 __global__ void compute(float* x, int rounds) {
   float a = x[blockIdx.x * blockDim.x + threadIdx.x];
@@ -62,6 +63,7 @@ __global__ void compute(float* x, int rounds) {
   }
   x[blockIdx.x * blockDim.x + threadIdx.x] = a + b;
 }
+#endif
 
 struct Above {
   float threshold;

@@ -229,7 +229,12 @@ void finish(const Operations& roots) {
     const std::shared_ptr<Operation> each = ready.back();
     ready.pop_back();
     if (each->run) {
-      each->run();
+      try {
+        each->run();
+      } catch (...) { // destructors that wait for a stream would run what comes after it
+        state().machine.executes = false;
+        throw;
+      }
     }
     each->run = {};
     each->after.clear();
