@@ -149,17 +149,25 @@ def sweeps(folder):
                   "scale": "log"}]})
     out = pathlib.Path(folder, "out.jsonl")
 
-    def run(jobs):
-        return lambda: timed([build / "stepsim", "sweep", sweep, "-o", out, "--force", "--quiet",
+    arrays = pathlib.Path(folder, "out.npz")
+
+    def run(jobs, file=out):
+        return lambda: timed([build / "stepsim", "sweep", sweep, "-o", file, "--force", "--quiet",
                               "--jobs", jobs])
-    one, two = alternate(run(1), run(2))
-    times = [min(seconds for _, seconds, _ in found) for found in (one, two)]
+    one, two, binary, binary_two = alternate(run(1), run(2), run(1, arrays), run(2, arrays))
+    times = [min(seconds for _, seconds, _ in found) for found in (one, two, binary, binary_two)]
     print_row("sweep, lines written, one core", f"{points:,} points of 160 layers",
               f"{points / times[0] / 1e3:.4g} k points/s", f"{one[0][2]:.0f} MB",
               f"{out.stat().st_size / 1e6 / times[0]:.0f} MB/s of text", "300 k points/s")
     print_row("the same on two cores", f"{points:,} points of 160 layers",
               f"{points / times[1] / 1e3:.4g} k points/s", f"{two[0][2]:.0f} MB",
               f"{times[0] / times[1]:.2f}x one core", "1.9x one core")
+    print_row("sweep into arrays (.npz), one core", f"{points:,} points of 160 layers",
+              f"{points / times[2] / 1e3:.4g} k points/s", f"{binary[0][2]:.0f} MB",
+              f"{times[0] / times[2]:.2f}x the rate of JSON Lines", "")
+    print_row("the same on two cores", f"{points:,} points of 160 layers",
+              f"{points / times[3] / 1e3:.4g} k points/s", f"{binary_two[0][2]:.0f} MB",
+              f"{times[2] / times[3]:.2f}x one core", "1 M points/s")
 
 
 def steps(folder):
