@@ -11,65 +11,41 @@ namespace stepsim::plot {
 
 namespace {
 
-struct Checked {
-  const Figure& figure;
-  const Axis& x;
-  const Axis& y;
-
-  void axis_value(const Axis& axis, double value, std::size_t row, const std::string& label) const {
-    const bool shown = std::isfinite(value) && (axis.scale == Scale::linear || value > 0);
-    if (!shown) {
-      throw InputError(figure.file, row > 0 ? std::to_string(row) : "",
-                       (label.empty() ? "" : label + ": ") + axis.title +
-                           (axis.scale == Scale::linear
-                                ? " must be a finite number, got "
-                                : " must be > 0 on a logarithmic axis, got ") +
-                           base::significant(value, 6));
+// Calls visit(of_x, value, row, label) for every value that has a place on an axis of the panel.
+template <class Visit> void for_each_value(const Panel& panel, const Visit& visit) {
+  const auto points = [&](const auto& list) {
+    for (const auto& each : list) {
+      for (const Point& point : each.points) {
+        visit(true, point.x, point.row, each.label);
+        visit(false, point.y, point.row, each.label);
+      }
+    }
+  };
+  points(panel.curves);
+  points(panel.reported);
+  points(panel.guides);
+  for (const Band& band : panel.bands) {
+    for (const Band::At& at : band.points) {
+      visit(true, at.x, at.row, band.label);
+      visit(false, at.low, at.row, band.label);
+      visit(false, at.high, at.row, band.label);
     }
   }
-  void point(double at_x, double at_y, std::size_t row, const std::string& label) const {
-    axis_value(x, at_x, row, label);
-    axis_value(y, at_y, row, label);
+  for (const Mark& mark : panel.marks) {
+    visit(mark.kind == Mark::Kind::vertical, mark.at, 0, mark.text);
   }
-  void panel(const Panel& each) const {
-    for (const Curve& curve : each.curves) {
-      for (const Point& p : curve.points) {
-        point(p.x, p.y, p.row, curve.label);
-      }
-    }
-    for (const Reported& reported : each.reported) {
-      for (const Point& p : reported.points) {
-        point(p.x, p.y, p.row, reported.label);
-      }
-    }
-    for (const Guide& guide : each.guides) {
-      for (const Point& p : guide.points) {
-        point(p.x, p.y, p.row, guide.label);
-      }
-    }
-    for (const Band& band : each.bands) {
-      for (const Band::At& at : band.points) {
-        point(at.x, at.low, at.row, band.label);
-        axis_value(y, at.high, at.row, band.label);
-      }
-    }
-    for (const Mark& mark : each.marks) {
-      axis_value(mark.kind == Mark::Kind::vertical ? x : y, mark.at, 0, mark.text);
-    }
-    for (const BarGroup& group : each.bars.groups) {
-      for (const Bar& bar : group.bars) {
-        axis_value(y, std::accumulate(bar.values.begin(), bar.values.end(), 0.0), bar.row,
-                   group.name);
-      }
-    }
-    for (const Lane& lane : each.lanes.lanes) {
-      for (const Span& span : lane.spans) {
-        axis_value(x, span.start, 0, lane.name);
-        axis_value(x, span.end, 0, lane.name);
-      }
+  for (const BarGroup& group : panel.bars.groups) {
+    for (const Bar& bar : group.bars) {
+      visit(false, std::accumulate(bar.values.begin(), bar.values.end(), 0.0), bar.row, group.name);
     }
   }
-};
+  for (const Lane& lane : panel.lanes.lanes) {
+    for (const Span& span : lane.spans) {
+      visit(true, span.start, 0, lane.name);
+      visit(true, span.end, 0, lane.name);
+    }
+  }
+}
 
 } // namespace
 
@@ -80,47 +56,25 @@ void Extent::add(double value) {
 }
 
 void Extents::add(const Panel& panel) {
-  const auto add_points = [&](const std::vector<Point>& points) {
-    for (const Point& point : points) {
-      x.add(point.x);
-      y.add(point.y);
-    }
-  };
-  for (const Curve& curve : panel.curves) {
-    add_points(curve.points);
-  }
-  for (const Reported& reported : panel.reported) {
-    add_points(reported.points);
-  }
-  for (const Guide& guide : panel.guides) {
-    add_points(guide.points);
-  }
-  for (const Band& band : panel.bands) {
-    for (const Band::At& at : band.points) {
-      x.add(at.x);
-      y.add(at.low);
-      y.add(at.high);
-    }
-  }
-  for (const Mark& mark : panel.marks) {
-    (mark.kind == Mark::Kind::vertical ? x : y).add(mark.at);
-  }
-  for (const BarGroup& group : panel.bars.groups) {
-    for (const Bar& bar : group.bars) {
-      y.add(std::accumulate(bar.values.begin(), bar.values.end(), 0.0));
-    }
-  }
-  for (const Lane& lane : panel.lanes.lanes) {
-    for (const Span& span : lane.spans) {
-      x.add(span.start);
-      x.add(span.end);
-    }
-  }
+  for_each_value(panel, [&](bool of_x, double value, std::size_t, const std::string&) {
+    (of_x ? x : y).add(value);
+  });
 }
 
 void require_values(const Figure& figure) {
   for (const Panel& panel : figure.panels) {
-    Checked{figure, panel.x ? *panel.x : figure.x, panel.y ? *panel.y : figure.y}.panel(panel);
+    for_each_value(panel, [&](bool of_x, double value, std::size_t row, const std::string& label) {
+      const std::optional<Axis>& own = of_x ? panel.x : panel.y;
+      const Axis& axis = own ? *own : of_x ? figure.x : figure.y;
+      const bool linear = axis.scale == Scale::linear;
+      if (!std::isfinite(value) || (!linear && value <= 0)) {
+        throw InputError(figure.file, row > 0 ? std::to_string(row) : "",
+                         (label.empty() ? "" : label + ": ") + axis.title +
+                             (linear ? " must be a finite number, got "
+                                     : " must be > 0 on a logarithmic axis, got ") +
+                             base::significant(value, 6));
+      }
+    });
   }
 }
 

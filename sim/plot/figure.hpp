@@ -132,6 +132,7 @@ struct Figure {
   Axis x{}, y{};
   std::vector<Panel> panels{}; // at least one
   std::string box{};           // sentence in a frame; empty: no frame
+  double height = 400;         // px; less for a few lanes
   std::string file{};          // which file the rows of points belong to, for error messages
 };
 

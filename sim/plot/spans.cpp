@@ -51,9 +51,10 @@ void draw_lanes(Canvas& canvas, const Lanes& lanes, const Frame& frame) {
       const double left = frame.x_of(span.start);
       const double width = frame.x_of(span.end) - left;
       const double at = top + (place - height) / 2;
+      constexpr double kWithBorder = 3; // a border would hide what is thinner
+      const std::string border = width > kWithBorder ? R"( stroke="#fff" stroke-width=".5")" : "";
       canvas.rectangle(left, at, std::max(width, 0.3), height,
-                       fill_attributes(span.part, false) + R"( stroke="#fff" stroke-width=".5")",
-                       span.hover);
+                       fill_attributes(span.part, false) + border, span.hover);
       if (!span.text.empty() && text_width(span.text) + 4 <= width && height >= kLineHeight) {
         canvas.text(left + width / 2, at + height / 2 + 4, span.text,
                     {.anchor = "middle", .color = text_color(span.part)});

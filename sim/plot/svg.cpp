@@ -20,7 +20,7 @@ namespace stepsim::plot {
 
 namespace {
 
-constexpr double kWidth = 640, kHeight = 400, kMargin = 12;
+constexpr double kWidth = 640, kMargin = 12;
 constexpr std::string_view kGrey = "#595959"; // 7:1 against white
 constexpr std::string_view kAxisLook = R"(fill="none" stroke="#000")";
 constexpr std::string_view kGridLook = R"(stroke="#e4e4e4")";
@@ -90,7 +90,7 @@ public:
   std::string drawn(std::string_view head) && {
     canvas_.raw(head);
     canvas_.raw("<title>" + escaped(figure_.title) + "</title>\n" + marker_definitions(id_));
-    canvas_.rectangle(0, 0, kWidth, kHeight, R"(fill="#fff")");
+    canvas_.rectangle(0, 0, kWidth, figure_.height, R"(fill="#fff")");
     draw_head();
     draw_box();
     draw_panels();
@@ -349,24 +349,25 @@ private:
   Extents shared_;
   std::size_t columns_{}, rows_{};
   bool own_x_{}, own_y_{}; // some panel has axes of its own: all show theirs
-  double top_ = 4, bottom_ = kHeight - 6;
+  double top_ = 4, bottom_ = figure_.height - 6;
 };
 
 } // namespace
 
 std::string svg(const Figure& figure) {
   require_values(figure);
+  const std::string height = pixels(figure.height);
   return Picture(figure, "")
-      .drawn("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" height=\"400\" "
-             "viewBox=\"0 0 640 400\" font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n");
+      .drawn("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" height=\"" + height +
+             "\" viewBox=\"0 0 640 " + height +
+             "\" font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n");
 }
 
 std::string inline_svg(const Figure& figure, std::string_view id) {
   require_values(figure);
   return Picture(figure, id)
-      .drawn(
-          "<svg viewBox=\"0 0 640 400\" width=\"640\" font-family=\"sans-serif\" font-size=\"12\" "
-          "role=\"img\">\n");
+      .drawn("<svg viewBox=\"0 0 640 " + pixels(figure.height) +
+             "\" width=\"640\" font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n");
 }
 
 } // namespace stepsim::plot

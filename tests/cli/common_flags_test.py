@@ -26,6 +26,7 @@ COMMANDS = {
     "sweep": [TWO, "--over", "/cluster/nodes=2,3"],
     "merge": ["{folder}/s.shard-0-of-2.jsonl", "{folder}/s.shard-1-of-2.jsonl"],
     "plot": ["{folder}/s.shard-0-of-2.jsonl", "--x", "nodes", "--y", "iteration_time_s"],
+    "report": [TWO],
     "solve": [TWO, "--for", "/cluster/network/bandwidth_Bps", "--between", "1Gbps,400Gbps",
               "--target", "scaling_efficiency=0.9"],
     "tune": [TWO, "--knob", "schedule"],

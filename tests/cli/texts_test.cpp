@@ -27,6 +27,7 @@ TEST_CASE("tables: a page of HTML and Markdown, with what they would read as the
   const std::string html = cli::tables_in(cli::Format::html, {&table, 1});
   CHECK(html.starts_with("<!doctype html>"));
   CHECK(html.find("<caption>under &amp; over</caption>") != std::string::npos);
+  CHECK(html.find("<tr><th scope=\"col\" class=\"word\">name</th>") != std::string::npos);
   CHECK(html.find("<tr><td class=\"word\">a&lt;b|c</td><td>1.5</td></tr>") != std::string::npos);
   CHECK(cli::tables_in(cli::Format::markdown, {&table, 1}) == "under & over\n\n"
                                                               "| name | time [ms] |\n"

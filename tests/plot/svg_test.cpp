@@ -57,6 +57,7 @@ Figure lines_figure() {
       {"throughput", "samples/s", Scale::log10, {}, {}, {}},
       {panel},
       "Ours 1.3 to 6.6, published 2.7 to 12: 98 % of their communication time is not wire time.",
+      400,
       "sweep.jsonl"};
 }
 
@@ -65,9 +66,7 @@ Figure panels_figure() {
                 "8 Mi parameters, 1 GbE",
                 {"density", "%", Scale::linear, {}, {}, {}},
                 {"exchange", "ms", Scale::linear, {}, {}, {}},
-                {},
-                "",
-                ""};
+                {}};
   for (const double ranks : {4.0, 8.0, 16.0, 32.0}) {
     Panel panel;
     panel.title = std::to_string(static_cast<int>(ranks)) + " workers";
@@ -97,9 +96,7 @@ Figure bars_figure() {
           "32 workers, 1 GbE",
           {},
           {"share", "%", Scale::linear, {0, 20, 40, 60, 80, 100}, {}, {}},
-          {panel},
-          "",
-          ""};
+          {panel}};
 }
 
 Figure lanes_figure() {
@@ -108,13 +105,7 @@ Figure lanes_figure() {
   panel.lanes.lanes = {
       {"GPU", {{0, 30, 0, "forward", "forward: 0 to 30 ms"}, {30, 90, 1, "backward", ""}}},
       {"network", {{45, 60, 2, "1", "bucket 1: 45 to 60 ms"}, {60, 104, 2, "2", ""}}}};
-  return {"When does a bucket leave?",
-          "",
-          {"time", "ms", Scale::linear, {}, {}, {}},
-          {},
-          {panel},
-          "",
-          ""};
+  return {"When does a bucket leave?", "", {"time", "ms", Scale::linear, {}, {}, {}}, {}, {panel}};
 }
 
 Figure broken_axes_figure() {
@@ -126,13 +117,7 @@ Figure broken_axes_figure() {
   left.y = Axis{"ratio", "", Scale::linear, {}, {}, {}};
   right.y = Axis{"time", "us", Scale::linear, {}, {}, {}};
   left.marks = {{Mark::Kind::horizontal, 0.961, "claim: 0.961"}};
-  return {"Axes of their own",
-          "",
-          {"senders", "", Scale::linear, {}, {}, {}},
-          {},
-          {left, right},
-          "",
-          ""};
+  return {"Axes of their own", "", {"senders", "", Scale::linear, {}, {}, {}}, {}, {left, right}};
 }
 
 std::string file_text(const std::string& path) {

@@ -22,6 +22,7 @@
 #include "cli/commands/keys_command.hpp"
 #include "cli/commands/merge_command.hpp"
 #include "cli/commands/models_command.hpp"
+#include "cli/commands/page_command.hpp"
 #include "cli/commands/plan_command.hpp"
 #include "cli/commands/plan_units_command.hpp"
 #include "cli/commands/plot_command.hpp"
@@ -48,6 +49,8 @@ constexpr std::array kCommands{
     Command{"Training steps", "sweep", "every point of a grid of scenario values", sweep},
     Command{"Training steps", "merge", "joins the shards of a sweep", merge},
     Command{"Training steps", "plot", "records of a sweep as a figure in SVG", plot_records},
+    Command{"Training steps", "report", "a result, a sweep or a comparison as one page of HTML",
+            report_page},
     Command{"Training steps", "solve",
             "the values at which a number of the result reaches a target", solve},
     Command{"Training steps", "tune", "the best value of a knob, and the curve", tune},

@@ -17,6 +17,7 @@ namespace {
 
 // The name of the scenario and the last tokens of the axes' pointers.
 void read_header(const io::Json& header, PlotRows& out) {
+  out.header = header;
   if (const io::Json* scenario = header.find("scenario")) {
     const io::Json* name = scenario->find("name");
     out.name = name != nullptr && name->is_string() ? name->as_string() : "";
@@ -87,8 +88,13 @@ io::Json csv_value(const std::string& text) {
   if (text.empty()) {
     return {};
   }
-  double number = 0;
   const char* end = text.data() + text.size();
+  std::int64_t whole = 0;
+  if (const auto [rest, error] = std::from_chars(text.data(), end, whole);
+      error == std::errc() && rest == end) {
+    return whole;
+  }
+  double number = 0;
   const auto [rest, error] = std::from_chars(text.data(), end, number);
   return error == std::errc() && rest == end ? io::Json(number) : io::Json(text);
 }

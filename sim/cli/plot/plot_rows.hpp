@@ -15,6 +15,7 @@ struct PlotRow {
 };
 
 struct PlotRows {
+  io::Json header;                 // of a sweep; null without
   std::vector<PlotRow> rows;       // without header records, sums and points that failed
   std::int64_t failed = 0;         // points with an error
   std::string name;                // of the scenario in the header; "" without

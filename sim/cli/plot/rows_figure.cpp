@@ -30,6 +30,9 @@ std::string text_of(const io::Json& value) {
 bool matches(const PlotRow& row, const KeyValue& wanted) {
   const io::Json value = cell_of(row, wanted.first);
   if (value.is_number()) {
+    if (text_of(value) == wanted.second) {
+      return true;
+    }
     const auto number = base::parse_quantity(
         wanted.second, base::kind_of_key(wanted.first).value_or(base::QuantityKind::ratio),
         base::BareNumber::si);

@@ -24,26 +24,6 @@ bool starts_with_letter(const std::string& text) { // or as a JSON pointer does
                            (text[0] >= 'A' && text[0] <= 'Z') || text[0] == '/');
 }
 
-std::string escaped_html(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-    case '&':
-      out += "&amp;";
-      break;
-    case '<':
-      out += "&lt;";
-      break;
-    case '>':
-      out += "&gt;";
-      break;
-    default:
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string escaped_markdown(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -61,27 +41,6 @@ std::vector<bool> columns_of_words(const Table& table) {
     }
   }
   return words;
-}
-
-std::string table_html(const Table& table) {
-  const std::vector<bool> words = columns_of_words(table);
-  std::string out = "<table>\n";
-  if (!table.caption.empty()) {
-    out += "<caption>" + escaped_html(table.caption) + "</caption>\n";
-  }
-  const auto append = [&](const std::vector<std::string>& row, const std::string& tag) {
-    out += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      out += "<" + tag + (words[i] ? " class=\"word\">" : ">") + escaped_html(row[i]) + "</" + tag +
-             ">";
-    }
-    out += "</tr>\n";
-  };
-  append(table.headings, "th");
-  for (const auto& row : table.rows) {
-    append(row, "td");
-  }
-  return out + "</table>\n";
 }
 
 std::string table_markdown(const Table& table) {
@@ -115,6 +74,50 @@ constexpr std::string_view kPage =
     "</style>\n</head>\n<body>\n";
 
 } // namespace
+
+std::string escaped_html(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+    case '&':
+      out += "&amp;";
+      break;
+    case '<':
+      out += "&lt;";
+      break;
+    case '>':
+      out += "&gt;";
+      break;
+    case '"':
+      out += "&quot;";
+      break;
+    default:
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string table_html(const Table& table) {
+  const std::vector<bool> words = columns_of_words(table);
+  std::string out = "<table>\n";
+  if (!table.caption.empty()) {
+    out += "<caption>" + escaped_html(table.caption) + "</caption>\n";
+  }
+  const auto append = [&](const std::vector<std::string>& row, const std::string& tag) {
+    out += "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      out += "<" + tag + (tag == "th" ? " scope=\"col\"" : "") +
+             (words[i] ? " class=\"word\">" : ">") + escaped_html(row[i]) + "</" + tag + ">";
+    }
+    out += "</tr>\n";
+  };
+  append(table.headings, "th");
+  for (const auto& row : table.rows) {
+    append(row, "td");
+  }
+  return out + "</table>\n";
+}
 
 std::string tables_in(Format format, std::span<const Table> tables) {
   const bool html = format == Format::html;

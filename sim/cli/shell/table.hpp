@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/shell/app.hpp"
@@ -22,6 +23,11 @@ struct Table {
 // Tables one after the other, each below its caption: Format::html gives a page of its own,
 // Format::markdown tables with pipes, everything else the text for the terminal.
 [[nodiscard]] std::string tables_in(Format format, std::span<const Table> tables);
+
+// One table as an element of a page; its headings name their columns (scope).
+[[nodiscard]] std::string table_html(const Table& table);
+// Text with the characters that mean something in HTML, quotes too, written as entities.
+[[nodiscard]] std::string escaped_html(std::string_view text);
 
 // Cells with 4 significant digits; "-" for a value that does not exist.
 [[nodiscard]] std::string cell(std::optional<double> value);

@@ -300,32 +300,13 @@ std::string verdict_text(const study::Result& result) {
   return out;
 }
 
-// The first forty buckets in launch order. Exposed time is a share of one iteration and has no
-// meaning where iterations overlap (pipe_sgd).
+// The first forty buckets in launch order.
 std::string buckets_text(const study::Result& result) {
   if (result.buckets.empty()) {
     return "";
   }
-  Table table{{"bucket", "layers", "kB", "ready [ms]", "start [ms]", "end [ms]", "exposed [ms]",
-               "algorithm"},
-              {}};
   const bool pipelined = result.scenario.training.algorithm == study::TrainingAlgorithm::pipe_sgd;
-  const std::optional<double> step_s = result.summary.iteration_time_s;
-  for (const study::Bucket& bucket : result.buckets) {
-    if (table.rows.size() == kMaxBuckets) {
-      break;
-    }
-    table.rows.push_back(
-        {std::to_string(bucket.index),
-         std::to_string(bucket.first) +
-             (bucket.last == bucket.first ? "" : ".." + std::to_string(bucket.last)),
-         base::significant(static_cast<double>(bucket.bytes.value) / 1e3),
-         milliseconds_cell(bucket.ready_s), milliseconds_cell(bucket.start_s),
-         milliseconds_cell(bucket.end_s),
-         pipelined || result.program ? "-" : milliseconds_cell(part_of(bucket.exposed_s, step_s)),
-         bucket.algorithm});
-  }
-  std::string out = table_text(table);
+  std::string out = table_text(buckets_table(result, kMaxBuckets));
   out.insert(0, 1, '\n');
   if (result.buckets.size() > kMaxBuckets) {
     out += "... and " + std::to_string(result.buckets.size() - kMaxBuckets) +
@@ -369,6 +350,30 @@ std::string assumed_text(const study::Result& result) {
 }
 
 } // namespace
+
+// Exposed time is a share of one iteration and has no meaning where iterations overlap (pipe_sgd).
+Table buckets_table(const study::Result& result, std::size_t most) {
+  Table table{{"bucket", "layers", "kB", "ready [ms]", "start [ms]", "end [ms]", "exposed [ms]",
+               "algorithm"},
+              {}};
+  const bool pipelined = result.scenario.training.algorithm == study::TrainingAlgorithm::pipe_sgd;
+  const std::optional<double> step_s = result.summary.iteration_time_s;
+  for (const study::Bucket& bucket : result.buckets) {
+    if (table.rows.size() == most) {
+      break;
+    }
+    table.rows.push_back(
+        {std::to_string(bucket.index),
+         std::to_string(bucket.first) +
+             (bucket.last == bucket.first ? "" : ".." + std::to_string(bucket.last)),
+         base::significant(static_cast<double>(bucket.bytes.value) / 1e3),
+         milliseconds_cell(bucket.ready_s), milliseconds_cell(bucket.start_s),
+         milliseconds_cell(bucket.end_s),
+         pipelined || result.program ? "-" : milliseconds_cell(part_of(bucket.exposed_s, step_s)),
+         bucket.algorithm});
+  }
+  return table;
+}
 
 // Parts that have nothing to say are empty.
 std::string run_text(const study::Result& result) {

@@ -1,0 +1,193 @@
+// stepsim report FILE: a result, a scenario, a sweep or a comparison as one page of HTML.
+// A result is run again from the scenario inside it, so that the page has its timeline and what
+// each change would gain.
+#include "cli/commands/page_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <optional>
+
+#include "ask/step_changes.hpp"
+#include "base/error.hpp"
+#include "cli/commands/scenario_input.hpp"
+#include "cli/commands/scenario_source.hpp"
+#include "cli/report/records_page.hpp"
+#include "cli/report/result_page.hpp"
+#include "cli/shell/entry.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/version.hpp"
+#include "import/import_detect.hpp"
+#include "programs/explained_sentences.hpp"
+#include "programs/scenario_explained.hpp"
+#include "run/measured_exchanges.hpp"
+#include "run/run.hpp"
+#include "run/scenario_program.hpp"
+#include "run/work_estimate.hpp"
+#include "scenario/named_files.hpp"
+#include "scenario/scenario_tree.hpp"
+#include "sweep/sweep_base.hpp"
+#include "sweep/sweep_records.hpp"
+#include "json/json_parse.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::array kReportFormats{Format::html, Format::json};
+constexpr int kReportRuns = 21; // the run and its changes, about
+
+constexpr CommandText kReportText{
+    "report",
+    "RESULT|SCENARIO|RECORDS",
+    "Writes one page of HTML that answers how long a step takes, what was assumed, where the time\n"
+    "goes and what would help most; of a sweep or comparison the best point, a figure and all\n"
+    "points. The page asks for no other file, needs no script, and holds the scenario, which runs\n"
+    "again.",
+    "stepsim report result.json -o result.html\n"
+    "stepsim report scenario.json --set /cluster/nodes=64 -o scenario.html\n"
+    "stepsim report out.jsonl -o sweep.html\n"
+    "stepsim report compare.json -o compare.html",
+    "Files are described in docs/file-formats.md; --json gives the facts of the page.",
+    kReportFormats,
+};
+
+std::string footer_of(const std::string& file, const ScenarioFlags& flags,
+                      const std::string& date) {
+  std::string out = "stepsim " + std::string(version()) + " (git " + std::string(git_hash()) +
+                    "): stepsim report " + quoted_word(file);
+  for (const std::string& set : flags.set) {
+    out += " --set " + quoted_word(set);
+  }
+  out += flags.point.empty() ? "" : " --point " + flags.point;
+  return out + (date.empty() ? "" : ", " + date);
+}
+
+// Records of a sweep without --point, lists of records, and the object that `compare` writes.
+bool holds_records(const std::string& file, const std::string& point) {
+  if (!point.empty() || file == "-") {
+    return false;
+  }
+  const std::string head = io::head_of(file);
+  if (study::is_sweep_output(head) || file.ends_with(".csv") || file.ends_with(".jsonl")) {
+    return true;
+  }
+  if (!file.ends_with(".json")) {
+    return false;
+  }
+  const io::Json tree = io::read_json(file);
+  return tree.is_array() || (tree.find("kind") == nullptr && tree.find("rows") != nullptr);
+}
+
+// What a result recorded that a run of its scenario, in which every value is filled in, cannot
+// tell.
+struct Recorded {
+  std::optional<double> step_s;
+  std::optional<std::vector<study::DefaultValue>> defaults;
+};
+
+Recorded recorded_in(const std::string& file) {
+  Recorded out;
+  if (file == "-") {
+    return out;
+  }
+  const io::Json tree = io::read_json(file);
+  const io::Json* summary = tree.find("summary");
+  const io::Json* step = summary == nullptr ? nullptr : summary->find("iteration_time_s");
+  if (step != nullptr && step->is_number()) {
+    out.step_s = step->as_double();
+  }
+  const io::Json* defaults = tree.find("defaults");
+  if (defaults == nullptr || !defaults->is_array()) {
+    return out;
+  }
+  out.defaults.emplace();
+  for (const io::Json& each : defaults->as_array()) {
+    const io::Json* pointer = each.find("pointer");
+    const io::Json* value = each.find("value");
+    const io::Json* reason = each.find("reason");
+    if (pointer == nullptr || !pointer->is_string() || value == nullptr || reason == nullptr ||
+        !reason->is_string()) {
+      throw InputError(file, each.pointer(), "must have pointer, value and reason");
+    }
+    out.defaults->push_back(
+        {.pointer = pointer->as_string(), .value = *value, .reason = reason->as_string()});
+  }
+  return out;
+}
+
+ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags,
+                         const std::string& output, study::Files& files) {
+  const ScenarioSource source = read_scenario_source(file, flags.point);
+  io::Json tree = source.tree;
+  apply_flags(tree, flags);
+  const study::Scenario scenario = study::replicated(
+      load_scenario(tree, files, flags,
+                    flags.point.empty() ? study::Leftovers::refuse : study::Leftovers::ignore),
+      source.replication);
+  study::refuse_long_work(study::estimated_seconds(scenario) * kReportRuns, max_seconds(flags));
+  ReportedRun run;
+  run.result = run_scenario(scenario, tree, flags);
+  for (std::string& warning : study::changed_files(source.files, source.tree, tree, files)) {
+    run.result.warnings.push_back(std::move(warning));
+  }
+  run.result.defaults = study::defaults_that_decide(tree, scenario);
+  if (auto warning = study::far_exchanges(scenario, study::measured_exchanges(scenario))) {
+    run.result.warnings.push_back(std::move(*warning));
+  }
+  const auto step = run.result.summary.iteration_time_s;
+  if (flags.set.empty() && flags.point.empty()) {
+    Recorded recorded = recorded_in(file);
+    run.result.defaults = std::move(recorded.defaults).value_or(run.result.defaults);
+    if (recorded.step_s && step && *recorded.step_s != *step) {
+      run.result.warnings.push_back(file + " has another iteration time than this run: a file that "
+                                           "it names, or stepsim, has changed since");
+    }
+  }
+  if (step) {
+    run.what_if = study::what_if_lines(tree, scenario, *step, files);
+  }
+  if (study::why_no_program(scenario).empty()) {
+    const study::ExplainableScenario made = study::explainable(scenario);
+    study::Explained explained = study::explained_program(made.file, made.labels);
+    explained.source = "scenario";
+    explained.step_s = step.value_or(explained.step_s);
+    explained.what_if = run.what_if;
+    run.sentences = study::sentences_of(explained);
+  }
+  run.scenario = study::with_names_relative_to(study::scenario_tree(scenario), output, tree);
+  return run;
+}
+
+} // namespace
+
+int report_page(const Invocation& invocation) {
+  std::string file;
+  std::string date;
+  ScenarioFlags flags;
+  CLI::App app;
+  app.add_option("FILE", file, "result, scenario, records of a sweep or collectives, or comparison")
+      ->required();
+  app.add_option("--date", date,
+                 "text that the page ends with; without it equal runs give equal pages")
+      ->type_name("TEXT");
+  add_scenario_flags(app, flags);
+  Common common;
+  if (!parse(app, kReportText, invocation, common)) {
+    return kOk;
+  }
+  const bool html = format_of(common, Format::html) == Format::html;
+  const std::string footer = footer_of(file, flags, date);
+  if (holds_records(file, flags.point)) {
+    const RecordsPage page = records_page(read_plot_rows(file), file, common.output, footer);
+    html ? write_output(common, page.html) : write_tree(common, page.facts);
+    return kOk;
+  }
+  study::Files files(invocation.data_folder, {common.output});
+  const ReportedRun run = reported_run(file, flags, common.output, files);
+  html ? write_output(common, result_page(run, footer)) : write_tree(common, result_page_tree(run));
+  print_warnings(run.result.warnings, common);
+  return kOk;
+}
+
+} // namespace stepsim::cli

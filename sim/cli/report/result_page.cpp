@@ -1,0 +1,180 @@
+// Parts that a run does not have are left out: a timeline without iterations, buckets of a server.
+#include "cli/report/result_page.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/report/html_page.hpp"
+#include "cli/report/step_figures.hpp"
+#include "cli/text/run_text.hpp"
+#include "run/run_timeline.hpp"
+#include "json/json_text.hpp"
+#include "json/sha256.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr std::size_t kMostBucketRows = 200;
+constexpr std::int64_t kTimelineIterations = 3;
+
+struct Limit {
+  std::string_view word, sentence;
+};
+constexpr std::array kLimits{Limit{"compute", "Computing limits it."},
+                             Limit{"latency", "The latency of messages limits it."},
+                             Limit{"bandwidth", "The bandwidth of the network limits it."},
+                             Limit{"reduction", "Adding gradients limits it."},
+                             Limit{"straggler", "The slowest worker limits it."},
+                             Limit{"compression", "Compression limits it."},
+                             Limit{"server", "The parameter server limits it."}};
+
+std::string percent(double share) { return base::significant(100 * share, 3) + " %"; }
+
+// What --set takes, the first of many.
+std::string settings_of(const study::WhatIf& change) {
+  constexpr std::size_t kMost = 2;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(kMost, change.set.size()); ++i) {
+    out += (i > 0 ? " " : "") + change.set[i];
+  }
+  return out + (change.set.size() > kMost
+                    ? " and " + std::to_string(change.set.size() - kMost) + " more"
+                    : "");
+}
+
+void add_changes(HtmlPage& page, const ReportedRun& run) {
+  if (run.what_if.empty()) {
+    return;
+  }
+  page.heading("What would help most");
+  page.list(run.sentences);
+  Table table{{"change", "step [ms]", "gain", "by --set"}, {}};
+  for (const study::WhatIf& change : run.what_if) {
+    table.rows.push_back({change.change, milliseconds_cell(change.step_s),
+                          percent_cell(change.gain), settings_of(change)});
+  }
+  page.table(table);
+}
+
+void add_defaults(HtmlPage& page, const std::vector<study::DefaultValue>& defaults) {
+  page.heading("What was assumed");
+  if (defaults.empty()) {
+    page.paragraph("Nothing: the scenario gives every value that decides a time.");
+    return;
+  }
+  page.paragraph("The scenario leaves these values open, and they decide a time here.");
+  Table table{{"key", "value", "reason"}, {}};
+  for (const study::DefaultValue& value : defaults) {
+    table.rows.push_back({value.pointer, io::compact(value.value), value.reason});
+  }
+  page.table(table);
+}
+
+void add_scenario(HtmlPage& page, const ReportedRun& run) {
+  const std::string text = io::pretty(run.scenario);
+  page.heading("The scenario");
+  page.paragraph("With all values filled in; stepsim run gives the same step. Its SHA-256 is " +
+                     io::sha256(text) + ".",
+                 "grey");
+  page.download("scenario.json", "scenario.json", io::compact(run.scenario));
+  page.open_details("The scenario as JSON");
+  page.text(text);
+  page.close_details();
+}
+
+std::string title_of(const study::Scenario& scenario) {
+  return scenario.name.empty() ? "A training step" : scenario.name;
+}
+
+study::TimelineFilter first_iterations(const study::Result& result) {
+  const auto count = static_cast<std::int64_t>(result.iterations.size());
+  return {{0}, 0, std::min(kTimelineIterations, std::max<std::int64_t>(count, 1)) - 1};
+}
+
+} // namespace
+
+std::string answer_of(const study::Result& result) {
+  const study::Summary& summary = result.summary;
+  if (!summary.iteration_time_s) {
+    return "The run has no steady step.";
+  }
+  std::string out = "A step takes " + base::readable_seconds(*summary.iteration_time_s);
+  if (summary.iteration_time_low_s && summary.iteration_time_high_s) {
+    out += " (95 % interval " + base::readable_seconds(*summary.iteration_time_low_s) + " to " +
+           base::readable_seconds(*summary.iteration_time_high_s) + ")";
+  }
+  out += " on " + base::counted(result.scenario.cluster.ranks(), "worker");
+  if (summary.samples_per_s) {
+    out += ", " + base::significant(*summary.samples_per_s, 4) + " samples/s";
+  }
+  if (summary.scaling_efficiency) {
+    out += ", an efficiency of " + percent(*summary.scaling_efficiency);
+  }
+  out += ".";
+  const auto* limit = std::ranges::find(kLimits, summary.bottleneck, &Limit::word);
+  return limit == kLimits.end() ? out : out + " " + std::string(limit->sentence);
+}
+
+std::string result_page(const ReportedRun& run, const std::string& footer) {
+  const study::Result& result = run.result;
+  HtmlPage page(title_of(result.scenario));
+  page.paragraph(answer_of(result), "answer");
+  add_defaults(page, result.defaults);
+  page.heading("Where the time goes");
+  if (const auto bar = time_bar(result.summary)) {
+    page.figure(*bar, "bar");
+  }
+  if (const auto lanes = timeline_figure(study::timeline(result, first_iterations(result)))) {
+    page.figure(*lanes, "timeline");
+  }
+  if (!result.buckets.empty()) {
+    page.heading("Buckets");
+    page.table(buckets_table(result, kMostBucketRows));
+    if (result.buckets.size() > kMostBucketRows) {
+      page.paragraph(std::to_string(result.buckets.size() - kMostBucketRows) +
+                     " more buckets are in stepsim run --json.");
+    }
+  }
+  add_changes(page, run);
+  if (!result.warnings.empty()) {
+    page.heading("Warnings");
+    page.list(result.warnings);
+  }
+  add_scenario(page, run);
+  page.paragraph(footer, "grey");
+  return std::move(page).finished();
+}
+
+io::Json result_page_tree(const ReportedRun& run) {
+  io::Array changes;
+  for (const study::WhatIf& change : run.what_if) {
+    io::Array set;
+    for (const std::string& flag : change.set) {
+      set.emplace_back(flag);
+    }
+    changes.push_back(io::Object{{"change", change.change},
+                                 {"set", std::move(set)},
+                                 {"step_s", change.step_s},
+                                 {"gain", change.gain}});
+  }
+  io::Array defaults;
+  for (const study::DefaultValue& value : run.result.defaults) {
+    defaults.push_back(
+        io::Object{{"pointer", value.pointer}, {"value", value.value}, {"reason", value.reason}});
+  }
+  const auto texts = [](const std::vector<std::string>& lines) {
+    io::Array out;
+    for (const std::string& line : lines) {
+      out.emplace_back(line);
+    }
+    return out;
+  };
+  return io::Object{{"answer", answer_of(run.result)},        {"defaults", std::move(defaults)},
+                    {"what_if", std::move(changes)},          {"sentences", texts(run.sentences)},
+                    {"warnings", texts(run.result.warnings)}, {"scenario", run.scenario}};
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,125 @@
+#include "cli/report/step_figures.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/quantity.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr double kMs = 1e3; // of a second
+constexpr std::size_t kMostLanes = 8;
+
+struct Category {
+  std::string_view word; // of a span
+  std::string_view label;
+};
+constexpr std::array<Category, plot::kRanks> kCategories{{{"forward", "forward"},
+                                                          {"backward", "backward"},
+                                                          {"communication", "communication"},
+                                                          {"update", "update"},
+                                                          {"", "other computing"}}};
+
+std::string milliseconds(double seconds) { return base::readable_seconds(seconds); }
+
+plot::Axis time_axis() {
+  return {.title = "time", .unit = "ms", .scale = plot::Scale::linear, .low = 0.0};
+}
+
+} // namespace
+
+std::optional<plot::Figure> time_bar(const study::Summary& summary) {
+  if (!summary.iteration_time_s) {
+    return std::nullopt;
+  }
+  const double step = *summary.iteration_time_s;
+  const std::array<std::pair<std::string, double>, 4> parts{
+      {{"forward", summary.forward_s.value_or(0)},
+       {"backward", summary.backward_s.value_or(0)},
+       {"update and codec", summary.update_s.value_or(0) + summary.codec_compute_s.value_or(0)},
+       {"communication not hidden", summary.exposed_communication_s.value_or(0)}}};
+  plot::Panel panel;
+  plot::Lane lane{.name = "step"};
+  double at = 0;
+  const auto add = [&](const std::string& name, double seconds) {
+    panel.lanes.parts.push_back(name);
+    if (seconds > 0) {
+      lane.spans.push_back({at * kMs, (at + seconds) * kMs, panel.lanes.parts.size() - 1,
+                            milliseconds(seconds), name + ": " + milliseconds(seconds)});
+      at += seconds;
+    }
+  };
+  for (const auto& [name, seconds] : parts) {
+    add(name, std::min(seconds, step - at));
+  }
+  if (step - at > 1e-6 * step) {
+    add("other", step - at);
+  }
+  panel.lanes.lanes.push_back(std::move(lane));
+  return plot::Figure{.title = "Where does the time of a step go?",
+                      .x = time_axis(),
+                      .panels = {std::move(panel)},
+                      .height = 140};
+}
+
+std::optional<plot::Figure> timeline_figure(const engine::Timeline& timeline) {
+  std::vector<std::pair<std::uint32_t, plot::Lane>> lanes;
+  for (const auto& [track, name] : timeline.lane_names) {
+    if (track.node == 0 && lanes.size() < kMostLanes) {
+      lanes.push_back({track.lane, {.name = name}});
+    }
+  }
+  std::array<bool, plot::kRanks> used{};
+  for (const engine::Span& span : timeline.spans) {
+    const auto lane =
+        std::ranges::find(lanes, span.track.lane, &std::pair<std::uint32_t, plot::Lane>::first);
+    if (span.track.node != 0 || lane == lanes.end()) {
+      continue;
+    }
+    const auto category = std::ranges::find(kCategories, span.category, &Category::word);
+    const std::size_t part =
+        std::min(static_cast<std::size_t>(category - kCategories.begin()), kCategories.size() - 1);
+    used[part] = true;
+    constexpr std::string_view kBucket = "bucket ";
+    const bool message = kCategories[part].word == "communication";
+    const std::string text = !message                         ? ""
+                             : span.name.starts_with(kBucket) ? span.name.substr(kBucket.size())
+                                                              : span.name;
+    lane->second.spans.push_back(
+        {span.start.value * kMs, span.end.value * kMs, part, text,
+         message ? span.name + ": " + milliseconds(span.end.value - span.start.value) : ""});
+  }
+  plot::Panel panel;
+  std::array<std::size_t, plot::kRanks> place{}; // of a category among those shown
+  for (std::size_t part = 0; part < used.size(); ++part) {
+    if (used[part]) {
+      place[part] = panel.lanes.parts.size();
+      panel.lanes.parts.emplace_back(kCategories[part].label);
+    }
+  }
+  for (auto& [number, lane] : lanes) {
+    if (lane.spans.empty()) {
+      continue;
+    }
+    for (plot::Span& span : lane.spans) {
+      span.part = place[span.part];
+    }
+    std::ranges::stable_sort(lane.spans, {}, &plot::Span::start);
+    panel.lanes.lanes.push_back(std::move(lane));
+  }
+  if (panel.lanes.lanes.empty()) {
+    return std::nullopt;
+  }
+  constexpr double kPerLane = 45, kAround = 100;
+  const double height = kAround + kPerLane * static_cast<double>(panel.lanes.lanes.size());
+  return plot::Figure{.title = "What happens when?",
+                      .setting = "first node, first iterations; a number is that of a bucket",
+                      .x = time_axis(),
+                      .panels = {std::move(panel)},
+                      .height = height};
+}
+
+} // namespace stepsim::cli

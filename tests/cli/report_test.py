@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""stepsim report: one page that asks for nothing, says what other commands say, and runs again.
+
+    report_test.py STEPSIM
+"""
+import html.parser
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.parse
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STEPSIM = None
+TWO = "examples/two-layers.scenario.json"
+QUICK = "examples/quickstart.scenario.json"
+VOID = {"meta", "br", "hr", "img"}
+
+
+class Page(html.parser.HTMLParser):
+    """The elements of a page, its text and its links; closing tags must match."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.links, self.words, self.wrong = [], [], [], [], []
+        self.feed(text)
+        self.close()
+        self.wrong += self.open
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.tags.append((tag, attributes))
+        self.links += [value for name, value in attributes.items()
+                       if name in ("src", "href", "action", "data", "poster", "srcset", "background")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    def count(self, tag):
+        return sum(1 for each, _ in self.tags if each == tag)
+
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+def stepsim(*words, code=0):
+    done = subprocess.run([STEPSIM, *words], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == code, f"{words}: {done.returncode}, {done.stderr}"
+    return done.stdout if code == 0 else done.stderr
+
+
+def luminance(color):
+    full = color if len(color) == 7 else "#" + "".join(2 * digit for digit in color[1:])
+    parts = [int(full[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.result = str(cls.folder / "result.json")
+        stepsim("run", QUICK, "--set", "/workload/batch_size=32", "--json", "-o", cls.result)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def page(self, *words):
+        text = stepsim("report", *words)
+        page = Page(text)
+        self.assertEqual(page.wrong, [], "tags that do not match")
+        self.assertNotIn("<script", text)
+        self.assertIn("default-src 'none'; style-src 'unsafe-inline'; img-src data:", text)
+        for link in page.links:  # nothing is asked for
+            self.assertRegex(link, r"^data:application/json,")
+        self.assertNotRegex(text, r"@import|url\((?!#)")
+        for tag, attributes in page.tags:
+            if tag == "th":
+                self.assertIn("scope", attributes)
+        ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+        self.assertEqual(len(ids), len(set(ids)))
+        return text, page
+
+    def test_a_result_has_everything_in_its_order(self):
+        text, page = self.page(self.result)
+        self.assertLessEqual(len(text), 300_000)
+        headings = re.findall(r"<h2>(.*?)</h2>", text)
+        self.assertEqual(headings, ["What was assumed", "Where the time goes", "Buckets", "What would help most",
+                                    "Warnings", "The scenario"])
+        tree = json.loads(pathlib.Path(self.result).read_text())
+        words = page.text()
+        self.assertIn("samples/s", words)
+        for value in tree["defaults"]:
+            self.assertIn(value["pointer"], words)
+        self.assertGreater(len(tree["defaults"]), 20)
+        for warning in tree["warnings"]:
+            self.assertIn(warning, words)
+        self.assertEqual(page.count("svg"), 2)
+
+    def test_what_would_help_is_what_explain_says(self):
+        facts = json.loads(stepsim("report", self.result, "--json"))
+        explained = json.loads(stepsim("explain", self.result, "--json"))
+        self.assertEqual(facts["what_if"], explained["what_if"])
+        self.assertEqual(facts["sentences"], explained["sentences"])
+
+    def test_the_scenario_inside_runs_to_the_same_digits(self):
+        target = self.folder / "pages" / "page.html"
+        target.parent.mkdir(exist_ok=True)
+        stepsim("report", self.result, "-o", str(target))
+        page = Page(target.read_text())
+        [link] = page.links
+        scenario = target.parent / "cut.scenario.json"
+        scenario.write_text(urllib.parse.unquote(link[len("data:application/json,"):]))
+        wanted = json.loads(pathlib.Path(self.result).read_text())["summary"]
+        self.assertEqual(json.loads(stepsim("run", str(scenario), "--json"))["summary"], wanted)
+        shown = re.search(r"<pre>(.*?)</pre>", target.read_text(), re.S).group(1)
+        self.assertEqual(json.loads(html.unescape(shown)), json.loads(scenario.read_text()))
+
+    def test_equal_runs_give_equal_bytes(self):
+        for date in ([], ["--date", "2026-11-22"]):
+            pages = set()
+            for name in ("a.html", "b.html"):
+                stepsim("report", self.result, "-o", str(self.folder / name), *date)
+                pages.add((self.folder / name).read_text())
+            self.assertEqual(len(pages), 1)
+            self.assertEqual("2026-11-22" in pages.pop(), bool(date))
+
+    def test_names_are_inert(self):
+        name = "</title><script>alert(1)</script><img src=x onerror=y>\"'&"
+        tree = json.loads((ROOT / TWO).read_text())
+        tree["name"] = name
+        tree["workload"]["layers"][0]["name"] = name
+        path = self.folder / "name.json"
+        path.write_text(json.dumps(tree))
+        text, page = self.page(str(path))
+        self.assertEqual(page.count("img"), 0)
+        self.assertIn("alert(1)", page.text())
+        records = self.folder / "name.csv"
+        records.write_text('n,time_s,who\n1,2,"' + name.replace('"', '""') + '"\n2,3,b\n1,5,b\n')
+        _, page = self.page(str(records))
+        self.assertEqual(page.count("img"), 0)
+
+    def test_colours_of_text_are_readable_in_light_dark_and_print(self):
+        style = re.search(r"<style>(.*?)</style>", stepsim("report", TWO), re.S).group(1)
+        themes = re.findall(r":root \{([^}]*--ink[^}]*)\}", style)
+        self.assertEqual(len(themes), 3)
+        for theme in themes:
+            colors = dict(re.findall(r"--(\w+): (#[0-9a-f]+)", theme))
+            for name in ("ink", "grey", "link"):
+                high, low = sorted((luminance(colors[name]), luminance(colors["paper"])), reverse=True)
+                self.assertGreaterEqual((high + 0.05) / (low + 0.05), 4.5, f"{name} in {theme}")
+
+    def test_a_sweep_of_a_thousand_points(self):
+        path = str(self.folder / "s.jsonl")
+        stepsim("sweep", TWO, "--set", "/workload/batch_size=32", "--over", "/cluster/nodes=1:512:x2", "--over",
+                "/communication/schedule=wfbp,single,ddp,optimal", "--over",
+                "/cluster/network/bandwidth_Bps=1:25:+1Gbps", "-o", path)
+        text, page = self.page(path)
+        self.assertLessEqual(len(text), 1_000_000)
+        words = page.text()
+        self.assertIn("knee", words)
+        self.assertIn("All 1000 points", words)
+        self.assertIn("schedule by nodes", words)
+        facts = json.loads(stepsim("report", path, "--json"))
+        best = max((json.loads(line) for line in pathlib.Path(path).read_text().splitlines()[1:]),
+                   key=lambda r: r["samples_per_s"])
+        self.assertIn(f"nodes {best['nodes']},", facts["answer"])
+        stepsim("report", path, "--point", "17", "-o", str(self.folder / "point.html"))
+
+    def test_more_than_5000_points_are_summarised(self):
+        path = self.folder / "many.csv"
+        path.write_text("n,m,time_s\n" + "".join(f"{i},{i % 2},{1 + i / 7}\n" for i in range(6000)))
+        _, page = self.page(str(path))
+        self.assertIn("The first 5000; the others are in", page.text())
+
+    def test_comparisons_and_collectives(self):
+        compare = str(self.folder / "compare.json")
+        stepsim("compare", TWO, "--over", "/communication/schedule=wfbp,single", "--over", "/cluster/nodes=2,4",
+                "-o", compare)
+        _, page = self.page(compare)
+        self.assertIn("nodes", page.text())
+        collective = str(self.folder / "c.jsonl")
+        stepsim("collective", "--op", "allreduce", "--algorithm", "ring,be", "--ranks", "8", "--bytes",
+                "4KiB:1MiB:x4", "--latency", "10us", "--bandwidth", "10Gbps", "-o", collective)
+        _, page = self.page(collective)
+        self.assertIn("busbw", page.text())
+
+    def test_what_is_refused(self):
+        self.assertIn("report writes html or json only", stepsim("report", TWO, "--format", "csv", code=2))
+        empty = self.folder / "none.csv"
+        empty.write_text("a,b\n")
+        self.assertIn("no records to report", stepsim("report", str(empty), code=3))
+
+
+if __name__ == "__main__":
+    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
