@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Eight shards of a sweep of ten million points merge to the bytes of one process. Not run by ctest:
-# it takes an hour of a core and 25 GB of disk.
+# it takes minutes of all cores and 60 GB of disk.
 # usage: tests/cli/merge_large.sh STEPSIM [POINTS [FOLDER]]
 set -euo pipefail
 stepsim=$(realpath "$1")

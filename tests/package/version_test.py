@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One version everywhere: CMake, CHANGELOG, CITATION and `stepsim --version`.
+"""One version everywhere: CMake, CHANGELOG, CITATION, README and `stepsim --version`.
 
 usage: version_test.py STEPSIM
 """
@@ -24,6 +24,7 @@ def main():
         # The newest release; what comes after it stands under "Unreleased".
         "CHANGELOG.md": found(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text()),
         "CITATION.cff": found(r"^version: ([\d.]+)", citation),
+        "README.md": found(r"stepsim_([\d.]+)_amd64", (ROOT / "README.md").read_text()),
         "stepsim --version": found(r"^stepsim ([\d.]+)", printed),
     }
     if len(set(versions.values())) != 1 or None in versions.values():

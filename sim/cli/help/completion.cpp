@@ -10,7 +10,6 @@ namespace stepsim::cli {
 
 namespace {
 
-// Words that end so are not finished: the shell adds no blank.
 void keep_those_with(std::string_view typed, std::vector<Candidate>& words) {
   std::erase_if(words, [&](const Candidate& each) { return !each.word.starts_with(typed); });
 }

@@ -21,7 +21,8 @@ struct Completion {
 // completed. Nothing for a command that does not exist.
 [[nodiscard]] Completion complete(const ProgramPage& program, std::span<const std::string> typed);
 
-// One line per word, with its sentence after a tab; ":files" on the last line where files fit.
+// One line per word, with its sentence after a tab; ":files" on the last line where files fit. The
+// scripts add no blank after a word that ends in a slash or "=", because more follows.
 [[nodiscard]] std::string completion_text(const Completion& completion);
 
 } // namespace stepsim::cli

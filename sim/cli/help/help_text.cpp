@@ -119,14 +119,15 @@ std::string with_installed_places(std::string text, const std::string& data_fold
     std::size_t end = text.find_first_not_of(kPath, at);
     end = end == at ? at + 1 : std::min(end, text.size());
     std::string word = text.substr(at, end - at);
-    const std::size_t dots = word.size() - (word.find_last_not_of('.') + 1); // ends a sentence
+    const std::size_t last = word.find_last_not_of('.') + 1; // a full stop may follow
+    const std::string path = word.substr(0, last);
     for (const auto& [folder, place] : kPlaces) {
-      const fs::path file =
-          fs::path(data_folder) / place /
-          word.substr(0, word.size() - dots).erase(0, word.starts_with(folder) ? folder.size() : 0);
-      if (word.starts_with(folder) && fs::is_regular_file(file, error)) {
-        word = file.lexically_normal().string() + std::string(dots, '.');
-        break;
+      if (path.starts_with(folder)) {
+        const fs::path file = fs::path(data_folder) / place / path.substr(folder.size());
+        if (fs::is_regular_file(file, error)) {
+          word = file.lexically_normal().string() + word.substr(last);
+          break;
+        }
       }
     }
     out += word;
