@@ -7,7 +7,7 @@ namespace stepsim::cli {
 namespace {
 
 // "exposed communication" of exposed_communication_s.
-std::string words_of_key(std::string_view key, std::string_view suffix) {
+std::string title_of_key(std::string_view key, std::string_view suffix) {
   std::string words(key.substr(0, key.size() - (key.ends_with(suffix) ? suffix.size() : 0)));
   std::ranges::replace(words, '_', ' ');
   return words;
@@ -25,13 +25,13 @@ std::optional<base::QuantityKind> quantity_of(std::string_view key) {
 
 KeyAxis key_axis(std::string_view key, double greatest) {
   const auto axis = [&](std::string_view suffix, std::string unit, double factor) {
-    return KeyAxis{{.title = words_of_key(key, suffix), .unit = std::move(unit)}, factor};
+    return KeyAxis{{.title = title_of_key(key, suffix), .unit = std::move(unit)}, factor};
   };
   if (is_share(key)) {
     return axis("", "%", 100);
   }
   if (key.ends_with("_per_s")) {
-    return {{.title = "throughput", .unit = words_of_key(key, "_per_s") + "/s"}, 1};
+    return {{.title = "throughput", .unit = title_of_key(key, "_per_s") + "/s"}, 1};
   }
   switch (quantity_of(key).value_or(base::QuantityKind::count)) {
   case base::QuantityKind::time:

@@ -118,12 +118,11 @@ private:
     if (!sweep_ || study::is_collective(sweep_->base)) {
       return out;
     }
-    const std::vector<std::int64_t> all = study::batches_of_points(*sweep_);
     for (std::size_t i = 0; i < out.size(); ++i) {
       const io::Json point = cell_of(rows_.rows[i], "point");
       if (point.is_integer() && point.as_integer() >= 0 &&
-          point.as_integer() < static_cast<std::int64_t>(all.size())) {
-        out[i] = all[static_cast<std::size_t>(point.as_integer())];
+          point.as_integer() < sweep_->grid.points()) {
+        out[i] = study::batches_of_row(*sweep_, io::Json(rows_.rows[i].cells));
       }
     }
     return out;
