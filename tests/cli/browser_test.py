@@ -30,7 +30,7 @@ function boxes(root) {
         wrong.push('outside: ' + words);
     for (let i = 0; i < texts.length; ++i)
       for (let j = 0; j < i; ++j) {
-        const [a, b] = [texts[i][1], texts[j][1]], e = frame.width / 640 * 2.5;
+        const [a, b] = [texts[i][1], texts[j][1]], e = Math.max(2, frame.width / 640 * 2.5);
         if (a.left < b.right - e && b.left < a.right - e && a.top < b.bottom - e && b.top < a.bottom - e)
           wrong.push('overlap: ' + texts[i][0] + ' | ' + texts[j][0]);
       }

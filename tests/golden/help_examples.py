@@ -34,7 +34,8 @@ def examples(text):
 
 
 def needs_file_of_user(words):
-    return any(FILE_NAME.search(word) and not word.startswith(SHIPPED) for word in words)
+    """Or writes one."""
+    return "-o" in words or any(FILE_NAME.search(word) and not word.startswith(SHIPPED) for word in words)
 
 
 def main(stepsim):
