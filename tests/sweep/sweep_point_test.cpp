@@ -127,6 +127,25 @@ TEST_CASE("sweep: the short way gives every record of the long way, byte for byt
   CHECK(quick > ok / 4);
 }
 
+TEST_CASE("sweep: the short way gives the interval of times that are estimated for a GPU") {
+  io::Json tree = test::scenario();
+  io::assign(tree, "/workload", io::Object{{"model", "gpt2"}, {"gpu", "h100"}, {"batch_size", 1}});
+  const study::Sweep sweep =
+      study::sweep_over(tree, {Axis{"/cluster/nodes", {io::Json(2), io::Json(4)}}});
+  study::Files files(STEPSIM_SOURCE_DIR);
+  study::PointRunner short_way(sweep, files);
+  study::PointRunner long_way(sweep, files);
+  long_way.use_long_way();
+  const auto fast = short_way.run({}, 0, 2);
+  const auto slow = long_way.run({}, 0, 2);
+  CHECK(short_way.quick_points() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    REQUIRE(slow[i].summary.compute_low_s);
+    CHECK(fast[i].summary.compute_low_s == slow[i].summary.compute_low_s);
+    CHECK(fast[i].summary.compute_high_s == slow[i].summary.compute_high_s);
+  }
+}
+
 TEST_CASE("sweep: the short way is taken where it can be, and only there") {
   study::Files files(STEPSIM_SOURCE_DIR);
   const auto made = [&](const char* pointer, io::Json value) {
