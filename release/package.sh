@@ -15,7 +15,7 @@ cmake -S "$source" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAK
   -DSTEPSIM_TESTS=OFF -DSTEPSIM_MPI=OFF -DSTEPSIM_CUDA=OFF -DSTEPSIM_LINK_STATIC=ON -DCMAKE_SKIP_RPATH=ON "${built[@]}" >"$folder/configure.log" ||
   { cat "$folder/configure.log"; exit 1; }
 cmake --build "$folder/build" --parallel "${JOBS:-$(nproc)}" --target stepsim stepsim-calibrate
-(umask 022 && cd "$folder/build" && cpack -B "$folder/packed" >"$folder/cpack.log") || { cat "$folder/cpack.log"; exit 1; }
+(umask 022 && cd "$folder/build" && cpack -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip -B "$folder/packed" >"$folder/cpack.log") || { cat "$folder/cpack.log"; exit 1; }
 # Packed again with a dictionary that holds both programs, which share most of their code.
 for package in "$folder"/packed/*.deb; do
   rm -rf "$folder/unpacked"

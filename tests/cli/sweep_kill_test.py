@@ -104,7 +104,7 @@ def binary(sweeps, folder, generator):
     subprocess.run([sweeps.stepsim, "merge", str(folder / "one.npz"), "-o", str(lines), "--quiet"], check=True)
     check(lines.read_bytes() == sweeps.run(folder / "text.jsonl"), "merge gives other lines")
     cut_short = 0
-    for number in range(24):
+    for number in range(10):
         output = folder / f"part{number}.npz"
         process = sweeps.start(output, "--jobs", "2")
         time.sleep(generator.uniform(0, takes))
