@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "coll/choose.hpp"
+#include "coll/compress/compressed_exchange.hpp"
 #include "net/packet/time.hpp"
 #include "plan/planners.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
+#include "run/server_exchange.hpp"
 #include "scenario/packet/message_class.hpp"
 
 namespace stepsim::study {
@@ -30,6 +32,19 @@ std::vector<double> layer_bytes(const Scenario& scenario) {
 
 namespace {
 
+// What is sent to servers, and the work of the codec on the workers. Without a message nothing is
+// coded, as with one worker.
+void code(const Scenario& scenario, const plan::Group& group, train::JobPiece& piece) {
+  const coll::CompressedExchange exchange = coll::compressed_exchange(
+      scenario.communication.compression, gradient_part(scenario, group), exchange_of(scenario));
+  if (!exchange.stages.empty()) {
+    piece.bytes = static_cast<std::int64_t>(exchange.stages.back().collective.bytes);
+    const CodecTimes codec = codec_times(scenario, static_cast<double>(group.bytes.value));
+    piece.encode_s = codec.encode_s;
+    piece.decode_s = codec.decode_s;
+  }
+}
+
 // Buckets in the order in which their gradients are ready.
 std::vector<train::JobPiece> pieces_of(const Scenario& scenario, const plan::Plan& plan) {
   const MessageClasses classes(scenario.cluster.network.packet, layer_bytes(scenario));
@@ -37,6 +52,9 @@ std::vector<train::JobPiece> pieces_of(const Scenario& scenario, const plan::Pla
   for (const plan::Group& group : plan.groups) {
     train::JobPiece piece;
     piece.bytes = group.bytes.value;
+    if (is_compressed(scenario)) {
+      code(scenario, group, piece);
+    }
     std::uint32_t first = UINT32_MAX;
     std::uint32_t last = 0;
     for (const std::uint32_t item : group.items) {
@@ -99,8 +117,16 @@ train::NetworkJob job_of(const Scenario& scenario, const plan::Plan& plan) {
                                     .placement = communication.options.placement,
                                     .whole = scenario.training.whole_split,
                                     .add_s_per_byte = job.collective.reduction_s_per_byte,
+                                    .encode_s_per_byte = 0,
                                     .async = scenario.training.async(),
                                     .staleness_bound = scenario.training.staleness_bound};
+    if (is_compressed(scenario)) {
+      const ServerExchange coded = server_exchange(scenario);
+      job.servers->add_s_per_byte = coded.server.reduction_s_per_byte;
+      job.servers->encode_s_per_byte =
+          coded.server.bytes > 0 ? coded.encode_s / coded.server.bytes : 0;
+      job.value_bytes = 1;
+    }
   }
   return job;
 }

@@ -28,18 +28,18 @@ template <class Value> double mean_of(std::span<const train::JobIteration> runs,
   return sum / static_cast<double>(runs.size());
 }
 
-double bytes_sent(const Scenario& scenario, const plan::Plan& plan) {
+double bytes_sent(const Scenario& scenario, const train::NetworkJob& job) {
   double most = 0;
-  for (const plan::Group& group : plan.groups) {
+  for (const train::JobPiece& piece : job.pieces) {
     coll::Collective collective = exchange_of(scenario);
-    collective.bytes = static_cast<double>(group.bytes.value);
+    collective.bytes = static_cast<double>(piece.bytes);
     most += coll::traffic(coll::with_chosen_algorithm(collective)).max_per_rank;
   }
   return most;
 }
 
-void fill_summary(const Scenario& scenario, const plan::Plan& plan, const train::JobResult& job,
-                  Result& result) {
+void fill_summary(const Scenario& scenario, const train::NetworkJob& planned,
+                  const train::JobResult& job, Result& result) {
   Summary& summary = result.summary;
   const std::size_t first = first_steady(scenario, job.iterations);
   const auto steady = std::span(job.iterations).subspan(first);
@@ -51,12 +51,17 @@ void fill_summary(const Scenario& scenario, const plan::Plan& plan, const train:
   constexpr double kRounding = 1e-9; // times count from the start of the run
   // Where the difference is rounding the exact number is taken, so that equal workers wait for
   // nobody.
-  fill_work(scenario, 0, std::abs(compute - work) > kRounding * period ? compute : work, summary);
+  double codec_s = 0;
+  for (const train::JobPiece& piece : planned.pieces) {
+    codec_s += piece.encode_s + piece.decode_s;
+  }
+  fill_work(scenario, codec_s, std::abs(compute - work) > kRounding * period ? compute : work,
+            summary);
   fill_communication(mean_of(steady, [](const Run& run) { return run.communication_s; }),
                      mean_of(steady, [](const Run& run) { return run.exposed_s; }), summary);
   summary.straggler_wait_s = std::max(0.0, *summary.compute_s - work);
   summary.makespan_s = job.iterations.back().end_s;
-  summary.wire_bytes = exchanges(scenario) ? bytes_sent(scenario, plan) : 0;
+  summary.wire_bytes = exchanges(scenario) ? bytes_sent(scenario, planned) : 0;
   summary.staleness_mean = 0;
   summary.staleness_max = 0;
   fill_speedup(scenario,
@@ -75,7 +80,9 @@ void fill_lists(const Scenario& scenario, const plan::Plan& plan, coll::Algorith
                 const train::JobResult& job, Result& result) {
   const train::JobIteration& last = job.iterations.back();
   BucketCost plain;
-  plain.algorithm = coll::name(algorithm);
+  plain.algorithm = is_compressed(scenario)
+                        ? coll::row(scenario.communication.compression.method).name
+                        : coll::name(algorithm);
   result.buckets =
       plain_buckets(scenario, plan, std::vector<BucketCost>(plan.groups.size(), plain));
   for (std::size_t g = 0; g < result.buckets.size(); ++g) {
@@ -135,7 +142,7 @@ Result run_network(const Scenario& scenario) {
                               " servers; the others have nothing to do");
   }
   result.links = links_of(scenario.cluster.fabric->fabric(), run);
-  fill_summary(first, plan, job, result);
+  fill_summary(first, all.front(), job, result);
   fill_lists(first, plan, all.front().collective.algorithm, job, result);
   if (packets) {
     fill_tensors(job, job.iterations.back().start_s, result);

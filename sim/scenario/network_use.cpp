@@ -22,9 +22,15 @@ void check_servers(const io::Json& tree, const ParseContext& context, const Scen
                                 "alpha_beta");
   };
   const Communication& communication = scenario.communication;
-  if (is_compressed(scenario)) {
-    refuse("/communication/compression/method",
-           "compression " + std::string(coll::row(communication.compression.method).name));
+  const coll::CompressionRow& method = coll::row(communication.compression.method);
+  if (method.kind != coll::CompressionKind::codec && method.kind != coll::CompressionKind::dense) {
+    refuse("/communication/compression/method", "compression " + std::string(method.name));
+  }
+  if (communication.compression.scale_agreement) {
+    refuse("/communication/compression/scale_agreement", "scale_agreement");
+  }
+  if (is_compressed(scenario) && communication.compression.count_scale_bytes) {
+    refuse("/communication/compression/count_scale_bytes", "count_scale_bytes");
   }
   if (communication.reduce_broadcast) {
     refuse("/communication/exchange", "reduce_broadcast");
@@ -50,11 +56,12 @@ bool sends_by_program(const Scenario& scenario) {
   const Training& training = scenario.training;
   const Communication& communication = scenario.communication;
   const plan::Planner& planner = plan::planner(communication.schedule);
+  const bool servers = communication.collective == coll::AlgorithmId::parameter_server;
   const bool has_job = training.algorithm == TrainingAlgorithm::sync_sgd ||
                        training.algorithm == TrainingAlgorithm::parameter_server;
   return !has_job || accumulates_or_shards(scenario) || training.overlap.any() ||
-         is_compressed(scenario) || communication.reduce_broadcast || !planner.fits_networks() ||
-         !times_beside_exchanges(scenario).empty();
+         (is_compressed(scenario) && !servers) || communication.reduce_broadcast ||
+         !planner.fits_networks() || !times_beside_exchanges(scenario).empty();
 }
 
 // Each line refuses one thing that the simulated networks do not model, at the key that asks for

@@ -177,6 +177,78 @@ TEST_CASE("network run: one server on a star of flows takes what its link takes"
         within(compute + 2 * (2 * kBytes / 1.25e9 + 2e-5), 1e-9));
 }
 
+namespace {
+
+// Codecs at 2 and 4 GB/s, sums at 10 GB/s.
+const std::string kCodec =
+    R"("compression": {"method": "truncate16", "encode_Bps": 2e9, "decode_Bps": 4e9}, )";
+const std::string kAdds = R"(, "reduction_Bps": 1e10)";
+
+} // namespace
+
+TEST_CASE("network run: a codec of servers is half the bytes, and time of workers and servers") {
+  // The same run written down without a codec: layers that take longer by encoding and decoding
+  // their own gradient, half the bytes, and a server that adds more slowly: it decodes 4 pushes,
+  // adds them, and encodes the sum once.
+  const double per_byte = 2 * (1e-10 + 1 / 4e9) + 2 * (1 / 2e9) / 4;
+  for (const std::string model : {"flow", "packet"}) {
+    for (const std::string next_forward : {"per_layer", "barrier"}) {
+      for (const std::string overlap : {"true", "false"}) {
+        CAPTURE(model);
+        CAPTURE(next_forward);
+        CAPTURE(overlap);
+        const std::string more = model == "packet" ? kDctcp : "";
+        const std::string how = R"("schedule": "wfbp", "next_forward": ")" + next_forward +
+                                R"(", "overlap_backward": )" + overlap + ", ";
+        const study::Result coded = run_case({.network = with_links(model, kAdds + more),
+                                              .training = kServer,
+                                              .communication = how + kCodec});
+        CHECK(*coded.summary.codec_compute_s == within(6e6 / 2e9 + 6e6 / 4e9, 1e-12));
+        CHECK(*coded.summary.wire_bytes == within(3e6, 1e-12)); // of a worker
+        // With a barrier all decoding comes first; without overlap encoding delays the second
+        // message alone.
+        if (overlap == "true" && next_forward == "per_layer") {
+          Case plain{.network = with_links(model, R"(, "reduction_Bps": )" +
+                                                      std::to_string(1 / per_byte) + more),
+                     .training = kServer,
+                     .communication = how};
+          std::string text = text_of(plain);
+          const auto replace = [&](const std::string& from, const std::string& to) {
+            REQUIRE(text.find(from) != std::string::npos);
+            text.replace(text.find(from), from.size(), to);
+          };
+          replace(R"("forward_s": 0.001, "backward_s": 0.003, "gradient_bytes": 2000000)",
+                  R"("forward_s": 0.0015, "backward_s": 0.004, "gradient_bytes": 1000000)");
+          replace(R"("forward_s": 0.002, "backward_s": 0.003, "gradient_bytes": 4000000)",
+                  R"("forward_s": 0.003, "backward_s": 0.005, "gradient_bytes": 2000000)");
+          CHECK(*coded.summary.iteration_time_s ==
+                within(*study::testing::run_text(text).summary.iteration_time_s,
+                       model == "flow" ? 1e-9 : 1e-6));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("network run: a codec of one server on a star of flows is that of alpha-beta") {
+  for (const std::string codec :
+       {R"("compression": "fp16", )",
+        R"("compression": {"method": "quantize8", "encode_Bps": 3e9, "decode_Bps": 5e9}, )",
+        R"("compression": {"method": "custom_codec", "ratio": 3, "encode_Bps": 1e9}, )"}) {
+    for (const std::string mode : {"sync", "async"}) {
+      CAPTURE(codec);
+      CAPTURE(mode);
+      const auto time = [&](const std::string& model) {
+        return period({.nodes = mode == "sync" ? 4 : 1,
+                       .network = with_links(model, kAdds),
+                       .training = kServer + R"("mode": ")" + mode + R"(", )",
+                       .communication = R"("schedule": "single", )" + codec});
+      };
+      CHECK(time("flow") == within(time("alpha_beta"), 1e-9));
+    }
+  }
+}
+
 TEST_CASE("network run: packets are a little slower than flows, for the ring") {
   const Case flow{.network = with_links("flow")};
   const Case packet{.network = with_links("packet", R"(, "packet": {"transport": {"kind": "window",
@@ -282,8 +354,8 @@ TEST_CASE("network run: what a simulated network cannot run is an error that say
        "/training/overlap/exchange: must be 1 where every message is simulated");
   says({.network = with_links("packet", kDctcp),
         .training = kServer,
-        .communication = R"("compression": {"method": "fp16"}, )"},
-       "compression fp16 is not defined for servers on a simulated network");
+        .communication = R"("compression": {"method": "quantize8", "scale_agreement": true}, )"},
+       "scale_agreement is not defined for servers on a simulated network");
   says({.network = with_links("flow"), .cluster = R"("gpus_per_node": 2, )"},
        "2 GPUs per node need the network inside the node");
   says({.network = with_links("alpha_beta", kDctcp)}, "packet has no meaning");

@@ -56,15 +56,19 @@ struct MessageClass {
 // What is exchanged as a unit: a tensor, a bucket, or a slice of one of them.
 struct JobPiece {
   std::uint32_t first_layer{}, last_layer{}; // forward order; ready after backward of first_layer
-  std::int64_t bytes{};
+  std::int64_t bytes{};                      // as sent
+  // Codecs, on the compute thread of every worker: before the piece is sent, and before the update
+  // of its first layer.
+  double encode_s = 0, decode_s = 0;
   MessageClass message_class{};
 };
 
 struct JobServers {
   std::uint32_t count = 1;
   coll::Placement placement = coll::Placement::dedicated;
-  bool whole = false; // dedicated: whole pieces on server index mod count; else even parts
-  double add_s_per_byte = 0;
+  bool whole = false;        // dedicated: whole pieces on server index mod count; else even parts
+  double add_s_per_byte = 0; // of a push, which is decoded first
+  double encode_s_per_byte = 0; // of a sum, or, async, of the weights after each push
   // Nobody waits for anybody: a worker computes, pushes and pulls on its own, and a server adds and
   // answers each push. The pieces are one message, and the job ends after workers x iterations
   // updates.

@@ -32,6 +32,7 @@ AsyncServerJob::AsyncServerJob(const NetworkJob& job)
   }
   for (const JobPiece& piece : job.pieces) {
     bytes_ += piece.bytes;
+    compute_s_ += piece.encode_s + piece.decode_s;
   }
   for (std::uint32_t worker = 0; worker < job.workers; ++worker) {
     compute(0, worker);
@@ -135,8 +136,8 @@ void AsyncServerJob::hand_over(double now, std::uint32_t worker, std::uint32_t s
 
 void AsyncServerJob::arrived(double now, std::uint32_t worker, std::uint32_t server) {
   double& free = adder_free_s_[server];
-  free =
-      std::max(free, now) + static_cast<double>(part_bytes(server)) * job_.servers->add_s_per_byte;
+  free = std::max(free, now) + static_cast<double>(part_bytes(server)) *
+                                   (job_.servers->add_s_per_byte + job_.servers->encode_s_per_byte);
   additions_.push(free, worker * servers_ + server);
 }
 

@@ -145,8 +145,8 @@ void ServerJob::arrived(double now, std::uint32_t piece, std::uint32_t server) {
   }
   arrivals_[part] = 0;
   const double pushes = job_.workers - (dedicated_ ? 0 : 1);
-  const double seconds =
-      pushes * static_cast<double>(part_bytes(piece, server)) * job_.servers->add_s_per_byte;
+  const double seconds = static_cast<double>(part_bytes(piece, server)) *
+                         (pushes * job_.servers->add_s_per_byte + job_.servers->encode_s_per_byte);
   if (seconds > 0) {
     adder_free_s_[server] = std::max(adder_free_s_[server], now) + seconds;
     additions_.push(adder_free_s_[server], static_cast<std::uint32_t>(part));

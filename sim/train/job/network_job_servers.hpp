@@ -5,7 +5,8 @@
 //   FIFO        as soon as they are in the list
 //   by layer    the smallest (first layer, ready time, piece, server) first, while fewer than
 //               credit_bytes of the list are handed over and not complete
-// A server adds one part after the other: pushes x bytes x add_s_per_byte (COL 5.10).
+// A server adds one part after the other: pushes x bytes x add_s_per_byte (COL 5.10),
+// and then encodes the sum: bytes x encode_s_per_byte.
 #include <cstdint>
 #include <functional>
 #include <queue>

@@ -42,6 +42,14 @@ JobWorkers::JobWorkers(const NetworkJob& job)
     updates_ = layer_updates(step);
   }
   first_update_ = total_of(updates_) > 0 ? 0 : job.update_s;
+  update_s_ = job.update_s;
+  for (const JobPiece& piece : job.pieces) {
+    if (piece.bytes > 0) {
+      updates_[job.next_forward == NextForward::barrier ? 0 : piece.first_layer] += piece.decode_s;
+      update_s_ += piece.decode_s;
+      backward_s_ += piece.encode_s;
+    }
+  }
   group_pieces();
   for (std::uint32_t w = 0; w < job.workers; ++w) {
     start_iteration(w, 0);
@@ -72,12 +80,26 @@ void JobWorkers::group_pieces() {
       while (next < order_.size() && pieces[order_[next]].first_layer == layer) {
         ++next;
       }
-      if (next > begin || layer == 0) { // the last group is also the end of backward
-        groups_.push_back({offset, next});
-      }
+      add_groups(begin, next, layer == 0, offset);
     }
   } else {
-    groups_.push_back({backward_s_, order_.size()});
+    double offset = std::accumulate(job_.backward_s.rbegin(), job_.backward_s.rend(), 0.0);
+    add_groups(0, order_.size(), true, offset);
+  }
+}
+
+// Pieces from `begin` to `end` in their order, whose gradients are there at `offset`. A piece that
+// is encoded is ready when that is done. The last group is also the end of backward.
+void JobWorkers::add_groups(std::size_t begin, std::size_t end, bool last, double& offset) {
+  for (std::size_t next = begin; next < end; ++next) {
+    const double encode_s = job_.pieces[order_[next]].encode_s;
+    if (encode_s > 0 && next > begin) {
+      groups_.push_back({offset, next});
+    }
+    offset += encode_s;
+  }
+  if (end > begin || last) {
+    groups_.push_back({offset, end});
   }
 }
 
@@ -238,8 +260,8 @@ void JobWorkers::record(JobResult& result) const {
       const double factor = jitter_.compute(w, i + 2);
       record.compute_end_s = std::max(record.compute_end_s, backward_start_s_[at(i, w)] + backward);
       record.mean_work_s +=
-          (backward + factor * (job_.update_s + forward_s_)) / static_cast<double>(job_.workers);
-      update = std::max(update, factor * job_.update_s);
+          (backward + factor * (update_s_ + forward_s_)) / static_cast<double>(job_.workers);
+      update = std::max(update, factor * update_s_);
     }
     record.exchange_start_s = record.compute_end_s;
     record.exchange_end_s =

@@ -4,9 +4,11 @@
 //
 //   forward l    t = max(t, every piece with layer l is back) + f (u(l) + forward_s[l])
 //                with a barrier layer 0 waits for all pieces, and u is all before it
-//   backward     piece ready at t + f (backward_s of the last layer .. of its first_layer)
+//   backward     piece ready at t + f (backward_s of the last layer .. of its first_layer, and the
+//                encode_s of the pieces up to it)
 //
-// t is the clock of the worker, f the factor of worker and iteration, u(l) the update of the layer;
+// t is the clock of the worker, f the factor of worker and iteration, u(l) the update of the layer
+// after decoding the pieces whose first layer it is;
 // the first iteration has no update and waits for nothing. A forward is computed at once as far as
 // its pieces are back, so that the only events are pieces that become ready and ends of backward.
 // Pieces of 0 bytes are ignored.
@@ -55,6 +57,7 @@ private:
     std::uint32_t missing = 0; // pieces
   };
   void group_pieces();
+  void add_groups(std::size_t begin, std::size_t end, bool last, double& offset);
   void run_forward(double now, std::uint32_t worker);
   void start_backward(std::uint32_t worker);
   void start_iteration(std::uint32_t worker, std::int64_t iteration);
@@ -67,6 +70,7 @@ private:
   const NetworkJob& job_;
   Jitter jitter_;
   std::vector<double> updates_; // [layer]
+  double update_s_ = 0;         // with decoding
   double first_update_ = 0;     // the whole update, before layer 0, where layers have no shares
   double forward_s_ = 0, backward_s_ = 0;
   std::vector<std::uint32_t> order_;
