@@ -1,10 +1,12 @@
 #pragma once
-// 95 % intervals of A and B of a line t = A + B n (CAL 4.4).
+// 95 % confidence intervals of A (s) and B (s per byte) in a fitted line t = A + B n (CAL 4.4).
 //
-//   table      value +- t(0.975, N-2) sqrt(var);  s^2 = sum w (A + B n - t)^2 / (N-2) over N sizes,
+//   table      one time per size: value +- t(0.975, N-2) sqrt(var), N sizes, w the weights of the
+//              fit (line_fit.hpp); s^2 = sum w (A + B n - t)^2 / (N-2),
 //              D = sum w sum w n^2 - (sum w n)^2, var A = s^2 sum w n^2 / D, var B = s^2 sum w / D
-//   repeated   percentiles of 200 lines through resampled passes: what repeats together (one pass
-//              over all sizes) is drawn together. Reproducible: a stream of the seed.
+//   bootstrap  several passes over all sizes: 2.5 and 97.5 % percentiles of 200 lines, each fitted
+//              to passes drawn with replacement. A pass is drawn as a whole, because its times have
+//              the state of the machine in common. The same seed gives the same intervals.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,12 +22,11 @@ struct LineIntervals {
   std::optional<base::Interval> startup_s, per_byte_s; // s, s per byte
 };
 
-// Student's t with N - 2 degrees of freedom, where every size has one time. Both empty for fewer
-// than 3 sizes.
+// The intervals `table`. `fit` must be the fit of `data`. Both are empty for fewer than 3 sizes.
 [[nodiscard]] LineIntervals table_intervals(const LineFit& fit, std::span<const Datum> data);
 
-// Needs two passes (asserted). Contains the values of `line`. Both empty where no resample has two
-// sizes.
+// The intervals `bootstrap`, widened where needed to contain the value of `line`. Needs two passes
+// (asserted). Both are empty if no resample has two sizes.
 [[nodiscard]] LineIntervals bootstrap_intervals(const Line& line, const Group& group, Robust robust,
                                                 std::uint64_t seed);
 

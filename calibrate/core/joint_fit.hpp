@@ -1,13 +1,14 @@
 #pragma once
-// From times of collectives to the cost of a link (CAL 4.5). Every algorithm has its own counts,
+// Fits the cost of a link to measured times of collectives (CAL 4.5). The time of a collective is
 //
 //   t = a alpha + c beta + g gamma        ring all-reduce: 2(P-1), 2(P-1)/P n, (P-1)/P n
 //
-// so times of several operations and ranks give alpha (s per message), beta (s per byte), gamma (s
-// per byte added) in one fit with equal relative errors, none below 0. What the data cannot tell
-// apart shows in the singular values of the weighted design with columns of unit length. Most
-// all-reduces have c = 2 g, so that alone they never separate beta and gamma, whatever P; recursive
-// doubling (c = g) or a broadcast (g = 0) next to them does.
+// where the counts a, c and g follow from its algorithm, P ranks and n bytes. Times of several
+// collectives therefore give alpha (s per message), beta (s per byte) and gamma (s per byte added)
+// in one least-squares fit of relative errors, with no value below 0. The singular values of the
+// weighted design matrix, its columns scaled to unit length, show which values the data determine.
+// Most all-reduces have c = 2 g, so that all-reduces alone never separate beta from gamma, whatever
+// P is; times of recursive doubling (c = g) or of a broadcast (g = 0) separate them.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -20,11 +21,10 @@ namespace stepsim::calibrate {
 
 using Counts = std::array<double, 3>; // of alpha, beta, gamma
 
-// How often alpha, beta and gamma count in the time of a collective of `bytes`: the a, c, g of its
-// closed form (COL 5). A `pingpong` counts as one message, whatever the algorithm and the ranks.
-// Other operations: empty for fewer than two ranks, for words that are not known, where the
-// operation does not have the algorithm, for allgatherv, for algorithms that add in switches, and
-// where the time is not linear in alpha, beta and gamma (blocks).
+// The counts a, c and g in the closed form (COL 5) of a collective of `bytes` bytes. `pingpong` is
+// one message of `bytes`, whatever `algorithm` and `ranks` are. Empty for fewer than two ranks, an
+// unknown word, an operation that the algorithm does not have, allgatherv, algorithms that add in
+// switches, and closed forms that are not linear in alpha, beta and gamma (blocks).
 [[nodiscard]] std::optional<Counts> cost_counts(std::string_view op, std::string_view algorithm,
                                                 std::int64_t ranks, double bytes);
 
@@ -38,14 +38,14 @@ struct JointFit {
   // false: the data do not determine the value. It is then 0, and the other values carry its part
   // of the times.
   std::array<bool, 3> identifiable{};
-  // 95 %; empty for a value held at 0, and where there are no more rows than values.
+  // 95 % confidence; empty for a value held at 0, and if there are no more rows than fitted values.
   std::array<std::optional<base::Interval>, 3> intervals;
-  double smallest_singular_value{}; // of all three columns, relative to the largest
-  double max_error{};               // |relative|
+  double smallest_singular_value{}; // divided by the largest one, of the matrix of all columns
+  double max_error{};               // largest |relative error| of a row
 };
 
-// Needs a row (asserted). Of values that the data cannot tell apart the last is left out first:
-// gamma, then beta, then alpha.
+// Fits `rows`, of which there must be at least one (asserted). While the data cannot tell values
+// apart, one of these is left out: gamma before beta, beta before alpha.
 [[nodiscard]] JointFit fit_jointly(std::span<const JointRow> rows);
 
 } // namespace stepsim::calibrate

@@ -1,11 +1,12 @@
 #pragma once
-// Measured times of collectives of one system, of several shapes, for a fit of the library model
-// (CLU 8.1): logs of nccl-tests or rccl-tests, samples, and a table in CSV with the columns
+// Reads measured times of collectives of one system, on several shapes (nodes x GPUs per node), for
+// a fit of the library model (CLU 8.1). Files are logs of nccl-tests or rccl-tests, files of kind
+// samples, and CSV tables with the columns
 //
-//     system,op,nodes,gpus_per_node,bytes,time_us        further columns are not read
+//     system,op,nodes,gpus_per_node,bytes,time_us        further columns are ignored
 //
-// Operation and shape are what a log says of itself. Equal operation, shape and size in several
-// files become one point, the median.
+// A log names its own operation and lists its devices, which give the shape. All times of one
+// operation, shape and size, from whatever files, become one point with their median.
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -17,25 +18,28 @@
 namespace stepsim::calibrate {
 
 struct MeasurementOptions {
-  std::optional<std::string> system;           // of a table with several
-  std::optional<library::Operation> operation; // only this one; of logs that do not say
-  std::optional<library::Shape> shape;         // of logs that do not list their devices
-  bool several_devices = false;                // logs of different GPUs are taken together
-  std::string importer; // program and version, for the `source` of the samples
+  std::optional<std::string> system; // reads only this system's rows of tables; empty = all
+  // Reads only this operation, and takes it for logs that do not name theirs; empty = all.
+  std::optional<library::Operation> operation;
+  std::optional<library::Shape> shape; // for logs that do not list their devices
+  bool several_devices = false;        // accepts several systems or kinds of GPU in one fit
+  std::string importer;                // program and version, for the `source` of the samples
 };
 
 struct LibraryMeasurements {
   std::vector<library::MeasuredPoint> points; // sorted
   std::set<std::string> sources;              // systems and devices
-  // Rows without a usable operation, shape, size or time; all-gathers and reduce-scatters below 4
-  // bytes per rank.
+  // Number of rows left out: those without a usable operation, shape, size or time, and all-gathers
+  // and reduce-scatters of less than 4 bytes per rank.
   std::size_t skipped{};
   std::vector<std::string> warnings;
 };
 
-// Reads files, and the files of folders with those below them, by path. Throws InputError: a file
-// named by itself that cannot be read, no usable row at all (the message lists what each file of a
-// folder lacked), several systems in a table without `system`, logs of two kinds of GPU.
+// Reads the files of `paths`, and all files below its folders in the order of their paths. Throws
+// InputError if a file named in `paths` cannot be read, or is a table of several systems and
+// `system` is not given; a file of a folder with such a fault is skipped. Throws InputError, too,
+// if no row is usable (the message says what each file lacked), and for several systems or kinds of
+// GPU without `several_devices`.
 [[nodiscard]] LibraryMeasurements read_measurements(const std::vector<std::string>& paths,
                                                     const MeasurementOptions& options);
 

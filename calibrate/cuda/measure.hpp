@@ -1,8 +1,9 @@
 #pragma once
-// The whole measurement, as one call without CUDA types: verifies, then times, and hands out one
-// JSON line after the other (records.hpp), the last of kind `end` whatever happens. A wrong result
-// is noted with operation, algorithm, P, n, rank, index, got and expected, and not timed; the other
-// parts go on, and the call throws SimulationError in the end.
+// The whole GPU measurement as one function without CUDA types. It verifies every result, then
+// measures times, and writes JSON lines (records.hpp): a header first, a line of kind `end` last,
+// after an error, too. A wrong result is noted with operation, algorithm, P (ranks), n (elements),
+// rank, index, got and expected; its part, collectives or kernels, is then not timed, the other
+// part goes on, and the call throws SimulationError at its end.
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
@@ -11,39 +12,39 @@
 namespace stepsim::calibrate::gpu {
 
 struct MeasureOptions {
-  std::uint32_t ranks = 0;      // 0: ranks_for; not with `nccl`: there every device is one rank
+  std::uint32_t ranks = 0;      // 0 = chosen by ranks_for(); `nccl` ignores it: one rank per device
   bool nccl = false;            // measure NCCL alone: no collectives of our own, no kernels
   bool collectives = true;      // measure collectives
   bool kernels = true;          // measure kernels
   bool timing = true;           // false: only verify
   bool dense = false;           // more sizes (collective_sizes, kernel_sizes)
-  std::int64_t block_bytes = 0; // of lp, whole elements; 0 = optimal for the link
+  std::int64_t block_bytes = 0; // block of lp (linear pipeline), a multiple of 4; 0 = optimal
   bool strict = false;          // passes that differ by more than 5 % are an error
-  double max_seconds = 300;     // of timing; a note counts the blocks left out after that
-  double total_seconds = 0;     // of everything; 0 = no limit. What is left out then is noted
-  std::function<bool()> stop{}; // asked between measurements: true ends them, as no time left does
-  std::uint64_t seed = 1;       // of sizes and of the order of the blocks
+  double max_seconds = 300;     // limit of all timing; a note counts measurements left out
+  double total_seconds = 0;     // limit of the whole call; 0 = none. The end line says if it is up
+  std::function<bool()> stop{}; // polled between measurements; true ends them like a time limit
+  std::uint64_t seed = 1;       // for the random sizes and the order of the measurements
   std::string program = "gpu_bench";
-  std::string revision, command; // of the header of the records; "" = unknown
+  std::string revision, command; // written into the header line; "" = unknown
 };
 
-// There is no device, no driver or no NCCL to measure with: exit code 77.
+// Thrown if there is no device, driver or NCCL to measure with; the commands exit with code 77.
 class NotAvailable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-using Sink = std::function<void(const std::string&)>; // a line, with its end
+using Sink = std::function<void(const std::string&)>; // takes one line, line end included
 
-// One rank per device where there are two or more, so that messages cross the links between them;
-// else eight ranks that share the one device. `asked` = 0: nobody asked for a number.
+// The number of ranks: `asked` if it is > 0; else one per device if there are two or more, so that
+// messages cross the links between them; else eight that share the one device.
 [[nodiscard]] constexpr std::uint32_t ranks_for(std::uint32_t asked, int devices) {
   constexpr std::uint32_t kOnOneDevice = 8;
   return asked > 0 ? asked : devices > 1 ? static_cast<std::uint32_t>(devices) : kOnOneDevice;
 }
 
-// `records` gets the JSON lines, the header first, and `progress` lines for people. Throws
-// NotAvailable without a device, or without NCCL where that is asked for; SimulationError for a
-// wrong result, a failed call, or, with `strict`, passes that differ.
+// `records` gets the JSON lines, `progress` gets lines for people. Throws NotAvailable if there is
+// no device, or no NCCL with options.nccl; SimulationError for a wrong result, a failed CUDA call
+// and, with `strict`, passes that differ.
 void measure(const MeasureOptions& options, const Sink& records, const Sink& progress);
 
 } // namespace stepsim::calibrate::gpu

@@ -1,12 +1,15 @@
 #pragma once
-// A collective as what one process does (CAL 8): steps of at most one message out and one in, from
-// the schedule that the simulator evaluates. fp32 vectors; offsets and counts are in elements.
+// The part of one process in a collective (CAL 8): a list of steps, each with at most one message
+// to send and one to receive, from the schedule that the simulator evaluates. Vectors are fp32;
+// offsets and counts are in elements.
 //
-//   step k   post both messages, wait for both, add what came in if it is added
+//   step k   post both messages, wait for both; add the received one if it is to be reduced
 //
-// In trees that spread data (mst down the tree, also of an all-reduce; scatter of a be broadcast) a
-// message is acknowledged, so that a round means delivery as in the model (CAL D11). Steps of `lp`
-// are not waited for one by one: a block goes on as soon as it is here (wire.hpp).
+// In trees that spread data, the sender waits for an acknowledgement, so that its step ends when
+// the message has been delivered, as in the model (CAL D11). These are the way down of `mst`
+// (binomial tree) and the scatter of the `be` broadcast (scatter, then all-gather). The steps of
+// `lp` (linear pipeline) do not wait for each other: a block is sent on as soon as it has arrived
+// (wire.hpp).
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -26,7 +29,7 @@ struct Kind {
 };
 [[nodiscard]] std::string_view algorithm_name(const Kind& kind);
 [[nodiscard]] std::string name(const Kind& kind); // "lp allreduce"
-// What can be asked for, in the order of tables.
+// All kinds that can be run, in the order of the tables that are printed.
 [[nodiscard]] std::span<const Kind> kinds();
 
 struct Message : ElementMessage {
@@ -35,18 +38,18 @@ struct Message : ElementMessage {
 
 struct MessageOptions {
   std::int64_t segment_bytes = 32768; // also the block of `lp`
-  bool acknowledge = true;            // false: no message waits for a reply
+  bool acknowledge = true;            // false: no sender waits for a reply
 };
 
-// All messages in program order, root 0; of a sparse kind `bytes` is 8 k. `ring` broadcast and
-// reduce are the chain of `lp` in exactly P blocks of whole elements, the first ones one element
-// longer where P does not divide their number. `bytes` must be whole elements. Empty for one rank
-// or no bytes.
+// All messages of all ranks in program order; the root is rank 0. `bytes` must be a multiple of 4;
+// a sparse kind has 8 bytes per entry. `ring` broadcast and reduce are the chain of `lp` with
+// exactly P blocks; if P does not divide the number of elements, the first blocks are one element
+// longer. Empty for one rank or no bytes.
 [[nodiscard]] std::vector<Message> messages_of(const Kind& kind, std::uint32_t ranks,
                                                std::int64_t bytes, const MessageOptions& options);
 
-// What one process does at a time. Numbers are those of the schedule; steps in which it does
-// nothing are left out.
+// A step of one process, with its number in the schedule. Steps in which the process neither sends
+// nor receives are left out.
 struct Step {
   std::int64_t number{};
   std::optional<Message> send, receive;

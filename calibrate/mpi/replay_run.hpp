@@ -1,8 +1,9 @@
 #pragma once
-// Executes training steps for real (CAL 9). A compute thread waits until absolute deadlines, so
-// that errors do not add up, and queues every bucket when it is ready; the calling thread, the only
-// one that talks to MPI, takes buckets in that order and runs the real collective, one at a time:
-// the single channel of the model.
+// Executes training steps with real MPI messages (CAL 9). A second thread stands in for computing:
+// it waits until the planned time of every bucket, always counted from the start of the iteration,
+// so that delays do not add up, and then queues the bucket. The calling thread, the only one that
+// calls MPI, runs the collectives of the queued buckets one at a time, as the single channel of the
+// model does.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,16 +20,16 @@ struct ReplayOptions {
   std::int64_t iterations = 10; // after the warm-up
   std::int64_t warm_up = 2;
   Compute compute = Compute::sleep;
-  bool library = false; // MPI_Iallreduce instead of our schedules
+  bool library = false; // MPI_Iallreduce instead of the schedules that the simulator evaluates
   MessageOptions messages;
 };
 
 struct BucketTimes { // from the start of the iteration
   double ready_s{}, start_s{}, end_s{};
 };
-// Each time is that of the slowest rank, from the start of the iteration: iteration_s to the end of
-// the update, compute_s to the end of backward. barrier_s is the length of the barrier before the
-// start, no part of iteration_s.
+// Times of the slowest rank, each the maximum over ranks: iteration_s from the start of the
+// iteration to the end of the update, compute_s from the start to the end of backward. barrier_s is
+// the time in the barrier before the start, which is not part of iteration_s.
 struct IterationTimes {
   double iteration_s{}, compute_s{}, barrier_s{};
   std::vector<BucketTimes> buckets;
@@ -37,8 +38,9 @@ struct ReplayRun {
   std::vector<IterationTimes> iterations;
 };
 
-// One result per plan, iterations of the plans in turn. All ranks get the same. Throws
-// SimulationError where a sum is wrong, which is checked in the first iteration of each plan.
+// Runs the plans in turn, one iteration each, and returns one result per plan, the same on all
+// ranks. `watchdog` is armed for every iteration. Throws SimulationError if a sum is wrong, which
+// is checked in the first iteration of each plan.
 [[nodiscard]] std::vector<ReplayRun> run_replay(std::span<const ReplayPlan> plans,
                                                 const ReplayOptions& options, Wire& wire,
                                                 Watchdog& watchdog);

@@ -1,7 +1,8 @@
 #pragma once
-// gTop-k with real messages (CAL 8.2): k entries up a binomial tree, merged by the operator that
-// the simulator calls (SPA 6), then down again. An entry is its index and its value as fp32; a list
-// of fewer than k entries is padded with entries that the receiver ignores.
+// The gTop-k all-reduce over MPI (CAL 8.2): lists of k entries are reduced up a binomial tree and
+// the result is broadcast down the tree. Two lists are merged by the simulator's own top-k operator
+// (coll/operators/global_top_k.hpp, SPA 6). An entry is a 32-bit index and an fp32 value; a list of
+// fewer than k entries is padded with entries that the receiver ignores.
 #include <cstdint>
 #include <vector>
 
@@ -16,18 +17,19 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == kEntry);
 
-// k entries of a vector of 16 k. Values are whole numbers, exact in fp32, and others for every
-// rank.
+// Input of `rank` for a check: k entries of a vector of 16 * k elements, one in every 16. The
+// values are pseudo-random integers that are exact in fp32 and differ from rank to rank.
 [[nodiscard]] coll::SparseVector sparse_selection(std::uint32_t rank, std::uint32_t k);
-// What all ranks must hold in the end.
+// The list that every rank must hold after run_sparse() if all began with their sparse_selection().
 [[nodiscard]] coll::SparseVector expected_sparse(std::uint32_t ranks, std::uint32_t k);
 
-// `program` of a sparse kind; `list` is this rank's selection before and the result after.
+// Runs the steps of this rank. `program` must be of a sparse kind (asserted). `list` holds the
+// selection of this rank before the call and the global top k after it.
 void run_sparse(const Program& program, Wire& wire, coll::SparseVector& list);
 
-// Seconds of one merge of two lists of k entries, with unpacking one from a message and packing the
-// result into one: median of 9. No message is sent; the caller decides whether other ranks merge at
-// the same time.
+// Seconds to unpack a list of k entries from a message, merge it with a second list and pack the
+// result: the median of 9 merges. No message is sent; the caller decides whether other ranks merge
+// at the same time.
 [[nodiscard]] double merge_seconds(std::uint32_t k);
 
 } // namespace stepsim::calibrate::mpi

@@ -1,6 +1,6 @@
 #pragma once
-// What the commands of stepsim-calibrate share besides cli/shell. Exit codes are those of stepsim,
-// with one more for what this machine cannot do.
+// Constants of the commands of stepsim-calibrate. Their exit codes are those of stepsim
+// (cli/shell/app.hpp) and kSkipped, for what this machine cannot do.
 #include <string_view>
 
 namespace stepsim::calibrate {

@@ -1,6 +1,6 @@
 #pragma once
-// The table of `compare --algorithms` and `compare --rows`: alternatives of one scenario
-// (alternatives.hpp), and scenarios of their own, each at every combination of the axes.
+// The table of `compare --algorithms` and `compare --rows`: alternatives of a base scenario
+// (alternatives.hpp) and further whole scenarios, each run at every combination of the axes.
 #include <span>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace stepsim::study {
 
-// A row that is a scenario of its own and no change of the base.
+// A scenario of `compare --rows`, which does not derive from the base scenario.
 struct NamedScenario {
   std::string name;
   io::Json tree; // short forms expanded
@@ -18,19 +18,23 @@ struct NamedScenario {
 
 struct AlternativesOptions {
   int jobs = 1;            // threads
-  bool break_even = false; // also find where a compression beats overlapped dense training
+  bool break_even = false; // also find the bandwidths at which compression is faster
 };
 
-// All alternatives and all `others` for every combination of the axes (may be none): rows with
-// `algorithm`, the varied fields, summary keys (`staleness_mean` 0 where training is synchronous),
-// `ratio` to the best of the same combination, `assumes`, and with `break_even` (null unless the
-// row is compressed and did not fail)
-//   break_even_Bps     [bandwidth where it is as fast as overlapped dense training, ..]
-//   compression_wins   [{from_Bps, to_Bps}, ..] where it is faster; open intervals, from 0 and to
-//                      null where that goes on to the end of what is searched, 10 Mb/s to 10 Tb/s
-// Sorted by combination, then time; rows that failed last, with null for ratio and `assumes`.
-// `ranking` and `batches` of the Comparison stay empty. Throws InputError if an alternative cannot
-// be parsed at any of a sample of combinations.
+// Runs all of `chosen` and `others` at every combination of `axes`, which may be empty. A row has
+//   algorithm          name of the alternative or scenario
+//   the varied fields and the summary keys; staleness_mean is 0 for synchronous training
+//   ratio              iteration_time_s / the least iteration_time_s of the same combination
+//   assumes            its assumptions in words
+// and with options.break_even, compared with overlapped dense training at 10 Mb/s to 10 Tb/s (null
+// for rows without compression and rows that failed),
+//   break_even_Bps     [bandwidth at which both are equally fast, ..]
+//   compression_wins   [{from_Bps, to_Bps}, ..] open intervals in which compression is faster;
+//                      from_Bps 0: from 10 Mb/s on, to_Bps null: up to 10 Tb/s
+// Rows are sorted by combination, then by iteration time; failed rows come last in their
+// combination, with null for `ratio` and `assumes`. `ranking` and `batches` of the Comparison stay
+// empty. Throws InputError if, for one of the rows' scenarios, none of a sample of combinations can
+// be parsed.
 [[nodiscard]] Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes,
                                               std::span<const Alternative> chosen,
                                               std::span<const NamedScenario> others, Files& files,

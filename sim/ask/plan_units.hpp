@@ -1,6 +1,7 @@
 #pragma once
-// The best sharding units of a scenario next to those of its framework, of one layer each and of
-// all layers together (TRN 6, 8.3). Every row equals a run with its wrapping.
+// Finds the best sharding units of a scenario and compares them with the default units of its
+// framework, with one unit per layer and with one unit of all layers (TRN 6, 8.3). Every row is the
+// result of a full run with its units.
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,24 +17,29 @@ struct PlannedUnits {
   std::string name; // optimal, configured, default, layer, all
   double step_s{};
   double memory_bytes{};
-  std::optional<bool> fits;      // memory_bytes of the scenario; empty without
+  std::optional<bool> fits;      // into /training/sharding/memory_bytes; empty if not given
   std::vector<UnitResult> units; // forward order
 };
 
 struct UnitPlanning {
   plan::UnitPlan plan;
-  std::optional<std::int64_t> largest_unit; // that memory and keys allow, in parameters
-  std::vector<PlannedUnits> rows;           // optimal first; `default` is that of the preset
+  // Most parameters that memory_bytes and max_unit_parameters allow in a unit; empty: no limit.
+  std::optional<std::int64_t> largest_unit;
+  // optimal; configured, if the policy of the scenario is neither optimal nor that of the preset;
+  // default, which is that of the preset; layer; all.
+  std::vector<PlannedUnits> rows;
   std::vector<std::string> warnings;
 };
 
-// `scenario` must shard parameters. Throws SimulationError as best_units() and runs do.
+// `scenario` must shard parameters. Throws SimulationError as best_units() and run() do.
 [[nodiscard]] UnitPlanning plan_sharding_units(const Scenario& scenario);
+// The row `name`, which must exist.
 [[nodiscard]] const PlannedUnits& row_of(const UnitPlanning& planning, std::string_view name);
 
+// The object that `plan-units --json` prints.
 [[nodiscard]] io::Json unit_planning_tree(const Scenario& scenario, const UnitPlanning& planning);
-// Settings for PyTorch's FSDP with a Python snippet that applies them; `tree` is the scenario as it
-// was read, for its digest.
+// The settings for PyTorch's FSDP, with a Python snippet that applies them and the SHA-256 of
+// `tree`, the scenario as it was read.
 [[nodiscard]] io::Json fsdp_units_tree(const Scenario& scenario, const io::Json& tree,
                                        const UnitPlanning& planning);
 

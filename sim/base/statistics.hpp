@@ -11,8 +11,8 @@ namespace stepsim::base {
 // Takes values in any order.
 [[nodiscard]] double median(std::span<const double> values);
 
-// The value below which the part `share` (0 to 1) of ascending values lies, linear between two
-// neighbours: 0.5 is the median. Needs at least one value (asserted).
+// The quantile `share` (0 to 1; 0.5 is the median) of n values in ascending order, interpolated
+// linearly at position share * (n - 1). Needs at least one value (asserted).
 [[nodiscard]] double quantile(std::span<const double> ascending, double share);
 
 struct LineFit { // y = intercept + slope x

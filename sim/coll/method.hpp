@@ -1,7 +1,7 @@
 #pragma once
-// Which of the three evaluators answers for a collective, and the check that no time lies below
-// its physical bound.
-//   closed_form  formula; empty where none exists (COL 3)
+// Chooses one of the three evaluators of a collective, and checks that no time lies below its
+// physical bound.
+//   closed_form  formula, which not every case has (COL 3)
 //   max_plus     sweep over the schedule in program order; no contention; O(ranks) memory
 //   events       the same transfers through a network model
 // They agree to 1e-9 wherever their assumptions coincide.
@@ -12,40 +12,44 @@
 
 namespace stepsim::coll {
 
-// The cheapest evaluator that is exact here: closed_form where it is equal (not a bound) and parts
-// divide or chunking is real, where nothing is sent, and where what is asked for has no schedule
-// (cost forms paper and ideal, ring_startup_2p); else max_plus; events for parameter servers that
-// max_plus does not know (max_plus_defined), on two levels for flat algorithms that share
-// interfaces (the ring, and lp in rank order, do not), and always on a fabric.
+// The cheapest evaluator that is exact for `collective`. The first rule that holds decides:
+//   events        the links are a fabric
+//   closed_form   there is a formula and all ranks are alike, and either the formula equals the
+//                 schedule (no upper bound, parts_divide()), or nothing is sent, or there is no
+//                 schedule for it (cost forms paper and ideal, all-reduce with ring_startup_2p)
+//   events        a parameter server without max_plus_defined(), or shares_interfaces()
+//   max_plus      everything else
 [[nodiscard]] Method automatic_method(const Collective& collective);
 
-// Seconds by `method`, from time 0. Throws SimulationError where that evaluator has no answer, and
-// as check_bound; only the printed cost forms (paper, ideal) may lie below the bound.
+// Seconds from time 0 to the end of the collective, by `method`. Throws SimulationError if `method`
+// cannot time it, and as check_bound() does; the cost forms paper and ideal are not checked.
 [[nodiscard]] double seconds(const Collective& collective, Method method);
 
 // Throws SimulationError naming operation, algorithm, ranks and bytes if `seconds` lies below the
-// lower bound by more than 1e-9 of it (on a fabric 1e-8). Measured steps are not checked: small
-// messages may be faster than the slope of large ones.
+// lower bound by more than 1e-9 of it (on a fabric 1e-8). Collectives timed by measured steps
+// (measured_steps.hpp) are not checked: small messages may be faster than the slope of large ones.
 void check_bound(const Collective& collective, Method method, double seconds);
 
 // Whether every part of the schedule has as many bytes as the closed form assumes (COL 2.5).
 [[nodiscard]] bool parts_divide(const Collective& collective);
 
-// Several ranks behind one interface send at once, so that max_plus only estimates: a flat
-// algorithm on two levels, but not the ring and the pipeline in rank order, which leave every node
-// once.
+// Whether several ranks of a node send through one interface at once, so that max_plus only
+// estimates. This holds for flat algorithms on several nodes with fewer interfaces than ranks,
+// except the ring and lp (linear pipeline) in rank order, which leave every node once.
 [[nodiscard]] bool shares_interfaces(const Collective& collective);
 
-// True for a flat ring and a pipeline in rank order, which cross the border of every node once each
-// way.
+// Whether only one rank of every node sends to another node, and only one receives from another:
+// true for a flat ring and for lp in rank order.
 [[nodiscard]] bool leaves_nodes_once(const Collective& collective);
 
-// What to say where an algorithm leaves a node of several ranks through one interface only: a flat
-// one (CLU 3.8), and leaders where a node has several interfaces (COL 5.9). Empty otherwise.
+// The warning that an algorithm uses one interface per node and that others know both levels: for
+// flat algorithms on nodes of several ranks (CLU 3.8), and for hierarchical_leader on nodes with
+// several interfaces (COL 5.9). Empty otherwise, and if no such other algorithm exists.
 [[nodiscard]] std::optional<std::string> idle_interfaces(const Collective& collective);
 
 // Whether max_plus only estimates because the algorithm gives every rank a fixed share of an
-// interface (COL 5.9): that share is right for transfers of equal size that start together.
+// interface (COL 5.9). The share is exact if all transfers have one size and start together, as
+// with equal ranks and parts that divide; then this is false.
 [[nodiscard]] bool static_share_estimates(const Collective& collective);
 
 } // namespace stepsim::coll

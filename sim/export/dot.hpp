@@ -1,7 +1,7 @@
 #pragma once
-// A fabric as text for Graphviz: `dot -Tsvg`. Hosts are ellipses on the lowest row, switches boxes
-// above them, one row per level (links to the nearest host); one edge per cable with its rate in
-// Gbit/s and its latency in us, of both directions where they differ.
+// Writes a fabric as a Graphviz graph, for `dot -Tsvg`. Hosts are ellipses in the lowest row. A
+// switch is a box in row h if its nearest host is h links away. Every cable is one edge, labelled
+// with its rate in Gbit/s and its latency in us, or with two values if its directions differ.
 #include <string>
 #include <string_view>
 
@@ -9,7 +9,7 @@
 
 namespace stepsim::io {
 
-// A quoted id of the DOT language, in one line.
+// `text` as a quoted identifier of the DOT language; line ends become spaces.
 [[nodiscard]] std::string dot_quoted(std::string_view text);
 
 [[nodiscard]] std::string dot_text(const net::Fabric& fabric, std::string_view name);

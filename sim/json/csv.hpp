@@ -10,16 +10,17 @@
 namespace stepsim::io {
 
 struct CsvRow {
-  std::int64_t line{}; // where it starts, from 1
+  std::int64_t line{}; // line of the file in which the row starts, from 1
   std::vector<std::string> fields;
 };
 
-// The separator is a tab if the first row has tabs and no comma. Throws InputError for a quote that
-// is not closed or followed by text.
+// The rows of `text`; `file` is its name for error messages. The separator is a tab if the first
+// row has tabs and no comma, else a comma. Throws InputError if a quoted field is not closed, or if
+// text follows its closing quote.
 [[nodiscard]] std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file);
 
-// Appends a field, quoted where it holds a comma, a quote or a line end. Line ends and tabs stay;
-// other characters that steer a terminal are escaped (base/printable.hpp).
+// Appends a field, in quotes if it holds a comma, a quote or a line end. Line ends and tabs are
+// kept; other control characters are escaped (base/printable.hpp).
 void append_csv_cell(std::string& out, std::string_view text);
 
 } // namespace stepsim::io

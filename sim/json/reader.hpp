@@ -1,10 +1,10 @@
 #pragma once
-// Reading an object key by key with all checks of the house: missing, wrong type, out of range,
-// unknown key with the nearest known one. Problems are collected; Problems::throw_if_any throws
-// them together.
+// Reads a JSON object key by key and checks it: missing keys, wrong types, values out of range, and
+// unknown keys with the nearest known one. Problems are collected; Problems::throw_if_any() throws
+// all of them together.
 //
 //     Fields fields(json, problems, kCluster);            // the rows of the object's keys
-//     const double latency = fields.number("latency_s");  // range and default are those of its row
+//     const double latency = fields.number("latency_s");  // range and default of its row (key.hpp)
 //     const auto nodes = fields.integer("nodes");
 //     fields.no_more();                                   // unknown keys
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace stepsim::io {
 
-// Of the files that are read and written: their key schema_version.
+// The schema_version of the files that this program reads and writes.
 inline constexpr std::int64_t kSchemaVersion = 1;
 
 // Keys are string literals, or live at least as long as the Fields.
@@ -32,16 +32,17 @@ class Fields {
 public:
   // `json` must be an object; if not, one problem is recorded and every key reads as absent.
   Fields(const Json& json, Problems& problems);
-  // `object`: the row of the object, or of several forms of which one is an object.
+  // `object`: the row of the object, or a row of kind `either` with an object among its forms.
   Fields(const Json& json, Problems& problems, const Key& object);
 
   [[nodiscard]] bool has(std::string_view key) const; // present and not null
   // The raw value (null pointer if absent, a JSON null if given so); marks the key as known.
   const Json* any(std::string_view key);
 
-  // By the row of the key: required, or with the row's default, which null also stands for. `_or`,
-  // `required_` and `optional_` are for keys whose default, or whether they have one, depends on
-  // the rest of the file. Of several forms the number counts.
+  // The functions from here to row() take the range and the default from the row of the key. A key
+  // without a default is required; for the others null means the default. The functions `_or`,
+  // `required_` and `optional_` are for keys whose default, or lack of one, depends on the rest of
+  // the file. If a row has several forms, its number is read.
   double number(std::string_view key);
   double number_or(std::string_view key, double fallback);
   double required_number(std::string_view key);
@@ -64,18 +65,19 @@ public:
     const auto given = optional_word(key);
     return given ? words.find(*given) : std::nullopt;
   }
-  // A key that is not required is empty without a default.
+  // "" if the key is absent, not required and without a default.
   std::string text(std::string_view key);
   std::optional<std::string> optional_text(std::string_view key);
-  // The elements of a list; none where it is left out. A list whose row asks for an element is
-  // refused without one: "needs at least one `element`".
+  // The elements of a list, none if it is absent. With `element`, for rows that ask for at least
+  // one, an empty list is a problem: "needs at least one `element`".
   std::span<const Json> list(std::string_view key);
   std::span<const Json> list(std::string_view key, std::string_view element);
-  // The row of a key, which must be there; all members of a map have the same.
+  // The row of a key, which must exist (asserted). All members of a map share one row.
   [[nodiscard]] const Key& row(std::string_view key) const;
 
-  // Required forms: a problem "required" is recorded when absent, and a harmless value returned.
-  // With a fallback the key is optional.
+  // The functions from here to array() read keys without a row. Without a fallback the key is
+  // required: if it is absent, a problem "required" is added, and the lowest allowed value, "" or
+  // the first word is returned.
   double number(std::string_view key, Range range);
   double number(std::string_view key, Range range, double fallback);
   std::optional<double> optional_number(std::string_view key, Range range);
@@ -85,7 +87,8 @@ public:
   bool boolean(std::string_view key, bool fallback);
   std::string string(std::string_view key);
   std::string string(std::string_view key, std::string fallback);
-  // One of `words`; index into them. Unknown words are problems with the nearest known one.
+  // The index in `words` of the word that is given. An unknown word adds a problem that names the
+  // nearest known one.
   std::size_t word(std::string_view key, std::span<const std::string_view> words,
                    std::optional<std::size_t> fallback);
   template <class Enum, std::size_t N>
@@ -97,27 +100,27 @@ public:
   // The array's elements, empty if absent or wrong.
   std::span<const Json> array(std::string_view key, bool required);
 
-  // `schema_version` (1, also if absent; higher: "written by a newer stepsim"), `kind` (if present
-  // must be `kind`; required also where its row says so), `name`, `$schema`. Throws what was found
-  // so far where the file is no object or of another kind.
+  // Checks the keys of the header: schema_version (at most kSchemaVersion, 1 if absent), kind (must
+  // be `kind`; may be absent unless `kind_required` or its row says otherwise), name and $schema.
+  // Throws InputError with the problems so far if the file is no object or has another kind.
   void header(std::string_view kind, bool kind_required = false);
-  // No key of the rows is unknown, whether it was asked for or not.
+  // Marks all keys of the rows as known, read or not.
   void know_all();
-  // Every key not asked for is a problem "unknown key, did you mean ...?".
+  // Adds a problem "unknown key, did you mean ...?" for every key that is not known.
   void no_more();
   [[nodiscard]] const Json& json() const { return json_; }
   [[nodiscard]] Problems& problems() { return problems_; }
 
 private:
-  // The value, or null and a problem that says what is expected.
+  // The value of the key. If it is absent, adds a problem with what is `expected` and returns null.
   const Json* required(std::string_view key, std::string_view expected);
 
   const Json& json_;
-  // The row of the key, or of its form that is a number.
+  // The row of the key; if the row has several forms, the form that is a number.
   [[nodiscard]] const Key& number_row(std::string_view key) const;
 
   const Key* object_ = nullptr;
-  // The row found last; keys are mostly asked for in the order of the rows.
+  // The row found last. The next search starts after it: most keys are read in the order of rows.
   mutable std::size_t last_row_ = static_cast<std::size_t>(-1);
   Problems& problems_;
   std::vector<std::string_view> known_;

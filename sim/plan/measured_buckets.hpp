@@ -1,13 +1,13 @@
 #pragma once
-// The buckets that a trace was measured with.
+// Schedule `trace`: one message per bucket that the trace was measured with.
 #include "plan/problem.hpp"
 
 namespace stepsim::plan {
 
 struct ScheduleOptions;
 
-// Needs a measured bucket of every item (asserted). As with ddp the buckets are launched in the
-// order of their numbers: none is sent before an earlier one is ready. O(items log items).
+// Every item must have a measured bucket (asserted). As with ddp, buckets are launched in the order
+// of their numbers: no bucket is sent before all earlier buckets are ready. O(items log items).
 [[nodiscard]] Plan plan_trace(const Problem& problem, const ScheduleOptions& options);
 
 } // namespace stepsim::plan

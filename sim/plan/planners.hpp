@@ -1,10 +1,11 @@
 #pragma once
-// The table of schedules: what exists, and one call to run any of them. Adding one = a .cpp and a
-// header with a function `Plan plan_NAME(const Problem&, const ScheduleOptions&)`, and one row in
-// planners.cpp. The row also names how its messages travel (sending.hpp): one at a time for most.
+// The table of schedules, and make_plan(), which runs any of them. A new schedule needs a .cpp and
+// a header with a function `Plan plan_NAME(const Problem&, const ScheduleOptions&)`, and one row in
+// planners.cpp. The row also names the discipline by which its messages are sent (sending.hpp),
+// which for most schedules is one at a time.
 //
-// A planner sees only items with bytes (at least one) and decides the groups and, for each, the
-// time before which it must not start (`ready`); all other times follow in `replay_groups`.
+// A planner gets one or more items, all of them with bytes > 0. It decides the groups and the
+// earliest start of each group (`ready`); replay_groups() computes all other times.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,9 +16,9 @@
 
 namespace stepsim::plan {
 
-// A row of the table. Here stand the schedules that other code names; any other is a constant in
-// the header of its own file, from 100 on (fixed_count.hpp), so that a new one changes nothing but
-// its files and the table.
+// The number of a schedule, by which its row is found. Listed here are the schedules that other
+// files refer to. Any other schedule defines its number, from 100 on, in its own header
+// (fixed_count.hpp), so that adding a schedule changes only its files and the table.
 enum class Schedule : std::uint8_t {
   wfbp,
   single,
@@ -39,31 +40,32 @@ struct Sending;
 struct SendInput;
 struct SendTimes;
 
+// What a planner needs to know. With forward times, messages go on into the next iteration, so that
+// make_plan() alone cannot give their times.
 enum class Needs : std::uint8_t {
-  cost,            // any
-  linear_cost,     // start-up and data must be separable (MER D18)
-  linear_forward,  // linear_cost and forward times: a plan alone has no times
-  forward,         // any cost
-  selection_costs, // of a sparse compression: no planner of this table (omgs.hpp)
+  cost,            // a cost function of messages, of any form
+  linear_cost,     // a cost whose start-up and data can be told apart (MER D18)
+  linear_forward,  // such a cost, and the times of the next forward pass
+  forward,         // any cost, and the times of the next forward pass
+  selection_costs, // the selection times of a sparse compression; omgs.hpp plans, not make_plan()
   buckets,         // a measured bucket of every item with bytes
 };
 
 struct Planner {
   Schedule schedule;
   std::string_view name;
-  std::string_view summary;                            // one line for --help
-  Plan (*run)(const Problem&, const ScheduleOptions&); // null for omgs (omgs.hpp)
-  std::span<const std::string_view> keys;              // option keys that have a meaning for it
-  void (*send)(const Sending&, const SendInput&, SendTimes&);
+  std::string_view summary;                                   // one line for --help
+  Plan (*run)(const Problem&, const ScheduleOptions&);        // null for omgs (omgs.hpp)
+  std::span<const std::string_view> keys;                     // option keys that it reads
+  void (*send)(const Sending&, const SendInput&, SendTimes&); // how messages are sent
   Needs needs = Needs::cost;
-  // What the options make of it, in words: "buckets of 25 MiB, the first of 1 MiB"; null where
-  // the summary says all.
+  // The values of its options in words, such as "buckets of 25 MiB, the first of 1 MiB"; null if
+  // the summary says enough.
   std::string (*settings)(const ScheduleOptions&) = nullptr;
-  // One of those that `compare --algorithms all` lines up; the others need more keys, or are
-  // variants of these.
+  // Whether `compare --algorithms all` runs it. Schedules that need more keys, and variants of a
+  // schedule that is compared, are left out.
   bool compared = false;
-  // The buckets depend on the cost of messages.
-  bool reads_cost = false;
+  bool reads_cost = false; // the buckets depend on the cost of messages
 
   [[nodiscard]] bool needs_linear_cost() const {
     return needs == Needs::linear_cost || needs == Needs::linear_forward;
@@ -73,13 +75,13 @@ struct Planner {
   }
   // Whether the planner reads the option `key`.
   [[nodiscard]] bool has(std::string_view key) const;
-  // One message at a time, in the order of the buckets.
+  // Whether messages are sent one at a time, in the order of the buckets.
   [[nodiscard]] bool one_channel() const;
-  // Every message has an all-gather of its own in the next forward pass.
+  // Whether every message is followed by its own all-gather in the next forward pass.
   [[nodiscard]] bool gathers_back() const;
-  // Its messages can go through a simulated network.
+  // Whether its messages can go through a simulated network.
   [[nodiscard]] bool fits_networks() const;
-  // Problem files give neither forward times nor measured buckets.
+  // Whether it can plan a problem file, which has neither forward times nor measured buckets.
   [[nodiscard]] bool fits_problem_files() const {
     return !needs_forward() && needs != Needs::buckets;
   }
@@ -90,13 +92,13 @@ struct Planner {
 [[nodiscard]] const Planner* find_planner(std::string_view name);
 [[nodiscard]] const Planner& planner(Schedule schedule);
 
-// Items of 0 bytes are taken out, the planner runs, all times are computed forward from its groups
-// (`replay_groups`), and every empty item is put back into the group of the next item with bytes,
-// or of the last one (MER 5, common rules). The problem must be valid: ready times non-decreasing,
-// bytes >= 0; without items the plan is empty. Where the schedule needs forward times the groups
-// have no start and end, and the finish is the last ready time. Throws UsageError for `exhaustive`
-// with more than 20 items with bytes, for a cost that is not linear where it must be, for too many
-// chunks, and for `omgs`.
+// The plan of `problem` by `schedule`: runs the planner on the items with bytes > 0, computes all
+// times from its groups by replay_groups(), and then adds every item of 0 bytes to the group of the
+// next item with bytes, or to the last group (MER 5, common rules). `problem` must be valid
+// (asserted): ready times non-decreasing, bytes >= 0. The plan of no items is empty. A schedule
+// that needs forward times gets groups without start and end, and the last ready time as finish.
+// Throws UsageError for `exhaustive` with more than 20 items with bytes, for a cost that is not
+// linear if the schedule needs a linear one, for `priority` with too many chunks, and for `omgs`.
 [[nodiscard]] Plan make_plan(const Problem& problem, Schedule schedule,
                              const ScheduleOptions& options = {});
 

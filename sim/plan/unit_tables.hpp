@@ -1,6 +1,7 @@
 #pragma once
-// What the planner of sharding units looks up: the times of every possible unit, and bounds on what
-// any division of the last layers takes. Layers count from 0; seconds.
+// Lookup tables of the planner of sharding units (unit_planner.hpp): the times of every allowed
+// unit, and lower bounds on the times of the last layers, however they are divided into units.
+// Layers are numbered from 0; all times are in seconds.
 #include <cstddef>
 #include <limits>
 #include <vector>
@@ -10,7 +11,7 @@
 namespace stepsim::plan {
 
 inline constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-// Periods that differ by less, relatively, are equal.
+// Two periods whose relative difference is below this count as equal.
 inline constexpr double kEqualPeriods = 1e-12;
 
 struct UnitSeconds {
@@ -20,16 +21,17 @@ struct UnitSeconds {
   double reduce{};
 };
 
-// Lower bounds on any division of layers first .. L - 1 into allowed units; 0 for no layers.
+// Lower bounds for the layers first .. L - 1, each over all divisions into allowed units; 0 for no
+// layers.
 struct RestOfLayers {
   double forward{};
   double backward{};
-  double gathers{};      // of all units
-  double regathers{};    // in backward
-  double reduces{};      // of all units
-  double stream{};       // gathers, regathers and reductions together
-  double first_gather{}; // of the unit that begins here
-  double first_reduce{};
+  double gathers{};      // sum over the units, in forward
+  double regathers{};    // sum over the units, in backward
+  double reduces{};      // sum over the units
+  double stream{};       // sum of gathers, regathers and reductions
+  double first_gather{}; // of the unit that begins with layer `first`
+  double first_reduce{}; // of the same unit
 };
 
 class UnitTables {
@@ -38,7 +40,7 @@ public:
   explicit UnitTables(const UnitProblem& problem);
 
   [[nodiscard]] std::size_t layers() const { return layers_; }
-  // Of the unit of layers first .. last.
+  // The times of the unit of layers first .. last, which must be allowed().
   [[nodiscard]] UnitSeconds unit(std::size_t first, std::size_t last) const;
   [[nodiscard]] bool allowed(std::size_t first, std::size_t last) const {
     return last < ends_[first];
@@ -52,8 +54,8 @@ private:
   void fill_rest(const UnitProblem& problem);
 
   std::size_t layers_;
-  std::vector<double> forward_;    // sums of the first layers
-  std::vector<double> backward_;   // the same
+  std::vector<double> forward_;    // [i] sum over the layers before layer i, i = 0 .. L
+  std::vector<double> backward_;   // [i] likewise
   std::vector<double> gather_;     // [place]
   std::vector<double> reduce_;     // [place]
   std::vector<std::size_t> ends_;  // [first] one past the last layer of the largest allowed unit

@@ -1,6 +1,7 @@
 #pragma once
-// In which order the operations of one iteration can be evaluated: after everything that they wait
-// for at distance 0, and after the operation before them on their stream.
+// Orders the operations of one iteration for evaluation: every operation comes after the operations
+// that it waits for at distance 0 (in the same iteration) and, unless it is on a priority stream,
+// after the previous operation of its stream.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace stepsim::program {
 
-// The operations of every stream in issue order, the tail left out or alone.
+// Operations by stream, in issue order.
 struct StreamLists {
   std::vector<std::uint32_t> first; // streams + 1 positions in `operations`
   std::vector<std::uint32_t> operations;
@@ -17,18 +18,21 @@ struct StreamLists {
     return {operations.data() + first[stream], operations.data() + first[stream + 1]};
   }
 };
+// The operations of one iteration, without the tail of the program.
 [[nodiscard]] StreamLists stream_lists(const Program& program);
+// The operations of the tail, which run once after the last iteration.
 [[nodiscard]] StreamLists tail_lists(const Program& program);
 
 struct IssueOrder {
   std::vector<std::uint32_t> order; // the operations of one iteration; shorter if there is a cycle
-  // Operations of which each waits for the next one in the same iteration, the last for the first;
-  // empty for a valid program.
+  // A cycle: each operation waits for the next one of the list, in the same iteration, and the last
+  // for the first. Empty for a valid program.
   std::vector<std::uint32_t> cycle;
 };
 
-// Streams that start their operations in issue order count: fifo and at_once; on a priority stream
-// any operation may overtake. List order if that is valid. O(operations + waits).
+// The order of program.operations if it is valid, else another valid order. fifo and at_once
+// streams start their operations in issue order; on a priority stream an operation may overtake
+// another. O(operations + waits).
 [[nodiscard]] IssueOrder issue_order(const Program& program);
 
 } // namespace stepsim::program

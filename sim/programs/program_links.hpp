@@ -1,5 +1,5 @@
 #pragma once
-// The cluster of a program file: how long its collectives take.
+// Times the collectives of a program file on the cluster that the file describes.
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -17,14 +17,13 @@ namespace stepsim::study {
 enum class ProgramSpan { all, node, replica };
 
 struct CollectiveTime {
-  double startup_s{}; // with links of infinite bandwidth and free adding
-  double data_s{};    // the rest
+  double startup_s{}; // time at infinite bandwidth and free adding; 0 with a curve or a fabric
+  double data_s{};    // the rest of the time
 };
 
 class ProgramLinks {
 public:
-  // `cluster`: the object of the file, `root` the file itself. Throws InputError with the problems
-  // of the object.
+  // `cluster` is the object /cluster of the file `root`. Throws InputError with all its problems.
   ProgramLinks(const io::Json& cluster, const io::Json& root, Files& files);
 
   [[nodiscard]] std::uint32_t ranks() const;
@@ -34,7 +33,9 @@ public:
   // replaces them.
   [[nodiscard]] program::LinkConstants constants() const;
 
-  // Start-up and data of `bytes` bytes. A problem at `place` where the algorithm cannot run there.
+  // The time of a collective of `bytes` bytes. Adds a problem at `place`, and returns 0, if the
+  // algorithm cannot run on these ranks, or if `span` is node or replica and the cluster has a
+  // fabric, a cost curve, no intra_network, or nodes that differ.
   [[nodiscard]] CollectiveTime time(program::Kind collective, coll::AlgorithmId algorithm,
                                     double bytes, ProgramSpan span, const io::Json& place,
                                     io::Problems& problems) const;

@@ -5,11 +5,12 @@
 
 namespace stepsim::study {
 
-// Fills units, plan, method and events of `out`: with inner step a unit is a fragment, or a layer
-// with outer_gate layer; with inner sync_sgd the buckets of an island come first.
+// Makes the program whose iteration is one round, and fills units, plan, method and events of
+// `out`. Every outer message is a unit: a fragment, or a layer if the key outer_gate is "layer". If
+// the key inner is "sync_sgd", the buckets of an island are units, too, and come first.
 [[nodiscard]] program::Program make_rounds(const Scenario& scenario, ScenarioProgram& out);
 
-// Layers of every fragment, from 0 in forward order, ascending.
+// [fragment] its layers, numbered from 0 in forward order, ascending.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>>
 layers_of_fragments(std::uint32_t layers, std::uint32_t fragments, FragmentPattern pattern);
 

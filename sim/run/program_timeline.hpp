@@ -1,5 +1,6 @@
 #pragma once
-// The timeline of a run that is a program: one track per stream of a node, one span per operation.
+// The timeline of a run that was evaluated as a program (program/training_program.hpp): one track
+// per stream, one span per operation.
 #include <cstdint>
 
 #include "engine/timeline.hpp"
@@ -7,8 +8,9 @@
 
 namespace stepsim::study {
 
-// Draws the iterations first..last (from 0) of rank `rank`, or of all ranks where they are equal,
-// as the tracks of `node`.
+// Adds the iterations first..last of rank `rank` (numbered from 0, both included) as tracks of node
+// `node`. If all ranks are equal, the run holds the times of rank 0 only, which are taken for every
+// `rank`. Operations of length 0 are left out.
 void draw_program(const ProgramRun& run, std::uint32_t node, std::uint32_t rank, std::int64_t first,
                   std::int64_t last, engine::Timeline& timeline);
 

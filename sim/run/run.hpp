@@ -1,5 +1,7 @@
 #pragma once
-// scenario -> result.
+// Runs a scenario. One function per training algorithm makes the result (run_sync.hpp,
+// run_pipeline.hpp, run_program.hpp, ..); run() picks it, checks the limit of simulated time, and
+// compares a compressed run with the same run uncompressed. Synchronous training:
 //   scenario -> merge problem -> plan (buckets) -> step (compute + messages) -> result
 #include <cstdint>
 #include <string_view>
@@ -8,23 +10,25 @@
 
 namespace stepsim::study {
 
-// Warning of a synchronous run whose workers differ; the text of `run` says it below the buckets.
+// Warning of a synchronous run whose workers differ; `stepsim run` prints it below the table of
+// buckets.
 inline constexpr std::string_view kEqualWorkers =
     "buckets, layers and the timeline are those of equal workers";
 
-// Throws SimulationError where the run cannot be simulated: beyond /limits/simulated_s, for an
-// algorithm that these ranks cannot run, for messages that never complete.
+// Throws SimulationError if the run lasts longer than /limits/simulated_s in simulated time, if its
+// collective algorithm does not work on these ranks, or if a message never completes.
 [[nodiscard]] Result run(const Scenario& scenario);
 
-// Replications run the same scenario with other random factors: the first with the scenario's own
-// seed, the others with seeds made from it and their number.
+// The seed of a replication, which is the same scenario with other random numbers: `seed` itself
+// for replication 0, else a 53-bit hash of `seed` and `replication`.
 [[nodiscard]] std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication);
-// The scenario with that seed wherever it draws: factors of computing and exchanges, ECMP, spraying
-// and losses of packets.
+// The scenario with replication_seed() for all its random numbers: the factors of compute and
+// exchange times, ECMP, packet spraying and packet losses.
 [[nodiscard]] Scenario replicated(const Scenario& scenario, std::int64_t replication);
-// Means over replications of the iteration time, its parts and bounds, and the makespans; speed-up
-// and throughput follow from them. The 95 % interval of the iteration time is by Student's t.
-// Everything else is that of the first replication, also completion times of messages (fct_*).
+// Runs `replications` replications, numbered from 0. The iteration time, its parts and bounds, and
+// the makespans are means over them; speed-up and throughput follow from these means, and Student's
+// t gives the 95 % interval of the iteration time. All other values, the completion times of
+// messages (fct_*) among them, are copied from replication 0.
 [[nodiscard]] Result run_replications(const Scenario& scenario, std::int64_t replications);
 
 } // namespace stepsim::study

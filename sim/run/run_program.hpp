@@ -1,13 +1,15 @@
 #pragma once
-// Training with micro-batches or sharding: the scenario becomes a program, and its evaluators give
-// the result (TRN 2.3). Equal workers have an exact period; jitter and stragglers are followed
-// rank by rank.
+// Runs a scenario as a program (scenario_program.hpp): training with micro-batches, sharding, local
+// steps or delayed updates, and slowdowns by overlap that the formulas of steps do not cover. The
+// evaluators of programs give the result (TRN 2.3). If all workers are equal, one rank stands for
+// all of them and the period is exact; with random factors or stragglers every rank is evaluated.
+// On a simulated network the period is a mean over iterations.
 #include "run/result.hpp"
 
 namespace stepsim::study {
 
-// Throws SimulationError as scenario_program(), and where ranks that differ would have too many
-// operations.
+// Throws SimulationError as scenario_program() and evaluated() do: among others if there are more
+// operations times ranks times iterations than can be recorded.
 [[nodiscard]] Result run_program(const Scenario& scenario);
 
 } // namespace stepsim::study

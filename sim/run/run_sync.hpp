@@ -1,14 +1,16 @@
 #pragma once
-// Synchronous training by a step of compute and messages: every planner, DeAR, priority,
-// reduce and broadcast, compressed exchanges, workers that differ.
+// Synchronous training as one step of compute and messages that repeats. It covers every schedule
+// (plan/planners.hpp), exchanges by all-reduce or by reduce and broadcast, compressed exchanges,
+// and workers that differ.
 #include "run/result.hpp"
 
 namespace stepsim::study {
 
-// Also synchronous parameter servers whose workers are alike. Without random factors and stragglers
-// all iterations have the steady period; that the first waits for nothing shows in the makespan
-// alone. Where workers differ every iteration has times of its own, and buckets, layers and the
-// timeline are those of equal workers. Throws SimulationError as the evaluators do.
+// Runs sync_sgd, and parameter_server in mode sync unless run_server_rounds() takes it. If all
+// workers are equal, every iteration has the steady period; only the makespan shows that the first
+// iteration waits for no earlier exchange. If workers differ, every iteration has its own times,
+// but the buckets, layers and timeline are computed for equal workers (kEqualWorkers). Throws
+// SimulationError as the evaluators of collectives do.
 [[nodiscard]] Result run_sync(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -1,7 +1,7 @@
 #pragma once
 // A synchronous step whose computing and exchanges slow each other down (TRN 3.1). The program of
-// the scenario is evaluated by events, and the layers and messages of the step get the lengths that
-// they have there, so that everything that is made from a step counts the slowdown:
+// the scenario is evaluated by events; layers and messages of the step then get the durations that
+// the events gave, so that buckets, layers and timeline include the slowdown:
 //
 //     backward   |--3--|-2-|-1-|          |--3--|--2----|-1--|     2 and 1 are stretched while
 //     channel          |====3====|2|1|            |====3====|2|1|  message 3 is under way
@@ -12,12 +12,13 @@ namespace stepsim::study {
 
 struct StretchedStep {
   train::StepInput input;
-  double period_s{};      // by events
-  double first_shift_s{}; // how much sooner the first iteration ends, which follows no other
+  double period_s{};      // steady iteration time
+  double first_shift_s{}; // how much sooner the first iteration ends: no exchange slows its forward
 };
 
-// Of a scenario of equal workers with training.overlap. `input`: its step without slowdown. Throws
-// SimulationError where the scenario has no program.
+// The workers of `scenario` must be equal; `input` is its step without the slowdown of
+// /training/overlap. Throws SimulationError if the scenario has no program, if its stages overlap
+// with more than one iteration, or if a slowdown reaches forward and /training/input_s is above 0.
 [[nodiscard]] StretchedStep stretched_step(const Scenario& scenario, train::StepInput input);
 
 } // namespace stepsim::study

@@ -1,7 +1,7 @@
 #pragma once
-// What a scenario leaves open and what decides a time all the same: every key of the resolved
-// scenario that the file does not hold and whose value has an effect here, with the reason for the
-// value. A comparison must not depend on a default that its reader does not see.
+// The defaults that have an effect on the times of a scenario: every key of the resolved scenario
+// that is not in the file and whose value matters here, with the reason for the value. They are
+// shown, so that no comparison depends on a default that its reader does not see.
 //
 //     {"pointer": "/communication/schedule", "value": "trace", "reason": "5 measured buckets"}
 #include <string>
@@ -13,19 +13,21 @@
 namespace stepsim::study {
 
 struct DefaultValue {
-  std::string pointer; // into the resolved scenario, but for copy_bandwidth_Bps
+  std::string pointer; // JSON pointer into the resolved scenario, or of a key that it leaves out
   io::Json value;
   std::string reason;
-  bool decisive = false;  // printed after `assumed:` by `run`
-  bool from_node = false; // the node type that the scenario names fills it
+  bool decisive = false;  // `stepsim run` prints it after "assumed:"
+  bool from_node = false; // the value comes from the node type that the scenario names
 };
 
-// The decisive defaults: "schedule trace (5 measured buckets), reduction_Bps 0"; "" without any.
+// The decisive defaults as text: "schedule trace (5 measured buckets), reduction_Bps 0"; empty if
+// there are none.
 [[nodiscard]] std::string defaults_text(const std::vector<DefaultValue>& defaults);
 
-// The defaults of `scenario`, which was parsed from the tree `written`, in the order of the
-// resolved scenario, the schedule first. copy_bandwidth_Bps, which a resolved scenario leaves out
-// where it is not given, comes last with the value null.
+// The defaults of `scenario`, which was parsed from the tree `written`: the schedule first, then
+// the order of the resolved scenario. Last come, with the value null,
+// /communication/copy_bandwidth_Bps and /training/overlap, which a resolved scenario does not hold
+// if they are not given.
 [[nodiscard]] std::vector<DefaultValue> defaults_that_decide(const io::Json& written,
                                                              const Scenario& scenario);
 

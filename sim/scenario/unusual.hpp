@@ -1,7 +1,7 @@
 #pragma once
-// Sanity bounds of network speeds and latencies. No network is slower than 1 kB/s, faster
-// than 1e14 B/s (800 Tb/s) or answers after more than 10 s: such a number lacks its unit. A file
-// that means it says "allow_unusual": true at its top.
+// Sanity bounds of network speeds and latencies. A bandwidth below 1 kB/s or above 1e14 B/s
+// (800 Tb/s) and a latency above 10 s are refused, because such a number most likely lacks its
+// unit. A file with "allow_unusual": true among its top-level keys may have such values.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,12 +10,13 @@
 
 namespace stepsim::study {
 
-// What is odd about the value of a key that ends in bandwidth_Bps or latency_s, or is delay_s:
+// The error message for an unusual value of a key that ends in bandwidth_Bps or latency_s, or is
+// delay_s:
 //     25 bytes/s: did you mean "25Gbps"? Below 1 kB/s needs "allow_unusual": true
-// Empty for usual values, among them a bandwidth of 0, and for all other keys.
+// Empty for a usual value, for a bandwidth of 0, and for every other key.
 [[nodiscard]] std::optional<std::string> unusual(std::string_view key, double value);
 
-// A problem for every unusual value at or below `tree`, unless `allowed`.
+// Adds a problem for every unusual value in `tree`, at any depth; adds none if `allowed`.
 void refuse_unusual(const io::Json& tree, bool allowed, io::Problems& problems);
 
 } // namespace stepsim::study

@@ -1,5 +1,6 @@
 #pragma once
-// Bytes that the rank which sends most sends in one exchange, counted once for every size.
+// The largest number of bytes that any rank sends in one exchange of gradients, cached by size and
+// number of ranks.
 #include <map>
 #include <utility>
 
@@ -9,7 +10,8 @@ namespace stepsim::study {
 
 class WireBytes {
 public:
-  // Of `bytes` among `ranks`, 0 for one rank; everything else is the scenario's, always the same.
+  // The exchange is that of `scenario` with `bytes` bytes among `ranks` ranks; 0 for one rank. All
+  // calls must give the same scenario, because the cache does not tell scenarios apart.
   [[nodiscard]] double most(const Scenario& scenario, double bytes, double ranks);
 
 private:

@@ -7,9 +7,9 @@
 namespace stepsim::cli {
 
 // Reads a file of kind compression_breakeven and writes the intervals and, for every bandwidth of
-// the file, the step times of dense overlapped, dense afterwards and compressed training. Returns
-// kOk. Throws InputError with all problems of the file, UsageError for flags, SimulationError for a
-// result beyond the range of numbers.
+// the file, the step times of dense training that exchanges during backward, of dense training that
+// exchanges after backward, and of compressed training. Returns kOk. Throws InputError with all
+// problems of the file, UsageError for wrong flags, SimulationError for a time that is not finite.
 [[nodiscard]] int breakeven(const Invocation& invocation);
 
 } // namespace stepsim::cli

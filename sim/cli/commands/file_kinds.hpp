@@ -1,12 +1,13 @@
 #pragma once
-// The kinds of files whose keys stepsim can tell: one row each.
+// The table of file formats that stepsim reads or writes: one row per value of the key `kind`.
 #include <vector>
 
 #include "json/fields/schema.hpp"
 
 namespace stepsim::cli {
 
-// By kind; `stepsim schema` prints one, and a test compares each with its file under schemas/.
+// The rows, sorted by kind. `stepsim schema KIND` prints the JSON Schema of a row; a test compares
+// every row with its file under schemas/.
 [[nodiscard]] std::vector<io::FileKind> file_kinds();
 
 } // namespace stepsim::cli

@@ -4,8 +4,8 @@
 
 namespace stepsim::cli {
 
-// Throws UsageError for keys that no record has and for records that share an x, InputError for a
-// value that an axis cannot show.
+// Returns kOk. Throws UsageError for a key that no record has, for two records of one curve with
+// the same x, and for wrong flags; InputError for a value that an axis cannot show.
 [[nodiscard]] int plot_records(const Invocation& invocation);
 
 } // namespace stepsim::cli

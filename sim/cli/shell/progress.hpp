@@ -1,11 +1,12 @@
 #pragma once
-// Progress of a command on standard error (IO 13). Counted work:
+// Progress of a command on standard error (IO 13). A command that runs a known number of points,
+// such as a sweep, shows how many are done and an ETA from the median time of the recent points:
 //     [##                  ] 1234/9000  12.3 /s  ETA 10:32
-// with the ETA from the median time of recent points; work that is not counted:
+// Any other command shows its elapsed time:
 //     stepsim run: 12 s of about 60 s
-// On a terminal: from 2 s on, one line that is redrawn and cleared at the end. Piped: a line of its
-// own every 10 s. `plain` gives lines everywhere, the first one at once, before any point is
-// finished.
+// On a terminal this is one line, shown after 2 s, redrawn in place and cleared at the end. In a
+// pipe or file a new line follows every 10 s. `--progress plain` prints such lines on a terminal,
+// too, and the first one at once, before any point is finished.
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -17,13 +18,14 @@
 
 namespace stepsim::cli {
 
-// The lines without their ends; `eta_s`, `estimate_s` < 0 = unknown.
+// The text of the two lines above, without line end. `per_second` is in points/s; a negative
+// `eta_s` or `estimate_s` means unknown.
 [[nodiscard]] std::string progress_line(std::int64_t done, std::int64_t total, double per_second,
                                         double eta_s);
 [[nodiscard]] std::string elapsed_line(std::string_view what, double elapsed_s, double estimate_s);
 
-// A thread of its own shows the time where nothing else does; where none can be started, updates
-// show it. Any thread may call.
+// The progress of one command. A background thread prints the line when it is due; if no thread can
+// be started, count() and update() print it. After begin(), any thread may call the others.
 class Progress {
 public:
   using Clock = std::chrono::steady_clock;
@@ -32,13 +34,15 @@ public:
   Progress& operator=(const Progress&) = delete;
   ~Progress() { end(); }
 
-  // `choice`: auto, plain or none. `what`: the command, for work that is not counted.
+  // `choice`: auto, plain or none; `quiet` means none. `what`: the name of the command, such as
+  // "stepsim run", shown with the elapsed time until count() is called.
   void begin(std::string_view choice, bool quiet, std::string_view what);
-  void estimate(double seconds); // of all the work
+  void estimate(double seconds); // expected duration of the whole command
+  // Begins a round of `total` points, of which `already_done` need no work.
   void count(std::int64_t total, std::int64_t already_done = 0);
-  void update(std::int64_t done);
-  void hide(); // takes the line off the terminal until it is redrawn
-  void end();  // takes the line off the terminal; nothing is shown after it
+  void update(std::int64_t done); // points of the round that are done
+  void hide();                    // takes the line off the terminal until it is redrawn
+  void end();                     // takes the line off the terminal; nothing is shown after it
 
 private:
   enum class Style { none, line, plain };
@@ -57,11 +61,11 @@ private:
   std::int64_t total_ = 0; // 0 = not counted
   std::int64_t first_ = 0; // done when counting began
   std::int64_t done_ = 0;
-  std::int64_t timed_done_ = 0; // at timed_at_
+  std::int64_t timed_done_ = 0; // done_ at the time timed_at_
   Clock::time_point began_, counted_at_, timed_at_, next_;
   std::vector<double> recent_s_; // seconds per point between the latest updates, a ring buffer
   std::size_t next_recent_{};
-  bool at_once_ = false; // lines are asked for, not only where it takes long
+  bool at_once_ = false; // choice `plain`: the first line is printed at once
   bool shown_ = false;
 };
 

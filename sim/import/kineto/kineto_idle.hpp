@@ -1,8 +1,8 @@
 #pragma once
-// What the device waits for while it is idle (INP 1.9). A gap between two items of a step, over all
-// streams of the device, is a launch gap if the launch of the item after it began later than 2 us
-// before the gap, or returned after the gap began: the host was late. All other gaps are
-// dependencies: the device waited for a stream, a collective or an event.
+// Why the device is idle (INP 1.9). A gap is a time within a step in which no stream of the device
+// runs an item. It is a launch gap, caused by a late host, if the launch of the item after the gap
+// had not begun 2 us before the gap, or had not returned when the gap began. In all other gaps the
+// device waited for a dependency: a stream, a collective or an event.
 #include <span>
 #include <vector>
 
@@ -12,11 +12,11 @@ namespace stepsim::io {
 
 struct IdleTime {       // of one step
   Nanoseconds span{};   // from the start of its first item to the end of its last
-  Nanoseconds idle{};   // of it
-  Nanoseconds launch{}; // in launch gaps
+  Nanoseconds idle{};   // sum of all gaps
+  Nanoseconds launch{}; // sum of the launch gaps
 };
 
-// One value per step; `items` are sorted by step.
+// One value per step. `items` must be sorted by step; items outside all steps are ignored.
 [[nodiscard]] std::vector<IdleTime> idle_times(std::span<const DeviceItem> items,
                                                std::size_t steps);
 

@@ -11,22 +11,22 @@
 
 namespace stepsim::study::keys {
 
-// packed takes the machines in the order of the topology, spread one machine of each switch in turn
-// (net/fabric/placement.hpp).
+// The hosts that ranks are placed on: packed takes them in the order of the topology, spread takes
+// one host of each switch in turn (net/fabric/placement.hpp).
 inline constexpr std::array<std::string_view, 2> kRankOrders{"packed", "spread"};
 // Ranks are 32-bit numbers; a million of them is more than any evaluator can take.
 inline constexpr double kMaxRanks = 1 << 20;
 
-// At the root of every file that has networks.
-// A bandwidth of 10 is most likely 10 Gbit/s without its unit, and its run would be wrong by eight
-// orders of magnitude without a word.
+// This key is at the root of every kind of file that describes networks. A bandwidth of 10 most
+// likely means 10 Gbit/s; taken as 10 bytes/s, it would give times that are wrong by eight orders
+// of magnitude, with no error.
 inline constexpr io::Key kAllowUnusual =
     boolean("allow_unusual",
             "Accepts bandwidths below 1 kB/s or above 1e14 B/s and latencies above 10 s, which "
             "otherwise count as numbers that lack their unit.")
         .by_default(false);
 
-// LogGP's latency, where latency_s is its overhead.
+// The latency L of the LogGP model; latency_s is the overhead o of that model.
 inline constexpr io::Key kDelay =
     number(
         "delay_s",
@@ -35,8 +35,8 @@ inline constexpr io::Key kDelay =
         .in(io::at_least(0))
         .example("5e-5");
 
-// Neither number has a default: links inside nodes differ by more than ten times between machines,
-// so that any default would decide results silently.
+// Neither latency_s nor bandwidth_Bps has a default: they differ between kinds of nodes by more
+// than a factor of ten, so that a default would silently decide the result.
 inline constexpr std::array kIntraKeys{
     number("latency_s", "Time per message, s. Required without a calibration.")
         .in(io::at_least(0))
@@ -51,14 +51,15 @@ inline constexpr std::array kIntraKeys{
                         "replace its values.")
         .example(R"("nvlink-a100")")};
 
-// A word is a name or file, as for the network between nodes.
+// A string instead of an object is the name or file of a calibration, as for `network`.
 inline constexpr std::array kIntraForms{
     object("intra_network", kIntraKeys, "The network inside a node.")
         .at_least_one("calibration|latency_s,bandwidth_Bps"),
     text("intra_network", "Name or file of a calibration.").example(R"("nvlink-a100")")};
 
-// Either a line or points. No line is fitted to points: between two of them the time is
-// interpolated, so that what was measured stays as it is.
+// A cost is either a line (startup_s, per_byte_s) or a table of measured points. Times between two
+// points are interpolated; no line is fitted to the points, so that measured times are kept
+// exactly.
 inline constexpr std::array kCost{
     number("startup_s", "Time of an empty message, s.").in(io::at_least(0)).example("0.000908"),
     number("per_byte_s", "Time per byte, s.").in(io::at_least(0)).example("7.4e-10"),
@@ -73,8 +74,8 @@ inline constexpr io::Key kCostObject =
 inline constexpr std::array kCostForms{
     kCostObject, text("cost", "File of kind cost.").example(R"("../traces/allreduce.cost.json")")};
 
-// Latency and bandwidth have no default: which of the other keys replaces them is a rule of
-// scenario_cluster.cpp.
+// latency_s and bandwidth_Bps have no default. scenario_cluster.cpp checks that they are given, or
+// that another key (topology, calibration, cost) replaces them.
 inline constexpr std::array kNetwork{
     word("model", kNetworkModels,
          "alpha_beta: latency and bandwidth per message; flow: links shared fairly by the messages "
@@ -118,7 +119,8 @@ inline constexpr std::array kNetwork{
         .by_default(false),
     kPacketObject};
 
-// The short form of a network is a calibration, which has all of its numbers.
+// A string instead of an object is the name or file of a calibration, which gives latency and
+// bandwidth.
 inline constexpr std::array kNetworkForms{
     object("network", kNetwork, "The network between nodes.")
         .example(R"({"latency_s": 5e-5, "bandwidth_Bps": 1.25e9})"),
@@ -129,7 +131,7 @@ inline constexpr std::array kTopologyFile{
         .example(R"("star_16")")
         .required()};
 
-// The third form holds a whole topology, whose keys are those of its own kind of file.
+// The third form is a topology written into the scenario, with the keys of a file of kind topology.
 inline constexpr std::array kTopologyForms{
     text("topology", "File of kind topology, or the name of a shipped one.")
         .example(R"("star_16")"),
@@ -139,9 +141,9 @@ inline constexpr std::array kTopologyForms{
         .example(
             R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 2.5e-6})")};
 
-// A host is meant by its name or by its number, from 0, in the order of the topology.
+// A host is given by its name, or by its number in the order of the topology, from 0.
 inline constexpr std::array kHost{any("rank_placement", "Name or number of a host.").example("0")};
-// A list is for machines whose ranks are where a batch system has put them.
+// A list of hosts describes a placement that a batch system has chosen.
 inline constexpr std::array kPlacementForms{
     word("rank_placement", kRankOrders,
          "Nodes take the machines in their order, or one machine of each switch in turn."),
@@ -149,7 +151,8 @@ inline constexpr std::array kPlacementForms{
          "Hosts by name or number: one per node or per rank, then one per dedicated server.")
         .example("[0, 1, 2, 3]")};
 
-// A node whose switch adds, and switches of the network that do; collectives have these keys, too.
+// Keys of reductions in switches: in the NVSwitch of a node (NVLS), and in the switches of the
+// network (algorithm collnet). Files of kind collective have these keys, too.
 inline constexpr io::Key kNvlsRate =
     number("nvls_Bps",
            "Bytes per second that a GPU sends to a switch of its node that adds (NVLS). "
@@ -169,7 +172,7 @@ inline constexpr io::Key kSwitchLatency =
 
 inline constexpr std::array kNodeRanks{
     integer("ranks_per_node", "GPUs of one node.").in(io::between(1, kMaxRanks)).example("8")};
-// Collectives have the key, too.
+// Files of kind collective have this key, too.
 inline constexpr io::Key kRanksPerNode =
     list("ranks_per_node", kNodeRanks,
          "GPUs of every node in order, where nodes differ; instead of gpus_per_node. Flat "
@@ -178,7 +181,7 @@ inline constexpr io::Key kRanksPerNode =
         .nullable()
         .example("[8, 8, 4]");
 
-// nodes is the only number without which no cluster exists.
+// `nodes` is the only key that every cluster must give.
 inline constexpr std::array kCluster{
     integer("nodes", "Number of machines.").in(io::between(1, kMaxRanks)).example("16").required(),
     kPresetKey,

@@ -11,15 +11,16 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
-// Limits far above real networks. They keep sums of integers within their types, so that the
-// simulation itself need not check them.
+// Limits far above real networks. They keep sums of bytes, packets and picoseconds within their
+// integer types, so that the simulation itself need not check for overflow.
 inline constexpr double kMostPacketBytes = 65535;
-inline constexpr double kMostPackets = 1e9; // of a buffer or threshold
-inline constexpr double kMostTimeout = 1e4; // s; backed off 64 times it is still a time
+inline constexpr double kMostPackets = 1e9; // of a buffer, window or threshold
+inline constexpr double kMostTimeout = 1e4; // s; times 64, the largest backoff, it fits in int64 ps
 
 inline constexpr net::PacketOptions kPacketDefaults{};
 
-// Which of the keys count follows from the scope (packet_settings.cpp).
+// The scope decides which of the other keys may be given; the reader refuses the rest
+// (packet_settings.cpp).
 inline constexpr std::array kBuffer{
     word("scope", net::kBufferScopes,
          "Whether each port has a buffer, a switch shares one, or none is full.")
@@ -37,7 +38,8 @@ inline constexpr std::array kBuffer{
         .in(io::above(0))
         .by_default(kPacketDefaults.buffer.alpha)};
 
-// Three classes with thresholds of their own: packets whose loss matters least go first.
+// Queue lengths from which on a packet is dropped, one per class: packets whose loss matters least
+// have the lowest threshold and are dropped first.
 inline constexpr std::array kDropPackets{
     integer("droppable",
             "Packets in the queue from which on droppable packets are lost. Null means never; the "
@@ -62,10 +64,11 @@ inline constexpr std::array kLink{
     integer("link", "Number of the link.").in(io::at_least(0)).example("0"),
     text("link", "Name of the link.").example(R"("h0>switch")")};
 
-// Numbers of flows and packets have 32 bits.
+// Flows and packets are numbered by 32-bit integers, of which the largest one is not used.
 inline constexpr double kMostCount = 0xfffffffe;
 
-// A random loss happens behind the queue, on the wire: it costs the time of the transmission.
+// A packet is lost on the wire, behind the queue, so that a lost packet still takes the time of its
+// transmission.
 inline constexpr std::array kLossKeys{
     either("link", kLink, "The link, by number or name.").example("0").required(),
     number("probability", "Probability that a packet is lost at the end of its transmission.")
@@ -90,7 +93,8 @@ inline constexpr std::array kDropsOnce{
     object("drop_packets_once", kDropOnceKeys, "One transmission that is lost.")
         .example(R"({"link": 0, "flow": 0, "seq": 9})")};
 
-// Faults test how a transport recovers; results of training should rest on full queues instead.
+// Faults are for tests of how a transport recovers. For training results, let packets be lost in
+// full queues instead.
 inline constexpr std::array kFaults{
     list("link_loss", kLosses, "Links that lose packets at random.")
         .example(R"([{"link": 0, "probability": 0.001}])"),
@@ -109,7 +113,7 @@ inline constexpr std::array kCdfPoint{
         .sizes(2, 2)
         .example("[1000, 0.5]")};
 
-// A load below 1, because a queue with as much work as capacity grows without end.
+// The load must be below 1: at load 1 a queue with random arrivals grows without end.
 inline constexpr std::array kBackground{
     number("load", "Share of the bandwidth of every host.")
         .in(io::below_from(0, 1))
@@ -127,13 +131,13 @@ inline constexpr std::array kBackground{
          "or pfabric next to it.")
         .example(R"("dlcp")")};
 
-// Keys of the object are numbers of layers as texts, since JSON has no other keys.
+// The members of loss_bound_per_layer are named by layer numbers, which JSON writes as strings.
 inline constexpr std::array kBoundOfLayer{number("loss_bound_per_layer", "Loss bound of the layer.")
                                               .in(io::below_from(0, 1))
                                               .example("0.05")};
 
-// Keys of all transports stand in one object; which of them the chosen one reads is in
-// packet_transport.cpp.
+// The keys of all kinds of transport, in one object. A table in packet_transport.cpp says which
+// kinds read a key.
 inline constexpr std::array kTransport{
     word("kind", net::kTransportKinds, "Transport of every message.").required(),
     integer("window_packets", "Packets under way at once.")
@@ -205,13 +209,14 @@ inline constexpr std::array kTransport{
     boolean("control_lossy", "Control packets can be lost in full buffers.")
         .by_default(kPacketDefaults.transport.dlcp.control_lossy)};
 
-// The word alone is the transport with all of its defaults.
+// A string instead of an object is the kind of a transport with default options.
 inline constexpr std::array kTransportForms{
     word("transport", net::kTransportKinds, "A transport with its defaults."),
     object("transport", kTransport, "A transport with its options.")
         .example(R"({"kind": "dlcp", "loss_bound_push": 0.1})")};
 
-// Sizes are those of Ethernet with IP and TCP headers unless the file says otherwise.
+// The default sizes are those of Ethernet: packets of 1500 bytes with 40 bytes of IP and TCP
+// headers.
 inline constexpr std::array kPacket{
     integer("mtu_wire_bytes", "Bytes of a full packet with its header.")
         .in(io::between(1, kMostPacketBytes))

@@ -10,6 +10,7 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
+// Limit of ahead_forward and ahead_backward in units, and of reduces_in_flight.
 inline constexpr double kMostAhead = 1000;
 
 inline constexpr std::array kCut{
