@@ -84,8 +84,9 @@ inline constexpr std::int64_t kMostBlocks = 4096;
 struct Direction {
   std::uint32_t src{}, dst{};
 };
-// `messages` of the whole vector in every direction given, which all start at once; those of one
-// sender follow one another. They arrive in temporaries, so that none waits for another sender.
+// Sends the whole vector `messages` times in each direction. All directions start at the same time,
+// and the messages of one sender follow one another. Every message arrives in the temporary of its
+// receiver and not in the vector that the receiver sends, so that no sender waits for another.
 [[nodiscard]] CollectivePlan traffic_plan(std::int64_t elements, std::uint32_t messages,
                                           std::span<const Direction> directions);
 

@@ -74,8 +74,8 @@ io::Samples sets_of(const GpuSamples& samples, std::vector<std::string>& warning
     }
   }
   if (warm > 0) {
-    warnings.push_back("collectives: times of up to " + std::to_string(warm) +
-                       " B are those of buffers in the L2 cache where no others were taken");
+    warnings.push_back("collectives: some sizes of up to " + std::to_string(warm) +
+                       " B were timed only with buffers in the L2 cache");
   }
   return out;
 }

@@ -25,8 +25,8 @@ struct DeviceLinks {
   std::string words;      // for people
   double latency_s{};     // of a message of 4 bytes
   double per_byte_s{};    // of one direction
-  // Time per byte while both directions are used, and while every device sends to the next, over
-  // that of one direction alone; empty where it was not measured.
+  // How many times as long a byte takes while both directions are used (exchange) and while every
+  // device sends to the next one (shift) as with one direction alone. Empty if not measured.
   std::optional<double> exchange, shift;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs; // src < dst, ascending
 };
