@@ -1,17 +1,20 @@
 #pragma once
 // Measured times of collectives of one system, of several shapes, for a fit of the library model
-// (CLU 8.1): logs of nccl-tests or rccl-tests, samples, and a table in CSV with the columns
+// (CLU 8.1): logs of nccl-tests or rccl-tests, samples, records of `stepsim-calibrate cuda
+// --backend nccl`, and a table in CSV with the columns
 //
 //     system,op,nodes,gpus_per_node,bytes,time_us        further columns are not read
 //
 // Operation and shape are what a log says of itself. Equal operation, shape and size in several
 // files become one point, the median.
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "files/samples_file.hpp"
 #include "library/fit_terms.hpp"
 
 namespace stepsim::calibrate {
@@ -22,6 +25,10 @@ struct MeasurementOptions {
   std::optional<library::Shape> shape;         // of logs that do not list their devices
   bool several_devices = false;                // logs of different GPUs are taken together
   std::string importer; // program and version, for the `source` of the samples
+  // Reads a kind of file that this room does not know: the samples of a text from the file of this
+  // name, or nothing where it is of another kind.
+  std::function<std::optional<io::Samples>(const std::string& text, const std::string& file)>
+      other{};
 };
 
 struct LibraryMeasurements {

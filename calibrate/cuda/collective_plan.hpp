@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "coll/collective.hpp"
+#include "calibrate/execute/element_messages.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -65,6 +65,12 @@ struct PlanKind {
 // elements, the first ones one element longer where P does not divide their number. Empty for one
 // rank or no elements.
 [[nodiscard]] CollectivePlan make_plan(const PlanRequest& request);
+// The messages of which the plan is made, in program order.
+[[nodiscard]] std::vector<ElementMessage> messages_of(const PlanRequest& request);
+
+// The block of `lp` that is best for the link of the request [elements]; 0 where the collective has
+// no blocks. It comes from the formula that the simulator uses, so that both pipeline the same way.
+[[nodiscard]] std::int64_t best_block(const PlanRequest& request);
 
 // A block size that can be given for `lp`: whole elements, at most 1 GB. It is used for vectors of
 // which it makes no more blocks than can be planned and launched.

@@ -256,7 +256,7 @@ GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options) {
   GpuFit fit;
   fit.warnings = samples.warnings;
   fit_curves(samples, options, fit);
-  fit.links = device_links(samples.pairs);
+  fit.links = device_links(samples.pairs, samples.hosts);
   fit.kernels = kernel_points(samples.kernels);
   warn_of_lost(samples.kernels, fit.warnings);
   for (KernelFit& kernel : fit.kernels) {

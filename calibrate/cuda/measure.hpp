@@ -5,8 +5,9 @@
 // parts go on, and the call throws SimulationError in the end.
 #include <cstdint>
 #include <functional>
-#include <stdexcept>
 #include <string>
+
+#include "calibrate/cuda/gpu_job.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -27,11 +28,6 @@ struct MeasureOptions {
   std::string revision, command; // of the header of the records; "" = unknown
 };
 
-// There is no device, no driver or no NCCL to measure with: exit code 77.
-class NotAvailable : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 using Sink = std::function<void(const std::string&)>; // a line, with its end
 
 // One rank per device where there are two or more, so that messages cross the links between them;
@@ -44,6 +40,13 @@ using Sink = std::function<void(const std::string&)>; // a line, with its end
 // `records` gets the JSON lines, the header first, and `progress` lines for people. Throws
 // NotAvailable without a device, or without NCCL where that is asked for; SimulationError for a
 // wrong result, a failed call, or, with `strict`, passes that differ.
-void measure(const MeasureOptions& options, const Sink& records, const Sink& progress);
+//
+// In a job of several ranks all of them call this with the same options, each with the GPU that
+// device_of_rank gives, and all get the same times: those of the slowest rank. `ranks` of the
+// options has no effect there. Where all ranks know of a failure they throw JobError, NotAvailable
+// or UsageError with the same text. Any other error is known to one rank, for which the others may
+// wait: its process must end the job.
+void measure(const MeasureOptions& options, const Sink& records, const Sink& progress,
+             const Job& job = kAlone);
 
 } // namespace stepsim::calibrate::gpu
