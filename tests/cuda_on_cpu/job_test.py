@@ -53,38 +53,44 @@ class Job(unittest.TestCase):
 
     def is_complete(self, records):
         """Whether there was time for everything, which a crowded machine may not have."""
-        return not any(r["record"] == "note" and "left out" in r["text"] for r in records)
+        return not any(r.get("record") == "note" and "left out" in r["text"] for r in records)
 
     def test_nccl(self):
-        """Every time is that of the slowest rank; hosts make a class of links of their own; the fits take the file."""
-        code, _, text = self.cuda(4, 2, 2, "--backend", "nccl", "--max-seconds", "60", "--records", self.records,
-                                  memory=1 << 12)
+        """Every time is that of the slowest rank; pairs of hosts are a class of links of their own."""
+        code, _, text = self.cuda(3, 2, 2, "--backend", "nccl", "--max-seconds", "200", "--records", self.records,
+                                  memory=1 << 8)
         self.assertEqual(code, 0, text)
         header, *records = self.lines()
-        self.assertEqual((header["ranks"], header["hosts"], len(header["devices"])), (4, [0, 0, 1, 1], 4))
+        self.assertEqual((header["ranks"], header["hosts"], len(header["devices"])), (3, [0, 0, 1], 3))
         self.assertIn({"record": "verified", "what": "nccl", "cases": 9}, records)
         collectives = [r for r in records if r["record"] == "collective"]
-        self.assertEqual({(r["variant"], r["ranks"]) for r in collectives}, {("nccl", 4)})
+        self.assertEqual({(r["variant"], r["ranks"]) for r in collectives}, {("nccl", 3)})
         for record in collectives:
-            slowest = 1e-3 * 4 + 1e-9 * record["bytes"]
+            slowest = 1e-3 * 3 + 1e-9 * record["bytes"]
             self.assertLess(abs(statistics.median(record["time_s"]) / slowest - 1), 0.02, record)
         self.assertEqual(records[-1]["record"], "end")
         if not self.is_complete(records):
             self.skipTest("not enough time: this machine is crowded")
         self.assertIsNone(records[-1]["early"])
-        self.assertEqual(len({(r["op"], r["bytes"]) for r in collectives}), 8 * len(OPERATIONS))
+        self.assertEqual(len({(r["op"], r["bytes"]) for r in collectives}), 4 * len(OPERATIONS))
         links = {link["class"]: link for link in json.loads(self.output.read_text())["links"]}
         self.assertEqual(set(links), {"pcie", "network"})
-        # fit-library takes the same times, with their shape.
+
+    def test_fit_library_takes_the_records(self):
+        code, _, text = self.cuda(2, 1, 2, "--backend", "nccl", "--max-seconds", "200", "--records", self.records,
+                                  memory=1 << 8)
+        self.assertEqual(code, 0, text)
         done = subprocess.run([BUILD / "stepsim-calibrate", "fit-library", self.records, "--preset", "dgx_h100",
                                "-o", self.folder / "l.json"], capture_output=True, text=True, timeout=120)
+        if not self.is_complete(self.lines()):
+            self.skipTest("not enough time: this machine is crowded")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("allreduce 2x2", done.stdout + done.stderr)
+        self.assertIn("allreduce 2x1", done.stdout + done.stderr)
 
     def test_own_collectives(self):
         """mst, be, lp and ring by messages, timed with the pairs of ranks."""
-        code, _, text = self.cuda(3, 3, 1, "--only", "collectives", "--max-seconds", "60", "--records", self.records,
-                                  memory=1 << 10)
+        code, _, text = self.cuda(3, 3, 1, "--only", "collectives", "--max-seconds", "200", "--records", self.records,
+                                  memory=1 << 8)
         self.assertEqual(code, 0, text)
         _, *records = self.lines()
         self.assertIn({"record": "verified", "what": "collectives", "cases": 48}, records)
