@@ -19,6 +19,12 @@ PAIRS = [("reduce_add", None, "cublas_saxpy"), ("radix_sort", None, "cub_sort_pa
          ("pack_signs", None, "memcpy"), ("powersgd_left_r4", None, "cublas_left_r4"),
          ("powersgd_left_r32", None, "cublas_left_r32"), ("powersgd_right_r4", None, "cublas_right_r4"),
          ("powersgd_right_r32", None, "cublas_right_r32")]
+# What a kernel is held to at the largest size measured: the time of the library that it may take, and where both move
+# bytes, (bytes per element of the kernel, of the library, share of the library's bytes/s that it must reach).
+TARGETS = [("radix_select", 1e-3, "cub_sort_pairs", 0.5), ("threshold_reuse", 1e-2, "cub_select_if", 1.5),
+           ("reduce_add", None, "memcpy", (12, 8, 0.8)), ("truncate16_encode", None, "memcpy", (6, 8, 0.6)),
+           ("qsgd8_encode", None, "memcpy", (5, 8, 0.6))]
+SMALL = 4096  # bytes: at this size a graph has to be faster than plain launches
 SIZES = [1 << power for power in range(16, 29, 4)]
 WORKS = {"copy_to_host": "copy to the host", "copy_to_device": "copy from the host",
          "copy_on_device": "copy on the device", "reduction": "addition of two vectors"}
@@ -34,19 +40,61 @@ def lines(path):
             pass
 
 
-def kernel_table(records, libraries):
+def kernel_times(records):
+    """Medians by kernel, elements and entries."""
     own = collections.defaultdict(list)
     for each in records:
         if each.get("record") == "kernel" and each["distribution"] in ("any", "gaussian"):
             own[each["kernel"], each["n"], each["k"]] += each["time_s"]
-    library = {(each["kernel"], each["n"]): each["time_s"] for each in libraries if "kernel" in each}
+    return {key: statistics.median(seconds) for key, seconds in own.items() if seconds}
+
+
+def library_times(libraries):
+    return {(each["kernel"], each["n"]): each["time_s"] for each in libraries if "kernel" in each}
+
+
+def ratio(own, library, kernel, density, other, n):
+    """Time of the kernel over that of the library; None where one of them was not measured."""
+    times = [time for (name, size, k), time in own.items()
+             if name == kernel and size == n and (density is None or abs(k - density * n) <= 1)]
+    return times[0] / library[other, n] if times and library.get((other, n)) else None
+
+
+def target_table(records, libraries):
+    own, library = kernel_times(records), library_times(libraries)
+    rows = []
+    for kernel, density, other, target in TARGETS:
+        sizes = [n for n in sorted({n for name, n, _ in own if name == kernel}, reverse=True)
+                 if ratio(own, library, kernel, density, other, n) is not None]
+        if not sizes:
+            continue
+        took = ratio(own, library, kernel, density, other, sizes[0])
+        what = f"{kernel}{f' {density:g}' if density else ''} at 2^{sizes[0].bit_length() - 1}"
+        if isinstance(target, tuple):
+            mine, theirs, share = target
+            got = mine / theirs / took
+            rows.append([what, f"{100 * got:.0f} % of the bytes/s of {other}", f"at least {100 * share:.0f} %",
+                         "met" if got >= share else "missed"])
+        else:
+            rows.append([what, f"{took:.2f} x the time of {other}", f"at most {target:g} x", "met" if took <= target else "missed"])
+    launches = collections.defaultdict(dict)
+    for each in records:
+        if each.get("record") == "collective" and each["time_s"] and 0.9 < each["bytes"] / SMALL < 1.1:
+            launches[each["op"], each["algorithm"], each["variant"]].setdefault(each["launch"], []).extend(each["time_s"])
+    both = [of for of in launches.values() if {"plain", "graph"} <= set(of)]
+    if both:
+        faster = sum(statistics.median(of["graph"]) < statistics.median(of["plain"]) for of in both)
+        rows.append([f"graphs at {SMALL} B", f"faster than plain launches in {faster} of {len(both)} cases", "all",
+                     "met" if faster == len(both) else "missed"])
+    return rows and [["what", "measured", "target", ""], *rows]
+
+
+def kernel_table(records, libraries):
+    own, library = kernel_times(records), library_times(libraries)
     rows = []
     for kernel, density, other in PAIRS:
-        cells = []
-        for n in SIZES:
-            times = [statistics.median(seconds) for (name, size, k), seconds in own.items()
-                     if seconds and name == kernel and size == n and (density is None or abs(k - density * n) <= 1)]
-            cells.append(f"{times[0] / library[other, n]:.2f}" if times and library.get((other, n)) else "-")
+        times = [ratio(own, library, kernel, density, other, n) for n in SIZES]
+        cells = ["-" if time is None else f"{time:.2f}" for time in times]
         if set(cells) != {"-"}:
             rows.append([kernel + (f" {density:g}" if density else ""), other, *cells])
     return rows and [["kernel", "library", *(f"2^{n.bit_length() - 1}" for n in SIZES)], *rows]
@@ -115,6 +163,7 @@ def main():
     elif len(sys.argv) == 4 and sys.argv[1] == "page":
         folder = pathlib.Path(sys.argv[2])
         records, libraries = list(lines(folder / "gpu.jsonl")), list(lines(sys.argv[3]))
+        show("Targets", target_table(records, libraries))
         show("Kernels: time relative to the library (below 1: shorter), by number of elements", kernel_table(records, libraries))
         show("Collectives next to NCCL", collective_table(records, list(lines(folder / "nccl.jsonl"))))
         show("Two streams at once: time relative to each alone", interference_table(libraries))

@@ -16,7 +16,6 @@
 #include "base/statistics.hpp"
 #include "files/import_number.hpp"
 #include "files/import_source.hpp"
-#include "files/samples_file.hpp"
 #include "import/import_detect.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
 #include "json/csv.hpp"
@@ -158,6 +157,12 @@ void read_file(const std::string& path, Reading& reading) {
   if (looks_like_table(text)) {
     read_table(text, path, reading);
     return;
+  }
+  if (options.other) {
+    if (const std::optional<io::Samples> samples = options.other(text, path)) {
+      add_samples(*samples, reading);
+      return;
+    }
   }
   if (io::looks_like_samples(text)) {
     add_samples(io::read_samples(path, options.importer), reading);

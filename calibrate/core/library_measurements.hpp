@@ -1,18 +1,20 @@
 #pragma once
 // Reads measured times of collectives of one system, on several shapes (nodes x GPUs per node), for
 // a fit of the library model (CLU 8.1). Files are logs of nccl-tests or rccl-tests, files of kind
-// samples, and CSV tables with the columns
+// samples, records of `stepsim-calibrate cuda --backend nccl`, and CSV tables with the columns
 //
 //     system,op,nodes,gpus_per_node,bytes,time_us        further columns are ignored
 //
 // A log names its own operation and lists its devices, which give the shape. All times of one
 // operation, shape and size, from whatever files, become one point with their median.
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "files/samples_file.hpp"
 #include "library/fit_terms.hpp"
 
 namespace stepsim::calibrate {
@@ -24,6 +26,10 @@ struct MeasurementOptions {
   std::optional<library::Shape> shape; // for logs that do not list their devices
   bool several_devices = false;        // accepts several systems or kinds of GPU in one fit
   std::string importer;                // program and version, for the `source` of the samples
+  // Reads a kind of file that this room does not know: returns the samples in `text`, or nothing if
+  // the file named `file` is of another kind.
+  std::function<std::optional<io::Samples>(const std::string& text, const std::string& file)>
+      other{};
 };
 
 struct LibraryMeasurements {

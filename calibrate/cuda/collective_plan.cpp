@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "calibrate/execute/element_messages.hpp"
+#include "coll/formula/blocks.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -17,8 +17,8 @@ using coll::Op;
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-// The schedule that the simulator evaluates, with a block size where the request has one.
-std::vector<ElementMessage> messages_of(const PlanRequest& request) {
+// The collective of the request, as the simulator has it.
+coll::Collective collective_of(const PlanRequest& request) {
   coll::Collective collective;
   collective.op = request.op;
   collective.algorithm = request.algorithm;
@@ -26,10 +26,7 @@ std::vector<ElementMessage> messages_of(const PlanRequest& request) {
   collective.bytes = static_cast<double>(request.elements * kElement);
   collective.links.all = request.link;
   collective.reduction_s_per_byte = request.reduction_s_per_byte;
-  if (request.block_elements > 0) {
-    collective.options.block = Bytes{request.block_elements * kElement};
-  }
-  return element_messages(std::move(collective));
+  return collective;
 }
 
 // Who wrote each piece of one vector last, and who has read it since. Pieces are the ranges between
@@ -170,6 +167,23 @@ std::span<const PlanKind> plan_kinds() {
       PlanKind{Op::allreduce, AlgorithmId::mst}, PlanKind{Op::allreduce, AlgorithmId::be},
       PlanKind{Op::allreduce, AlgorithmId::lp},  PlanKind{Op::allreduce, AlgorithmId::ring}};
   return kKinds;
+}
+
+std::vector<ElementMessage> messages_of(const PlanRequest& request) {
+  coll::Collective collective = collective_of(request);
+  if (request.block_elements > 0) {
+    collective.options.block = Bytes{request.block_elements * kElement};
+  }
+  return element_messages(std::move(collective));
+}
+
+std::int64_t best_block(const PlanRequest& request) {
+  coll::Collective collective = collective_of(request);
+  collective.options.element_bytes = kElement;
+  const auto blocks = coll::resolve_blocks(collective);
+  return blocks
+             ? std::max<std::int64_t>(1, static_cast<std::int64_t>(blocks->block_bytes) / kElement)
+             : 0;
 }
 
 CollectivePlan make_plan(const PlanRequest& request) {

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "coll/collective.hpp"
+#include "calibrate/execute/element_messages.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -65,6 +65,12 @@ struct PlanKind {
 // elements, the first ones one element longer where P does not divide their number. Empty for one
 // rank or no elements.
 [[nodiscard]] CollectivePlan make_plan(const PlanRequest& request);
+// The messages of which the plan is made, in program order.
+[[nodiscard]] std::vector<ElementMessage> messages_of(const PlanRequest& request);
+
+// The block of `lp` that is best for the link of the request [elements]; 0 where the collective has
+// no blocks. It comes from the formula that the simulator uses, so that both pipeline the same way.
+[[nodiscard]] std::int64_t best_block(const PlanRequest& request);
 
 // A block size that can be given for `lp`: whole elements, at most 1 GB. It is used for vectors of
 // which it makes no more blocks than can be planned and launched.
@@ -84,8 +90,9 @@ inline constexpr std::int64_t kMostBlocks = 4096;
 struct Direction {
   std::uint32_t src{}, dst{};
 };
-// `messages` of the whole vector in every direction given, which all start at once; those of one
-// sender follow one another. They arrive in temporaries, so that none waits for another sender.
+// Sends the whole vector `messages` times in each direction. All directions start at the same time,
+// and the messages of one sender follow one another. Every message arrives in the temporary of its
+// receiver and not in the vector that the receiver sends, so that no sender waits for another.
 [[nodiscard]] CollectivePlan traffic_plan(std::int64_t elements, std::uint32_t messages,
                                           std::span<const Direction> directions);
 

@@ -89,28 +89,9 @@ std::optional<bool> Nvml::ecc(const std::string& pci_bus_id) const {
   return current != 0;
 }
 
-// NCCL 2: results are 0 for success; ncclFloat = 7, ncclSum = 0. These numbers belong to the binary
-// interface of NCCL 2 and do not change within it.
-struct Nccl::Functions {
-  using Comm = NcclCommunicator*;
-  int (*get_version)(int*);
-  const char* (*error_text)(int);
-  int (*init_all)(Comm*, int, const int*);
-  int (*destroy)(Comm);
-  int (*group_start)();
-  int (*group_end)();
-  int (*all_reduce)(const void*, void*, std::size_t, int, int, Comm, CUstream_st*);
-  int (*broadcast)(const void*, void*, std::size_t, int, int, Comm, CUstream_st*);
-  int (*reduce)(const void*, void*, std::size_t, int, int, int, Comm, CUstream_st*);
-};
-
-Nccl::Nccl(int devices)
-    : library_("libnccl.so.2"), functions_(std::make_unique<Functions>()), devices_(devices) {
+Nccl::Nccl() : library_("libnccl.so.2") {
   if (!library_.loaded()) {
     throw NotAvailable("nccl: libnccl.so.2 not found");
-  }
-  if (devices < 2) {
-    throw NotAvailable("nccl: needs two devices, one rank each; found " + std::to_string(devices));
   }
   const auto load = [&](auto& function, const char* name) {
     function =
@@ -119,55 +100,90 @@ Nccl::Nccl(int devices)
       throw NotAvailable(std::string("nccl: no function ") + name);
     }
   };
-  load(functions_->get_version, "ncclGetVersion");
-  load(functions_->error_text, "ncclGetErrorString");
-  load(functions_->init_all, "ncclCommInitAll");
-  load(functions_->destroy, "ncclCommDestroy");
-  load(functions_->group_start, "ncclGroupStart");
-  load(functions_->group_end, "ncclGroupEnd");
-  load(functions_->all_reduce, "ncclAllReduce");
-  load(functions_->broadcast, "ncclBroadcast");
-  load(functions_->reduce, "ncclReduce");
-  check(functions_->get_version(&version_), "ncclGetVersion");
-  communicators_ = std::make_unique<NcclCommunicator*[]>(static_cast<std::size_t>(devices));
-  check(functions_->init_all(communicators_.get(), devices, nullptr), "ncclCommInitAll");
+  load(functions_.get_version, "ncclGetVersion");
+  load(functions_.error_text, "ncclGetErrorString");
+  load(functions_.get_unique_id, "ncclGetUniqueId");
+  load(functions_.init_all, "ncclCommInitAll");
+  load(functions_.init_rank, "ncclCommInitRank");
+  load(functions_.destroy, "ncclCommDestroy");
+  load(functions_.group_start, "ncclGroupStart");
+  load(functions_.group_end, "ncclGroupEnd");
+  load(functions_.all_reduce, "ncclAllReduce");
+  load(functions_.broadcast, "ncclBroadcast");
+  load(functions_.reduce, "ncclReduce");
+  load(functions_.send, "ncclSend");
+  load(functions_.receive, "ncclRecv");
+  check(functions_.get_version(&version_), "ncclGetVersion");
 }
 
 Nccl::~Nccl() {
-  for (int device = 0; communicators_ != nullptr && device < devices_; ++device) {
-    (void)functions_->destroy(communicators_[static_cast<std::size_t>(device)]);
+  for (NcclCommunicator* each : communicators_) {
+    (void)functions_.destroy(each);
   }
+}
+
+void Nccl::start(int devices) {
+  if (devices < 2) {
+    throw NotAvailable("nccl: needs two devices, one rank each; found " + std::to_string(devices));
+  }
+  std::vector<NcclCommunicator*> made(static_cast<std::size_t>(devices));
+  check(functions_.init_all(made.data(), devices, nullptr), "ncclCommInitAll");
+  communicators_ = std::move(made);
+}
+
+NcclId Nccl::new_id() const {
+  NcclId id;
+  check(functions_.get_unique_id(&id), "ncclGetUniqueId");
+  return id;
+}
+
+void Nccl::join(const NcclId& id, std::uint32_t rank, std::uint32_t ranks) {
+  NcclCommunicator* made = nullptr;
+  check(functions_.init_rank(&made, static_cast<int>(ranks), id, static_cast<int>(rank)),
+        "ncclCommInitRank");
+  communicators_ = {made};
 }
 
 void Nccl::check(int result, const char* call) const {
   if (result != 0) {
-    throw SimulationError(std::string(call) + ": " + functions_->error_text(result));
+    throw SimulationError(std::string(call) + ": " + functions_.error_text(result));
   }
 }
 
-// One thread drives all devices. Without a group the first call would wait for ranks whose calls
-// this thread has not made yet; within a group all of them start at its end.
+// One thread may drive several devices. Without a group the first call would wait for ranks whose
+// calls this thread has not made yet; within a group all of them start at its end.
 void Nccl::run(Op op, const float* const* x, float* const* y, std::size_t n,
                CUstream_st* const* streams) const {
-  constexpr int kFloat = 7;
-  constexpr int kSum = 0;
-  check(functions_->group_start(), "ncclGroupStart");
-  for (int device = 0; device < devices_; ++device) {
-    const auto i = static_cast<std::size_t>(device);
+  check(functions_.group_start(), "ncclGroupStart");
+  for (std::size_t i = 0; i < communicators_.size(); ++i) {
     NcclCommunicator* comm = communicators_[i];
     switch (op) {
     case Op::allreduce:
-      check(functions_->all_reduce(x[i], y[i], n, kFloat, kSum, comm, streams[i]), "ncclAllReduce");
+      check(functions_.all_reduce(x[i], y[i], n, kNcclFloat, kNcclSum, comm, streams[i]),
+            "ncclAllReduce");
       break;
     case Op::broadcast:
-      check(functions_->broadcast(x[i], y[i], n, kFloat, 0, comm, streams[i]), "ncclBroadcast");
+      check(functions_.broadcast(x[i], y[i], n, kNcclFloat, 0, comm, streams[i]), "ncclBroadcast");
       break;
     case Op::reduce:
-      check(functions_->reduce(x[i], y[i], n, kFloat, kSum, 0, comm, streams[i]), "ncclReduce");
+      check(functions_.reduce(x[i], y[i], n, kNcclFloat, kNcclSum, 0, comm, streams[i]),
+            "ncclReduce");
       break;
     }
   }
-  check(functions_->group_end(), "ncclGroupEnd");
+  check(functions_.group_end(), "ncclGroupEnd");
+}
+
+void Nccl::exchange(std::span<const Message> messages, std::size_t n, CUstream_st* stream) const {
+  check(functions_.group_start(), "ncclGroupStart");
+  for (const Message& each : messages) {
+    const auto peer = static_cast<int>(each.peer);
+    check(each.sends
+              ? functions_.send(each.data, n, kNcclFloat, peer, communicators_.front(), stream)
+              : functions_.receive(each.data, n, kNcclFloat, peer, communicators_.front(), stream),
+          each.sends ? "ncclSend" : "ncclRecv");
+  }
+  check(functions_.group_end(), "ncclGroupEnd");
 }
 
 } // namespace stepsim::calibrate::gpu

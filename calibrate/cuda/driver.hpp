@@ -2,13 +2,13 @@
 // NVML and NCCL, loaded with dlopen and declared here for the few functions used: neither is needed
 // to build or to start the program.
 #include <cstddef>
-#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "calibrate/cuda/nccl_functions.hpp"
 #include "calibrate/cuda/records.hpp"
-
-struct CUstream_st;
 
 namespace stepsim::calibrate::gpu {
 
@@ -47,29 +47,44 @@ private:
   bool ready_ = false;
 };
 
-// NCCL with one communicator for each of the devices 0 .. devices-1, all driven by this process.
+// NCCL, with the communicators that this process drives: one for each of its devices (start), or
+// one of a job in which every process has one (join).
 class Nccl {
 public:
-  // Throws NotAvailable for fewer than two devices, and if libnccl.so.2 or one of the functions
-  // used is missing; SimulationError if NCCL cannot start.
-  explicit Nccl(int devices);
+  // Throws NotAvailable if libnccl.so.2 or one of the functions used is missing.
+  Nccl();
   ~Nccl();
   Nccl(const Nccl&) = delete;
   Nccl& operator=(const Nccl&) = delete;
+
+  // Of the devices 0 .. devices-1. Throws NotAvailable for fewer than two, SimulationError if NCCL
+  // cannot start.
+  void start(int devices);
+  // A new identifier, made by rank 0; all ranks then join with the same one, each with another
+  // current device. Both throw SimulationError with NCCL's text; join waits for all ranks.
+  [[nodiscard]] NcclId new_id() const;
+  void join(const NcclId& id, std::uint32_t rank, std::uint32_t ranks);
+
   enum class Op { allreduce, broadcast, reduce };
-  // On all devices at once: x[device] -> y[device], n floats, sum, root 0. Enqueues and does not
-  // wait. Throws SimulationError with NCCL's text for a result other than success.
+  // On all communicators of this process at once: x[i] -> y[i], n floats, sum, root 0. Enqueues
+  // and does not wait. Throws SimulationError with NCCL's text for a result other than success.
   void run(Op op, const float* const* x, float* const* y, std::size_t n,
            CUstream_st* const* streams) const;
+
+  struct Message {
+    float* data;
+    std::uint32_t peer;
+    bool sends;
+  };
+  // Messages of n floats of the first communicator, all at once. Enqueues and does not wait.
+  void exchange(std::span<const Message> messages, std::size_t n, CUstream_st* stream) const;
   [[nodiscard]] int version() const { return version_; }
 
 private:
-  struct Functions;
   void check(int result, const char* call) const;
   Library library_;
-  std::unique_ptr<Functions> functions_;
-  std::unique_ptr<struct NcclCommunicator*[]> communicators_;
-  int devices_;
+  NcclFunctions functions_{};
+  std::vector<NcclCommunicator*> communicators_;
   int version_ = 0;
 };
 

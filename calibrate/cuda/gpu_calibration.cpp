@@ -112,6 +112,9 @@ std::string note_of(const GpuSamples& samples, const GpuFit& fit, const io::Json
   note += samples.same_device ? " on " + std::to_string(samples.devices) +
                                     " device(s): times on the same device, no network"
                               : ", one per device";
+  if (!samples.hosts.empty()) {
+    note += ", on " + std::to_string(1 + *std::ranges::max_element(samples.hosts)) + " host(s)";
+  }
   for (const DeviceLinks& links : fit.links) {
     note += "; " + text_of(links);
   }

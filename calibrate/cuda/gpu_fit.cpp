@@ -74,8 +74,8 @@ io::Samples sets_of(const GpuSamples& samples, std::vector<std::string>& warning
     }
   }
   if (warm > 0) {
-    warnings.push_back("collectives: times of up to " + std::to_string(warm) +
-                       " B are those of buffers in the L2 cache where no others were taken");
+    warnings.push_back("collectives: some sizes of up to " + std::to_string(warm) +
+                       " B were timed only with buffers in the L2 cache");
   }
   return out;
 }
@@ -256,7 +256,7 @@ GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options) {
   GpuFit fit;
   fit.warnings = samples.warnings;
   fit_curves(samples, options, fit);
-  fit.links = device_links(samples.pairs);
+  fit.links = device_links(samples.pairs, samples.hosts);
   fit.kernels = kernel_points(samples.kernels);
   warn_of_lost(samples.kernels, fit.warnings);
   for (KernelFit& kernel : fit.kernels) {

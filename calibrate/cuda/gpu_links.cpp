@@ -126,13 +126,11 @@ void name_classes(std::vector<DeviceLinks>& classes) {
   }
 }
 
-} // namespace
-
-std::vector<DeviceLinks> device_links(const std::vector<PairRecord>& records) {
-  const Times times(records);
+// Of pairs by ascending seconds per byte.
+std::vector<DeviceLinks> classes_of(const std::vector<Pair>& pairs) {
   std::vector<DeviceLinks> classes;
   std::vector<Pair> of_class;
-  for (const Pair& pair : pairs_of(records, times)) {
+  for (const Pair& pair : pairs) {
     if (!of_class.empty() && pair.per_byte_s > kNextClass * of_class.back().per_byte_s) {
       classes.push_back(class_of(of_class));
       of_class.clear();
@@ -141,11 +139,34 @@ std::vector<DeviceLinks> device_links(const std::vector<PairRecord>& records) {
   }
   if (!of_class.empty()) {
     classes.push_back(class_of(of_class));
-    if (const auto shift = times.per_byte("shift", 0, 0)) {
-      classes.back().shift = *shift / classes.back().per_byte_s;
-    }
   }
+  return classes;
+}
+
+} // namespace
+
+std::vector<DeviceLinks> device_links(const std::vector<PairRecord>& records,
+                                      const std::vector<std::uint32_t>& hosts) {
+  const Times times(records);
+  const auto are_apart = [&](const Pair& pair) {
+    return pair.dst < hosts.size() && hosts[pair.src] != hosts[pair.dst];
+  };
+  std::vector<Pair> within;
+  std::vector<Pair> between;
+  for (const Pair& pair : pairs_of(records, times)) {
+    (are_apart(pair) ? between : within).push_back(pair);
+  }
+  std::vector<DeviceLinks> classes = classes_of(within);
   name_classes(classes);
+  for (DeviceLinks& links : classes_of(between)) {
+    links.link_class = "network";
+    links.words = "network between hosts";
+    classes.push_back(std::move(links));
+  }
+  std::ranges::stable_sort(classes, {}, &DeviceLinks::per_byte_s);
+  if (const auto shift = times.per_byte("shift", 0, 0); shift && !classes.empty()) {
+    classes.back().shift = *shift / classes.back().per_byte_s;
+  }
   return classes;
 }
 

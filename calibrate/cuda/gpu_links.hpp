@@ -8,6 +8,8 @@
 //   else, the fastest of several         pcie, below one switch
 //   else                                 pcie, across switches or sockets
 //
+// Pairs on different hosts are classes of their own: `network`, whatever their bandwidth.
+//
 // A class of NVLink below 80 GB/s, as between many V100, is called pcie; its numbers are right.
 #include <cstdint>
 #include <optional>
@@ -25,15 +27,17 @@ struct DeviceLinks {
   std::string words;      // for people
   double latency_s{};     // of a message of 4 bytes
   double per_byte_s{};    // of one direction
-  // Time per byte while both directions are used, and while every device sends to the next, over
-  // that of one direction alone; empty where it was not measured.
+  // How many times as long a byte takes while both directions are used (exchange) and while every
+  // device sends to the next one (shift) as with one direction alone. Empty if not measured.
   std::optional<double> exchange, shift;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs; // src < dst, ascending
 };
 
 // Fastest class first. Pairs of which latency or bandwidth is missing are left out; empty for none.
-// `shift` goes to the slowest class, which limits it.
-[[nodiscard]] std::vector<DeviceLinks> device_links(const std::vector<PairRecord>& records);
+// `shift` goes to the slowest class, which limits it. `hosts`: the number of the host of every
+// rank; empty: all are on one host.
+[[nodiscard]] std::vector<DeviceLinks> device_links(const std::vector<PairRecord>& records,
+                                                    const std::vector<std::uint32_t>& hosts = {});
 
 // "nvlink: 6 pairs, 2.10 us, 300 GB/s, both ways 1.05, shift 1.10 (0-1 0-2 ..)"
 [[nodiscard]] std::string text_of(const DeviceLinks& links);

@@ -3,6 +3,7 @@
 #include "calibrate/cuda/gpu_samples.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.hpp"
 #include "files/import_source.hpp"
@@ -44,6 +45,14 @@ void read_header(const io::Json& json, GpuSamples& samples) {
   samples.ranks = fields.integer("ranks", io::between(1, kMostRanks));
   if (fields.has("driver")) {
     samples.driver = fields.string("driver");
+  }
+  for (const io::Json& each : fields.array("hosts", false)) {
+    if (const auto host = io::checked_number(each, io::between(0, kMostRanks), fields.problems())) {
+      samples.hosts.push_back(static_cast<std::uint32_t>(*host));
+    }
+  }
+  if (!samples.hosts.empty() && samples.hosts.size() != static_cast<std::size_t>(samples.ranks)) {
+    throw InputError("", "/hosts", "must have one number per rank");
   }
   if (const io::Json* access = fields.any("peer_access")) {
     samples.peer_access = *access;
@@ -154,7 +163,46 @@ void read_record(const io::Json& json, GpuSamples& samples) {
   }
 }
 
+// GPUs per host; empty where hosts have different numbers of ranks.
+std::optional<std::int64_t> gpus_per_host(const GpuSamples& samples) {
+  if (samples.hosts.empty()) {
+    return samples.ranks; // one process, one host
+  }
+  std::map<std::uint32_t, std::int64_t> ranks;
+  for (const std::uint32_t host : samples.hosts) {
+    ++ranks[host];
+  }
+  const bool equal = std::ranges::all_of(
+      ranks, [&](const auto& each) { return each.second == ranks.begin()->second; });
+  return equal ? std::optional(ranks.begin()->second) : std::nullopt;
+}
+
 } // namespace
+
+io::Samples nccl_samples(const GpuSamples& samples) {
+  io::Samples out;
+  out.file = samples.file;
+  out.source = samples.source;
+  std::map<std::string, io::SampleSet> sets;
+  for (const CollectiveRecord& record : samples.collectives) {
+    if (record.variant != "nccl") {
+      continue;
+    }
+    io::SampleSet& set = sets[record.op];
+    set.op = record.op;
+    set.ranks = record.ranks;
+    set.device = samples.device;
+    set.dtype = "float";
+    set.gpus_per_node = gpus_per_host(samples);
+    for (const double each : record.time_s) {
+      set.samples.push_back({static_cast<double>(record.bytes), each, record.pass});
+    }
+  }
+  for (auto& [op, set] : sets) {
+    out.sets.push_back(std::move(set));
+  }
+  return out;
+}
 
 bool looks_like_gpu_samples(std::string_view text) {
   const std::string_view first = text.substr(0, text.find('\n'));

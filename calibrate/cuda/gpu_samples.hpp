@@ -20,6 +20,7 @@ struct GpuSamples {
   std::int64_t devices = 1;
   std::int64_t ranks = 1;
   bool same_device = false;
+  std::vector<std::uint32_t> hosts;  // [rank], of a job of several processes; else empty
   io::Json peer_access;              // [from][to]; null = unknown
   std::optional<double> sm_clock_hz; // of the first device, before the measurement
   std::vector<CollectiveRecord> collectives;
@@ -35,5 +36,10 @@ struct GpuSamples {
 [[nodiscard]] GpuSamples parse_gpu_samples(std::string_view text, const std::string& file);
 // The same from a file of at most 1 GiB, with its name and hash as the source.
 [[nodiscard]] GpuSamples read_gpu_samples(const std::string& path, const std::string& importer);
+
+// The times of the library NCCL as samples that a fit of the library model takes: one set per
+// operation, with the number of GPUs per host where it is the same for all. Empty where NCCL was
+// not measured.
+[[nodiscard]] io::Samples nccl_samples(const GpuSamples& samples);
 
 } // namespace stepsim::calibrate::gpu

@@ -26,6 +26,27 @@ int count_devices() {
   return devices;
 }
 
+// What tells the devices of a host apart, whatever numbers CUDA_VISIBLE_DEVICES gives them. Empty
+// where there is no device.
+std::vector<std::string> visible_devices() {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return {};
+  }
+  std::vector<std::string> ids;
+  for (int device = 0; device < devices; ++device) {
+    cudaDeviceProp properties{};
+    STEPSIM_CUDA(cudaGetDeviceProperties(&properties, device));
+    std::string id;
+    for (const char byte : properties.uuid.bytes) {
+      id += std::to_string(static_cast<int>(byte)) + ".";
+    }
+    ids.push_back(id);
+  }
+  return ids;
+}
+
 std::string bus_id(int device) {
   std::array<char, 32> text{};
   STEPSIM_CUDA(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device));
@@ -77,24 +98,31 @@ Header header_of(const MeasureOptions& options, const Measurement& measurement, 
   header.ranks = measurement.ranks;
   header.seed = options.seed;
   header.same_device = measurement.same_device;
-  for (int device = 0; device < measurement.devices; ++device) {
-    header.devices.push_back(facts_of(device, nvml));
+  if (measurement.job.is_alone()) {
+    for (int device = 0; device < measurement.devices; ++device) {
+      header.devices.push_back(facts_of(device, nvml));
+    }
+    header.peer_access = peer_access(measurement.devices);
+  } else {
+    header.devices.push_back(facts_of(measurement.device, nvml));
+    header.hosts = measurement.job.host_of;
+    header.device_of_rank = measurement.job.gather(text_of(header.devices.front()));
   }
-  header.peer_access = peer_access(measurement.devices);
   return header;
 }
 
 // All ranks have buffers of one length, so that the device with least free memory decides.
-std::int64_t least_free_memory(int devices) {
+std::int64_t least_free_memory(const Measurement& measurement) {
   std::size_t least = 0;
-  for (int device = 0; device < devices; ++device) {
+  const int first = measurement.device;
+  for (int device = first; device < first + measurement.devices; ++device) {
     const DeviceGuard guard(device);
     std::size_t free = 0;
     std::size_t total = 0;
     STEPSIM_CUDA(cudaMemGetInfo(&free, &total));
-    least = device == 0 ? free : std::min(least, free);
+    least = device == first ? free : std::min(least, free);
   }
-  return static_cast<std::int64_t>(least);
+  return static_cast<std::int64_t>(-measurement.slowest(-static_cast<double>(least)));
 }
 
 // A part that is wrong is noted and not timed; the other goes on.
@@ -110,10 +138,48 @@ bool is_right(Measurement& measurement, bool (*verify)(Measurement&)) {
   }
 }
 
+// Every rank of a job verifies the kernels on its own device. What is wrong on one rank ends the
+// measurement of all.
+bool kernels_are_right(Measurement& measurement) {
+  bool in_time = false;
+  std::string problem;
+  measurement.begin("verification of kernels");
+  try {
+    in_time = verify_kernels(measurement);
+  } catch (const SimulationError& error) {
+    problem = error.what();
+  }
+  throw_if_any(measurement.job, problem);
+  measurement.end();
+  return !measurement.anywhere(!in_time);
+}
+
+void run_parts_of_job(Measurement& measurement) {
+  const MeasureOptions& options = measurement.options;
+  if (options.collectives) {
+    verify_messages(measurement);
+  }
+  const bool kernels = options.kernels && kernels_are_right(measurement);
+  if (!options.timing) {
+    return;
+  }
+  const double share = options.collectives && kernels ? 0.5 : 1.0;
+  if (options.collectives) {
+    measure_messages(measurement, share * options.max_seconds);
+  }
+  if (kernels) {
+    measure_kernels(measurement, share * options.max_seconds);
+  }
+}
+
 void run_parts(Measurement& measurement) {
   const MeasureOptions& options = measurement.options;
   if (options.nccl) {
     verify_and_measure_nccl(measurement, options.max_seconds);
+    return;
+  }
+  if (!measurement.job.is_alone()) {
+    run_parts_of_job(measurement);
     return;
   }
   const bool collectives = options.collectives && is_right(measurement, verify_collectives);
@@ -132,19 +198,31 @@ void run_parts(Measurement& measurement) {
   }
 }
 
+// Which ranks there are, and which devices this process drives.
+void take_place(Measurement& measurement) {
+  const MeasureOptions& options = measurement.options;
+  if (measurement.job.is_alone()) {
+    measurement.devices = count_devices();
+    measurement.ranks = options.nccl ? static_cast<std::uint32_t>(measurement.devices)
+                                     : ranks_for(options.ranks, measurement.devices);
+    measurement.same_device = measurement.ranks > static_cast<std::uint32_t>(measurement.devices);
+  } else {
+    measurement.device = device_of_rank(measurement.job, visible_devices());
+    measurement.ranks = measurement.job.ranks;
+  }
+  STEPSIM_CUDA(cudaSetDevice(measurement.device));
+}
+
 } // namespace
 
-void measure(const MeasureOptions& options, const Sink& records, const Sink& progress) {
-  Measurement measurement{options, records, progress};
-  measurement.devices = count_devices();
-  STEPSIM_CUDA(cudaSetDevice(0));
-  measurement.ranks = options.nccl ? static_cast<std::uint32_t>(measurement.devices)
-                                   : ranks_for(options.ranks, measurement.devices);
-  measurement.same_device = measurement.ranks > static_cast<std::uint32_t>(measurement.devices);
+void measure(const MeasureOptions& options, const Sink& records, const Sink& progress,
+             const Job& job) {
+  Measurement measurement{options, records, progress, job};
+  take_place(measurement);
   int l2 = 0;
-  STEPSIM_CUDA(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, 0));
+  STEPSIM_CUDA(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, measurement.device));
   measurement.l2_bytes = l2;
-  measurement.free_bytes = least_free_memory(measurement.devices);
+  measurement.free_bytes = least_free_memory(measurement);
   const Nvml nvml;
   Header header = header_of(options, measurement, nvml);
   for (const std::vector<bool>& row : header.peer_access) {
@@ -160,7 +238,7 @@ void measure(const MeasureOptions& options, const Sink& records, const Sink& pro
   }
   std::vector<std::string> buses; // asked now: after an error that sticks CUDA gives no answer
   for (int device = 0; device < measurement.devices; ++device) {
-    buses.push_back(bus_id(device));
+    buses.push_back(bus_id(measurement.device + device));
   }
   const auto end = [&](const std::string& early) {
     for (std::size_t device = 0; device < buses.size(); ++device) {

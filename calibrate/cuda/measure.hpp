@@ -6,8 +6,9 @@
 // part goes on, and the call throws SimulationError at its end.
 #include <cstdint>
 #include <functional>
-#include <stdexcept>
 #include <string>
+
+#include "calibrate/cuda/gpu_job.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -28,11 +29,6 @@ struct MeasureOptions {
   std::string revision, command; // written into the header line; "" = unknown
 };
 
-// Thrown if there is no device, driver or NCCL to measure with; the commands exit with code 77.
-class NotAvailable : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 using Sink = std::function<void(const std::string&)>; // takes one line, line end included
 
 // The number of ranks: `asked` if it is > 0; else one per device if there are two or more, so that
@@ -45,6 +41,13 @@ using Sink = std::function<void(const std::string&)>; // takes one line, line en
 // `records` gets the JSON lines, `progress` gets lines for people. Throws NotAvailable if there is
 // no device, or no NCCL with options.nccl; SimulationError for a wrong result, a failed CUDA call
 // and, with `strict`, passes that differ.
-void measure(const MeasureOptions& options, const Sink& records, const Sink& progress);
+//
+// In a job of several ranks all ranks call this function with the same options, each with the GPU
+// that device_of_rank() gives, and all get the same times: those of the slowest rank. `ranks` of
+// the options is ignored there. If all ranks know of a failure, they throw JobError, NotAvailable
+// or UsageError with the same text. Any other error is known to one rank only, and the other ranks
+// may wait for it: its process must end the job.
+void measure(const MeasureOptions& options, const Sink& records, const Sink& progress,
+             const Job& job = kAlone);
 
 } // namespace stepsim::calibrate::gpu

@@ -6,7 +6,6 @@
 #include "calibrate/cuda/collective_parts.cuh"
 #include "calibrate/cuda/kernels.cuh"
 #include "calibrate/execute/element_messages.hpp"
-#include "coll/formula/blocks.hpp"
 #include "coll/record.hpp"
 
 namespace stepsim::calibrate::gpu {
@@ -142,21 +141,6 @@ void estimate_link(Measurement& measurement, RankSet& ranks, Variant variant,
   measurement.say("two ranks: " + base::significant(1e6 * least, 3) + " us per message, " +
                   base::significant(1e-9 / request.link.per_byte_s, 3) + " GB/s; adding " +
                   base::significant(1e-9 / request.reduction_s_per_byte, 3) + " GB/s");
-}
-
-// The block of `lp` that is best for the estimated link [elements]; 0 where the collective has no
-// blocks. It comes from the formula that the simulator uses, so that both pipeline the same way.
-std::int64_t best_block(const PlanRequest& request) {
-  coll::Collective collective;
-  collective.op = request.op;
-  collective.algorithm = request.algorithm;
-  collective.ranks = request.ranks;
-  collective.bytes = static_cast<double>(request.elements) * sizeof(float);
-  collective.links.all = request.link;
-  collective.reduction_s_per_byte = request.reduction_s_per_byte;
-  collective.options.element_bytes = sizeof(float);
-  const auto blocks = coll::resolve_blocks(collective);
-  return blocks ? std::max<std::int64_t>(1, static_cast<std::int64_t>(blocks->block_bytes) / 4) : 0;
 }
 
 } // namespace

@@ -145,7 +145,7 @@ std::vector<std::uint32_t> selected_counts(std::int64_t n) {
 
 // Sizes are cut to what fits the memory, and that is said.
 void measure_kernels(Measurement& measurement, double seconds) {
-  const DeviceGuard guard(0);
+  const DeviceGuard guard(measurement.device);
   const std::int64_t most = std::min(kMostElements, measurement.free_bytes / kBytesPerElement);
   if (most < kMostElements) {
     measurement.say("kernels: sizes cut to " + std::to_string(most) +

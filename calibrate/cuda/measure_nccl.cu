@@ -1,9 +1,12 @@
-// The collectives of the library NCCL, one rank per device: verified, then timed.
+// The collectives of the library NCCL, one rank per device: verified, then timed. Alone this
+// process drives a rank on every device; in a job it drives its own rank, and messages between two
+// ranks are timed as well.
 #include <algorithm>
-#include <cstring>
+#include <memory>
 
 #include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/driver.hpp"
+#include "calibrate/cuda/job_pairs.cuh"
 #include "calibrate/cuda/measurement.cuh"
 #include "calibrate/execute/element_messages.hpp"
 
@@ -26,17 +29,25 @@ coll::Op own(Nccl::Op op) {
   return coll::Op::allreduce;
 }
 
-// One communicator and one stream per device; the main stream starts and ends each call, as for our
-// own collectives.
+// The ranks of this process, each with its device, vectors and stream. The main stream starts and
+// ends each call, as for our own collectives.
 class Ranks {
 public:
-  Ranks(int devices, std::int64_t capacity) : nccl_(devices), start_(Event::Use::order) {
-    for (int device = 0; device < devices; ++device) {
-      const DeviceGuard guard(device);
+  struct Local {
+    std::uint32_t rank{};
+    int device{};
+  };
+  // `nccl` has a communicator for each of them, in this order.
+  Ranks(const Nccl& nccl, std::uint32_t ranks, std::vector<Local> local, std::int64_t capacity)
+      : nccl_(nccl), ranks_(ranks), local_(std::move(local)), start_(Event::Use::order) {
+    for (const Local& each : local_) {
+      const DeviceGuard guard(each.device);
       const auto count = static_cast<std::size_t>(capacity);
       x_.emplace_back(count);
       y_.emplace_back(count);
-      STEPSIM_CUDA(cudaMemset(x_.back().get(), 0, count * sizeof(float)));
+      for (const auto* vector : {&x_.back(), &y_.back()}) {
+        STEPSIM_CUDA(cudaMemset(vector->get(), 0, count * sizeof(float)));
+      }
       STEPSIM_CUDA(cudaDeviceSynchronize());
       streams_.emplace_back();
       ends_.emplace_back(Event::Use::order);
@@ -45,8 +56,8 @@ public:
       raw_streams_.push_back(streams_.back().get());
     }
   }
+  [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] const Stream& main() const { return main_; }
-  [[nodiscard]] int version() const { return nccl_.version(); }
 
   void enqueue(Nccl::Op op, std::int64_t n) const {
     start_.record(main_);
@@ -54,49 +65,66 @@ public:
       STEPSIM_CUDA(cudaStreamWaitEvent(stream.get(), start_.get(), 0));
     }
     nccl_.run(op, from_.data(), to_.data(), static_cast<std::size_t>(n), raw_streams_.data());
-    for (std::size_t device = 0; device < streams_.size(); ++device) {
-      const DeviceGuard guard(static_cast<int>(device));
-      ends_[device].record(streams_[device]);
-      STEPSIM_CUDA(cudaStreamWaitEvent(main_.get(), ends_[device].get(), 0));
+    for (std::size_t i = 0; i < local_.size(); ++i) {
+      const DeviceGuard guard(local_[i].device);
+      ends_[i].record(streams_[i]);
+      STEPSIM_CUDA(cudaStreamWaitEvent(main_.get(), ends_[i].get(), 0));
     }
   }
 
-  void verify(Nccl::Op op, std::int64_t n) const {
-    const auto ranks = static_cast<std::uint32_t>(streams_.size());
+  // Of the rank of a job: one message of n floats in each direction.
+  void exchange(std::span<const Direction> directions, std::int64_t n) const {
+    std::vector<Nccl::Message> messages;
+    for (const auto& [src, dst] : directions) {
+      if (src == local_.front().rank) {
+        messages.push_back({x_.front().get(), dst, true});
+      } else if (dst == local_.front().rank) {
+        messages.push_back({y_.front().get(), src, false});
+      }
+    }
+    if (!messages.empty()) {
+      nccl_.exchange(messages, static_cast<std::size_t>(n), main_.get());
+    }
+  }
+
+  // "" where the results of the ranks of this process are right.
+  [[nodiscard]] std::string problem_of(Nccl::Op op, std::int64_t n) const {
     const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
     std::vector<float> values(static_cast<std::size_t>(n));
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      for (std::int64_t i = 0; i < n; ++i) {
-        values[static_cast<std::size_t>(i)] = initial_value(rank, i);
+    for (std::size_t i = 0; i < local_.size(); ++i) {
+      for (std::int64_t k = 0; k < n; ++k) {
+        values[static_cast<std::size_t>(k)] = initial_value(local_[i].rank, k);
       }
-      const DeviceGuard guard(static_cast<int>(rank));
-      STEPSIM_CUDA(cudaMemcpy(x_[rank].get(), values.data(), bytes, cudaMemcpyHostToDevice));
+      const DeviceGuard guard(local_[i].device);
+      STEPSIM_CUDA(cudaMemcpy(x_[i].get(), values.data(), bytes, cudaMemcpyHostToDevice));
       STEPSIM_CUDA(cudaDeviceSynchronize());
     }
     enqueue(op, n);
     main_.synchronize();
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      if (!has_result(own(op), rank)) {
+    for (std::size_t i = 0; i < local_.size(); ++i) {
+      if (!has_result(own(op), local_[i].rank)) {
         continue;
       }
-      const DeviceGuard guard(static_cast<int>(rank));
-      STEPSIM_CUDA(cudaMemcpy(values.data(), y_[rank].get(), bytes, cudaMemcpyDeviceToHost));
-      for (std::int64_t i = 0; i < n; ++i) {
-        const float expected = expected_value(own(op), ranks, i);
-        const float got = values[static_cast<std::size_t>(i)];
+      const DeviceGuard guard(local_[i].device);
+      STEPSIM_CUDA(cudaMemcpy(values.data(), y_[i].get(), bytes, cudaMemcpyDeviceToHost));
+      for (std::int64_t k = 0; k < n; ++k) {
+        const float expected = expected_value(own(op), ranks_, k);
+        const float got = values[static_cast<std::size_t>(k)];
         if (got != expected) {
-          throw SimulationError("nccl " + std::string(coll::name(own(op))) +
-                                " P=" + std::to_string(ranks) + " n=" + std::to_string(n) +
-                                " rank=" + std::to_string(rank) + " index=" + std::to_string(i) +
-                                ": got " + std::to_string(got) + ", expected " +
-                                std::to_string(expected));
+          return "nccl " + std::string(coll::name(own(op))) + " P=" + std::to_string(ranks_) +
+                 " n=" + std::to_string(n) + " rank=" + std::to_string(local_[i].rank) +
+                 " index=" + std::to_string(k) + ": got " + std::to_string(got) + ", expected " +
+                 std::to_string(expected);
         }
       }
     }
+    return "";
   }
 
 private:
-  Nccl nccl_;
+  const Nccl& nccl_;
+  std::uint32_t ranks_;
+  std::vector<Local> local_;
   Stream main_;
   Event start_;
   std::vector<Buffer<float>> x_, y_;
@@ -126,7 +154,7 @@ struct NcclBlock {
     out.algorithm = "nccl";
     out.variant = "nccl";
     out.launch = "plain";
-    out.ranks = static_cast<std::uint32_t>(measurement->devices);
+    out.ranks = ranks->ranks();
     out.bytes = elements * 4;
     out.pass = pass;
     out.repeats = repeats;
@@ -135,38 +163,97 @@ struct NcclBlock {
   }
 };
 
+// The library on every rank, and one communicator over all of them: the identifier of rank 0 is
+// sent to all, and each rank joins with its own device. A rank whose library is missing, or that
+// gets no identifier, is told to all before anybody waits for it.
+std::unique_ptr<Nccl> library_of(const Measurement& measurement) {
+  const Job& job = measurement.job;
+  if (job.is_alone()) {
+    auto nccl = std::make_unique<Nccl>();
+    nccl->start(measurement.devices);
+    return nccl;
+  }
+  std::unique_ptr<Nccl> nccl;
+  std::string missing;
+  try {
+    nccl = std::make_unique<Nccl>();
+  } catch (const std::exception& error) {
+    missing = error.what();
+  }
+  if (const std::string text = first_error(job, missing); !text.empty()) {
+    throw NotAvailable(text);
+  }
+  NcclId id;
+  std::string problem;
+  if (job.rank == 0) {
+    try {
+      id = nccl->new_id();
+    } catch (const SimulationError& error) {
+      problem = error.what();
+    }
+  }
+  throw_if_any(job, problem);
+  job.broadcast(id.bytes.data(), id.bytes.size());
+  measurement.begin("ncclCommInitRank");
+  nccl->join(id, job.rank, job.ranks);
+  measurement.end();
+  return nccl;
+}
+
+std::vector<Ranks::Local> local_ranks(const Measurement& measurement) {
+  if (!measurement.job.is_alone()) {
+    return {{measurement.job.rank, measurement.device}};
+  }
+  std::vector<Ranks::Local> local;
+  for (int device = 0; device < measurement.devices; ++device) {
+    local.push_back({static_cast<std::uint32_t>(device), device});
+  }
+  return local;
+}
+
 } // namespace
 
 // Verified with one element, with one per device, and with 1,000,001, which no number of devices
 // from 2 to 100 divides: parts then have unequal sizes.
 void verify_and_measure_nccl(Measurement& measurement, double seconds) {
+  const std::unique_ptr<Nccl> nccl = library_of(measurement);
   const std::int64_t capacity = std::min(kMostBytes, measurement.free_bytes / 8) / 4;
-  Ranks ranks(measurement.devices, capacity);
-  measurement.say("nccl " + std::to_string(ranks.version()) + ": " +
-                  std::to_string(measurement.devices) + " devices");
+  Ranks ranks(*nccl, measurement.ranks, local_ranks(measurement), capacity);
+  measurement.say("nccl " + std::to_string(nccl->version()) + ": " +
+                  std::to_string(measurement.ranks) + " devices");
   std::int64_t cases = 0;
   for (const Nccl::Op op : kOps) {
     for (const std::int64_t n :
-         {std::int64_t{1}, std::int64_t{measurement.devices}, std::int64_t{1'000'001}}) {
-      ranks.verify(op, std::min(n, capacity));
+         {std::int64_t{1}, std::int64_t{measurement.ranks}, std::int64_t{1'000'001}}) {
+      measurement.begin("verification of nccl " + std::string(coll::name(own(op))));
+      throw_if_any(measurement.job, ranks.problem_of(op, std::min(n, capacity)));
       ++cases;
     }
   }
+  measurement.end();
   measurement.records(line(VerifiedRecord{"nccl", cases}, measurement.same_device));
   if (!measurement.options.timing) {
     return;
   }
+  double of_pairs = 0;
+  if (!measurement.job.is_alone()) {
+    of_pairs = 0.3 * seconds;
+    const Traffic traffic{"nccl", &ranks.main(), capacity,
+                          [&ranks](std::span<const Direction> directions, std::int64_t n) {
+                            ranks.exchange(directions, n);
+                          }};
+    measure_job_pairs(measurement, traffic, of_pairs);
+  }
   std::vector<NcclBlock> blocks;
-  for (const std::int64_t size :
-       collective_sizes(4 * capacity, static_cast<std::uint32_t>(measurement.devices),
-                        measurement.options.dense, measurement.options.seed)) {
+  for (const std::int64_t size : collective_sizes(
+           4 * capacity, measurement.ranks, measurement.options.dense, measurement.options.seed)) {
     for (const Nccl::Op op : kOps) {
       if (size > 0) {
         blocks.push_back({&measurement, &ranks, op, size / 4});
       }
     }
   }
-  time_blocks(measurement, ranks.main(), blocks, seconds, "nccl");
+  time_blocks(measurement, ranks.main(), blocks, seconds - of_pairs, "nccl");
 }
 
 } // namespace stepsim::calibrate::gpu

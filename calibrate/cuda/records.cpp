@@ -92,7 +92,9 @@ std::string state_text(const DeviceState& state) {
   return line.object();
 }
 
-std::string device_text(const DeviceFacts& device) {
+} // namespace
+
+std::string text_of(const DeviceFacts& device) {
   Line line;
   line.text("name", device.name);
   line.text("compute_capability", device.compute_capability);
@@ -103,8 +105,6 @@ std::string device_text(const DeviceFacts& device) {
   line.raw("before", state_text(device.before));
   return line.object();
 }
-
-} // namespace
 
 // The first line: machine, versions and options, so that a file explains itself.
 std::string line(const Header& header) {
@@ -124,7 +124,14 @@ std::string line(const Header& header) {
   line.text("cuda_driver", header.cuda_driver);
   line.integer("ranks", header.ranks);
   line.integer("seed", static_cast<std::int64_t>(header.seed));
-  line.raw("devices", list_of(header.devices, device_text));
+  if (!header.hosts.empty()) {
+    line.raw("hosts",
+             list_of(header.hosts, [](std::uint32_t host) { return std::to_string(host); }));
+  }
+  line.raw("devices",
+           header.device_of_rank.empty()
+               ? list_of(header.devices, [](const DeviceFacts& each) { return text_of(each); })
+               : list_of(header.device_of_rank, [](const std::string& each) { return each; }));
   line.raw("peer_access", list_of(header.peer_access, [](const std::vector<bool>& row) {
              return list_of(row, [](bool each) { return std::string(each ? "true" : "false"); });
            }));

@@ -44,13 +44,19 @@ struct Header {
   std::uint64_t seed{};
   bool same_device = false;
   std::vector<DeviceFacts> devices;
-  std::vector<std::vector<bool>> peer_access; // [from][to]
+  std::vector<std::vector<bool>> peer_access; // [from][to]; empty: a job of several processes
+  // Of such a job: the number of the host of every rank, and its device as text_of gives it.
+  std::vector<std::uint32_t> hosts{};
+  std::vector<std::string> device_of_rank{};
 };
+// The facts of a device and its state before the measurement, as a JSON object.
+[[nodiscard]] std::string text_of(const DeviceFacts& device);
 
 struct CollectiveRecord {
   std::string op, algorithm;
-  std::string variant; // copy_engine, sm_store, host_staged, nccl
-  std::string launch;  // plain, graph
+  // copy_engine, sm_store, host_staged; nccl; between processes mpi_staged, mpi_device
+  std::string variant;
+  std::string launch; // plain, graph
   std::uint32_t ranks = 1;
   std::int64_t bytes{};
   std::int64_t block_bytes{}; // lp only, else 0

@@ -60,7 +60,7 @@ std::string case_text(std::int64_t n, Data kind) {
 }
 
 bool verify_kernels(Measurement& measurement) {
-  const DeviceGuard guard(0);
+  const DeviceGuard guard(measurement.device);
   KernelBench bench;
   std::vector<std::function<void()>> parts;
   for (const std::int64_t n : kSizes) {

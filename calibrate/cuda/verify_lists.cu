@@ -44,8 +44,25 @@ void verify_additions(KernelBench& bench, std::int64_t n) {
   }
 }
 
+// Both lists as one by index; of two entries with the same index that of list a comes first.
+HostList merged_lists(const HostList& a, const HostList& b) {
+  HostList merged;
+  std::size_t of_a = 0;
+  std::size_t of_b = 0;
+  while (of_a < a.indices.size() || of_b < b.indices.size()) {
+    const bool from_a =
+        of_b == b.indices.size() || (of_a < a.indices.size() && a.indices[of_a] <= b.indices[of_b]);
+    const HostList& list = from_a ? a : b;
+    const std::size_t at = from_a ? of_a++ : of_b++;
+    merged.indices.push_back(list.indices[at]);
+    merged.values.push_back(list.values[at]);
+  }
+  return merged;
+}
+
 // k is 1, the length of one list, and that of both together, which the sum cannot exceed: common
-// indices make it shorter.
+// indices make it shorter. The merged list itself is compared as well, because a sum does not show
+// in which order its two entries stand.
 void verify_merge(KernelBench& bench, const HostList& a, const HostList& b, std::int64_t n) {
   const auto sparse = [&](const HostList& list) {
     const std::vector<std::int64_t> indices(list.indices.begin(), list.indices.end());
@@ -68,6 +85,13 @@ void verify_merge(KernelBench& bench, const HostList& a, const HostList& b, std:
     bench.compare("merge n=" + std::to_string(n) + " k=" + std::to_string(k), bench.work,
                   host_list(coll::merge_top_k(sparse(a), sparse(b), k)));
   }
+  const HostList merged = merged_lists(a, b);
+  const std::string what = "merged list n=" + std::to_string(n);
+  check_equal(what + " indices", to_host(bench.passed_indices.get(), merged.indices.size()),
+              merged.indices);
+  check_equal(what + " values", to_host(bench.passed_values.get(), merged.values.size()),
+              merged.values);
+  ++bench.cases;
 }
 
 void verify_scatter(KernelBench& bench, const HostList& list, std::int64_t n) {

@@ -8,11 +8,13 @@
 
 #include <array>
 #include <cstdlib>
+#include <functional>
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/measure.hpp"
+#include "calibrate/program/cuda_job.hpp"
 #include "calibrate/program/gpu_output.hpp"
 #include "calibrate/program/program.hpp"
 #include "cli/shell/flag_values.hpp"
@@ -25,13 +27,19 @@ namespace {
 
 constexpr cli::CommandText kCudaText{
     "cuda",
-    "-o CAL",
+    "-o CAL [--mpi] [--records FILE]",
     "Measures collectives (mst, be, lp, ring) and the kernels of gradient compression on the GPUs\n"
     "of this machine, each checked against the library before it is timed. Ranks that share a GPU\n"
-    "give times of class same-device, which no scenario takes as its network.",
+    "give times of class same-device, which no scenario takes as its network. With --mpi on "
+    "several\n"
+    "hosts: one process per GPU, started by mpirun or srun; times are those of the slowest rank.",
     "stepsim-calibrate cuda --ranks 8 -o gpu.calibration.json\n"
     "stepsim-calibrate cuda --ranks 8 --only kernels --max-seconds 60 -o gpu.calibration.json\n"
-    "stepsim-calibrate cuda --backend nccl -o nccl.calibration.json",
+    "stepsim-calibrate cuda --backend nccl -o nccl.calibration.json\n"
+    "mpirun -np 16 --map-by ppr:8:node stepsim-calibrate cuda --mpi --backend nccl -o "
+    "nccl.calibration.json\n"
+    "srun -N 2 --ntasks-per-node 8 --mpi=pmix stepsim-calibrate cuda --mpi -o "
+    "gpu.calibration.json",
     "Without a GPU: exit 77. For a machine without the libraries of this program: "
     "calibrate/gpu_check.",
     cli::kJsonOnly,
@@ -40,6 +48,8 @@ constexpr cli::CommandText kCudaText{
 
 struct CudaFlags { // as typed
   std::string ranks, backend = "own", only, block = "optimal", max_seconds, seed;
+  std::string records, timeout = "120s";
+  bool mpi = false;
   bool dense = false;
   bool strict = false;
 };
@@ -58,11 +68,16 @@ void add_flags(CLI::App& app, CudaFlags& flags) {
   app.add_flag("--strict", flags.strict, "fail where passes differ by more than 5 %");
   add("--max-seconds", flags.max_seconds, "N", "of timing; what is left over is said; default 300");
   add("--seed", flags.seed, "N", "of the order of measurements; default 1");
+  app.add_flag("--mpi", flags.mpi, "one rank per process and GPU, started by mpirun or srun");
+  add("--timeout", flags.timeout, "TIME",
+      "with --mpi: longest operation before all processes end; default 120s");
+  add("--records", flags.records, "FILE",
+      "also writes every time as JSON Lines, which fit and fit-library take; default none");
 }
 
 // The options of the measurement. Throws UsageError for a word, number or block size that is not
-// allowed. Without --only both parts are measured; --ranks has no effect with --backend nccl, where
-// every device is one rank.
+// allowed. Without --only both parts are measured. --ranks has no effect with --backend nccl, where
+// every device is one rank, and is refused with --mpi, where every process is one.
 gpu::MeasureOptions options_of(const CudaFlags& flags) {
   constexpr std::array<std::string_view, 2> kBackends{"own", "nccl"};
   constexpr std::array<std::string_view, 2> kParts{"collectives", "kernels"};
@@ -76,6 +91,9 @@ gpu::MeasureOptions options_of(const CudaFlags& flags) {
     options.kernels = flags.only == "kernels";
   }
   if (!flags.ranks.empty()) {
+    if (flags.mpi) {
+      throw UsageError("--ranks: not with --mpi, where every process is one rank");
+    }
     options.ranks =
         static_cast<std::uint32_t>(cli::count("--ranks", flags.ranks, io::between(1, kMostRanks)));
   }
@@ -100,6 +118,42 @@ gpu::MeasureOptions options_of(const CudaFlags& flags) {
   return options;
 }
 
+// The calibration, and the records where they are asked for. The seed that orders the measurements
+// also draws the resamples of the confidence intervals, so that one number repeats the whole
+// command on given times.
+int write_files(const std::string& records, const CudaFlags& flags,
+                const gpu::MeasureOptions& options, const cli::Common& common) {
+  if (!flags.records.empty()) {
+    cli::write_named(flags.records, records);
+  }
+  FitOptions fit;
+  fit.seed = options.seed;
+  gpu::GpuSamples samples = gpu::parse_gpu_samples(records, "cuda");
+  samples.source.format = "gpu_samples";
+  return write_gpu_calibration(samples, fit, {}, common);
+}
+
+// One process drives all GPUs: several processes without --mpi would measure each other.
+void refuse_copies_of_itself() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    const char* size = std::getenv(name);
+    if (size != nullptr && std::atoi(size) > 1) {
+      throw UsageError("cuda: started as one of " + std::string(size) +
+                       " processes; --mpi measures with one GPU per process");
+    }
+  }
+}
+
+// The discarded branch needs no definition of the function that it names.
+int measured_by_job(const gpu::MeasureOptions& options, double timeout_s, const gpu::Sink& records,
+                    const gpu::Sink& progress, const std::function<int()>& write) {
+  if constexpr (STEPSIM_CALIBRATE_MPI != 0) {
+    return measure_job(options, timeout_s, records, progress, write);
+  } else {
+    return cli::report_error("--mpi: built without MPI", kSkipped);
+  }
+}
+
 } // namespace
 
 int cuda(const cli::Invocation& invocation) {
@@ -120,26 +174,27 @@ int cuda(const cli::Invocation& invocation) {
   // stays.
   (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  const double timeout_s =
+      cli::quantity("--timeout", flags.timeout, base::QuantityKind::time, io::above(0));
   std::string records;
+  const auto write = [&] { return write_files(records, flags, options, common); };
+  const gpu::Sink keep = [&](const std::string& line) { records += line; };
+  const gpu::Sink say = [&](const std::string& line) {
+    if (!common.quiet) {
+      cli::print_error_lines(line);
+    }
+  };
+  if (flags.mpi) {
+    return measured_by_job(options, timeout_s, keep, say, write);
+  }
+  refuse_copies_of_itself();
   try {
-    gpu::measure(
-        options, [&](const std::string& line) { records += line; },
-        [&](const std::string& line) {
-          if (!common.quiet) {
-            cli::print_error_lines(line);
-          }
-        });
+    gpu::measure(options, keep, say);
   } catch (const gpu::NotAvailable& error) {
     cli::print_error_lines(std::string(error.what()) + "\n");
     return kSkipped;
   }
-  // The seed that orders the measurements also draws the resamples of the confidence intervals, so
-  // that one number repeats the whole command on given times.
-  FitOptions fit;
-  fit.seed = options.seed;
-  gpu::GpuSamples samples = gpu::parse_gpu_samples(records, "cuda");
-  samples.source.format = "gpu_samples";
-  return write_gpu_calibration(samples, fit, {}, common);
+  return write();
 }
 
 } // namespace stepsim::calibrate

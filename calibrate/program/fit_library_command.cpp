@@ -16,6 +16,7 @@
 #include "base/number_text.hpp"
 #include "calibrate/core/library_fit.hpp"
 #include "calibrate/core/library_measurements.hpp"
+#include "calibrate/cuda/gpu_samples.hpp"
 #include "calibrate/program/fit_library_text.hpp"
 #include "calibrate/program/program.hpp"
 #include "calibrate/program/targets.hpp"
@@ -39,9 +40,10 @@ constexpr cli::CommandText kFitLibraryText{
     "LOG|FOLDER|CSV... --preset NAME -o CAL",
     "Fits the model of NCCL to logs of nccl-tests or rccl-tests of several shapes (nodes x GPUs "
     "per\n"
-    "node). Prints the parameters, the errors, and the errors on each shape when it is left out "
-    "of\n"
-    "the fit. Where these exceed --max-median or --max-p90: exit 4.",
+    "node), or to records of `stepsim-calibrate cuda --mpi --backend nccl --records FILE`.\n"
+    "Prints the parameters, the errors, and the errors on each shape when it is left out of the "
+    "fit.\n"
+    "Where these exceed --max-median or --max-p90: exit 4.",
     "stepsim-calibrate fit-library logs/ --preset dgx_h100 -o cluster.library.json\n"
     "stepsim-calibrate fit-library one.log ten.log --preset p5 --max-median 5% -o p5.library.json\n"
     "stepsim-calibrate fit-library times.csv --system lab --preset dgx_a100 -o lab.json --json",
@@ -103,6 +105,17 @@ MeasurementOptions measurement_options(const LibraryFlags& flags, std::string im
   }
   options.several_devices = flags.force;
   options.importer = std::move(importer);
+  options.other = [](const std::string& text,
+                     const std::string& file) -> std::optional<io::Samples> {
+    if (!gpu::looks_like_gpu_samples(text)) {
+      return std::nullopt;
+    }
+    io::Samples samples = gpu::nccl_samples(gpu::parse_gpu_samples(text, file));
+    if (samples.sets.empty()) {
+      throw InputError(file, "", "no times of NCCL; measure with --backend nccl");
+    }
+    return samples;
+  };
   return options;
 }
 

@@ -25,8 +25,6 @@ void verify(std::uint64_t order, std::initializer_list<std::int64_t> sizes) {
     REQUIRE_NOTHROW(verify_codecs(bench, n));
     REQUIRE_NOTHROW(verify_lists(bench, n));
   }
-  KernelBench of_refusals(kLarge);
-  REQUIRE_NOTHROW(verify_refusal(of_refusals));
 }
 
 double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -40,7 +38,7 @@ TEST_CASE(
 
 TEST_CASE(
     "cuda on cpu: selections, lists and codecs do not depend on the order of blocks and warps") {
-  for (const std::uint64_t order : {1, 2, 3}) { // descending, shuffled
+  for (const std::uint64_t order : {1, 2}) { // descending, shuffled
     CAPTURE(order);
     verify(order, {5, 1000, 2049, 4097});
   }
@@ -51,6 +49,7 @@ TEST_CASE(
   const double begin = seconds();
   verify(4, {kLarge});
   KernelBench bench(kLarge);
+  REQUIRE_NOTHROW(verify_refusal(bench));
   REQUIRE_NOTHROW(verify_low_rank(bench));
   for (const std::string& kernel : cuda_on_cpu::kernels()) {
     CHECK_MESSAGE(cuda_on_cpu::was_executed(kernel), kernel);

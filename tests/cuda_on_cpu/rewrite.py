@@ -5,7 +5,8 @@
 
 Launches become calls, `__shared__` variables become words that know who uses them, and every kernel
 says its name where it begins. FILE.cu becomes OUTPUT_DIR/FILE.cpp, FILE.cuh
-OUTPUT_DIR/calibrate/cuda/FILE.cuh where it is changed; OUTPUT_DIR/kernel_names.cpp lists the kernels.
+OUTPUT_DIR/calibrate/cuda/FILE.cuh where it is changed, and a copy of before is removed where it is not;
+OUTPUT_DIR/kernel_names.cpp lists the kernels.
 """
 import pathlib
 import re
@@ -59,9 +60,11 @@ def main():
     kernels = []
     for name in sys.argv[3:]:
         text = rewritten(source / name, kernels)
+        path = output / "calibrate" / "cuda" / name if name.endswith(".cuh") else output / f"{name[:-3]}.cpp"
         if name.endswith(".cuh") and "cuda_on_cpu::" not in text:
-            continue  # as it is
-        write(output / "calibrate" / "cuda" / name if name.endswith(".cuh") else output / f"{name[:-3]}.cpp", text)
+            path.unlink(missing_ok=True)  # the original serves
+        else:
+            write(path, text)
     names = "".join(f'      "{kernel}",\n' for kernel in kernels)
     write(output / "kernel_names.cpp",
           '#include "shim/blocks.hpp"\n\nnamespace cuda_on_cpu {\n\nconst std::vector<std::string>& kernels() {\n'

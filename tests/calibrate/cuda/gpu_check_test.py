@@ -97,6 +97,11 @@ CASES = {
 def test_page(folder):
     """Times of own kernels, of libraries and of two streams become three tables."""
     own = [{"record": "kernel", "kernel": "radix_select", "distribution": "gaussian", "n": 1 << 20, "k": 1048, "time_s": [2e-5] * 3},
+           {"record": "kernel", "kernel": "reduce_add", "distribution": "any", "n": 1 << 20, "k": 0, "time_s": [2e-5]},
+           {"record": "collective", "op": "allreduce", "algorithm": "ring", "variant": "copy_engine", "launch": "graph",
+            "ranks": 2, "bytes": 4100, "time_s": [3e-5]},
+           {"record": "collective", "op": "allreduce", "algorithm": "ring", "variant": "copy_engine", "launch": "plain",
+            "ranks": 2, "bytes": 4100, "time_s": [4e-5]},
            {"record": "collective", "op": "allreduce", "algorithm": "ring", "variant": "copy_engine", "launch": "graph",
             "ranks": 2, "bytes": 1000, "time_s": [3e-5]},
            {"record": "collective", "op": "allreduce", "algorithm": "be", "variant": "copy_engine", "launch": "plain",
@@ -104,6 +109,7 @@ def test_page(folder):
     nccl = [{"record": "collective", "op": "allreduce", "algorithm": "nccl", "variant": "nccl", "launch": "plain", "ranks": 2,
              "bytes": 1000, "time_s": [1e-5]}]
     libraries = [{"kernel": "cub_sort_pairs", "n": 1 << 20, "time_s": 5e-5},
+                 {"kernel": "memcpy", "n": 1 << 20, "time_s": 1e-5},
                  {"interference": "reduction", "model_slowdown": 1.25, "other_slowdown": 1.5}]
     for name, records in (("gpu.jsonl", own), ("nccl.jsonl", nccl), ("libraries.jsonl", libraries)):
         (folder / name).write_text("".join(json.dumps(each) + "\n" for each in records) + "{cut o")
@@ -112,6 +118,12 @@ def test_page(folder):
     assert done.returncode == 0, done.stderr
     rows = [line.split() for line in done.stdout.splitlines()]
     assert ["radix_select", "0.001", "cub_sort_pairs", "-", "0.40", "-", "-"] in rows, done.stdout
+    # 12 bytes per element in 20 us, next to 8 bytes in 10 us: three quarters of the bytes/s.
+    assert "radix_select 0.001 at 2^20  0.40 x the time of cub_sort_pairs" in done.stdout, done.stdout
+    targets = {line.split("  ")[0]: line.split()[-1] for line in done.stdout.split("\n\n")[1].splitlines()}
+    assert targets["radix_select 0.001 at 2^20"] == "met" and targets["reduce_add at 2^20"] == "missed", targets
+    assert "75 % of the bytes/s of memcpy" in done.stdout, done.stdout
+    assert targets["graphs at 4096 B"] == "met" and "in 1 of 1 cases" in done.stdout, targets
     assert ["allreduce", "1000", "ring", "copy_engine", "graph", "30", "10", "3.00"] in rows, done.stdout
     assert ["addition", "of", "two", "vectors", "1.25", "1.50"] in rows, done.stdout
 

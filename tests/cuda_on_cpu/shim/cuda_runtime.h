@@ -56,8 +56,12 @@ inline constexpr unsigned cudaStreamNonBlocking = 1;
 inline constexpr unsigned cudaEventDefault = 0;
 inline constexpr unsigned cudaEventDisableTiming = 2;
 inline constexpr unsigned cudaHostAllocPortable = 1;
+struct cudaUUID_t {
+  char bytes[16];
+};
 struct cudaDeviceProp {
   char name[64];
+  cudaUUID_t uuid;
   int multiProcessorCount, l2CacheSize, major, minor;
   std::size_t totalGlobalMem;
 };

@@ -371,6 +371,7 @@ void set_machine(const Machine& played) {
 const Machine& machine() { return state().machine; }
 void set_execution(bool executes) { state().machine.executes = executes; }
 const std::vector<std::string>& violations() { return state().violations; }
+void forget_violations() { state().violations.clear(); }
 Calls calls() { return state().calls; }
 void drop_wait(std::int64_t index) {
   state().dropped_wait = index < 0 ? -1 : state().calls.waits + index;
@@ -450,11 +451,15 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
                                                        : 2048;
   return cudaSuccess;
 }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   const Machine& machine = state().machine;
-  *properties = {"played GPU",     machine.multiprocessors,
-                 machine.l2_bytes, machine.major,
-                 machine.minor,    static_cast<std::size_t>(machine.free_bytes)};
+  *properties = {"played GPU",
+                 {{static_cast<char>(machine.first_device + device)}},
+                 machine.multiprocessors,
+                 machine.l2_bytes,
+                 machine.major,
+                 machine.minor,
+                 static_cast<std::size_t>(machine.free_bytes)};
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int device) {

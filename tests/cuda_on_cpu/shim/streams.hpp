@@ -30,6 +30,7 @@ struct Link {
 
 struct Machine {
   int devices = 1;
+  int first_device = 0; // of the host, that this process sees
   std::int64_t free_bytes = std::int64_t{1} << 40;
   int l2_bytes = 1 << 20;
   int multiprocessors = 3;
@@ -54,6 +55,7 @@ void set_execution(bool executes); // Machine::executes from now on; nothing may
 
 // Accesses that nothing puts in order, since the machine was set; at most 100 are kept.
 [[nodiscard]] const std::vector<std::string>& violations();
+void forget_violations();
 
 struct Calls { // of the host, since the machine was set
   std::int64_t all = 0;

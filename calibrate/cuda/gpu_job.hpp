@@ -1,0 +1,72 @@
+#pragma once
+// Processes that measure together, one rank and one GPU each, as mpirun and srun start them. What a
+// measurement needs of the other processes is a set of functions, so that this folder does not need
+// MPI; mpi/mpi_job.hpp provides the functions by MPI. In a job of one rank, the default, one
+// process drives all GPUs of its host, and none of the functions is called.
+//
+// All ranks call each function in the same order; `send` and `receive` are called by the two ranks
+// that take part. Sizes are in bytes.
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+struct Job {
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 1;
+  // Number of the host of every rank: hosts count from 0 in the order of their first rank.
+  std::vector<std::uint32_t> host_of{0};
+  bool device_messages = false; // messages may start and end in GPU memory
+  std::function<void(void* data, std::size_t bytes)> broadcast{}; // sends the data of rank 0 to all
+  std::function<double(double)> largest{};                        // maximum over all ranks
+  std::function<std::vector<std::string>(const std::string&)> gather{}; // [rank], on every rank
+  std::function<void()> barrier{};
+  // Both only begin a message. Its memory must not be touched before wait() returns, which waits
+  // for all messages that this rank has begun.
+  std::function<void(const void* data, std::int64_t bytes, std::uint32_t to)> send{};
+  std::function<void(void* data, std::int64_t bytes, std::uint32_t from)> receive{};
+  std::function<void()> wait{};
+  // Starts the time limit of the operation with this name; "" = nothing is under way.
+  std::function<void(const std::string&)> begin{};
+
+  [[nodiscard]] bool is_alone() const { return ranks == 1; }
+};
+inline const Job kAlone{};
+
+// A failure that all ranks know of: each of them throws it with the same text.
+class JobError : public SimulationError {
+  using SimulationError::SimulationError;
+};
+
+// There is no device, no driver or no NCCL to measure with: exit code 77.
+class NotAvailable : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The error of the lowest rank that has one, "rank 3 (host 1): text" with the number of others that
+// failed; on all ranks the same. "" where no rank has an error. `error` is that of this rank, or
+// "".
+[[nodiscard]] std::string first_error(const Job& job, const std::string& error);
+// Throws JobError with that text, on all ranks.
+void throw_if_any(const Job& job, const std::string& error);
+
+// The GPU that each rank of one host takes, as its position in the list of the GPUs that the rank
+// sees; empty where no GPU is left. Ranks choose in ascending order and take the first GPU of their
+// list that is free, so that it does not matter whether all ranks see all GPUs or each rank only
+// its own. Example: lists {a, b}, {a, b}, {c} give 0, 1, 0. [rank of the host][GPU]: an identifier
+// that is unique within the host.
+[[nodiscard]] std::vector<std::optional<int>>
+take_devices(const std::vector<std::vector<std::string>>& visible);
+
+// The GPU of this rank, as its position in `visible`, the identifiers of the GPUs that this process
+// sees. Throws NotAvailable on all ranks where one sees no GPU, and UsageError on all ranks where a
+// host has more ranks than GPUs.
+[[nodiscard]] int device_of_rank(const Job& job, const std::vector<std::string>& visible);
+
+} // namespace stepsim::calibrate::gpu

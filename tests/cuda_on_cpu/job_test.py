@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""`stepsim-calibrate cuda --mpi` with several processes on the played machine (played_calibrate.cpp): who takes which
+GPU, NCCL over an identifier of rank 0, own collectives by messages, times of the slowest rank, and failures of one
+rank. 77 without mpirun.
+
+    job_test.py BUILD_DIR FOLDER_OF_PLAYED_PROGRAMS
+"""
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BUILD, PLAYED = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
+sys.argv[1:] = sys.argv[3:]
+MPIRUN = ["mpirun", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "--oversubscribe", "--bind-to", "none",
+          "--mca", "mpi_yield_when_idle", "1"]
+OPERATIONS = {"allreduce", "broadcast", "reduce"}
+
+
+def program():
+    found = [p for p in (PLAYED / "played_calibrate", BUILD / "played_calibrate") if p.exists()]
+    return str(found[0])
+
+
+class Job(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.folder = pathlib.Path(self.temporary.name)
+        self.records = self.folder / "r.jsonl"
+        self.output = self.folder / "c.calibration.json"
+
+    def run_words(self, words, **environment):
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(PLAYED / "played_nccl"), **environment}
+        done = subprocess.run([*MPIRUN, *map(str, words)], cwd=self.folder, env=environment, capture_output=True,
+                              text=True, timeout=400)
+        # What mpirun itself says of a process that failed is not of the program.
+        own = [line for line in done.stderr.splitlines() if line.startswith(("error:", "warning:"))]
+        return done.returncode, own, done.stdout + done.stderr
+
+    def cuda(self, ranks, devices, hosts, *options, memory=1 << 18, **environment):
+        return self.run_words(["-np", ranks, program(), devices, hosts, memory, "--mpi", *options, "-o", self.output],
+                              **environment)
+
+    def lines(self):
+        return [json.loads(line) for line in self.records.read_text().splitlines()]
+
+    def is_complete(self, records):
+        """Whether there was time for everything, which a crowded machine may not have."""
+        return not any(r.get("record") == "note" and "left out" in r["text"] for r in records)
+
+    def test_nccl(self):
+        """Every time is that of the slowest rank; pairs of hosts are a class of links of their own."""
+        code, _, text = self.cuda(3, 2, 2, "--backend", "nccl", "--max-seconds", "200", "--records", self.records,
+                                  memory=1 << 8)
+        self.assertEqual(code, 0, text)
+        header, *records = self.lines()
+        self.assertEqual((header["ranks"], header["hosts"], len(header["devices"])), (3, [0, 0, 1], 3))
+        self.assertIn({"record": "verified", "what": "nccl", "cases": 9}, records)
+        collectives = [r for r in records if r["record"] == "collective"]
+        self.assertEqual({(r["variant"], r["ranks"]) for r in collectives}, {("nccl", 3)})
+        for record in collectives:
+            slowest = 1e-3 * 3 + 1e-9 * record["bytes"]
+            self.assertLess(abs(statistics.median(record["time_s"]) / slowest - 1), 0.02, record)
+        self.assertEqual(records[-1]["record"], "end")
+        if not self.is_complete(records):
+            self.skipTest("not enough time: this machine is crowded")
+        self.assertIsNone(records[-1]["early"])
+        self.assertEqual(len({(r["op"], r["bytes"]) for r in collectives}), 4 * len(OPERATIONS))
+        links = {link["class"]: link for link in json.loads(self.output.read_text())["links"]}
+        self.assertEqual(set(links), {"pcie", "network"})
+
+    def test_fit_library_takes_the_records(self):
+        code, _, text = self.cuda(2, 1, 2, "--backend", "nccl", "--max-seconds", "200", "--records", self.records,
+                                  memory=1 << 8)
+        self.assertEqual(code, 0, text)
+        done = subprocess.run([BUILD / "stepsim-calibrate", "fit-library", self.records, "--preset", "dgx_h100",
+                               "-o", self.folder / "l.json"], capture_output=True, text=True, timeout=120)
+        if not self.is_complete(self.lines()):
+            self.skipTest("not enough time: this machine is crowded")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("allreduce 2x1", done.stdout + done.stderr)
+
+    def test_own_collectives(self):
+        """mst, be, lp and ring by messages, timed with the pairs of ranks."""
+        code, _, text = self.cuda(3, 3, 1, "--only", "collectives", "--max-seconds", "200", "--records", self.records,
+                                  memory=1 << 8)
+        self.assertEqual(code, 0, text)
+        _, *records = self.lines()
+        self.assertIn({"record": "verified", "what": "collectives", "cases": 48}, records)
+        if not self.is_complete(records):
+            self.skipTest("not enough time: this machine is crowded")
+        collectives = [r for r in records if r["record"] == "collective"]
+        self.assertEqual({(r["op"], r["algorithm"]) for r in collectives},
+                         {(op, algorithm) for op in OPERATIONS for algorithm in ("mst", "be", "lp", "ring")})
+        self.assertEqual({r["variant"] for r in collectives}, {"mpi_staged"})
+        pairs = {(r["kind"], r["src"], r["dst"]) for r in records if r["record"] == "pair"}
+        for a in range(3):
+            for b in range(3):
+                self.assertEqual(("one_way", a, b) in pairs, a != b)
+                self.assertEqual(("exchange", a, b) in pairs, a < b)
+                self.assertEqual(("pingpong", a, b) in pairs, a < b)
+        self.assertIn(("shift", 0, 0), pairs)
+        fitted = json.loads(self.output.read_text())
+        self.assertEqual(len(fitted["links"]), 1)
+        self.assertIn("3 ranks, one per device, on 1 host(s)", fitted["note"])
+
+    def test_own_collectives_of_several_pieces(self):
+        """1,000,001 elements go out in four pieces; every rank compares all of its result."""
+        code, _, text = self.cuda(2, 2, 1, "--only", "collectives", "--max-seconds", "1", "--records", self.records,
+                                  memory=1 << 25)
+        self.assertIn(code, (0, 4), text)  # one second may be too short for times that can be fitted
+        self.assertIn({"record": "verified", "what": "collectives", "cases": 48}, self.lines())
+
+    def test_each_rank_sees_its_own_gpu(self):
+        code, _, text = self.cuda(2, "own", 1, "--backend", "nccl", "--max-seconds", "2")
+        self.assertEqual(code, 0, text)
+
+    def test_more_ranks_than_gpus(self):
+        for devices, ranks, hosts, words in ((2, 3, 1, "host 0 has 3 ranks and 2 GPUs"), (1, 4, 2, "host 0 has 2 ranks and 1 GPUs")):
+            code, errors, text = self.cuda(ranks, devices, hosts, "--backend", "nccl")
+            self.assertEqual((code, len(errors)), (2, 1), text)
+            self.assertIn(words, errors[0])
+            self.assertFalse(self.output.exists())
+
+    def test_no_gpu(self):
+        code, errors, text = self.cuda(2, 0, 1)
+        self.assertEqual((code, errors), (77, ["error: rank 0 (host 0): no CUDA device"]), text)
+
+    def test_wrong_result_of_one_rank(self):
+        code, errors, text = self.cuda(4, 2, 2, "--backend", "nccl", "--records", self.records, PLAYED_NCCL="wrong=2")
+        self.assertEqual((code, len(errors)), (1, 1), text)
+        self.assertIn("rank 2 (host 1): nccl allreduce P=4 n=1 rank=2 index=0: got 11", errors[0])
+
+    def test_identifier_fails(self):
+        code, errors, text = self.cuda(3, 3, 1, "--backend", "nccl", PLAYED_NCCL="id")
+        self.assertEqual((code, len(errors)), (1, 1), text)
+        self.assertIn("rank 0 (host 0): ncclGetUniqueId: played error", errors[0])
+
+    def test_rank_that_cannot_join_ends_all(self):
+        begin = time.monotonic()
+        code, errors, text = self.cuda(3, 3, 1, "--backend", "nccl", PLAYED_NCCL="start=1")
+        self.assertNotEqual(code, 0, text)
+        self.assertEqual(errors, ["error: rank 1: ncclCommInitRank: played error"], text)
+        self.assertLess(time.monotonic() - begin, 30)
+
+    def test_library_missing_on_one_rank(self):
+        words = [program(), 2, 1, 1 << 18, "--mpi", "--backend", "nccl", "-o", self.output]
+        other = ["env", f"LD_LIBRARY_PATH={PLAYED / 'no_nccl'}"]
+        code, errors, text = self.run_words(["-np", 1, *words, ":", "-np", 1, *other, *words])
+        self.assertEqual((code, errors), (77, ["error: rank 1 (host 0): nccl: no function ncclGetVersion"]), text)
+
+    def test_without_the_flag(self):
+        words = [program(), 2, 1, 1 << 18, "--backend", "nccl", "-o", self.output]
+        code, errors, text = self.run_words(["-np", 2, *words])
+        self.assertEqual(code, 2, text)
+        self.assertIn("error: cuda: started as one of 2 processes; --mpi measures with one GPU per process", errors)
+        done = subprocess.run([str(w) for w in words + ["--mpi"]], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--mpi: needs at least 2 processes, got 1", done.stderr)
+
+
+if __name__ == "__main__":
+    if shutil.which("mpirun") is None:
+        print("mpirun is missing")
+        sys.exit(77)
+    unittest.main()
