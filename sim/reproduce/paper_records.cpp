@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "base/statistics.hpp"
 #include "files/measured_file.hpp"
 #include "json/csv.hpp"
@@ -213,6 +214,17 @@ Records medians(const std::vector<Records>& seeds) {
     }
   }
   return out;
+}
+
+Records rounded(Records records, int digits) {
+  for (io::Object& record : records) {
+    for (io::Member& member : record) {
+      if (member.second.is_number()) {
+        member.second = base::rounded_to(member.second.as_double(), digits);
+      }
+    }
+  }
+  return records;
 }
 
 Records with_columns(const Records& records, const std::vector<std::string>& columns) {

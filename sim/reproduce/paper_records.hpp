@@ -27,6 +27,8 @@ using AllRecords = std::map<std::string, Records, std::less<>>; // by the id of 
 // One record per place: numbers are the medians over the lists (one per seed), everything else is
 // that of the first list. The lists have the same records in the same order.
 [[nodiscard]] Records medians(const std::vector<Records>& seeds);
+// The numbers of the records with so many significant digits.
+[[nodiscard]] Records rounded(Records records, int digits);
 // The records with these columns alone.
 [[nodiscard]] Records with_columns(const Records& records, const std::vector<std::string>& columns);
 [[nodiscard]] Records pivoted(Records records, const Pivot& pivot);

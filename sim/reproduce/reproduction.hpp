@@ -54,6 +54,7 @@ struct Run {
   std::string rows; // pointer into a result that is one tree; "": JSON Lines
   std::vector<std::vector<Choice>> vary;
   std::int64_t seeds{};             // 0: the command takes no --seed
+  std::int64_t digits{};            // significant ones of numbers; 0: all
   std::vector<std::string> columns; // kept beside those of choices; empty: all
   Pivot pivot;
   bool slow = false;  // left out by --quick

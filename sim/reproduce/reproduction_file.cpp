@@ -81,6 +81,7 @@ Run read_run(Fields& fields) {
           .rows = fields.text("rows"),
           .vary = {},
           .seeds = fields.integer_or("seeds", 0),
+          .digits = fields.integer_or("digits", 0),
           .columns = texts(fields, "columns"),
           .pivot = read_pivot(fields),
           .slow = fields.boolean("slow"),

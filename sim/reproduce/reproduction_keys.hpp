@@ -55,6 +55,8 @@ inline constexpr std::array kRunKeys{
             "Runs every combination with --seed 1, 2, .. up to this number; a record holds the "
             "medians of its numbers.")
         .in(io::at_least(1)),
+    integer("digits", "Significant digits that the numbers of its records keep; default all.")
+        .in(io::between(1, 17)),
     list("columns", kColumnName, "Columns that are kept beside those of choices; default all."),
     object("pivot", kPivotKeys,
            "Makes one record of those that differ in one column; a column of theirs is shared out "

@@ -99,6 +99,9 @@ reproduce::Records combined(const reproduce::Run& run,
     by_seed.push_back(records_of(run, with_seed, invocation, choice));
   }
   reproduce::Records records = reproduce::medians(by_seed);
+  if (run.digits > 0) {
+    records = reproduce::rounded(std::move(records), static_cast<int>(run.digits));
+  }
   for (io::Object& record : records) {
     record.insert(record.begin(), columns.begin(), columns.end());
   }
