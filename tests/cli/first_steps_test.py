@@ -314,6 +314,16 @@ def a_compressor_of_ones_own_is_a_row(place):
         place.run(*words, code=0) if level == "alpha_beta" else place.refused(*words, code=2, says="server")
 
 
+def what_rows_leave_out_is_told(place):
+    """compare names the keys that have no meaning in some of its rows, and says nothing where all of them count"""
+    algorithms = "/training/algorithm=sync_sgd,parameter_server"
+    shown = place.run("compare", "s.json", "--set", "/communication/collective=be", "--over", algorithms, code=0)
+    check("left out: collective has no meaning for parameter_server" in shown.stderr.decode(), shown.stderr)
+    for words in (["--over", algorithms, "--over", "/communication/collective=be"], ["--over", "/cluster/nodes=2,4"]):
+        shown = place.run("compare", "s.json", *words, code=0)
+        check("left out" not in shown.stderr.decode(), shown.stderr)
+
+
 def keys_of_other_files_are_told(place):
     """keys --kind shows the keys of any kind of file, and a misspelt kind is answered"""
     shown = text(place.run("keys", "/layers", "--kind", "trace", code=0))

@@ -211,6 +211,12 @@ std::string difference(std::string_view committed, std::string_view now) {
   return std::to_string(line) + ": has " + line_of(committed) + ", now " + line_of(now);
 }
 
+// Installed pages lie in share/doc/stepsim, beside the data in share/stepsim.
+fs::path docs_folder(const fs::path& data_folder) {
+  const fs::path own = data_folder / "docs";
+  return fs::is_directory(own) ? own : data_folder / "../doc/stepsim/docs";
+}
+
 // 0 where the committed files are what is written now, else 4 and the first difference.
 int check_pages(const Texts& texts, const fs::path& docs, const Common& common) {
   for (const auto& [name, text] : texts) {
@@ -347,7 +353,7 @@ int reproduce(const Invocation& invocation) {
   } else if (!own_place || !common.quiet) {
     write_output(common, text_of(results));
   }
-  const fs::path docs = fs::path(invocation.data_folder) / "docs";
+  const fs::path docs = docs_folder(invocation.data_folder);
   if (flags.update) {
     for (const auto& [name, text] : pages_of(results, flags.paper == "all")) {
       fs::create_directories((docs / name).parent_path());
