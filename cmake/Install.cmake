@@ -16,7 +16,7 @@ install(DIRECTORY reproduce DESTINATION ${data} COMPONENT stepsim
 
 install(FILES README.md CHANGELOG.md CITATION.cff LICENSE DESTINATION ${pages} COMPONENT stepsim)
 install(DIRECTORY docs DESTINATION ${pages} COMPONENT stepsim
-  FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg"
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg" PATTERN "scoreboard.csv"
   PATTERN "testbed" EXCLUDE)
 # A changelog in the form of Debian, of the date SOURCE_DATE_EPOCH where that is set.
 set(CPACK_PACKAGE_CONTACT "the stepsim authors <stepsim@packages.invalid>")

@@ -15,6 +15,9 @@ namespace stepsim::base {
 // For text that is made of lines: line feeds stay, everything else is escaped as above.
 [[nodiscard]] std::string printable_lines(std::string_view text);
 
+// Text for HTML, SVG and XML: & < > and " by their names. Nothing else is escaped.
+[[nodiscard]] std::string escaped_markup(std::string_view text);
+
 // Length of the valid UTF-8 sequence at the start of `text`, 0 if invalid. `text` is not empty.
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
 

@@ -10,6 +10,16 @@ namespace stepsim::io {
 
 namespace {
 
+void flatten_into(Object& out, const Json& value, const std::string& name) {
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.as_object()) {
+      flatten_into(out, member, name.empty() ? key : name + "_" + key);
+    }
+  } else if (!value.is_array()) {
+    out.emplace_back(name, value);
+  }
+}
+
 // What is left of the text is a view: nothing is copied but the fields.
 class CsvParser {
 public:
@@ -121,6 +131,12 @@ void append_csv_cell(std::string& out, std::string_view text) {
     }
   }
   out.append(quoted ? "\"" : "");
+}
+
+Object flattened(const Json& record) {
+  Object out;
+  flatten_into(out, record, "");
+  return out;
 }
 
 } // namespace stepsim::io

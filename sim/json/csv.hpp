@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "json/json.hpp"
+
 namespace stepsim::io {
 
 struct CsvRow {
@@ -22,5 +24,9 @@ struct CsvRow {
 // Appends a field, in quotes if it holds a comma, a quote or a line end. Line ends and tabs are
 // kept; other control characters are escaped (base/printable.hpp).
 void append_csv_cell(std::string& out, std::string_view text);
+
+// The columns of a record: the members of nested objects have keys joined by "_", lists are left
+// out.
+[[nodiscard]] Object flattened(const Json& record);
 
 } // namespace stepsim::io

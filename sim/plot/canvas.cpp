@@ -53,28 +53,7 @@ std::vector<std::string> wrapped(std::string_view text, double width, bool bold)
   return lines;
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char letter : base::printable(text)) {
-    switch (letter) {
-    case '&':
-      out += "&amp;";
-      break;
-    case '<':
-      out += "&lt;";
-      break;
-    case '>':
-      out += "&gt;";
-      break;
-    case '"':
-      out += "&quot;";
-      break;
-    default:
-      out += letter;
-    }
-  }
-  return out;
-}
+std::string escaped(std::string_view text) { return base::escaped_markup(base::printable(text)); }
 
 std::string pixels(double value) { return base::shortest(std::round(value * 10) / 10 + 0.0); }
 

@@ -43,7 +43,6 @@ struct Curve {
   std::size_t rank{};
   bool bold{}; // the curve that the title speaks of
   bool markers = true;
-  bool line = true; // false: a cloud of markers
 };
 inline constexpr std::size_t kRanks = 5;
 

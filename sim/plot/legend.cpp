@@ -16,16 +16,13 @@ void draw_handle(Canvas& canvas, const LegendEntry& entry, std::string_view id, 
   const std::string left = pixels(x);
   const std::string middle = pixels(x + kHandle / 2);
   switch (entry.kind) {
-  case LegendEntry::Kind::curve: {
-    if (entry.line) {
-      canvas.line(x, y, x + kHandle, y, stroke_attributes(entry.rank, entry.bold));
-    }
+  case LegendEntry::Kind::curve:
+    canvas.line(x, y, x + kHandle, y, stroke_attributes(entry.rank, entry.bold));
     if (entry.markers) {
       canvas.path("M" + middle + " " + pixels(y) + "h0",
                   "fill=\"none\"" + marker_attributes(id, entry.rank, false));
     }
     break;
-  }
   case LegendEntry::Kind::reported:
     canvas.path("M" + middle + " " + pixels(y) + "h0",
                 "fill=\"none\"" + marker_attributes(id, entry.rank, true));
@@ -57,24 +54,24 @@ std::vector<LegendEntry> legend_entries(const Figure& figure) {
   using Kind = LegendEntry::Kind;
   for (const Panel& panel : figure.panels) {
     for (const Curve& curve : panel.curves) {
-      add({Kind::curve, curve.label, curve.rank, curve.bold, curve.markers, curve.line});
+      add({Kind::curve, curve.label, curve.rank, curve.bold, curve.markers});
     }
     for (const std::vector<std::string>* parts : {&panel.bars.parts, &panel.lanes.parts}) {
       for (std::size_t rank = 0; rank < parts->size(); ++rank) {
-        add({Kind::part, (*parts)[rank], rank, false, false, false});
+        add({Kind::part, (*parts)[rank], rank, false, false});
       }
     }
-    add({Kind::reported_part, panel.bars.reported_label, 0, false, false, false});
+    add({Kind::reported_part, panel.bars.reported_label, 0, false, false});
   }
   for (const Panel& panel : figure.panels) {
     for (const Reported& reported : panel.reported) {
-      add({Kind::reported, reported.label, reported.rank, false, false, false});
+      add({Kind::reported, reported.label, reported.rank, false, false});
     }
     for (const Band& band : panel.bands) {
-      add({Kind::band, band.label, 0, false, false, false});
+      add({Kind::band, band.label, 0, false, false});
     }
     for (const Guide& guide : panel.guides) {
-      add({Kind::guide, guide.label, 0, false, false, false});
+      add({Kind::guide, guide.label, 0, false, false});
     }
   }
   return entries;

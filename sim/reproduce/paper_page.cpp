@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/number_text.hpp"
+#include "base/shell_word.hpp"
 #include "reproduce/drawing.hpp"
 #include "reproduce/series.hpp"
 
@@ -141,7 +142,9 @@ std::string comparison_table(const Comparison& comparison, const Reproduction& p
                              const AllRecords& all) {
   const std::string unit = comparison.unit.empty() ? "" : " [" + comparison.unit + "]";
   std::vector<Row> rows;
-  const std::string& theirs_run = comparison.series.other ? comparison.series.other->run : "";
+  const std::string& theirs_run =
+      comparison.series.other ? comparison.series.other->run : comparison.series.run;
+  const bool interval = !comparison.low.empty() && !comparison.high.empty();
   for (const Joined& each : select(comparison.series, all, paper.file)) {
     std::string name;
     for (const std::string& column_name : comparison.names) {
@@ -151,39 +154,79 @@ std::string comparison_table(const Comparison& comparison, const Reproduction& p
     const double ours = evaluate(comparison.ours, each, comparison.series, paper.file);
     const double theirs = evaluate(comparison.theirs, each, comparison.series, paper.file);
     const double error = ours / theirs - 1;
-    Row row{name, base::significant(ours), base::significant(theirs), evidence(paper, theirs_run),
-            base::significant(100 * error, 3) + " %"};
+    Row row{name, base::significant(ours)};
+    if (interval) {
+      row.push_back(
+          base::significant(evaluate(comparison.low, each, comparison.series, paper.file)) +
+          " to " +
+          base::significant(evaluate(comparison.high, each, comparison.series, paper.file)));
+    }
+    row.insert(row.end(), {base::significant(theirs), evidence(paper, theirs_run),
+                           base::significant(100 * error, 3) + " %"});
     if (comparison.limit) {
       row.emplace_back(std::abs(error) <= *comparison.limit ? "met" : "not met");
     }
     rows.push_back(std::move(row));
   }
-  Row heading{"", "ours" + unit, "theirs" + unit, "label", "difference"};
+  Row heading{"", "ours" + unit};
+  if (interval) {
+    heading.emplace_back("interval");
+  }
+  heading.insert(heading.end(), {"theirs" + unit, "label", "difference"});
   if (comparison.limit) {
     heading.push_back("within " + base::significant(100 * *comparison.limit, 3) + " %");
   }
   return table_of(heading, rows);
 }
 
-// Words as they can be pasted into a shell.
-std::string quoted(const std::string& word) {
-  const bool plain =
-      !word.empty() && word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                              "0123456789-_./=,:+@%") == std::string::npos;
-  return plain ? word : "'" + word + "'";
+std::string command_line(const std::vector<std::string>& words) {
+  std::string text = "stepsim";
+  for (const std::string& word : words) {
+    text += " " + base::quoted_word(word);
+  }
+  return text + "\n";
+}
+
+// The command, or of several the first, with a remark how the others differ from it.
+std::string command_of(const Run& run) {
+  std::vector<std::string> words = run.argv;
+  std::size_t combinations = 1;
+  std::string varied;
+  for (const std::vector<Choice>& list : run.vary) {
+    words.insert(words.end(), list.front().words.begin(), list.front().words.end());
+    combinations *= list.size();
+    for (const auto& [name, value] : list.front().columns) {
+      varied += (varied.empty() ? "" : ", ") + name;
+    }
+  }
+  if (run.seeds > 0) {
+    words.insert(words.end(), {"--seed", "1"});
+  }
+  std::string text = command_line(words);
+  if (combinations > 1) {
+    text += "# the first of " + std::to_string(combinations) + " that differ in " + varied + "\n";
+  }
+  if (run.seeds > 0) {
+    text += "# each with several seeds; numbers are medians over them\n";
+  }
+  return text;
 }
 
 std::string commands_of(const FigureOf& figure, const Reproduction& paper) {
   std::string text;
+  std::string slow;
   for (const std::string& id : figure.runs) {
     const auto run = std::ranges::find(paper.runs, id, &Run::id);
-    text += "stepsim";
-    for (const std::string& word : run->argv) {
-      text += " " + quoted(word);
+    text += command_of(*run);
+    if (run->slow) {
+      slow += (slow.empty() ? "" : " and ") + ("`" + run->stored + "`");
     }
-    text += "\n";
   }
-  return text.empty() ? "" : "```\n" + text + "```\n\n";
+  if (!slow.empty()) {
+    slow = "These commands take minutes; with `--quick` their records come from " + slow +
+           ", which a run without it wrote.\n\n";
+  }
+  return text.empty() ? "" : "```\n" + text + "```\n\n" + slow;
 }
 
 std::string section(std::string_view title, const std::vector<std::string>& sentences) {
@@ -210,6 +253,16 @@ Row claim_row(const Decided& each) {
 
 const Row kClaimHeading{"claim", "ours", "theirs", "label", "met where", "verdict"};
 
+// Points alone have a table where they are few; rows of their own say more of many.
+bool few_reported(const PanelOf& panel, const AllRecords& all, const Reproduction& paper) {
+  constexpr std::size_t kFew = 12;
+  std::size_t points = 0;
+  for (const Curve& curve : panel.reported) {
+    points += select(curve.series, all, paper.file).size();
+  }
+  return points > 0 && points <= kFew;
+}
+
 std::string figure_text(const FigureOf& figure, const Reproduction& paper, const AllRecords& all,
                         const std::vector<Decided>& decided, std::string_view images) {
   std::string text = "## " + figure.id + ": " + figure.question + "\n\n";
@@ -220,7 +273,7 @@ std::string figure_text(const FigureOf& figure, const Reproduction& paper, const
     const plot::Figure drawn = drawing(figure, paper, all, decided);
     for (std::size_t i = 0; i < figure.panels.size(); ++i) {
       const PanelOf& panel = figure.panels[i];
-      if (!panel.curves.empty()) { // points alone have rows of their own
+      if (!panel.curves.empty() || few_reported(panel, all, paper)) {
         text += curve_table(panel, figure, paper, all);
       } else if (!drawn.panels[i].title.empty() && panel.reported.empty()) {
         text += drawn.panels[i].title + ":\n\n";

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "base/statistics.hpp"
 #include "files/measured_file.hpp"
 #include "json/csv.hpp"
@@ -15,16 +16,6 @@
 namespace stepsim::reproduce {
 
 namespace {
-
-void flatten_into(io::Object& out, const io::Json& value, const std::string& name) {
-  if (value.is_object()) {
-    for (const auto& [key, member] : value.as_object()) {
-      flatten_into(out, member, name.empty() ? key : name + "_" + key);
-    }
-  } else if (!value.is_array()) {
-    out.emplace_back(name, value);
-  }
-}
 
 std::optional<double> number_of(std::string_view text) {
   double value = 0;
@@ -102,12 +93,6 @@ Records records_of_training(const io::Json& tree) {
 
 } // namespace
 
-io::Object flat_record(const io::Json& tree) {
-  io::Object out;
-  flatten_into(out, tree, "");
-  return out;
-}
-
 Records records_of_lines(std::string_view text, const std::string& file) {
   Records records;
   std::int64_t line = 0;
@@ -124,7 +109,7 @@ Records records_of_lines(std::string_view text, const std::string& file) {
     const bool is_point = record == nullptr || !record->is_string() ||
                           record->as_string() == "point" || record->as_string() == "collective";
     if (is_point) {
-      records.push_back(flat_record(tree));
+      records.push_back(io::flattened(tree));
     }
   }
   return records;
@@ -137,12 +122,16 @@ Records records_of_tree(const io::Json& tree, std::string_view pointer) {
     return records_of_training(tree);
   }
   const io::Json* list = io::resolve(tree, pointer);
+  if (list != nullptr && list->is_object()) {
+    return {io::flattened(*list)};
+  }
   if (list == nullptr || !list->is_array()) {
-    throw InputError(std::string(tree.file()), std::string(pointer), "must be a list of records");
+    throw InputError(std::string(tree.file()), std::string(pointer),
+                     "must be a list of records, or one record");
   }
   Records records;
   for (const io::Json& each : list->as_array()) {
-    records.push_back(flat_record(each));
+    records.push_back(io::flattened(each));
   }
   return records;
 }
@@ -163,9 +152,14 @@ Records unpivoted(const Table& table, const std::string& reproduction) {
   return records_of_tree(io::read_json(path), table.rows);
 }
 
+} // namespace
+
 // What the record of each value of the column has as `value` becomes a column of its own name; the
-// other columns but `value`, `low` and `high` tell which records belong together.
-Records pivoted(const Records& records, const Table& table) {
+// other columns but `low` and `high` tell which records belong together.
+Records pivoted(Records records, const Pivot& pivot) {
+  if (pivot.column.empty()) {
+    return records;
+  }
   Records out;
   std::map<std::string, std::size_t> places;
   for (const io::Object& record : records) {
@@ -173,13 +167,14 @@ Records pivoted(const Records& records, const Table& table) {
     const io::Json* value = nullptr;
     std::string name;
     for (const auto& [column, cell] : record) {
-      if (column == "value") {
+      if (column == pivot.value) {
         value = &cell;
-      } else if (column == table.pivot) {
-        const auto found = std::ranges::find_if(table.names, [&](const auto& each) {
+      } else if (column == pivot.column) {
+        const auto found = std::ranges::find_if(pivot.names, [&](const auto& each) {
           return cell.is_string() && each.first == cell.as_string();
         });
-        name = found == table.names.end() ? std::string() : found->second;
+        const bool own = pivot.names.empty() && cell.is_string();
+        name = found != pivot.names.end() ? found->second : own ? cell.as_string() : std::string();
       } else if (column != "low" && column != "high") {
         shared.emplace_back(column, cell);
       }
@@ -196,11 +191,51 @@ Records pivoted(const Records& records, const Table& table) {
   return out;
 }
 
-} // namespace
-
 Records records_of_table(const Table& table, const std::string& reproduction) {
-  Records records = unpivoted(table, reproduction);
-  return table.pivot.empty() ? records : pivoted(records, table);
+  return pivoted(unpivoted(table, reproduction), table.pivot);
+}
+
+Records medians(const std::vector<Records>& seeds) {
+  Records out = seeds.front();
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    for (std::size_t c = 0; c < out[i].size(); ++c) {
+      if (!out[i][c].second.is_number() || seeds.size() == 1) {
+        continue;
+      }
+      std::vector<double> values;
+      for (const Records& records : seeds) {
+        const io::Json& value = records.at(i).at(c).second;
+        if (!value.is_number()) {
+          throw SimulationError(out[i][c].first + " is a number for some seeds only");
+        }
+        values.push_back(value.as_double());
+      }
+      out[i][c].second = base::median(values);
+    }
+  }
+  return out;
+}
+
+Records rounded(Records records, int digits) {
+  for (io::Object& record : records) {
+    for (io::Member& member : record) {
+      if (member.second.is_number()) {
+        member.second = base::rounded_to(member.second.as_double(), digits);
+      }
+    }
+  }
+  return records;
+}
+
+Records with_columns(const Records& records, const std::vector<std::string>& columns) {
+  Records out;
+  for (const io::Object& record : records) {
+    io::Object& kept = out.emplace_back();
+    std::ranges::copy_if(record, std::back_inserter(kept), [&](const io::Member& member) {
+      return std::ranges::find(columns, member.first) != columns.end();
+    });
+  }
+  return out;
 }
 
 std::string lines_of_records(const Records& records) {

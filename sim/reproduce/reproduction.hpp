@@ -14,6 +14,7 @@
 
 #include "base/words.hpp"
 #include "plot/figure.hpp"
+#include "reproduce/speed_rules.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::reproduce {
@@ -29,13 +30,35 @@ inline constexpr auto kLabels = base::words<Label>({{Label::abstract, "abstract"
   return label != Label::recalled && label != Label::unreadable;
 }
 
-// An ordinary command; its records are the lines of its result, or the list at `rows` in it.
+// Records that differ in one column alone become one: their column `value` is shared out to columns
+// whose names `names` gives to the values of `column`.
+struct Pivot {
+  std::string column; // "": none
+  std::string value;
+  std::vector<std::pair<std::string, std::string>> names; // empty: the values themselves
+};
+
+// One of several ways to run a command: words behind it, and what its records say of it.
+struct Choice {
+  io::Object columns;
+  std::vector<std::string> words;
+  std::int64_t seeds{}; // 0: those of the run
+};
+
+// An ordinary command; its records are the lines of its result, or the list or object at `rows` in
+// it. With `vary` the command runs for every combination of one choice of each list, and with
+// `seeds` for the seeds 1, 2, .. as well: a record then holds the medians of its numbers over them.
 struct Run {
   std::string id;
   std::vector<std::string> argv;
-  std::string rows;   // pointer into a result that is one tree; "": JSON Lines
+  std::string rows; // pointer into a result that is one tree; "": JSON Lines
+  std::vector<std::vector<Choice>> vary;
+  std::int64_t seeds{};             // 0: the command takes no --seed
+  std::int64_t digits{};            // significant ones of numbers; 0: all
+  std::vector<std::string> columns; // kept beside those of choices; empty: all
+  Pivot pivot;
   bool slow = false;  // left out by --quick
-  std::string stored; // records of an earlier run, which --quick takes
+  std::string stored; // records of an earlier run before the pivot, which --quick takes
 };
 
 // Numbers that others published, or that a slow study of ours left in a file.
@@ -44,11 +67,9 @@ struct Table {
   std::string source;
   std::optional<Label> label;      // none: our own
   std::vector<io::Object> records; // where the numbers stand in the file itself
-  // Records that differ in the column `pivot` alone become one, whose columns have the names that
-  // `names` gives to its values.
-  std::string pivot;
-  std::vector<std::pair<std::string, std::string>> names;
-  std::string place; // pointer, for errors
+  Pivot pivot;
+  std::optional<Scoreboard> predict; // rows of measured speeds, which are predicted
+  std::string place;                 // pointer, for errors
 };
 
 // Some records of a run or table. Formulas over a record know its columns by name, and those of the
@@ -130,8 +151,8 @@ struct PanelOf {
 struct Comparison {
   std::vector<std::string> names; // columns that name the row
   Series series;
-  std::string ours, theirs, unit;
-  std::optional<double> limit; // relative error above which a row is not met
+  std::string ours, low, high, theirs, unit; // low, high: interval of ours, "": none
+  std::optional<double> limit;               // relative error above which a row is not met
 };
 
 struct FigureOf {
@@ -149,6 +170,7 @@ struct Claim {
   std::vector<double> reported;
   std::vector<Cell> ours; // empty: nothing to compare
   std::optional<double> low, high;
+  bool comparable = true; // false: ours are shown beside theirs, and decide nothing
 };
 
 struct Reproduction {

@@ -7,6 +7,7 @@
 
 #include "base/nearest.hpp"
 #include "reproduce/reproduction_keys.hpp"
+#include "reproduce/scoreboard_file.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::reproduce {
@@ -61,12 +62,48 @@ template <class Read> auto each(Fields& fields, std::string_view key, Read read)
   return out;
 }
 
+Pivot read_pivot(Fields& fields) {
+  const Json* json = fields.any("pivot");
+  if (json == nullptr || json->is_null()) {
+    return {};
+  }
+  Fields pivot(*json, fields.problems(), fields.row("pivot"));
+  Pivot out{.column = pivot.text("column"),
+            .value = pivot.text("value"),
+            .names = text_members(pivot, "names")};
+  pivot.no_more();
+  return out;
+}
+
 Run read_run(Fields& fields) {
-  return {.id = fields.text("id"),
+  Run run{.id = fields.text("id"),
           .argv = texts(fields, "argv"),
           .rows = fields.text("rows"),
+          .vary = {},
+          .seeds = fields.integer_or("seeds", 0),
+          .digits = fields.integer_or("digits", 0),
+          .columns = texts(fields, "columns"),
+          .pivot = read_pivot(fields),
           .slow = fields.boolean("slow"),
           .stored = fields.text("stored")};
+  for (const Json& list : fields.list("vary")) {
+    std::vector<Choice>& choices = run.vary.emplace_back();
+    if (!list.is_array() || list.as_array().empty()) {
+      fields.problems().add(list, "must be a list of choices");
+      continue;
+    }
+    for (const Json& json : list.as_array()) {
+      Fields choice(json, fields.problems(), keys::kChoice.front());
+      choices.push_back({.columns = members(choice, "columns"),
+                         .words = texts(choice, "words"),
+                         .seeds = choice.integer_or("seeds", 0)});
+      choice.no_more();
+    }
+  }
+  if (run.slow && run.stored.empty()) {
+    fields.problems().add(fields.json(), "a slow run needs stored");
+  }
+  return run;
 }
 
 // Rows in the file itself become records with the names of `columns`.
@@ -77,14 +114,13 @@ Table read_table(Fields& fields) {
               .source = fields.text("source"),
               .label = fields.optional_word("label", kLabels),
               .records = {},
-              .pivot = {},
-              .names = {},
+              .pivot = read_pivot(fields),
+              .predict = {},
               .place = fields.json().pointer()};
-  if (const Json* json = fields.any("pivot"); json != nullptr && !json->is_null()) {
-    Fields pivot(*json, fields.problems(), fields.row("pivot"));
-    table.pivot = pivot.text("column");
-    table.names = text_members(pivot, "names");
-    pivot.no_more();
+  if (const Json* json = fields.any("predict"); json != nullptr && !json->is_null()) {
+    Fields rules(*json, fields.problems(), fields.row("predict"));
+    table.predict = read_scoreboard(rules);
+    table.predict->rows = table.file;
   }
   const std::vector<std::string> columns = texts(fields, "columns");
   for (const Json& row : fields.list("rows")) {
@@ -238,6 +274,8 @@ FigureOf read_figure(Fields& fields) {
     return Comparison{.names = texts(row, "names"),
                       .series = read_series(row),
                       .ours = row.text("ours"),
+                      .low = row.text("low"),
+                      .high = row.text("high"),
                       .theirs = row.text("theirs"),
                       .unit = row.text("unit"),
                       .limit = row.optional_number("limit")};
@@ -264,11 +302,12 @@ Claim read_claim(Fields& fields) {
   claim.ours = each(fields, "ours", read_cell);
   claim.low = fields.optional_number("low");
   claim.high = fields.optional_number("high");
+  claim.comparable = fields.boolean("comparable");
   claim.reason = fields.text("reason");
-  if (!claim.ours.empty() && !claim.low && !claim.high) {
+  if (!claim.ours.empty() && claim.comparable && !claim.low && !claim.high) {
     fields.problems().add(fields.json(), "give low or high: what decides whether it is met");
   }
-  if (claim.ours.empty() && claim.reason.empty()) {
+  if ((claim.ours.empty() || !claim.comparable) && claim.reason.empty()) {
     fields.problems().add(fields.json(), "give ours, or the reason why it cannot be compared");
   }
   return claim;

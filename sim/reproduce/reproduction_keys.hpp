@@ -3,6 +3,7 @@
 #include <array>
 
 #include "reproduce/reproduction.hpp"
+#include "reproduce/scoreboard_keys.hpp"
 #include "json/fields/schema.hpp"
 
 namespace stepsim::reproduce::keys {
@@ -22,6 +23,24 @@ inline constexpr std::array kRow{list("rows", kCellValue, "One record, a value p
 inline constexpr std::array kOwnWord{text("words", "Name that readers know it by.")};
 inline constexpr std::array kTickValue{number("ticks", "One tick.")};
 
+inline constexpr std::array kNewColumn{text("names", "Name of a column.")};
+inline constexpr std::array kPivotKeys{
+    text("column", "Column whose values become columns.").required(),
+    text("value", "Column whose numbers they hold.").by_default("value"),
+    map("names", kNewColumn,
+        "Values of the column, and the names of the columns that they become; left out: the values "
+        "themselves.")};
+
+inline constexpr std::array kExtraWord{text("words", "One word of the command line.")};
+inline constexpr std::array kChoiceColumn{any("columns", "A number or a text.")};
+inline constexpr std::array kChoiceKeys{
+    map("columns", kChoiceColumn, "Columns of the records that this choice gives."),
+    list("words", kExtraWord, "Words behind those of the command."),
+    integer("seeds", "Number of seeds of this choice; the default is that of the run.")
+        .in(io::at_least(1))};
+inline constexpr std::array kChoice{object("vary", kChoiceKeys, "One choice.")};
+inline constexpr std::array kChoices{list("vary", kChoice, "Choices, of which one is taken.")};
+
 inline constexpr std::array kRunKeys{
     text("id", "Name of the run; its records are written to ID.jsonl.").required(),
     list("argv", kWord, "The words of an ordinary stepsim command, without stepsim itself.")
@@ -30,15 +49,21 @@ inline constexpr std::array kRunKeys{
     text("rows",
          "JSON pointer of the list of records in a result that is one tree. By default the result "
          "is written as JSON Lines, one record per line."),
+    list("vary", kChoices,
+         "Lists of choices: the command runs for every combination of one choice of each."),
+    integer("seeds",
+            "Runs every combination with --seed 1, 2, .. up to this number; a record holds the "
+            "medians of its numbers.")
+        .in(io::at_least(1)),
+    integer("digits", "Significant digits that the numbers of its records keep; default all.")
+        .in(io::between(1, 17)),
+    list("columns", kColumnName, "Columns that are kept beside those of choices; default all."),
+    object("pivot", kPivotKeys,
+           "Makes one record of those that differ in one column; a column of theirs is shared out "
+           "to columns of the given names."),
     boolean("slow", "The run takes long: --quick takes the records of `stored`.").by_default(false),
     text("stored", "Records of an earlier run, JSON Lines, relative to this file.")};
 inline constexpr std::array kRuns{object("runs", kRunKeys, "One run.")};
-
-inline constexpr std::array kNewColumn{text("names", "Name of a column.")};
-inline constexpr std::array kPivotKeys{
-    text("column", "Column whose values become columns.").required(),
-    map("names", kNewColumn, "Values of the column, and the names of the columns that they become.")
-        .required()};
 
 inline constexpr std::array kTableKeys{
     text("id", "Name of the table, as runs have one.").required(),
@@ -48,10 +73,13 @@ inline constexpr std::array kTableKeys{
     text("pointer", "JSON pointer of the list of records in the file."),
     list("columns", kColumnName, "Columns of `rows`."),
     list("rows", kRow, "The numbers themselves, instead of a file."),
-    object(
-        "pivot", kPivotKeys,
-        "Makes one record of those that differ in one column; their column `value` is shared out "
-        "to columns of the given names."),
+    object("pivot", kPivotKeys,
+           "Makes one record of those that differ in one column; a column of theirs is shared out "
+           "to columns of the given names."),
+    object("predict", kPredictKeys,
+           "The rows are measured speeds of training (reproduce/scoreboard/README.md), each of "
+           "which is predicted by these rules. Further tables follow from them: ID_sorted, "
+           "ID_groups, ID_pairs and ID_ends."),
     text("source", "Where the numbers come from: repository, commit and path, or DOI.").required(),
     word("label", kLabels, "Who can vouch for the numbers; left out: they are our own."),
 };
@@ -149,6 +177,8 @@ inline constexpr std::array kPanels{object("panels", kPanelKeys, "One panel.")};
 inline constexpr std::array kComparisonKeys{
     list("names", kColumnName, "Columns that name a row.").required(),
     text("ours", "Formula of our number.").required(),
+    text("low", "Formula of the lower end of our interval."),
+    text("high", "Formula of its upper end."),
     text("theirs", "Formula of the published number.").required(),
     text("unit", "Unit of both.").by_default(""),
     number("limit", "Relative error above which a row is not met.").in(io::above(0))};
@@ -181,6 +211,8 @@ inline constexpr std::array kClaimKeys{
     list("ours", kCells, "Our numbers; left out: they cannot be compared."),
     number("low", "The claim is met where no number of ours is below it."),
     number("high", "The claim is met where no number of ours is above it."),
+    boolean("comparable", "False: our numbers stand beside theirs and decide nothing.")
+        .by_default(true),
     text("reason", "Why it is not met or cannot be compared, or what it means that it is met.")
         .by_default("")};
 inline constexpr std::array kClaims{object("claims", kClaimKeys, "One claim.")};

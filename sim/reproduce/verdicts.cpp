@@ -43,7 +43,7 @@ std::vector<Decided> decide(const Reproduction& paper, const AllRecords& all) {
     for (const Cell& cell : claim.ours) {
       one.ours.push_back(evaluate(cell, all, paper.file));
     }
-    if (!one.ours.empty() && counts(claim.label)) {
+    if (!one.ours.empty() && claim.comparable && counts(claim.label)) {
       const auto [low, high] = std::ranges::minmax(one.ours);
       const bool met = (!claim.low || low >= *claim.low) && (!claim.high || high <= *claim.high);
       one.verdict = met ? Verdict::met : Verdict::not_met;

@@ -22,8 +22,8 @@ struct Decided {
   std::vector<double> ours; // as many as the claim has cells
 };
 
-// One per claim, in the order of the file. A claim whose label does not count, or that has no
-// cells, is not comparable. Throws InputError.
+// One per claim, in the order of the file. A claim whose label does not count, that has no
+// cells or that says so is not comparable. Throws InputError.
 [[nodiscard]] std::vector<Decided> decide(const Reproduction& paper, const AllRecords& all);
 
 // "met", "met as read by others".

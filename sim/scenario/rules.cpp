@@ -126,28 +126,36 @@ bool is_given(const io::Json& tree, std::string_view pointer) {
   return found != nullptr && !found->is_null();
 }
 
-// All conditions of a key must hold; the first that fails is reported, and only that.
+// All conditions of a key must hold; the first that fails is the reason.
+std::vector<MeaninglessKey> meaningless_keys(const io::Json& tree, const Scenario& scenario) {
+  std::vector<MeaninglessKey> keys;
+  for (const auto& [key, algorithm] : kAlgorithmKeys) {
+    const std::string pointer = "/training/" + std::string(key);
+    if (algorithm != scenario.training.algorithm && is_given(tree, pointer)) {
+      keys.push_back(
+          {pointer, "applies to " + std::string(kTrainingAlgorithms[algorithm]) + " only"});
+    }
+  }
+  for (const KeyRule& rule : key_rules()) {
+    const bool known = std::ranges::any_of(keys, [&](const MeaninglessKey& each) {
+      return each.pointer == rule.pointer && each.reason.find(" has no ") != std::string::npos;
+    });
+    if (!known && !rule.meaningful(scenario) && !waits(scenario, rule.pointer) &&
+        is_given(tree, rule.pointer)) {
+      const std::string_view key = rule.pointer.substr(rule.pointer.rfind('/') + 1);
+      keys.push_back({std::string(rule.pointer),
+                      std::string(key) + " has no meaning for " + rule.where(scenario)});
+    }
+  }
+  return keys;
+}
+
 void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
   if (context.leftovers == Leftovers::refuse) {
-    for (const auto& [key, algorithm] : kAlgorithmKeys) {
-      if (algorithm != scenario.training.algorithm &&
-          is_given(tree, "/training/" + std::string(key))) {
-        context.problems.add(*tree.find("training"), key,
-                             "applies to " + std::string(kTrainingAlgorithms[algorithm]) + " only");
-      }
-    }
-    std::vector<std::string_view> refused; // a key is reported once
-    for (const KeyRule& rule : key_rules()) {
-      if (std::ranges::find(refused, rule.pointer) != refused.end() || rule.meaningful(scenario) ||
-          waits(scenario, rule.pointer) || !is_given(tree, rule.pointer)) {
-        continue;
-      }
-      refused.push_back(rule.pointer);
-      const std::size_t slash = rule.pointer.rfind('/');
-      const io::Json* parent = io::resolve(tree, rule.pointer.substr(0, slash));
-      const std::string_view key = rule.pointer.substr(slash + 1);
-      context.problems.add(*parent, key,
-                           std::string(key) + " has no meaning for " + rule.where(scenario));
+    for (const MeaninglessKey& key : meaningless_keys(tree, scenario)) {
+      const std::size_t slash = key.pointer.rfind('/');
+      const io::Json* parent = io::resolve(tree, key.pointer.substr(0, slash));
+      context.problems.add(*parent, key.pointer.substr(slash + 1), key.reason);
     }
   }
   check_nodes(tree, context, scenario);

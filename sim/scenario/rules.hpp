@@ -24,6 +24,15 @@ inline constexpr std::array<std::string_view, 11> kModelKeys{
 // ignored; a problem for a cluster on which a collective over nodes cannot run; and warnings of
 // values without effect. After everything else is known.
 void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& scenario);
+// A key that the file gives although it has no meaning beside the rest, and why: "collective has no
+// meaning for parameter_server".
+struct MeaninglessKey {
+  std::string pointer;
+  std::string reason;
+};
+// Each key once, by the rules of `stepsim keys --rules`.
+[[nodiscard]] std::vector<MeaninglessKey> meaningless_keys(const io::Json& tree,
+                                                           const Scenario& scenario);
 // Takes keys without a meaning out of a resolved scenario, by the same rules.
 void drop_meaningless(const Scenario& scenario, io::Json& tree);
 

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "collective/collective_file.hpp"
 #include "scenario/defaults.hpp"
+#include "scenario/rules.hpp"
 #include "scenario/scenario.hpp"
 #include "sweep/grid.hpp"
 #include "sweep/sweep_point.hpp"
@@ -24,21 +25,61 @@ std::vector<DefaultValue> decisive_defaults(const io::Json& tree, Files& files) 
   return defaults;
 }
 
+// The scenarios of at most 32 points, evenly spread.
+std::vector<io::Json> some_points(const Sweep& sweep) {
+  constexpr std::int64_t kMost = 32;
+  const std::int64_t points = sweep.grid.points();
+  const std::int64_t looked = std::min(points, kMost);
+  std::vector<io::Json> trees;
+  for (std::int64_t i = 0; i < looked; ++i) {
+    const std::int64_t point = looked > 1 ? i * (points - 1) / (looked - 1) : 0;
+    trees.push_back(scenario_at(sweep.base, sweep.grid, point));
+  }
+  return trees;
+}
+
+bool is_varied(const Sweep& sweep, std::string_view pointer) {
+  return std::ranges::any_of(sweep.grid.axes, [&](const Axis& axis) {
+    return pointer == axis.pointer || pointer.starts_with(axis.pointer + "/");
+  });
+}
+
 } // namespace
+
+std::string left_out_text(const Sweep& sweep, Files& files) {
+  if (is_collective(sweep.base)) {
+    return "";
+  }
+  std::vector<std::string> reasons;
+  for (const io::Json& tree : some_points(sweep)) {
+    try {
+      for (const MeaninglessKey& key :
+           meaningless_keys(tree, parse_scenario(tree, files, Leftovers::ignore))) {
+        const std::string name = key.pointer.substr(key.pointer.rfind('/') + 1);
+        const std::string reason =
+            key.reason.starts_with(name) ? key.reason : name + " " + key.reason;
+        if (!is_varied(sweep, key.pointer) && std::ranges::find(reasons, reason) == reasons.end()) {
+          reasons.push_back(reason);
+        }
+      }
+    } catch (const InputError&) { // the row of the point says so
+    }
+  }
+  std::string text;
+  for (const std::string& reason : reasons) {
+    text += (text.empty() ? "" : "; ") + reason;
+  }
+  return text;
+}
 
 std::string assumed_text(const Sweep& sweep, Files& files) {
   if (is_collective(sweep.base)) {
     return "";
   }
-  constexpr std::int64_t kMost = 32;
-  const std::int64_t points = sweep.grid.points();
-  const std::int64_t looked = std::min(points, kMost);
   std::vector<DefaultValue> same;
   std::vector<std::string> different; // last tokens
-  for (std::int64_t i = 0; i < looked; ++i) {
-    const std::int64_t point = looked > 1 ? i * (points - 1) / (looked - 1) : 0;
-    for (DefaultValue& each :
-         decisive_defaults(scenario_at(sweep.base, sweep.grid, point), files)) {
+  for (const io::Json& tree : some_points(sweep)) {
+    for (DefaultValue& each : decisive_defaults(tree, files)) {
       const auto known = std::ranges::find(same, each.pointer, &DefaultValue::pointer);
       const std::string key = each.pointer.substr(each.pointer.rfind('/') + 1);
       if (std::ranges::find(different, key) != different.end()) {

@@ -14,5 +14,9 @@ namespace stepsim::study {
 [[nodiscard]] std::string assumed_text(const Sweep& sweep, Files& files);
 // The same for one scenario.
 [[nodiscard]] std::string assumed_text(const io::Json& scenario, Files& files);
+// What some points leave out of the scenario, which has no meaning there: "collective has no
+// meaning for parameter_server". The same points are looked at, and keys that an axis sets do not
+// count. "" where nothing is left out.
+[[nodiscard]] std::string left_out_text(const Sweep& sweep, Files& files);
 
 } // namespace stepsim::study

@@ -285,11 +285,43 @@ def a_compressor_of_ones_own_is_a_row(place):
     for command in (["tune", "mine.json", "--knob", "schedule"],
                     ["compare", "mine.json", "--over", "/communication/compression/exchange=ring,server,tree"]):
         place.run(*command, code=0)
+    methods = "/communication/compression/method=none,topk,custom"
+    for command in ("compare", "sweep"):  # beside other methods, in one grid
+        words = [command, "mine.json", "--over", methods, "--over", "/cluster/nodes=4,8", "-o", f"{command}.jsonl"]
+        place.run(*words, code=0)
+    points = [json.loads(line) for line in (place.folder / "sweep.jsonl").read_text().splitlines()]
+    point = next(p for p in points if p.get("method") and p["nodes"] == 8
+                 and p["/communication/compression/method"] == "custom")
+    check(point["iteration_time_s"] == alone["summary"]["iteration_time_s"], point)
+    drawn = json.loads(place.run("plot", "sweep.jsonl", "--x", "nodes", "--y", "iteration_time_s", "--by",
+                                 "/communication/compression/method", "--json", code=0).stdout)
+    check([c["label"] for c in drawn["curves"]] == ["none", "topk", "custom"], drawn)
+    place.run("report", "sweep.jsonl", "-o", "sweep.html", code=0)
+    # Where does it take as long as at the middle density? The step grows with the bytes of a worker.
+    middle = json.loads(place.run("run", "mine.json", "--set", "/communication/compression/density=0.02", "--json",
+                                  code=0).stdout)["summary"]["iteration_time_s"]
+    crossings = json.loads(place.run("solve", "mine.json", "--for", "/communication/compression/density", "--between",
+                                     "0.01,0.05", "--target", f"iteration_time_s={middle!r}", "--json",
+                                     code=0).stdout)["crossings"]
+    check(len(crossings) == 1 and abs(crossings[0]["value"] / 0.02 - 1) < 1e-3, crossings)
+    curve = json.loads(place.run("tune", "mine.json", "--set", "/communication/schedule=ddp", "--knob", "bucket_bytes",
+                                 "--json", code=0).stdout)["curve"]
+    check(len(curve) > 1, curve)
     place.refused("run", "mine.json", "--set", "/communication/compression/ratio=4", code=2, says="custom_codec")
     for level in ("alpha_beta", "flow"):  # whose hosts are those of the workers
         words = ["run", "mine.json", "--set", "/communication/compression/exchange=server", "--set",
                  f"/cluster/network/model={level}"]
         place.run(*words, code=0) if level == "alpha_beta" else place.refused(*words, code=2, says="server")
+
+
+def what_rows_leave_out_is_told(place):
+    """compare names the keys that have no meaning in some of its rows, and says nothing where all of them count"""
+    algorithms = "/training/algorithm=sync_sgd,parameter_server"
+    shown = place.run("compare", "s.json", "--set", "/communication/collective=be", "--over", algorithms, code=0)
+    check("left out: collective has no meaning for parameter_server" in shown.stderr.decode(), shown.stderr)
+    for words in (["--over", algorithms, "--over", "/communication/collective=be"], ["--over", "/cluster/nodes=2,4"]):
+        shown = place.run("compare", "s.json", *words, code=0)
+        check("left out" not in shown.stderr.decode(), shown.stderr)
 
 
 def keys_of_other_files_are_told(place):

@@ -13,6 +13,8 @@ import tempfile
 import unittest
 import xml.dom.minidom
 
+import jsonschema
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 import front_picture  # noqa: E402
@@ -25,6 +27,15 @@ def stepsim(*words, code=0):
     done = subprocess.run([STEPSIM, *words], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == code, f"{words}: {done.returncode}, {done.stderr}"
     return done.stdout if code == 0 else done.stderr
+
+
+def valid(kind, tree):
+    """The tree has the keys of its schema, and lacks none that is required."""
+    schema = json.loads((ROOT / f"schemas/{kind}.schema.json").read_text())
+    check = jsonschema.Draft7Validator(schema)
+    check.validate(tree)
+    for key in schema["required"]:
+        assert not check.is_valid({name: value for name, value in tree.items() if name != key}), key
 
 
 class Plot(unittest.TestCase):
@@ -47,7 +58,9 @@ class Plot(unittest.TestCase):
         return [json.loads(line) for line in lines[1:]]
 
     def drawn(self, *words):
-        return json.loads(stepsim("plot", *words, "--json"))
+        tree = json.loads(stepsim("plot", *words, "--json"))
+        valid("plot_result", tree)
+        return tree
 
     def refused(self, *words, code=2):
         return stepsim("plot", *words, code=code)
@@ -118,6 +131,10 @@ class Plot(unittest.TestCase):
         rows = self.write("zero.csv", "n,time_s\n1,2\n2,0\n")
         self.assertIn("zero.csv:3: time must be > 0 on a logarithmic axis, got 0",
                       self.refused(rows, "--x", "n", "--y", "time_s", "--y-scale", "log10", code=3))
+        self.assertIn("--label sinlge=one: no curve has this schedule; there are wfbp and single",
+                      self.refused(path, "--x", "nodes", "--y", "speedup", "--by", "schedule", "--label", "sinlge=one"))
+        self.assertIn("needs --by KEY", self.refused(path, "--x", "nodes", "--y", "speedup", "--where", "schedule=wfbp",
+                                                     "--label", "wfbp=one"))
         self.assertIn("no records to draw", self.refused(self.write("empty.csv", "a,b\n"), "--x", "a", "--y",
                                                          "b", code=3))
         self.assertIn("--knee: needs the least nodes and its double",

@@ -13,6 +13,8 @@ import tempfile
 import unittest
 import urllib.parse
 
+from plot_test import valid
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STEPSIM = None
 TWO = "examples/two-layers.scenario.json"
@@ -114,6 +116,7 @@ class Report(unittest.TestCase):
 
     def test_what_would_help_is_what_explain_says(self):
         facts = json.loads(stepsim("report", self.result, "--json"))
+        valid("report_result", facts)
         explained = json.loads(stepsim("explain", self.result, "--json"))
         self.assertEqual(facts["what_if"], explained["what_if"])
         self.assertEqual(facts["sentences"], explained["sentences"])
@@ -177,6 +180,7 @@ class Report(unittest.TestCase):
         self.assertIn("All 1000 points", words)
         self.assertIn("schedule by nodes", words)
         facts = json.loads(stepsim("report", path, "--json"))
+        valid("report_records", facts)
         best = max((json.loads(line) for line in pathlib.Path(path).read_text().splitlines()[1:]),
                    key=lambda r: r["samples_per_s"])
         self.assertIn(f"nodes {best['nodes']},", facts["answer"])
@@ -205,6 +209,8 @@ class Report(unittest.TestCase):
         empty = self.folder / "none.csv"
         empty.write_text("a,b\n")
         self.assertIn("no records to report", stepsim("report", str(empty), code=3))
+        self.assertIn("plot and report read the records that it writes",
+                      stepsim("report", "examples/quickstart.sweep.json", code=3))
 
 
 if __name__ == "__main__":

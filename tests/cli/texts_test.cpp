@@ -5,6 +5,7 @@
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/nominal_share.hpp"
+#include "json/csv.hpp"
 #include "json/json_parse.hpp"
 #include "json/json_text.hpp"
 
@@ -98,7 +99,7 @@ TEST_CASE("csv: nested keys are joined, lists left out, quotes doubled, null emp
                                    {"list", io::Array{1, 2}},
                                    {"a", "say \"x\", y"},
                                    {"none", nullptr}});
-  CHECK(cli::csv_text({cli::flattened(record), io::Object{{"c", true}}}) ==
+  CHECK(cli::csv_text({io::flattened(record), io::Object{{"c", true}}}) ==
         "a,b_max,b_min,c,none\n"
         "\"say \"\"x\"\", y\",2.5,1,,\n"
         ",,,true,\n");

@@ -5,11 +5,13 @@ every change.
     reproduce_test.py STEPSIM [-v] [NAME ...]
 """
 import atexit
+import csv
 import functools
 import json
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -17,7 +19,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAPERS = ["mg-wfbp", "gtopk", "lp", "pipe-sgd", "dlcp"]
+PAPERS = ["mg-wfbp", "gtopk", "lp", "pipe-sgd", "dlcp", "scoreboard"]
 STEPSIM = None
 MS = 1e3
 
@@ -228,14 +230,127 @@ class Numbers(Papers):
         self.assertEqual(sum(claims["v100-best"]["ours"]), 12)
         self.assertEqual(sum(claims["ddl-best"]["ours"]), 3)
 
+    def test_mg8_gain_of_dear(self):
+        claims = self.claims("mg-wfbp")
+        for claim, most in (("dear-10gbe", 83), ("dear-ib", 15)):
+            self.assertEqual(claims[claim]["verdict"], "not comparable")
+            low, high = claims[claim]["ours"]
+            self.assertTrue(-10 < low < high <= most, (low, high))
+
+    def test_gt5_lstm_is_what_they_measured(self):
+        page = (self.folder / "all/gtopk/gtopk.md").read_text()
+        row = re.search(r"LSTM-PTB.*?\| 32 \| ([\d.]+) \| [\d.]+ \| ([\d.]+) \|", page, re.S)
+        self.near(float(row.group(2)) / float(row.group(1)), 5.143, 1e-3)
+
     # DLCP
 
-    def test_dl_ratios_of_the_study(self):
-        claims = self.claims("dlcp")
-        self.near(claims["best-rival"]["ours"][0], 0.52, 0.01)
-        self.near(claims["tail-dctcp"]["ours"][0], -92.6, 1e-3)
-        self.near(claims["mean-dctcp"]["ours"][0], -88, 5e-3)
-        self.near(max(claims["ring-smaller"]["ours"]), 1.044, 1e-3)
+    def test_dl_records_are_those_of_the_longer_studies(self):
+        """Medians over seeds, which Python scripts took of the same simulations to five digits."""
+        studies = {}
+        for name in ("dlcp", "contention"):
+            with open(ROOT / f"docs/{name}.csv", newline="") as file:
+                for row in csv.DictReader(file):
+                    values = [float(word.partition("*")[0]) for word in row["values"].split()]
+                    studies[row["scenario"], row["arm"], row["x"], row["metric"]] = statistics.median(values)
+        arms = {"fifo_reno": "1 fifo, reno", "slices_reno": "2 priority, reno", "slices_dctcp": "3 priority, dctcp",
+                "bounded": "4 dlcp, bounded loss", "queues": "5 + queue by layer", "selective": "6 + selective drop",
+                "whole": "7 + spraying", "sliced": "9 arm 7 in slices"}
+        compared = 0
+        for run_id, metrics, key in (
+                ("servers", ["iteration_s"], lambda r: ("E1", arms[r["arm"]], r["x"])),
+                ("parts", ["iteration_s"], lambda r: ("E1", arms[r["arm"]], r["x"])),
+                ("ring", ["iteration_s"], lambda r: ("E2", arms[r["arm"]], r["x"])),
+                ("networks", ["iteration_s"], lambda r: ("networks", arms[r["arm"]], "RTO_min 10 ms, 100 packets"
+                                                         if r["packets"] == 100 else f"buffer {r['packets']} packets")),
+                ("timeouts", ["iteration_s"], lambda r: ("networks", arms[r["arm"]],
+                                                         f"RTO_min {MS * r['timeout_s']:g} ms")),
+                ("incast", ["max_s", "mean_s"], lambda r: ("Q13", f"{r['arm']}, 100 Gb/s", str(r["senders"]))),
+                ("compressed", ["max_s"], lambda r: ("Q4", r["arm"], str(r["bytes"]))),
+                ("lossy", ["fct_s"], lambda r: ("Q6", f"q = {r['loss']:g}", f"{r['bound']:g}"))):
+            for record in self.records("dlcp", run_id):
+                for metric in metrics:
+                    expected = studies.get((*key(record), metric))
+                    if expected is None:
+                        self.assertEqual((run_id, record["arm"]), ("parts", "selective"), record)
+                        continue
+                    column = {"iteration_s": "iteration_time_s", "fct_s": "max_s"}.get(metric, metric)
+                    self.near(record[column], expected, 6e-5)
+                    compared += 1
+        self.assertEqual(compared, 191)
+
+    def test_dl7_least_timeout(self):
+        page = (self.folder / "all/dlcp/dlcp.md").read_text()
+        section = page[page.index("least timeout of TCP"):]
+        rows = re.findall(r"\| (1|10|200) ms \|[^|]*\| ([\d.]+) \| ([\d.]+) \|", section)
+        self.assertEqual([row[0] for row in rows], ["1", "1", "10", "10", "200", "200"])
+        for found, expected in zip([float(rows[i][1 + i % 2]) for i in range(6)], (0.9, 1.1, 0.9, 1.05, 1.7, 1.95)):
+            self.assertLessEqual(abs(found - expected), 0.051)
+
+class Scoreboard(Papers):
+    """Measured speeds beside predicted ones."""
+
+    def test_predictions_are_those_of_another_program(self):
+        text = (ROOT / "tests/reality/expected.txt").read_text()
+        expected = dict(line.split() for line in text.partition("predicted time of a step [s]\n")[2].splitlines()
+                        if len(line.split()) == 2)
+        found = {record["row"]: record["predicted_step_s"] for record in self.records("scoreboard", "scoreboard")}
+        self.assertEqual(len(expected), 58)
+        for row, step_s in expected.items():
+            self.near(found[row], float(step_s), 1e-12)
+
+    def test_numbers_of_all_rows(self):
+        records = self.records("scoreboard", "scoreboard")
+        with open(ROOT / "reproduce/scoreboard/rows.csv", newline="") as file:
+            rows = {row["row"]: row for row in csv.DictReader(file)}
+        self.assertEqual(len(rows), 550)
+        self.assertEqual({row for row in rows if not rows[row]["base_measured"]},
+                         set(rows) - {record["row"] for record in records})
+        sizes = []
+        for record in records:
+            row = rows[record["row"]]
+            samples = float(row["batch_per_gpu"]) * float(row["grad_accum"]) * float(row["gpus"])
+            sizes.append(abs(100 * (record["predicted_step_s"] * float(row["measured"]) / samples - 1)))
+            self.near(record["predicted"] * record["predicted_step_s"], samples, 1e-12)
+            self.assertTrue(record["predicted_low"] <= record["predicted"] <= record["predicted_high"], record["row"])
+        claims = self.claims("scoreboard")
+        self.near(claims["median-10"]["ours"][0], statistics.median(sizes), 1e-9)
+        self.near(claims["p90-20"]["ours"][0], sorted(sizes)[-(-9 * len(sizes) // 10) - 1], 1e-9)
+
+    def test_predictions_have_not_become_worse(self):
+        claims = self.claims("scoreboard")
+        self.assertLessEqual(claims["median-10"]["ours"][0], 11.9 + 0.5)
+        self.assertLessEqual(claims["p90-20"]["ours"][0], 51.5 + 0.5)
+
+    def test_every_row_stands_in_the_page_and_in_the_table_for_others(self):
+        page = (self.folder / "all/scoreboard/scoreboard.md").read_text()
+        with open(self.folder / "all/scoreboard/scoreboard.csv", newline="") as file:
+            table = {row["row"]: row for row in csv.DictReader(file)}
+        self.assertEqual(len(table), 546)
+        for record in self.records("scoreboard", "scoreboard"):
+            self.assertIn(f"| {record['row']}, {record['inputs']} |", page)
+            self.near(float(table[record["row"]]["predicted"]), record["predicted"], 1e-5)
+
+    def test_speeds_of_ones_own(self):
+        with open(ROOT / "reproduce/scoreboard/rows.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        mine = [row for row in rows if row["source"] == "horovod-416"]
+        with tempfile.TemporaryDirectory() as folder:
+            def write(chosen):
+                with open(f"{folder}/mine.csv", "w", newline="") as file:
+                    writer = csv.DictWriter(file, rows[0])
+                    writer.writeheader()
+                    writer.writerows(chosen)
+            write(mine)
+            done = run("scoreboard", "--rows", f"{folder}/mine.csv", "-o", f"{folder}/out", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(json.loads(done.stdout)["groups"][0]["rows"], 2)
+            self.assertEqual(len(pathlib.Path(folder, "out/scoreboard.csv").read_text().splitlines()), 3)
+            write([{**mine[0], "method": "hovorod"}])
+            done = run("scoreboard", "--rows", f"{folder}/mine.csv", "-o", f"{folder}/out")
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn('unknown method "hovorod"; did you mean "horovod"?', done.stderr)
+            done = run("lp", "--rows", f"{folder}/mine.csv")
+            self.assertEqual(done.returncode, 2, done.stderr)
 
 
 class Pictures(Papers):
@@ -300,8 +415,6 @@ class Check(unittest.TestCase):
             shutil.copytree(ROOT / folder, self.root / folder)
         for folder in ("docs/reproduce", "docs/images/reproduce"):
             shutil.copytree(ROOT / folder, self.root / folder)
-        for file in ("docs/dlcp.csv", "docs/contention.csv"):
-            shutil.copy(ROOT / file, self.root / file)
 
     def tearDown(self):
         self.temporary.cleanup()
@@ -333,6 +446,23 @@ class Check(unittest.TestCase):
         self.change("reproduce/lp/figures.json", '"high": 1.03', '"high": 1.02')
         done = self.check("lp")
         self.assertEqual(done.returncode, 4, done.stderr)
+
+    def test_the_scoreboard_notices_rows_rules_and_limits(self):
+        for file, old, new in (("reproduce/scoreboard/rows.csv", ",samples/s,925.02,", ",samples/s,925.12,"),
+                               ("reproduce/scoreboard/figures.json", '"pcie3": 11970000000', '"pcie3": 11980000000'),
+                               ("reproduce/scoreboard/figures.json", '"high": 20', '"high": 21')):
+            self.change(file, old, new)
+            done = self.check("scoreboard")
+            self.assertEqual(done.returncode, 4, f"{new}: {done.stderr}")
+            self.change(file, new, old)
+
+    def test_a_changed_record_of_a_slow_run_is_noticed(self):
+        path = self.root / "reproduce/dlcp/stored/servers.jsonl"
+        lines = path.read_text().splitlines(True)
+        record = json.loads(lines[0])
+        record["iteration_time_s"] *= 1.01
+        path.write_text(json.dumps(record) + "\n" + "".join(lines[1:]))
+        self.assertEqual(self.check("dlcp").returncode, 4)
 
     def test_a_missing_page_is_noticed(self):
         (self.root / "docs/images/reproduce/LP1.svg").unlink()

@@ -18,6 +18,7 @@
 #include "collective/collective_record.hpp"
 #include "collective/library_record_tree.hpp"
 #include "sweep/rows.hpp"
+#include "json/csv.hpp"
 #include "json/json_text.hpp"
 
 namespace stepsim::cli {
@@ -148,7 +149,7 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
     if (is_table(format)) {
       table.add(point, tree);
     } else if (format == Format::csv) {
-      rows.push_back(flattened(tree));
+      rows.push_back(io::flattened(tree));
     } else {
       io::append_compact(text, tree);
       text += '\n';
@@ -158,7 +159,7 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
   for (const io::Json& tree : output.extra) {
     io::require_finite(tree);
     if (format == Format::csv) {
-      rows.push_back(flattened(tree));
+      rows.push_back(io::flattened(tree));
     } else if (!is_table(format)) {
       text += io::compact(tree) + "\n";
     }

@@ -249,6 +249,9 @@ int compare(const Invocation& invocation) {
   }();
   show(comparison, common, false);
   print_assumed(study::assumed_text(sweep, files), common);
+  if (const std::string left_out = study::left_out_text(sweep, files); !left_out.empty()) {
+    print_note("left out: " + left_out, common);
+  }
   return kOk;
 }
 

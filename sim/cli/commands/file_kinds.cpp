@@ -2,6 +2,8 @@
 #include "cli/commands/file_kinds.hpp"
 
 #include "ask/measured_steps_keys.hpp"
+#include "cli/plot/plot_facts.hpp"
+#include "cli/report/report_facts.hpp"
 #include "collective/collective_keys.hpp"
 #include "files/keys/cost_keys.hpp"
 #include "files/keys/library_keys.hpp"
@@ -31,33 +33,21 @@
 namespace stepsim::cli {
 
 std::vector<io::FileKind> file_kinds() {
-  return {study::keys::collective_file(),
-          study::keys::breakeven_file(),
-          study::breakeven_result_kind(),
-          io::keys::cost_file(),
-          study::explanation_kind(),
-          study::keys::flows_file(),
-          study::flows_result_kind(),
-          io::keys::library_calibration_file(),
-          io::keys::links_file(),
-          study::keys::measured_steps_file(),
-          io::keys::measured_file(),
-          io::keys::model_file(),
-          io::keys::profile_file(),
-          io::keys::node_preset_file(),
-          io::keys::overlap_file(),
-          study::keys::sweep_record(),
-          study::keys::problem_file(),
-          study::keys::program_file(),
-          reproduce::keys::reproduction_file(),
-          study::result_kind(),
-          io::keys::samples_file(),
-          study::keys::scenario_file(),
-          study::keys::semantics_file(),
-          study::semantics_result_kind(),
-          study::keys::sweep_file(),
-          io::keys::topology_file(),
-          io::keys::trace_file()};
+  return {study::keys::collective_file(), study::keys::breakeven_file(),
+          study::breakeven_result_kind(), io::keys::cost_file(),
+          study::explanation_kind(),      study::keys::flows_file(),
+          study::flows_result_kind(),     io::keys::library_calibration_file(),
+          io::keys::links_file(),         study::keys::measured_steps_file(),
+          io::keys::measured_file(),      io::keys::model_file(),
+          io::keys::profile_file(),       io::keys::node_preset_file(),
+          io::keys::overlap_file(),       plot_result_kind(),
+          study::keys::sweep_record(),    study::keys::problem_file(),
+          study::keys::program_file(),    report_records_kind(),
+          report_result_kind(),           reproduce::keys::reproduction_file(),
+          study::result_kind(),           io::keys::samples_file(),
+          study::keys::scenario_file(),   study::keys::semantics_file(),
+          study::semantics_result_kind(), study::keys::sweep_file(),
+          io::keys::topology_file(),      io::keys::trace_file()};
 }
 
 } // namespace stepsim::cli

@@ -8,7 +8,7 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "cli/shell/entry.hpp"
+#include "base/shell_word.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/replaced_file.hpp"
 #include "import/import_detect.hpp"
@@ -104,7 +104,8 @@ int merge(const Invocation& invocation) {
     (void)report_error(text, kTargetNotMet, common.color);
     for (const study::Shard& shard : report.shards_to_run) {
       print_error_lines("  stepsim sweep SWEEP --shard " + std::to_string(shard.index) + "/" +
-                        std::to_string(shard.count) + " -o " + quoted_word(output) + " --resume\n");
+                        std::to_string(shard.count) + " -o " + base::quoted_word(output) +
+                        " --resume\n");
     }
     if (report.more_shards_to_run > 0) {
       print_error_lines("  and " + std::to_string(report.more_shards_to_run) + " more shards\n");

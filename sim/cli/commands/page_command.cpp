@@ -10,11 +10,12 @@
 
 #include "ask/step_changes.hpp"
 #include "base/error.hpp"
+#include "base/shell_word.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/commands/scenario_source.hpp"
 #include "cli/report/records_page.hpp"
+#include "cli/report/report_facts.hpp"
 #include "cli/report/result_page.hpp"
-#include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "import/import_detect.hpp"
@@ -55,9 +56,9 @@ constexpr CommandText kReportText{
 std::string footer_of(const std::string& file, const ScenarioFlags& flags,
                       const std::string& date) {
   std::string out = "stepsim " + std::string(version()) + " (git " + std::string(git_hash()) +
-                    "): stepsim report " + quoted_word(file);
+                    "): stepsim report " + base::quoted_word(file);
   for (const std::string& set : flags.set) {
-    out += " --set " + quoted_word(set);
+    out += " --set " + base::quoted_word(set);
   }
   out += flags.point.empty() ? "" : " --point " + flags.point;
   return out + (date.empty() ? "" : ", " + date);
@@ -185,7 +186,7 @@ int report_page(const Invocation& invocation) {
   }
   study::Files files(invocation.data_folder, {common.output});
   const ReportedRun run = reported_run(file, flags, common.output, files);
-  html ? write_output(common, result_page(run, footer)) : write_tree(common, result_page_tree(run));
+  html ? write_output(common, result_page(run, footer)) : write_tree(common, report_facts(run));
   print_warnings(run.result.warnings, common);
   return kOk;
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "cli/plot/plot_facts.hpp"
 #include "cli/plot/rows_figure.hpp"
 #include "cli/shell/output.hpp"
 #include "plot/svg.hpp"
@@ -92,40 +93,6 @@ void add_plot_flags(CLI::App& app, PlotFlags& flags) {
       ->group(kWordsGroup);
 }
 
-io::Json axis_tree(const plot::Axis& axis) {
-  return io::Object{
-      {"title", axis.title}, {"unit", axis.unit}, {"scale", plot::kScales[axis.scale]}};
-}
-
-// The numbers that the picture shows, in the units of its axes.
-io::Json figure_tree(const RowsFigure& drawn) {
-  const plot::Figure& figure = drawn.figure;
-  io::Array curves;
-  io::Array bars;
-  for (const plot::Panel& panel : figure.panels) {
-    for (const plot::Curve& curve : panel.curves) {
-      io::Array points;
-      for (const plot::Point& point : curve.points) {
-        points.push_back(io::Array{point.x, point.y});
-      }
-      curves.push_back(io::Object{{"label", panel.title.empty() ? curve.label : panel.title},
-                                  {"points", std::move(points)}});
-    }
-    for (const plot::BarGroup& group : panel.bars.groups) {
-      for (const plot::Bar& bar : group.bars) {
-        bars.push_back(io::Object{{"group", group.name},
-                                  {"label", panel.bars.parts[bar.values.size() - 1]},
-                                  {"value", bar.values.back()}});
-      }
-    }
-  }
-  const io::Json knee =
-      drawn.knee ? io::Json(io::Object{{"x", drawn.knee->x}, {"y", drawn.knee->y}}) : io::Json();
-  return io::Object{{"title", figure.title},    {"x", axis_tree(figure.x)},
-                    {"y", axis_tree(figure.y)}, {"curves", std::move(curves)},
-                    {"bars", std::move(bars)},  {"knee", knee}};
-}
-
 } // namespace
 
 int plot_records(const Invocation& invocation) {
@@ -153,7 +120,7 @@ int plot_records(const Invocation& invocation) {
   const RowsFigure drawn = rows_figure(rows, request, flags.file);
   const std::string picture = plot::svg(drawn.figure); // also refuses what cannot be drawn
   format_of(common, Format::svg) == Format::svg ? write_output(common, picture)
-                                                : write_tree(common, figure_tree(drawn));
+                                                : write_tree(common, plot_facts(drawn));
   if (rows.failed > 0) {
     print_note(base::counted(rows.failed, "point") + " failed in " + flags.file + ", not drawn",
                common);

@@ -20,6 +20,8 @@
 #include "reproduce/drawing.hpp"
 #include "reproduce/paper_page.hpp"
 #include "reproduce/reproduction_file.hpp"
+#include "reproduce/scoreboard_records.hpp"
+#include "reproduce/series.hpp"
 #include "json/file.hpp"
 #include "json/json_parse.hpp"
 #include "json/json_text.hpp"
@@ -38,6 +40,7 @@ constexpr CommandText kReproduceText{
     "claims.json and PAPER.md to a folder. A claim that is not met is a result, no failure.",
     "stepsim reproduce lp\n"
     "stepsim reproduce mg-wfbp --figure MG1 -o mine\n"
+    "stepsim reproduce scoreboard\n"
     "stepsim reproduce all --quick --check",
     "What a paper says stands in reproduce/PAPER/figures.json, described in docs/file-formats.md\n"
     "and schemas/reproduction.schema.json.",
@@ -45,14 +48,15 @@ constexpr CommandText kReproduceText{
 };
 
 // In the order in which `all` runs them.
-constexpr std::array<std::string_view, 6> kPapers{"mg-wfbp",  "gtopk", "lp",
-                                                  "pipe-sgd", "dlcp",  "all"};
+constexpr std::array<std::string_view, 7> kPapers{"mg-wfbp", "gtopk",      "lp", "pipe-sgd",
+                                                  "dlcp",    "scoreboard", "all"};
 constexpr std::string_view kPictures = "../images/reproduce/";
 
 struct ReproduceFlags {
   std::string paper;
   std::string figure;
   std::string jobs;
+  std::string rows; // of the scoreboard
   bool check = false, quick = false, update = false;
 };
 
@@ -62,6 +66,7 @@ struct Reproduced {
   reproduce::Reproduction paper;
   reproduce::AllRecords records;
   std::vector<reproduce::Decided> decided;
+  std::map<std::string, std::string> stored; // records of slow runs, by the path of their file
 };
 
 // A folder for records that nobody asked to keep.
@@ -101,7 +106,7 @@ Reproduced reproduced(const std::string& name, const ReproduceFlags& flags,
                       const Invocation& invocation, const fs::path& folder) {
   const std::string file =
       (fs::path(invocation.data_folder) / "reproduce" / name / "figures.json").string();
-  Reproduced result{reproduce::parse_reproduction(io::read_json(file)), {}, {}};
+  Reproduced result{reproduce::parse_reproduction(io::read_json(file)), {}, {}, {}};
   if (!flags.figure.empty()) {
     std::vector<std::string_view> known;
     for (const reproduce::FigureOf& figure : result.paper.figures) {
@@ -115,6 +120,12 @@ Reproduced reproduced(const std::string& name, const ReproduceFlags& flags,
   result.records =
       reproduced_records(result.paper, invocation,
                          {.folder = folder.string(), .quick = flags.quick, .jobs = flags.jobs});
+  for (const reproduce::Run& run : result.paper.runs) {
+    if (run.slow && !flags.quick) {
+      result.stored[fs::absolute(io::relative_to(file, run.stored)).lexically_normal()] =
+          io::read_text((folder / (run.id + ".jsonl")).string());
+    }
+  }
   if (!flags.figure.empty()) {
     keep_figure(result.paper, flags.figure);
   }
@@ -142,9 +153,19 @@ void add_pictures(FileTexts& texts, const Reproduced& result, const std::string&
   }
 }
 
+// The tables to which others may add a column.
+void add_tables(Texts& texts, const Reproduced& result, const std::string& folder) {
+  for (const reproduce::Table& table : result.paper.tables) {
+    if (table.predict) {
+      texts[folder + table.id + ".csv"] = reproduce::scoreboard_csv(result.records.at(table.id));
+    }
+  }
+}
+
 void write_folder(const Reproduced& result, const fs::path& folder) {
   FileTexts texts;
   add_pictures(texts, result, "");
+  add_tables(texts, result, "");
   texts["claims.json"] = io::pretty(reproduce::claims_tree(result.paper, result.decided));
   texts[result.paper.name + ".md"] =
       reproduce::paper_page(result.paper, result.records, result.decided, "");
@@ -159,6 +180,8 @@ FileTexts pages_of(const std::vector<Reproduced>& results, bool all) {
   std::vector<reproduce::PaperClaims> papers;
   for (const Reproduced& each : results) {
     add_pictures(texts, each, "images/reproduce/");
+    add_tables(texts, each, "reproduce/");
+    texts.insert(each.stored.begin(), each.stored.end()); // absolute paths, not below docs
     texts["reproduce/" + each.paper.name + ".md"] =
         reproduce::paper_page(each.paper, each.records, each.decided, kPictures);
     papers.push_back({&each.paper, &each.decided});
@@ -186,6 +209,12 @@ std::string difference(std::string_view committed, std::string_view now) {
     return base::shown_value(rest.substr(0, rest.find('\n')), 160);
   };
   return std::to_string(line) + ": has " + line_of(committed) + ", now " + line_of(now);
+}
+
+// Installed pages lie in share/doc/stepsim, beside the data in share/stepsim.
+fs::path docs_folder(const fs::path& data_folder) {
+  const fs::path own = data_folder / "docs";
+  return fs::is_directory(own) ? own : data_folder / "../doc/stepsim/docs";
 }
 
 // 0 where the committed files are what is written now, else 4 and the first difference.
@@ -227,13 +256,51 @@ io::Json tree_of(const std::vector<Reproduced>& results) {
   return io::Object{{"papers", std::move(papers)}};
 }
 
+// Measured speeds that the user has, by the shipped rules: the errors of their groups, and each row
+// with its prediction in a file.
+int predict_own_rows(const ReproduceFlags& flags, const Invocation& invocation,
+                     const Common& common, const fs::path& folder) {
+  if (flags.paper != "scoreboard" || !flags.figure.empty() || flags.check || flags.update) {
+    throw UsageError("--rows: goes with scoreboard, without --figure, --check and --update");
+  }
+  const fs::path file =
+      fs::path(invocation.data_folder) / "reproduce" / flags.paper / "figures.json";
+  reproduce::Reproduction paper = reproduce::parse_reproduction(io::read_json(file.string()));
+  std::erase_if(paper.tables, [](const reproduce::Table& table) { return !table.predict; });
+  paper.runs.clear();
+  paper.tables.front().file = fs::absolute(flags.rows).string();
+  paper.tables.front().predict->rows = flags.rows;
+  fs::create_directories(folder);
+  const reproduce::AllRecords all = reproduced_records(
+      paper, invocation, {.folder = folder.string(), .quick = false, .jobs = flags.jobs});
+  const std::string& id = paper.tables.front().id;
+  write_named((folder / (id + ".csv")).string(), reproduce::scoreboard_csv(all.at(id)));
+  const reproduce::Records& groups = all.at(id + "_groups");
+  if (format_of(common, Format::table) == Format::json) {
+    io::Array list(groups.begin(), groups.end());
+    write_tree(common, io::Object{{"groups", std::move(list)}});
+    return kOk;
+  }
+  Table table{{"by", "name", "rows", "median [%]", "p90 [%]", "worst [%]", "too short [%]"}, {}};
+  for (const io::Object& group : groups) {
+    std::vector<std::string>& row = table.rows.emplace_back();
+    for (const char* name : {"by", "name", "rows", "median", "p90", "worst", "shorter"}) {
+      const io::Json& value = *reproduce::column(group, name);
+      row.push_back(value.is_string() ? value.as_string() : cell(value.as_double()));
+    }
+  }
+  write_output(common, table_text(table));
+  return kOk;
+}
+
 } // namespace
 
 // Records of a run that nobody asked to keep go to a scratch folder: a check changes nothing.
 int reproduce(const Invocation& invocation) {
   ReproduceFlags flags;
   CLI::App app;
-  app.add_option("PAPER", flags.paper, "mg-wfbp, gtopk, lp, pipe-sgd, dlcp or all")->required();
+  app.add_option("PAPER", flags.paper, "mg-wfbp, gtopk, lp, pipe-sgd, dlcp, scoreboard or all")
+      ->required();
   app.add_option("--figure", flags.figure, "draws and decides only this figure")->type_name("ID");
   app.add_flag("--check", flags.check,
                "compares with the committed page and pictures byte for byte; exit 4 and the first "
@@ -243,7 +310,15 @@ int reproduce(const Invocation& invocation) {
   app.add_flag("--quick", flags.quick, "takes stored records of runs that take minutes");
   app.add_option("--jobs", flags.jobs, "threads of each sweep; default those of this machine")
       ->type_name("N");
+  app.add_option("--rows", flags.rows,
+                 "predicts these measured speeds, with the columns of "
+                 "reproduce/scoreboard/rows.csv, instead of the shipped ones; no figures")
+      ->type_name("FILE");
   Common common;
+  app.add_option("-o,--output", common.output,
+                 "folder for records, pictures and page; default results/reproduce/PAPER")
+      ->type_name("FOLDER")
+      ->group(kOutputGroup);
   if (!parse(app, kReproduceText, invocation, common)) {
     return kOk;
   }
@@ -258,6 +333,9 @@ int reproduce(const Invocation& invocation) {
   const std::vector<std::string> names = papers_of(flags.paper);
   if (own_place) {
     require_parent(folder);
+  }
+  if (!flags.rows.empty()) {
+    return predict_own_rows(flags, invocation, common, own_place ? folder : folder / flags.paper);
   }
   std::vector<Reproduced> results;
   results.reserve(names.size());
@@ -275,7 +353,7 @@ int reproduce(const Invocation& invocation) {
   } else if (!own_place || !common.quiet) {
     write_output(common, text_of(results));
   }
-  const fs::path docs = fs::path(invocation.data_folder) / "docs";
+  const fs::path docs = docs_folder(invocation.data_folder);
   if (flags.update) {
     for (const auto& [name, text] : pages_of(results, flags.paper == "all")) {
       fs::create_directories((docs / name).parent_path());

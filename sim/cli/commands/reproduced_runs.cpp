@@ -7,6 +7,8 @@
 #include "cli/commands/commands.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
+#include "reproduce/scoreboard_records.hpp"
+#include "scenario/files.hpp"
 #include "json/file.hpp"
 #include "json/json_parse.hpp"
 
@@ -34,20 +36,21 @@ const Command& command_of(const reproduce::Run& run) {
   return *found;
 }
 
-reproduce::Records records_of(const reproduce::Run& run, const Invocation& invocation,
-                              const RunChoice& choice) {
-  const std::string lines = choice.folder + "/" + run.id + ".jsonl";
-  const std::string output = run.rows.empty() ? lines : choice.folder + "/" + run.id + ".json";
+// Runs the command of a run with further words, and reads what it wrote to `file`.
+void run_command_of(const reproduce::Run& run, const std::vector<std::string>& words,
+                    const std::string& file, const Invocation& invocation,
+                    const RunChoice& choice) {
   Invocation inner = invocation;
   inner.embedded = true;
   inner.arguments.clear();
   for (std::size_t i = 1; i < run.argv.size(); ++i) {
     inner.arguments.push_back(found_word(run.argv[i], invocation.data_folder));
   }
+  inner.arguments.insert(inner.arguments.end(), words.begin(), words.end());
   for (const char* word : {"--quiet", "--progress", "none", "--force", "-o"}) {
     inner.arguments.emplace_back(word);
   }
-  inner.arguments.push_back(output);
+  inner.arguments.push_back(file);
   if (!choice.jobs.empty() && run.argv.front() == "sweep") {
     inner.arguments.insert(inner.arguments.end(), {"--jobs", choice.jobs});
   }
@@ -60,12 +63,70 @@ reproduce::Records records_of(const reproduce::Run& run, const Invocation& invoc
   } catch (const SimulationError& error) {
     throw SimulationError("run " + run.id + ": " + error.what());
   }
-  if (run.rows.empty()) {
-    return reproduce::records_of_lines(io::read_text(lines), lines);
+  if (interrupted()) {
+    throw SimulationError("interrupted");
   }
-  reproduce::Records records = reproduce::records_of_tree(io::read_json(output), run.rows);
-  write_named(lines, reproduce::lines_of_records(records));
+}
+
+reproduce::Records records_of(const reproduce::Run& run, const std::vector<std::string>& words,
+                              const Invocation& invocation, const RunChoice& choice) {
+  const std::string file = choice.folder + "/" + run.id + (run.rows.empty() ? ".jsonl" : ".json");
+  run_command_of(run, words, file, invocation, choice);
+  reproduce::Records records = run.rows.empty()
+                                   ? reproduce::records_of_lines(io::read_text(file), file)
+                                   : reproduce::records_of_tree(io::read_json(file), run.rows);
+  return run.columns.empty() ? records : reproduce::with_columns(records, run.columns);
+}
+
+// The records of one combination of choices, with their columns in front.
+reproduce::Records combined(const reproduce::Run& run,
+                            const std::vector<const reproduce::Choice*>& chosen,
+                            const Invocation& invocation, const RunChoice& choice) {
+  io::Object columns;
+  std::vector<std::string> words;
+  std::int64_t seeds = run.seeds;
+  for (const reproduce::Choice* each : chosen) {
+    columns.insert(columns.end(), each->columns.begin(), each->columns.end());
+    words.insert(words.end(), each->words.begin(), each->words.end());
+    seeds = each->seeds > 0 ? each->seeds : seeds;
+  }
+  std::vector<reproduce::Records> by_seed;
+  for (std::int64_t seed = 1; seed <= std::max<std::int64_t>(seeds, 1); ++seed) {
+    std::vector<std::string> with_seed = words;
+    if (seeds > 0) {
+      with_seed.insert(with_seed.end(), {"--seed", std::to_string(seed)});
+    }
+    by_seed.push_back(records_of(run, with_seed, invocation, choice));
+  }
+  reproduce::Records records = reproduce::medians(by_seed);
+  if (run.digits > 0) {
+    records = reproduce::rounded(std::move(records), static_cast<int>(run.digits));
+  }
+  for (io::Object& record : records) {
+    record.insert(record.begin(), columns.begin(), columns.end());
+  }
   return records;
+}
+
+// Of all combinations, the choices of the last list one after the other first.
+reproduce::Records records_of(const reproduce::Run& run, const Invocation& invocation,
+                              const RunChoice& choice) {
+  std::size_t combinations = 1;
+  for (const std::vector<reproduce::Choice>& list : run.vary) {
+    combinations *= list.size();
+  }
+  reproduce::Records all;
+  for (std::size_t number = 0; number < combinations; ++number) {
+    std::vector<const reproduce::Choice*> chosen(run.vary.size());
+    std::size_t rest = number;
+    for (std::size_t i = run.vary.size(); i-- > 0; rest /= run.vary[i].size()) {
+      chosen[i] = &run.vary[i][rest % run.vary[i].size()];
+    }
+    for (io::Object& record : combined(run, chosen, invocation, choice)) {
+      all.push_back(std::move(record));
+    }
+  }
+  return all;
 }
 
 } // namespace
@@ -73,19 +134,29 @@ reproduce::Records records_of(const reproduce::Run& run, const Invocation& invoc
 reproduce::AllRecords reproduced_records(const reproduce::Reproduction& paper,
                                          const Invocation& invocation, const RunChoice& choice) {
   reproduce::AllRecords all;
+  study::Files files(invocation.data_folder);
   for (const reproduce::Table& table : paper.tables) {
-    all[table.id] = reproduce::records_of_table(table, paper.file);
+    reproduce::Records records = reproduce::records_of_table(table, paper.file);
+    if (table.predict) {
+      const std::size_t rows = records.size();
+      records = reproduce::predicted_rows(records, *table.predict, files, choice.folder);
+      write_named(choice.folder + "/" + table.id + ".jsonl", reproduce::lines_of_records(records));
+      all.merge(reproduce::scoreboard_tables(table.id, records, rows));
+    }
+    all[table.id] = std::move(records);
   }
   for (const reproduce::Run& run : paper.runs) {
+    reproduce::Records records;
     if (run.slow && choice.quick) {
       const std::string stored = io::relative_to(paper.file, run.stored);
-      all[run.id] = reproduce::records_of_lines(io::read_text(stored), stored);
+      records = reproduce::records_of_lines(io::read_text(stored), stored);
     } else {
-      all[run.id] = records_of(run, invocation, choice);
+      records = records_of(run, invocation, choice);
     }
-    if (interrupted()) {
-      throw SimulationError("interrupted");
+    if (!run.rows.empty() || !run.vary.empty() || run.slow) { // else the command wrote them itself
+      write_named(choice.folder + "/" + run.id + ".jsonl", reproduce::lines_of_records(records));
     }
+    all[run.id] = reproduce::pivoted(std::move(records), run.pivot);
   }
   return all;
 }

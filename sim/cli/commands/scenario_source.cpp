@@ -77,6 +77,7 @@ void refuse_by_use(const std::string& file, std::string_view kind) {
       Use{"topology", "name it at /cluster/topology of a scenario"},
       Use{"network_calibration", "name it at /cluster/network/calibration of a scenario"},
       Use{"cost", "name it at /cluster/network/cost of a scenario"},
+      Use{"sweep", "stepsim sweep runs it; plot and report read the records that it writes"},
       Use{"problem", "stepsim plan reads it"},
       Use{"links", "stepsim collective --links reads it"},
       Use{"sparse_semantics", "stepsim semantics runs it"},

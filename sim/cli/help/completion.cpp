@@ -53,7 +53,7 @@ Completion complete_value(const ProgramPage& program, const CommandPage& page,
   complete_list(typed, found.words);
   found.files = option.is_argument
                     ? kind != "ACTION" && kind != "KIND" && kind != "FORMAT" && kind != "COMMAND"
-                    : kind.find("FILE") != kind.npos || kind == "CAL";
+                    : kind.find("FILE") != kind.npos || kind == "CAL" || kind == "FOLDER";
   return found;
 }
 

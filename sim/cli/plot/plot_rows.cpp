@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "base/error.hpp"
-#include "cli/shell/flat_records.hpp"
 #include "json/csv.hpp"
 #include "json/file.hpp"
 #include "json/json_parse.hpp"
@@ -51,7 +50,7 @@ void add_record(const io::Json& record, std::size_t line, const std::string& pat
     ++out.failed;
     return;
   }
-  out.rows.push_back({line, flattened(record)});
+  out.rows.push_back({line, io::flattened(record)});
 }
 
 bool is_blank(std::string_view line) {

@@ -165,6 +165,19 @@ std::string label_of(const PlotRequest& request, const std::string& value) {
   return value;
 }
 
+// A label that names no curve is a slip of the pen, and would otherwise be lost without a word.
+void require_labels(const PlotRequest& request, std::span<const std::string> known) {
+  for (const auto& [value, label] : request.labels) {
+    if (std::ranges::find(known, value) == known.end()) {
+      const std::vector<std::string_view> words(known.begin(), known.end());
+      throw UsageError("--label " + base::shown_value(value + "=" + label) + ": " +
+                       (request.by.empty() ? "needs --by KEY, whose values it names"
+                                           : "no curve has this " + request.by + "; there are " +
+                                                 base::joined(words, " and ")));
+    }
+  }
+}
+
 // What the throughput of a point is: x/y for times, so that a step of the same length with twice
 // the workers counts twice.
 std::vector<plot::Point> throughputs(const std::vector<plot::Point>& points, bool times) {
@@ -233,6 +246,7 @@ plot::Panel bars_panel(const PlotRows& rows, const PlotRequest& request, double 
                        base::shown_value(group.name) + "; choose by --by KEY or --where KEY=VALUE");
     }
   }
+  require_labels(request, parts);
   for (const std::string& part : parts) {
     panel.bars.parts.push_back(label_of(request, part));
   }
@@ -345,6 +359,11 @@ RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request, const s
       at = {at.x * x.factor, at.low * y.factor, at.high * y.factor, at.row};
     }
   }
+  std::vector<std::string> values;
+  for (const plot::Curve& curve : curves) {
+    values.push_back(curve.label);
+  }
+  require_labels(request, values);
   for (plot::Curve& curve : curves) {
     curve.label = label_of(request, curve.label);
     for (plot::Point& point : curve.points) {

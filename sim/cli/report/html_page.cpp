@@ -47,7 +47,7 @@ a { color: var(--link); }
 )";
 
 // Text of users in one line, or in lines.
-std::string shown(std::string_view text) { return escaped_html(base::printable(text)); }
+std::string shown(std::string_view text) { return base::escaped_markup(base::printable(text)); }
 
 // Everything but letters, digits and a few marks as %XX.
 std::string percent_encoded(std::string_view content) {
@@ -106,7 +106,7 @@ void HtmlPage::open_details(std::string_view summary) {
 void HtmlPage::close_details() { out_ += "</details>\n"; }
 
 void HtmlPage::text(std::string_view lines) {
-  out_ += "<pre>" + escaped_html(base::printable_lines(lines)) + "</pre>\n";
+  out_ += "<pre>" + base::escaped_markup(base::printable_lines(lines)) + "</pre>\n";
 }
 
 void HtmlPage::download(std::string_view label, std::string_view name, std::string_view content) {

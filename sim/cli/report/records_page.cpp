@@ -1,6 +1,7 @@
 // The figure shows one varied field on x and at most one more as curves; all others stay at the
 // values of the best point, which its grey line names.
 #include "cli/report/records_page.hpp"
+#include "cli/report/report_facts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -99,17 +100,12 @@ public:
     add_points(page);
     add_scenario(page);
     page.paragraph(footer, "grey");
-    io::Array varied;
-    for (const std::string& name : varied_) {
-      varied.emplace_back(name);
-    }
     return {std::move(page).finished(),
-            io::Object{{"answer", answer()},
-                       {"points", static_cast<std::int64_t>(rows_.rows.size())},
-                       {"failed", rows_.failed},
-                       {"varied", std::move(varied)},
-                       {"knee",
-                        knee ? io::Json(io::Object{{"x", knee->x}, {"y", knee->y}}) : io::Json()}}};
+            report_facts(RecordsFacts{.answer = answer(),
+                                      .points = static_cast<std::int64_t>(rows_.rows.size()),
+                                      .failed = rows_.failed,
+                                      .varied = varied_,
+                                      .knee = knee})};
   }
 
 private:

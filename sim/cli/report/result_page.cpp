@@ -148,33 +148,4 @@ std::string result_page(const ReportedRun& run, const std::string& footer) {
   return std::move(page).finished();
 }
 
-io::Json result_page_tree(const ReportedRun& run) {
-  io::Array changes;
-  for (const study::WhatIf& change : run.what_if) {
-    io::Array set;
-    for (const std::string& flag : change.set) {
-      set.emplace_back(flag);
-    }
-    changes.push_back(io::Object{{"change", change.change},
-                                 {"set", std::move(set)},
-                                 {"step_s", change.step_s},
-                                 {"gain", change.gain}});
-  }
-  io::Array defaults;
-  for (const study::DefaultValue& value : run.result.defaults) {
-    defaults.push_back(
-        io::Object{{"pointer", value.pointer}, {"value", value.value}, {"reason", value.reason}});
-  }
-  const auto texts = [](const std::vector<std::string>& lines) {
-    io::Array out;
-    for (const std::string& line : lines) {
-      out.emplace_back(line);
-    }
-    return out;
-  };
-  return io::Object{{"answer", answer_of(run.result)},        {"defaults", std::move(defaults)},
-                    {"what_if", std::move(changes)},          {"sentences", texts(run.sentences)},
-                    {"warnings", texts(run.result.warnings)}, {"scenario", run.scenario}};
-}
-
 } // namespace stepsim::cli

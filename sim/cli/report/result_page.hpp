@@ -22,6 +22,5 @@ struct ReportedRun {
 
 // `footer`: version, command and, where asked for, a date.
 [[nodiscard]] std::string result_page(const ReportedRun& run, const std::string& footer);
-[[nodiscard]] io::Json result_page_tree(const ReportedRun& run); // the same facts
 
 } // namespace stepsim::cli

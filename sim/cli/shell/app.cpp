@@ -26,9 +26,12 @@ constexpr std::array<std::string_view, 3> kProgress{"auto", "plain", "none"};
 
 void add_common(CLI::App& app, const CommandText& text, Common& common) {
   app.add_flag("--json", common.json, "machine-readable result")->group(kOutputGroup);
-  app.add_option("-o,--output", common.output, "where the result goes; default -, standard output")
-      ->type_name("FILE")
-      ->group(kOutputGroup);
+  if (app.get_option_no_throw("--output") == nullptr) { // some commands write a folder
+    app.add_option("-o,--output", common.output,
+                   "where the result goes; default -, standard output")
+        ->type_name("FILE")
+        ->group(kOutputGroup);
+  }
   if (app.get_option_no_throw("--format") == nullptr) { // help has other formats
     app.add_option("--format", common.format,
                    words_of(text.formats) +

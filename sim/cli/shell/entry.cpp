@@ -13,6 +13,7 @@
 #include <new>
 
 #include "base/error.hpp"
+#include "base/shell_word.hpp"
 #include "cli/shell/app.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "json/file_write.hpp"
@@ -92,25 +93,10 @@ std::string find_data_folder() {
   return STEPSIM_DATA_FOLDER;
 }
 
-std::string quoted_word(const std::string& word) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_./=,:+@%").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) {
-    return word;
-  }
-  std::string out = "'";
-  for (const char c : word) {
-    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return out + "'";
-}
-
 std::string command_line(std::string_view program, int argc, char** argv) {
   std::string line(program);
   for (int i = 1; i < argc; ++i) {
-    line.append(" ").append(quoted_word(argv[i]));
+    line.append(" ").append(base::quoted_word(argv[i]));
   }
   return line;
 }

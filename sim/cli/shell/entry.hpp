@@ -13,8 +13,6 @@ namespace stepsim::cli {
 // installed, or where the sources lay.
 [[nodiscard]] std::string find_data_folder();
 
-// A word as one could paste it into a shell: quoted unless every character is plain.
-[[nodiscard]] std::string quoted_word(const std::string& word);
 // The words as one could paste them into a shell.
 [[nodiscard]] std::string command_line(std::string_view program, int argc, char** argv);
 

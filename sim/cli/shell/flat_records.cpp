@@ -9,16 +9,6 @@ namespace stepsim::cli {
 
 namespace {
 
-void flatten_into(io::Object& out, const io::Json& value, const std::string& name) {
-  if (value.is_object()) {
-    for (const auto& [key, member] : value.as_object()) {
-      flatten_into(out, member, name.empty() ? key : name + "_" + key);
-    }
-  } else if (!value.is_array()) {
-    out.emplace_back(name, value);
-  }
-}
-
 std::string csv_cell(const io::Json& value) {
   std::string cell;
   if (!value.is_null()) {
@@ -36,12 +26,6 @@ std::string jsonl_text(const std::vector<io::Object>& records) {
     text += '\n';
   }
   return text;
-}
-
-io::Object flattened(const io::Json& record) {
-  io::Object out;
-  flatten_into(out, record, "");
-  return out;
 }
 
 std::string csv_text(const std::vector<io::Object>& records) {

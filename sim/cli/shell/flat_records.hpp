@@ -11,8 +11,6 @@ namespace stepsim::cli {
 // JSON Lines: one compact record per line.
 [[nodiscard]] std::string jsonl_text(const std::vector<io::Object>& records);
 
-// The record with the members of nested objects as keys joined by "_", without its lists.
-[[nodiscard]] io::Object flattened(const io::Json& record);
 // Columns: all keys of all records, sorted. A list or object stands in its cell as compact JSON.
 [[nodiscard]] std::string csv_text(const std::vector<io::Object>& records);
 

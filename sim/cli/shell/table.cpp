@@ -75,40 +75,18 @@ constexpr std::string_view kPage =
 
 } // namespace
 
-std::string escaped_html(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-    case '&':
-      out += "&amp;";
-      break;
-    case '<':
-      out += "&lt;";
-      break;
-    case '>':
-      out += "&gt;";
-      break;
-    case '"':
-      out += "&quot;";
-      break;
-    default:
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string table_html(const Table& table) {
   const std::vector<bool> words = columns_of_words(table);
   std::string out = "<table>\n";
   if (!table.caption.empty()) {
-    out += "<caption>" + escaped_html(table.caption) + "</caption>\n";
+    out += "<caption>" + base::escaped_markup(table.caption) + "</caption>\n";
   }
   const auto append = [&](const std::vector<std::string>& row, const std::string& tag) {
     out += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
       out += "<" + tag + (tag == "th" ? " scope=\"col\"" : "") +
-             (words[i] ? " class=\"word\">" : ">") + escaped_html(row[i]) + "</" + tag + ">";
+             (words[i] ? " class=\"word\">" : ">") + base::escaped_markup(row[i]) + "</" + tag +
+             ">";
     }
     out += "</tr>\n";
   };

@@ -26,8 +26,6 @@ struct Table {
 
 // One table as an element of a page; its headings name their columns (scope).
 [[nodiscard]] std::string table_html(const Table& table);
-// Text with the characters that mean something in HTML, quotes too, written as entities.
-[[nodiscard]] std::string escaped_html(std::string_view text);
 
 // Cells with 4 significant digits; "-" for a value that does not exist.
 [[nodiscard]] std::string cell(std::optional<double> value);

@@ -1,0 +1,121 @@
+#include "cli/plot/plot_facts.hpp"
+
+#include <array>
+
+#include "json/fields/written.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+using namespace io::rows;
+using io::Json;
+using io::Key;
+using io::Written;
+
+constexpr auto kAxis = std::to_array<Written<plot::Axis>>({
+    {text("title", "Title of the axis.").required(),
+     [](const plot::Axis& axis) { return Json(axis.title); }},
+    {text("unit", "Unit of its numbers; empty where they have none.").required(),
+     [](const plot::Axis& axis) { return Json(axis.unit); }},
+    {word("scale", plot::kScales, "Scale of the axis.").required(),
+     [](const plot::Axis& axis) { return Json(plot::kScales[axis.scale]); }},
+});
+constexpr std::array kAxisKeys = io::written_keys(kAxis);
+
+constexpr std::array kCoordinate{number("points", "A value on x, then one on y.").plain()};
+constexpr std::array kPoint{list("points", kCoordinate, "A point.").sizes(2, 2)};
+
+struct PlottedCurve {
+  const plot::Panel& panel;
+  const plot::Curve& curve;
+};
+constexpr auto kCurve = std::to_array<Written<PlottedCurve>>({
+    {text("label", "Value of --by, or the label given for it.").required(),
+     [](const PlottedCurve& each) {
+       return Json(each.panel.title.empty() ? each.curve.label : each.panel.title);
+     }},
+    {list("points", kPoint, "Its points by ascending x.").required(),
+     [](const PlottedCurve& each) {
+       io::Array points;
+       for (const plot::Point& point : each.curve.points) {
+         points.push_back(io::Array{point.x, point.y});
+       }
+       return Json(std::move(points));
+     }},
+});
+constexpr std::array kCurveKeys = io::written_keys(kCurve);
+constexpr std::array kCurveObject{object("curves", kCurveKeys, "One curve.")};
+
+struct PlottedBar {
+  const plot::Panel& panel;
+  const plot::BarGroup& group;
+  const plot::Bar& bar;
+};
+constexpr auto kBarRows = std::to_array<Written<PlottedBar>>({
+    {text("group", "Word on the x axis.").required(),
+     [](const PlottedBar& each) { return Json(each.group.name); }},
+    {text("label", "Value of --by, or the label given for it.").required(),
+     [](const PlottedBar& each) {
+       return Json(each.panel.bars.parts[each.bar.values.size() - 1]);
+     }},
+    {number("value", "Height of the bar.").required(),
+     [](const PlottedBar& each) { return Json(each.bar.values.back()); }},
+});
+constexpr std::array kBarKeys = io::written_keys(kBarRows);
+constexpr std::array kBarObject{object("bars", kBarKeys, "One bar.")};
+
+constexpr auto kKnee = std::to_array<Written<plot::Point>>({
+    {number("x", "Where it is.").required(), [](const plot::Point& knee) { return Json(knee.x); }},
+    {number("y", "Value of the first curve there.").required(),
+     [](const plot::Point& knee) { return Json(knee.y); }},
+});
+constexpr std::array kKneeKeys = io::written_keys(kKnee);
+
+constexpr auto kFacts = std::to_array<Written<RowsFigure>>({
+    {text("title", "Title of the picture.").required(),
+     [](const RowsFigure& drawn) { return Json(drawn.figure.title); }},
+    {object("x", kAxisKeys, "The horizontal axis.").required(),
+     [](const RowsFigure& drawn) { return io::write(kAxis, drawn.figure.x); }},
+    {object("y", kAxisKeys, "The vertical axis.").required(),
+     [](const RowsFigure& drawn) { return io::write(kAxis, drawn.figure.y); }},
+    {list("curves", kCurveObject, "Curves; none where --x holds words.").required(),
+     [](const RowsFigure& drawn) {
+       io::Array curves;
+       for (const plot::Panel& panel : drawn.figure.panels) {
+         for (const plot::Curve& curve : panel.curves) {
+           curves.push_back(io::write(kCurve, PlottedCurve{panel, curve}));
+         }
+       }
+       return Json(std::move(curves));
+     }},
+    {list("bars", kBarObject, "Bars; none where --x holds numbers.").required(),
+     [](const RowsFigure& drawn) {
+       io::Array bars;
+       for (const plot::Panel& panel : drawn.figure.panels) {
+         for (const plot::BarGroup& group : panel.bars.groups) {
+           for (const plot::Bar& bar : group.bars) {
+             bars.push_back(io::write(kBarRows, PlottedBar{panel, group, bar}));
+           }
+         }
+       }
+       return Json(std::move(bars));
+     }},
+    {object("knee", kKneeKeys, "The knee of the first curve; null without --knee.")
+         .nullable()
+         .required(),
+     [](const RowsFigure& drawn) { return drawn.knee ? io::write(kKnee, *drawn.knee) : Json(); }},
+});
+constexpr std::array kFactsKeys = io::written_keys(kFacts);
+constexpr Key kPlotResult = object("plot_result", kFactsKeys, "What stepsim plot --json writes.");
+
+constexpr std::array<std::string_view, 1> kPlotExamples{
+    R"({"bars":[],"curves":[{"label":"ddp","points":[[1,20],[2,38]]}],"knee":null,"title":"How does throughput depend on nodes?","x":{"scale":"linear","title":"nodes","unit":""},"y":{"scale":"linear","title":"throughput","unit":"samples/s"}})"};
+
+} // namespace
+
+io::Json plot_facts(const RowsFigure& drawn) { return io::write(kFacts, drawn); }
+
+io::FileKind plot_result_kind() { return {kPlotResult.name, &kPlotResult, kPlotExamples, false}; }
+
+} // namespace stepsim::cli

@@ -1,0 +1,121 @@
+#include "cli/report/report_facts.hpp"
+
+#include <array>
+
+#include "json/fields/written.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+using namespace io::rows;
+using io::Json;
+using io::Key;
+using io::Written;
+
+Json texts_of(const std::vector<std::string>& lines) {
+  return io::Array(lines.begin(), lines.end());
+}
+
+constexpr std::array kSetWord{text("set", "POINTER=VALUE.")};
+constexpr auto kWhatIf = std::to_array<Written<study::WhatIf>>({
+    {text("change", "What is changed, in words.").required(),
+     [](const study::WhatIf& each) { return Json(each.change); }},
+    {list("set", kSetWord, "Values of --set that make the change.").required(),
+     [](const study::WhatIf& each) { return texts_of(each.set); }},
+    {number("step_s", "Time of a step then, s.").required(),
+     [](const study::WhatIf& each) { return Json(each.step_s); }},
+    {number("gain", "Share of the step that is saved.").required(),
+     [](const study::WhatIf& each) { return Json(each.gain); }},
+});
+constexpr std::array kWhatIfKeys = io::written_keys(kWhatIf);
+constexpr std::array kWhatIfObject{object("what_if", kWhatIfKeys, "One change.")};
+
+constexpr auto kDefault = std::to_array<Written<study::DefaultValue>>({
+    {text("pointer", "JSON pointer of the key.").required(),
+     [](const study::DefaultValue& each) { return Json(each.pointer); }},
+    {any("value", "The value that was taken.").required(),
+     [](const study::DefaultValue& each) { return each.value; }},
+    {text("reason", "What it takes for granted.").required(),
+     [](const study::DefaultValue& each) { return Json(each.reason); }},
+});
+constexpr std::array kDefaultKeys = io::written_keys(kDefault);
+constexpr std::array kDefaultObject{object("defaults", kDefaultKeys, "One default.")};
+
+constexpr std::array kSentence{text("sentences", "One sentence.")};
+constexpr std::array kWarning{text("warnings", "One warning.")};
+
+constexpr auto kRun = std::to_array<Written<ReportedRun>>({
+    {text("answer", "How long a step takes, and what limits it.").required(),
+     [](const ReportedRun& run) { return Json(answer_of(run.result)); }},
+    {list("defaults", kDefaultObject, "Inputs that were defaults.").required(),
+     [](const ReportedRun& run) {
+       return Json(io::write_each(run.result.defaults, [](const study::DefaultValue& each) {
+         return io::write(kDefault, each);
+       }));
+     }},
+    {list("what_if", kWhatIfObject, "What would help, the largest gain first.").required(),
+     [](const ReportedRun& run) {
+       return Json(io::write_each(
+           run.what_if, [](const study::WhatIf& each) { return io::write(kWhatIf, each); }));
+     }},
+    {list("sentences", kSentence, "Where the time goes; none where it is not known.").required(),
+     [](const ReportedRun& run) { return texts_of(run.sentences); }},
+    {list("warnings", kWarning, "What to know about the result.").required(),
+     [](const ReportedRun& run) { return texts_of(run.result.warnings); }},
+    {object("scenario", {}, "The scenario, which stepsim run takes (schema scenario).")
+         .open()
+         .required()
+         .example("{}"),
+     [](const ReportedRun& run) { return run.scenario; }},
+});
+constexpr std::array kRunKeys = io::written_keys(kRun);
+constexpr Key kReportResult =
+    object("report_result", kRunKeys, "What stepsim report --json writes of a result or scenario.");
+
+constexpr auto kPageKnee = std::to_array<Written<plot::Point>>({
+    {number("x", "Where it is.").required(), [](const plot::Point& knee) { return Json(knee.x); }},
+    {number("y", "Value of the first curve there, in the unit of the figure.").required(),
+     [](const plot::Point& knee) { return Json(knee.y); }},
+});
+constexpr std::array kPageKneeKeys = io::written_keys(kPageKnee);
+constexpr std::array kVaried{text("varied", "Name of a field.")};
+
+constexpr auto kRecords = std::to_array<Written<RecordsFacts>>({
+    {text("answer", "How many points there are, and the best of them.").required(),
+     [](const RecordsFacts& facts) { return Json(facts.answer); }},
+    {integer("points", "Points without an error.").in(io::at_least(0)).required(),
+     [](const RecordsFacts& facts) { return Json(facts.points); }},
+    {integer("failed", "Points with an error.").in(io::at_least(0)).required(),
+     [](const RecordsFacts& facts) { return Json(facts.failed); }},
+    {list("varied", kVaried, "Fields that differ between points.").required(),
+     [](const RecordsFacts& facts) { return texts_of(facts.varied); }},
+    {object("knee", kPageKneeKeys, "Knee of the figure; null where it has none.")
+         .nullable()
+         .required(),
+     [](const RecordsFacts& facts) {
+       return facts.knee ? io::write(kPageKnee, *facts.knee) : Json();
+     }},
+});
+constexpr std::array kRecordsKeys = io::written_keys(kRecords);
+constexpr Key kReportRecords = object(
+    "report_records", kRecordsKeys, "What stepsim report --json writes of a sweep or comparison.");
+
+constexpr std::array<std::string_view, 1> kRunExamples{
+    R"({"answer":"A step takes 2 s.","defaults":[{"pointer":"/training/update_s","reason":"updates take no time","value":0}],"scenario":{},"sentences":[],"warnings":[],"what_if":[{"change":"twice the bandwidth","gain":0.25,"set":["/cluster/network/bandwidth_Bps=2e9"],"step_s":1.5}]})"};
+constexpr std::array<std::string_view, 1> kRecordsExamples{
+    R"({"answer":"8 points.","failed":0,"knee":{"x":4,"y":120},"points":8,"varied":["nodes"]})"};
+
+} // namespace
+
+io::Json report_facts(const ReportedRun& run) { return io::write(kRun, run); }
+io::Json report_facts(const RecordsFacts& records) { return io::write(kRecords, records); }
+
+io::FileKind report_result_kind() {
+  return {kReportResult.name, &kReportResult, kRunExamples, false};
+}
+io::FileKind report_records_kind() {
+  return {kReportRecords.name, &kReportRecords, kRecordsExamples, false};
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,26 @@
+#pragma once
+// The facts of a page without its markup: what report --json writes.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/report/result_page.hpp"
+#include "plot/figure.hpp"
+#include "json/fields/schema.hpp"
+
+namespace stepsim::cli {
+
+// Of records.
+struct RecordsFacts {
+  std::string answer;
+  std::int64_t points{}, failed{};
+  std::vector<std::string> varied;
+  std::optional<plot::Point> knee;
+};
+
+[[nodiscard]] io::Json report_facts(const ReportedRun& run);
+[[nodiscard]] io::Json report_facts(const RecordsFacts& records);
+[[nodiscard]] io::FileKind report_result_kind();  // of a run
+[[nodiscard]] io::FileKind report_records_kind(); // of records
+
+} // namespace stepsim::cli
