@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "run/result.hpp"
+#include "run/run_sync.hpp"
 
 namespace stepsim::study {
 
@@ -15,6 +16,9 @@ inline constexpr std::string_view kEqualWorkers =
 // Throws SimulationError where the run cannot be simulated: beyond /limits/simulated_s, for an
 // algorithm that these ranks cannot run, for messages that never complete.
 [[nodiscard]] Result run(const Scenario& scenario);
+// Summary, method and warnings of run(scenario), bit for bit, with what it shares with other runs.
+// Scenarios as SyncParts::summary takes them, of sync_sgd without convergence.
+[[nodiscard]] Result run_summary(const Scenario& scenario, SyncParts& parts);
 
 // Replications run the same scenario with other random factors: the first with the scenario's own
 // seed, the others with seeds made from it and their number.
