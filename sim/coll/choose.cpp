@@ -11,10 +11,6 @@
 #include "coll/formula/closed_form.hpp"
 
 namespace stepsim::coll {
-namespace {
-constexpr double kFirstWins = 1e-12; // relative; ties go to the first in the list
-}
-
 // Closed forms where they are exact keep a choice cheap; a printed form would favour algorithms
 // whose papers are optimistic, so that the exact one is taken whatever the run asks for.
 double candidate_cost(const Collective& collective, AlgorithmId algorithm) {

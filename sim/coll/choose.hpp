@@ -8,6 +8,9 @@
 
 namespace stepsim::coll {
 
+// Relative: of candidates that differ by less the first in the list wins.
+inline constexpr double kFirstWins = 1e-12;
+
 // Seconds of `algorithm` in place of the collective's own, all ranks entering at 0: on a fabric by
 // events; else by the closed form with cost_form exact, be it an upper bound, if ranks and links
 // are alike and there is one; else by max_plus (COL 9). Throws SimulationError as these do.

@@ -36,6 +36,9 @@ struct TableCost {
 // for bytes > 0.
 struct CurveCost {
   std::function<double(double bytes)> seconds;
+  // A line that `seconds` is never below for sizes from `low` to `high`, rounding aside. The nearer
+  // it is, the fewer sizes the search for the best merge asks for. Empty: nothing is known.
+  std::function<LinearCost(double low, double high)> least{};
 };
 
 struct Cost {

@@ -9,6 +9,7 @@
 #include "coll/choose.hpp"
 #include "coll/formula/blocks.hpp"
 #include "coll/formula/closed_form.hpp"
+#include "coll/formula/prepared_form.hpp"
 #include "plan/bounds.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -17,40 +18,39 @@ namespace stepsim::study {
 
 namespace {
 
-// The step with every message costed as `problem` says.
-// The period by formula: no evaluator is asked, whatever the run used.
-double planned_period(const Scenario& scenario, const plan::Problem& problem,
-                      const plan::Plan& plan, plan::Schedule schedule) {
-  const auto seconds = planned_seconds(scenario, problem, plan, schedule);
-  return train::run_step(step_input(scenario, plan, seconds, schedule)).period_s;
-}
-
 // The best merge with every message evaluated as the run evaluates its own.
-double optimal_period(const Scenario& scenario, const plan::Problem& problem, BucketCosts& costs) {
+double optimal_period(const Scenario& scenario, const plan::Problem& problem,
+                      const train::StepInput& bare, BucketCosts& costs) {
   constexpr plan::Schedule kOptimal = plan::Schedule::optimal;
   const plan::Plan best = plan::make_plan(problem, kOptimal);
-  const auto period = [&](const Scenario& run, BucketCosts& evaluate) {
+  const auto period = [&](BucketCosts& evaluate) {
     std::vector<MessageSeconds> seconds;
     for (const plan::Group& group : best.groups) {
-      seconds.push_back(message_seconds(problem, evaluate(group), kOptimal));
+      seconds.push_back(message_seconds(problem, evaluate.times(group), kOptimal));
     }
-    return train::run_step(step_input(run, best, seconds, kOptimal)).period_s;
+    train::StepInput step = with_messages(bare, scenario, best, kOptimal);
+    set_times(scenario, best, seconds, step);
+    return train::run_step(step).period_s;
   };
   if (!has_all_gathers(scenario)) {
-    return period(scenario, costs);
+    return period(costs);
   }
   // A schedule with all-gathers sends each message in two halves. The optimum it is compared with
   // sends whole all-reduces, which need costs of their own.
-  Scenario whole = scenario; // whose messages are not split
-  whole.communication.schedule = kOptimal;
-  BucketCosts evaluate(whole, measured_curve(whole));
-  return period(whole, evaluate);
+  BucketCosts whole(scenario, measured_curve(scenario), BucketCosts::Parts::whole);
+  return period(whole);
 }
 
 // The closed form of some message is an upper bound.
 // A closed form may be an upper bound for some sizes only, so that every message is asked.
 bool formula_is_bound(const Scenario& scenario, const plan::Plan& plan) {
   coll::Collective collective = exchange_of(scenario);
+  if (const auto prepared = coll::prepare(collective)) {
+    return std::ranges::any_of(plan.groups, [&](const plan::Group& group) {
+      const auto bytes = static_cast<double>(group.bytes.value);
+      return bytes > 0 && prepared->at(bytes).form.upper_bound;
+    });
+  }
   return exchanges(scenario) && std::ranges::any_of(plan.groups, [&](const plan::Group& group) {
            collective.bytes = static_cast<double>(group.bytes.value);
            const coll::Collective asked = coll::with_chosen_algorithm(collective);
@@ -75,8 +75,8 @@ void compare_with_optimum(plan::Schedule schedule, double best_s, Summary& summa
   }
 }
 
-void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
-                BucketCosts& costs, Summary& summary) {
+void fill_greedy(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
+                 Summary& summary) {
   const plan::Schedule schedule = scenario.communication.schedule;
   const bool linear = !scenario.communication.question; // else the tangent of the library's cost
   if (plan::planner(schedule).needs_linear_cost()) {
@@ -86,19 +86,27 @@ void fill_merge(const Scenario& scenario, const plan::Problem& problem, const pl
     summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
     summary.merge_certified_optimal = linear && plan::certified_optimal(problem, plan);
   }
+}
+
+void fill_optimum(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
+                  const train::StepInput& bare, train::StepInput& step, BucketCosts& costs,
+                  Summary& summary) {
   if (scenario.communication.reduce_broadcast) {
     return; // the planner's cost is the reduce alone: no optimum of the whole exchange
   }
+  const plan::Schedule schedule = scenario.communication.schedule;
   compare_with_optimum(schedule,
                        schedule == plan::Schedule::optimal
                            ? *summary.iteration_time_s
-                           : optimal_period(scenario, problem, costs),
+                           : optimal_period(scenario, problem, bare, costs),
                        summary);
-  // A measured curve has no formula beside itself, and a fabric has no closed form.
+  // A measured curve has no formula beside itself, and a fabric has no closed form. No evaluator is
+  // asked for the period by formula, whatever the run used.
   if (!scenario.cluster.network.curve && !scenario.cluster.fabric) {
-    plan::Problem formula = problem;
+    plan::Problem formula;
     formula.cost = formula_cost(scenario);
-    summary.closed_form_s = planned_period(scenario, formula, plan, schedule);
+    set_times(scenario, plan, planned_seconds(scenario, formula, plan, schedule), step);
+    summary.closed_form_s = train::run_step(step).period_s;
     summary.closed_form_is_bound = formula_is_bound(scenario, plan);
   }
 }

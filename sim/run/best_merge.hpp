@@ -4,6 +4,7 @@
 #include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/result.hpp"
+#include "train/step/step.hpp"
 
 namespace stepsim::study {
 
@@ -12,10 +13,15 @@ namespace stepsim::study {
 // run's iteration is gets set, too.
 void compare_with_optimum(plan::Schedule schedule, double best_s, Summary& summary);
 
-// Sets merge_*, closed_form_s and closed_form_is_bound of a summary whose iteration time is known;
-// with reduce_broadcast only merge_waiting_merges and merge_certified_optimal. The messages of the
-// best merge are timed by the evaluator of the run.
-void fill_merge(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
-                BucketCosts& costs, Summary& summary);
+// Sets merge_linear, and of the greedy merge_waiting_merges and merge_certified_optimal.
+void fill_greedy(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
+                 Summary& summary);
+// Sets the other merge_*, closed_form_s and closed_form_is_bound of a summary whose iteration time
+// is known; nothing with reduce_broadcast. The messages of the best merge are timed by the
+// evaluator of the run. `bare` is the step without messages; `step` has those of `plan`, whose
+// times are changed.
+void fill_optimum(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
+                  const train::StepInput& bare, train::StepInput& step, BucketCosts& costs,
+                  Summary& summary);
 
 } // namespace stepsim::study

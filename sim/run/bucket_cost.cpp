@@ -24,15 +24,15 @@ namespace {
 
 // What a message is when its exchange has two halves: DeAR's reduce-scatter and all-gather, or a
 // reduce and a broadcast.
-coll::Collective first_of(const Scenario& scenario) {
+coll::Collective first_of(const Scenario& scenario, bool splits) {
   coll::Collective collective = exchange_of(scenario);
-  collective.op = splits_exchange(scenario) ? coll::Op::reduce_scatter : collective.op;
+  collective.op = splits ? coll::Op::reduce_scatter : collective.op;
   return collective;
 }
 
-coll::Collective second_of(const Scenario& scenario) {
+coll::Collective second_of(const Scenario& scenario, bool splits) {
   coll::Collective collective = exchange_of(scenario);
-  collective.op = splits_exchange(scenario) ? coll::Op::allgather : coll::Op::broadcast;
+  collective.op = splits ? coll::Op::allgather : coll::Op::broadcast;
   return collective;
 }
 
@@ -55,16 +55,18 @@ double formula_bytes(const Scenario& scenario, const plan::Group& group) {
 
 } // namespace
 
-BucketCosts::BucketCosts(const Scenario& scenario, const std::optional<plan::Cost>& curve)
-    : scenario_(scenario), exchange_(first_of(scenario), scenario.method, curve),
-      broadcast_(second_of(scenario), scenario.method, curve) {}
+BucketCosts::BucketCosts(const Scenario& scenario, const std::optional<plan::Cost>& curve,
+                         Parts parts)
+    : scenario_(scenario), splits_(parts == Parts::halves && splits_exchange(scenario)),
+      halves_(parts == Parts::halves && !splits_ && has_all_gathers(scenario)),
+      exchange_(first_of(scenario, splits_), scenario.method, curve),
+      broadcast_(second_of(scenario, splits_), scenario.method, curve) {}
 
 // An exchange that cannot be split into its own phases counts as two equal halves: DeAR then
 // behaves as with an all-reduce cut in the middle, and bytes and the sum of times stay those of the
 // whole.
-BucketCost BucketCosts::operator()(const plan::Group& group) {
-  BucketCost cost = is_compressed(scenario_) ? compressed(group) : dense(group);
-  if (has_all_gathers(scenario_) && !splits_exchange(scenario_)) {
+void BucketCosts::halve(BucketCost& cost) const {
+  if (halves_) {
     cost.broadcast_s = cost.exchange_s() / 2;
     for (double* part :
          {&cost.staging_s, &cost.wire_s, &cost.merge_s, &cost.scatter_s, &cost.on_wire_s}) {
@@ -72,7 +74,37 @@ BucketCost BucketCosts::operator()(const plan::Group& group) {
     }
     cost.back_on_wire_s = cost.on_wire_s;
   }
+}
+
+bool BucketCosts::has_second_half() const {
+  return scenario_.communication.reduce_broadcast || splits_;
+}
+
+BucketCost BucketCosts::operator()(const plan::Group& group) {
+  BucketCost cost = is_compressed(scenario_) ? compressed(group) : dense(group);
+  halve(cost);
   return cost;
+}
+
+BucketCost BucketCosts::times(const plan::Group& group) {
+  BucketCost cost = dense_times(group.bytes);
+  halve(cost);
+  return cost;
+}
+
+BucketCost BucketCosts::counted(const plan::Group& group) {
+  BucketCost cost = dense_times(group.bytes);
+  cost.bytes_sent = exchange_(group.bytes).max_bytes_sent;
+  if (has_second_half()) {
+    cost.bytes_sent += broadcast_(group.bytes).max_bytes_sent;
+  }
+  halve(cost);
+  return cost;
+}
+
+void BucketCosts::share(coll::SentBytes& sent) {
+  exchange_.share(sent);
+  broadcast_.share(sent);
 }
 
 coll::Method BucketCosts::method() const {
@@ -83,21 +115,28 @@ std::uint64_t BucketCosts::events() const {
   return events_ + exchange_.events() + broadcast_.events();
 }
 
-BucketCost BucketCosts::dense(const plan::Group& group) {
+// A curve of the scenario is the whole exchange; what comes on top is added to its planner's form
+// too. An exchange without time is one of a single worker or of no bytes, which has no start-up
+// either.
+BucketCost BucketCosts::dense_times(Bytes bytes) {
   const plan::LinearCost extra = extra_cost(scenario_);
+  BucketCost cost;
+  cost.on_wire_s = exchange_.seconds(bytes);
+  const bool sends = cost.on_wire_s > 0;
+  cost.wire_s = cost.on_wire_s + (sends ? extra.startup_s : 0);
+  cost.staging_s = extra.per_byte_s * static_cast<double>(bytes.value);
+  if (has_second_half()) {
+    cost.broadcast_s = cost.back_on_wire_s = broadcast_.seconds(bytes);
+  }
+  return cost;
+}
+
+BucketCost BucketCosts::dense(const plan::Group& group) {
+  BucketCost cost = dense_times(group.bytes);
   const auto bytes = static_cast<double>(group.bytes.value);
   const train::Exchange& message = exchange_(group.bytes);
-  BucketCost cost;
-  // A curve of the scenario is the whole exchange; what comes on top is added to its planner's form
-  // too.
-  // An exchange without time is one of a single worker or of no bytes, which has no start-up
-  // either.
-  const bool sends = message.seconds > 0;
-  cost.wire_s = message.seconds + (sends ? extra.startup_s : 0);
-  cost.staging_s = extra.per_byte_s * bytes;
-  cost.on_wire_s = message.seconds;
   if (is_simulated(scenario_)) {
-    cost.stages = {sent(first_of(scenario_), message, bytes)};
+    cost.stages = {sent(first_of(scenario_, splits_), message, bytes)};
   }
   cost.bytes_sent = message.max_bytes_sent;
   cost.links = message.links;
@@ -105,11 +144,10 @@ BucketCost BucketCosts::dense(const plan::Group& group) {
       scenario_.communication.question     ? library_pair(*scenario_.communication.question, bytes)
       : scenario_.communication.calibrated ? std::string(keys::kCalibrated)
                                            : std::string(coll::name(message.algorithm));
-  if (scenario_.communication.reduce_broadcast || splits_exchange(scenario_)) {
+  if (has_second_half()) {
     const train::Exchange& back = broadcast_(group.bytes);
-    cost.broadcast_s = cost.back_on_wire_s = back.seconds;
     if (is_simulated(scenario_)) {
-      cost.back_stages = {sent(second_of(scenario_), back, bytes)};
+      cost.back_stages = {sent(second_of(scenario_, splits_), back, bytes)};
     }
     cost.bytes_sent += back.max_bytes_sent;
     net::add_uses(back.links, 1, cost.links);

@@ -46,18 +46,31 @@ struct BucketCost {
 // depends on shapes, each bucket. Not thread-safe. Throws SimulationError as the evaluators do.
 class BucketCosts {
 public:
+  // Of schedules with all-gathers: their two halves, or the whole all-reduce.
+  enum class Parts { halves, whole };
   // `curve`: a measured cost that stands for the evaluators of a dense exchange.
-  BucketCosts(const Scenario& scenario, const std::optional<plan::Cost>& curve);
+  BucketCosts(const Scenario& scenario, const std::optional<plan::Cost>& curve,
+              Parts parts = Parts::halves);
   [[nodiscard]] BucketCost operator()(const plan::Group& group);
+  // Dense buckets only: the times alone, and with the bytes sent; no algorithm, stages and links.
+  [[nodiscard]] BucketCost times(const plan::Group& group);
+  [[nodiscard]] BucketCost counted(const plan::Group& group);
+  // As ExchangeTimes::share.
+  void share(coll::SentBytes& sent);
   // The most faithful evaluator used so far.
   [[nodiscard]] coll::Method method() const;
   [[nodiscard]] std::uint64_t events() const;
 
 private:
   [[nodiscard]] BucketCost dense(const plan::Group& group);
+  [[nodiscard]] BucketCost dense_times(Bytes bytes);
   [[nodiscard]] BucketCost compressed(const plan::Group& group);
 
+  void halve(BucketCost& cost) const;
+  [[nodiscard]] bool has_second_half() const;
+
   const Scenario& scenario_;
+  bool splits_, halves_; // an exchange is two that evaluators know, or cut in the middle
   train::ExchangeTimes exchange_, broadcast_;
   // Costs of compressed buckets by (bytes, elements).
   std::map<std::pair<std::int64_t, std::int64_t>, BucketCost> known_;

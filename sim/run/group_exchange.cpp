@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "coll/algorithms.hpp"
+#include "coll/formula/lower_bound.hpp"
 #include "library/library_record.hpp"
 #include "net/fabric/rank_fabric.hpp"
 #include "run/bucket_cost.hpp"
@@ -62,15 +63,9 @@ coll::Collective collective_of(const Scenario& scenario, RankGroup group) {
   return collective;
 }
 
-library::Operation operation_of(coll::Op op) {
-  return op == coll::Op::reduce_scatter ? library::Operation::reduce_scatter
-         : op == coll::Op::allgather    ? library::Operation::allgather
-                                        : library::Operation::allreduce;
-}
-
 library::LibraryQuestion question_of(const Scenario& scenario, RankGroup group, coll::Op op) {
   library::LibraryQuestion question = *scenario.communication.question;
-  question.operation = operation_of(op);
+  question.operation = coll::operation_of(op);
   if (group == RankGroup::node) {
     question.shape = {1, static_cast<std::uint32_t>(scenario.cluster.gpus_per_node)};
   } else if (group == RankGroup::replica) {

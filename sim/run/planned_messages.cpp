@@ -59,12 +59,14 @@ plan::Plan omgs_plan(const Scenario& scenario, const plan::Problem& problem) {
 // message with one gradient is sent from where it lies.
 double copy_seconds(const Scenario& scenario, const plan::Group& group) {
   const double rate = scenario.communication.copy_bandwidth_Bps;
+  if (rate <= 0) {
+    return 0;
+  }
   const auto merged = std::ranges::count_if(group.items, [&](std::uint32_t item) {
     return scenario.workload.gradients[item].bytes.value > 0;
   });
-  return rate > 0 && merged > 1 && exchanges(scenario)
-             ? 4 * static_cast<double>(group.bytes.value) / rate
-             : 0.0;
+  return merged > 1 && exchanges(scenario) ? 4 * static_cast<double>(group.bytes.value) / rate
+                                           : 0.0;
 }
 
 // The worst case of any planner: every gradient in a message of its own, one after the other.
@@ -161,20 +163,21 @@ double startup_seconds(const plan::Problem& problem, double seconds) {
 
 train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,
                             std::span<const MessageSeconds> seconds, plan::Schedule schedule) {
-  train::StepInput input = step_input(scenario);
-  const Communication& communication = scenario.communication;
-  input.send = plan::planner(schedule).send;
-  input.schedule_options = communication.schedule_options;
-  input.all_gathers = plan::planner(schedule).gathers_back();
-  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    const plan::Group& group = plan.groups[g];
-    const double copies = copy_seconds(scenario, group);
-    train::Message& message = input.messages.emplace_back();
+  train::StepInput input = with_messages(step_input(scenario), scenario, plan, schedule);
+  set_times(scenario, plan, seconds, input);
+  return input;
+}
+
+train::StepInput with_messages(train::StepInput step, const Scenario& scenario,
+                               const plan::Plan& plan, plan::Schedule schedule) {
+  step.send = plan::planner(schedule).send;
+  step.schedule_options = scenario.communication.schedule_options;
+  step.all_gathers = plan::planner(schedule).gathers_back();
+  step.messages.reserve(plan.groups.size());
+  for (const plan::Group& group : plan.groups) {
+    train::Message& message = step.messages.emplace_back();
     message.bytes = static_cast<double>(group.bytes.value);
     message.ready_s = group.ready.value;
-    message.seconds = seconds[g].exchange + (input.all_gathers ? copies / 2 : copies);
-    message.broadcast_s = seconds[g].broadcast + (input.all_gathers ? copies / 2 : 0);
-    message.startup_s = seconds[g].startup;
     for (const std::uint32_t item : group.items) {
       const train::Gradient& gradient = scenario.workload.gradients[item];
       const bool is_new = message.layers.empty() || message.layers.back() != gradient.layer;
@@ -183,7 +186,18 @@ train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,
       }
     }
   }
-  return input;
+  return step;
+}
+
+void set_times(const Scenario& scenario, const plan::Plan& plan,
+               std::span<const MessageSeconds> seconds, train::StepInput& step) {
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const double copies = copy_seconds(scenario, plan.groups[g]);
+    train::Message& message = step.messages[g];
+    message.seconds = seconds[g].exchange + (step.all_gathers ? copies / 2 : copies);
+    message.broadcast_s = seconds[g].broadcast + (step.all_gathers ? copies / 2 : 0);
+    message.startup_s = seconds[g].startup;
+  }
 }
 
 train::StepInput step_input(const Scenario& scenario) {

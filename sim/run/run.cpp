@@ -212,13 +212,8 @@ void fill_library_interval(const Scenario& scenario, Summary& summary) {
   summary.iteration_time_high_s = std::max(middle, period(library::kQuantile95));
 }
 
-} // namespace
-
-Result run(const Scenario& scenario) {
-  Result result = run_algorithm(scenario);
-  if (coll::row(scenario.communication.compression.method).kind == coll::CompressionKind::sparse) {
-    apply_warmup(scenario, result);
-  }
+// What every way of running adds to its result.
+void finish(const Scenario& scenario, Result& result) {
   check_limit(scenario, *result.summary.makespan_s);
   if (scenario.training.convergence) {
     fill_convergence(*scenario.training.convergence, result.summary);
@@ -232,6 +227,22 @@ Result run(const Scenario& scenario) {
   compare_with_dense(scenario, result.summary);
   fill_library_interval(scenario, result.summary);
   fill_compute_interval(scenario, result.summary);
+}
+
+} // namespace
+
+Result run(const Scenario& scenario) {
+  Result result = run_algorithm(scenario);
+  if (coll::row(scenario.communication.compression.method).kind == coll::CompressionKind::sparse) {
+    apply_warmup(scenario, result);
+  }
+  finish(scenario, result);
+  return result;
+}
+
+Result run_summary(const Scenario& scenario, SyncParts& parts) {
+  Result result = parts.summary(scenario);
+  finish(scenario, result);
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "run/result.hpp"
+#include "run/run_sync.hpp"
 
 namespace stepsim::study {
 
@@ -18,6 +19,9 @@ inline constexpr std::string_view kEqualWorkers =
 // Throws SimulationError if the run lasts longer than /limits/simulated_s in simulated time, if its
 // collective algorithm does not work on these ranks, or if a message never completes.
 [[nodiscard]] Result run(const Scenario& scenario);
+// Summary, method and warnings of run(scenario), bit for bit, with what it shares with other runs.
+// Scenarios as SyncParts::summary takes them, of sync_sgd without convergence.
+[[nodiscard]] Result run_summary(const Scenario& scenario, SyncParts& parts);
 
 // The seed of a replication, which is the same scenario with other random numbers: `seed` itself
 // for replication 0, else a 53-bit hash of `seed` and `replication`.

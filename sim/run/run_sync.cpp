@@ -185,7 +185,10 @@ Result run_sync(const Scenario& scenario) {
     const BucketCost& cost = costs.emplace_back(bucket_costs(group));
     seconds.push_back(message_seconds(problem, cost, schedule));
   }
-  train::StepInput input = step_input(scenario, plan, seconds, schedule);
+  const train::StepInput bare = step_input(scenario);
+  train::StepInput input = with_messages(bare, scenario, plan, schedule);
+  set_times(scenario, plan, seconds, input);
+  train::StepInput formula = input; // for the period by formula
   const double added = is_compressed(scenario) ? add_compression(scenario, plan, costs, input) : 0;
   train::StepTimes step = train::run_step(input);
   const train::StepTimes free = step; // of a step that overlap does not slow
@@ -204,9 +207,13 @@ Result run_sync(const Scenario& scenario) {
   result.method = coll::name(bucket_costs.method());
   result.events = bucket_costs.events();
   add_common_warnings(scenario, plan, result);
-  result.summary = summarize(scenario, problem, plan, step, costs, added);
+  result.summary =
+      summarize(scenario, problem, plan, step, costs, added, train::run_step(bare).period_s);
   if (!is_compressed(scenario)) {
-    fill_merge(scenario, problem, plan, bucket_costs, result.summary);
+    fill_greedy(scenario, problem, plan, result.summary);
+    if (!slowed && !scenario.variability.varies()) {
+      fill_optimum(scenario, problem, plan, bare, formula, bucket_costs, result.summary);
+    }
   }
   // With formulas for all messages the period itself is the period by formula.
   if (is_compressed(scenario) && bucket_costs.method() == coll::Method::closed_form) {
@@ -225,6 +232,48 @@ Result run_sync(const Scenario& scenario) {
   show_hidden_selection(scenario, input, step, result.summary);
   fill_links(costs, result);
   result.step = std::move(step);
+  return result;
+}
+
+SyncParts::SyncParts(const Scenario& scenario)
+    : bare_(step_input(scenario)), alone_s_(train::run_step(bare_).period_s) {
+  problem_.items = merge_items(scenario);
+}
+
+Result SyncParts::summary(const Scenario& scenario) {
+  const plan::Schedule schedule = scenario.communication.schedule;
+  problem_.cost = merge_cost(scenario);
+  const bool fixed = !plan::planner(schedule).reads_cost;
+  if (!plan_ || !fixed) {
+    plan_ = plan_of(scenario, problem_);
+    step_ = with_messages(bare_, scenario, *plan_, schedule);
+  } else {
+    check_range(problem_);
+  }
+  BucketCosts bucket_costs(scenario, std::nullopt);
+  bucket_costs.share(sent_);
+  std::vector<BucketCost> costs;
+  costs.reserve(plan_->groups.size());
+  std::vector<MessageSeconds> seconds;
+  for (const plan::Group& group : plan_->groups) {
+    const BucketCost& cost = costs.emplace_back(bucket_costs.counted(group));
+    seconds.push_back(message_seconds(problem_, cost, schedule));
+  }
+  set_times(scenario, *plan_, seconds, step_);
+  const train::StepTimes step = train::run_step(step_);
+
+  Result result;
+  result.scenario.variability = scenario.variability;
+  result.method = coll::name(bucket_costs.method());
+  add_common_warnings(scenario, *plan_, result);
+  result.summary = summarize(scenario, problem_, *plan_, step, costs, 0, alone_s_);
+  fill_greedy(scenario, problem_, *plan_, result.summary);
+  if (scenario.variability.varies()) {
+    result.iterations = iteration_list(scenario, step);
+    fill_varied(scenario, problem_, step_, step, result);
+  } else {
+    fill_optimum(scenario, problem_, *plan_, bare_, step_, bucket_costs, result.summary);
+  }
   return result;
 }
 

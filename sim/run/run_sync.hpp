@@ -2,7 +2,14 @@
 // Synchronous training as one step of compute and messages that repeats. It covers every schedule
 // (plan/planners.hpp), exchanges by all-reduce or by reduce and broadcast, compressed exchanges,
 // and workers that differ.
+#include <optional>
+#include <vector>
+
+#include "coll/evaluate/sent_bytes.hpp"
+#include "plan/problem.hpp"
+#include "run/bucket_cost.hpp"
 #include "run/result.hpp"
+#include "train/step/step.hpp"
 
 namespace stepsim::study {
 
@@ -12,5 +19,23 @@ namespace stepsim::study {
 // but the buckets, layers and timeline are computed for equal workers (kEqualWorkers). Throws
 // SimulationError as the evaluators of collectives do.
 [[nodiscard]] Result run_sync(const Scenario& scenario);
+
+// What runs share whose scenarios differ in their network and number of nodes only.
+class SyncParts {
+public:
+  explicit SyncParts(const Scenario& scenario);
+
+  // Summary, method and warnings of run_sync(scenario), bit for bit; no lists, and no scenario
+  // but for its variability. Not with compression, slowdown by overlap, or a fabric.
+  [[nodiscard]] Result summary(const Scenario& scenario);
+
+private:
+  plan::Problem problem_;          // its cost is that of the run
+  train::StepInput bare_;          // the step without messages
+  double alone_s_;                 // its period
+  coll::SentBytes sent_;           // bytes of messages
+  std::optional<plan::Plan> plan_; // of a schedule that does not look at costs, and its step
+  train::StepInput step_;
+};
 
 } // namespace stepsim::study

@@ -59,7 +59,8 @@ void fill_compression(const Scenario& scenario, std::span<const BucketCost> cost
 }
 
 Summary summarize(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
-                  const train::StepTimes& step, std::span<const BucketCost> costs, double added_s) {
+                  const train::StepTimes& step, std::span<const BucketCost> costs, double added_s,
+                  double alone_s) {
   Summary summary;
   summary.iteration_time_s = step.period_s;
   const auto total = [&](auto member) {
@@ -82,9 +83,7 @@ Summary summarize(const Scenario& scenario, const plan::Problem& problem, const 
 
   summary.input_wait_s = step.input_wait_s;
 
-  // One worker: the same step without messages, input and update included.
-  const train::StepTimes alone = train::run_step(step_input(scenario));
-  fill_speedup(scenario, alone.period_s, step.period_s, summary);
+  fill_speedup(scenario, alone_s, step.period_s, summary);
   fill_compression(scenario, costs, summary);
   if (!is_compressed(scenario)) {
     if (const auto bound = period_lower_bound(scenario, problem)) {

@@ -17,11 +17,6 @@
 
 namespace stepsim::study {
 
-namespace {
-
-constexpr double kPacketHop = 2e-7; // s
-constexpr double kFlow = 1e-5;      // s per message at the flow level, rates of all others included
-
 // Messages of different sizes that are timed, at most: a bucket is made of one gradient or more.
 // Evaluators are asked once per size, so that equal messages cost nothing more.
 double different_messages(const Scenario& scenario) {
@@ -34,6 +29,11 @@ double different_messages(const Scenario& scenario) {
   }
   return static_cast<double>(std::max<std::size_t>(sizes.size(), 1));
 }
+
+namespace {
+
+constexpr double kPacketHop = 2e-7; // s
+constexpr double kFlow = 1e-5;      // s per message at the flow level, rates of all others included
 
 // How often a planner asks for the time of a message of another size.
 double planned_messages(const Scenario& scenario, double different) {
@@ -154,6 +154,10 @@ double network_seconds(const Scenario& scenario) {
 } // namespace
 
 double estimated_seconds(const Scenario& scenario) {
+  return estimated_seconds(scenario, different_messages(scenario));
+}
+
+double estimated_seconds(const Scenario& scenario, double messages) {
   // Nothing is sent, and computing is a sum over layers.
   if (scenario.cluster.ranks() == 1) {
     return 0;
@@ -162,7 +166,6 @@ double estimated_seconds(const Scenario& scenario) {
     return network_seconds(scenario);
   }
   coll::Collective collective = exchange_of(scenario);
-  const double messages = different_messages(scenario);
   collective.bytes = static_cast<double>(scenario.workload.bytes().value) / messages;
   return coll::evaluation_seconds(collective, scenario.method) * messages +
          planning_seconds(scenario, collective, messages);

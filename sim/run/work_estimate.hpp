@@ -11,6 +11,9 @@ inline constexpr double kMaxSeconds = 600; // of one run, unless --max-seconds s
 
 // CPU seconds of one core; no evaluator is run to find it.
 [[nodiscard]] double estimated_seconds(const Scenario& scenario);
+// The same with the number of messages of different sizes known, which the network does not change.
+[[nodiscard]] double estimated_seconds(const Scenario& scenario, double messages);
+[[nodiscard]] double different_messages(const Scenario& scenario);
 
 // Throws SimulationError `about 2.5 h of CPU time, more than --max-seconds 600`.
 void refuse_long_work(double estimate_s, double max_seconds);

@@ -25,10 +25,19 @@ plan::Cost with_extra(plan::Cost cost, const plan::LinearCost& extra) {
     linear->per_byte_s += extra.per_byte_s;
     return cost;
   }
-  return {.base = plan::CurveCost{[cost, extra](double bytes) {
-            const double more = extra.startup_s + extra.per_byte_s * bytes;
-            return bytes > 0 ? cost.seconds(bytes, 1) + more : 0.0;
-          }}};
+  const auto least = [cost, extra](double low, double high) {
+    const auto* curve = std::get_if<plan::CurveCost>(&cost.base);
+    const plan::LinearCost line =
+        curve != nullptr && curve->least ? curve->least(low, high) : plan::LinearCost{};
+    return plan::LinearCost{line.startup_s + extra.startup_s, line.per_byte_s + extra.per_byte_s};
+  };
+  return {.base = plan::CurveCost{.seconds =
+                                      [cost, extra](double bytes) {
+                                        const double more =
+                                            extra.startup_s + extra.per_byte_s * bytes;
+                                        return bytes > 0 ? cost.seconds(bytes, 1) + more : 0.0;
+                                      },
+                                  .least = least}};
 }
 
 // A dense message: a measured curve; where start-up and data must be separable or `by_formula`, the
@@ -81,9 +90,9 @@ plan::Cost channel_cost(const Scenario& scenario, bool by_formula) {
 } // namespace
 
 // Element types become numbers in the order of first use: planners only ask whether two are equal.
-plan::Problem merge_problem(const Scenario& scenario) {
+std::vector<plan::Item> merge_items(const Scenario& scenario) {
   const train::Workload& workload = scenario.workload;
-  plan::Problem problem;
+  std::vector<plan::Item> items;
   std::vector<Seconds> layer_ready(workload.layers.size());
   Seconds t;
   for (std::size_t l = workload.layers.size(); l-- > 0;) {
@@ -96,7 +105,7 @@ plan::Problem merge_problem(const Scenario& scenario) {
   for (const train::Gradient& gradient : workload.gradients) {
     const auto dtype =
         dtypes.try_emplace(gradient.dtype, static_cast<std::uint32_t>(dtypes.size()));
-    problem.items.push_back(
+    items.push_back(
         {.ready = scenario.communication.overlap_backward ? layer_ready[gradient.layer] : t,
          .bytes = gradient.bytes,
          .elements = gradient.elements,
@@ -107,11 +116,16 @@ plan::Problem merge_problem(const Scenario& scenario) {
          .bucket = gradient.bucket});
     ++position;
   }
-  if (problem.items.empty()) { // no layer has a gradient: one that sends nothing
-    problem.items.push_back({.ready = t, .bytes = Bytes{0}});
+  if (items.empty()) { // no layer has a gradient: one that sends nothing
+    items.push_back({.ready = t, .bytes = Bytes{0}});
   }
-  problem.cost = channel_cost(scenario, false);
-  return problem;
+  return items;
+}
+
+plan::Cost merge_cost(const Scenario& scenario) { return channel_cost(scenario, false); }
+
+plan::Problem merge_problem(const Scenario& scenario) {
+  return {.items = merge_items(scenario), .cost = merge_cost(scenario), .channel_free = {}};
 }
 
 plan::Problem as_planned(const Scenario& scenario, plan::Problem problem) {

@@ -57,7 +57,28 @@ bool is_plain_training(const Scenario& scenario) {
          !scenario.variability.varies();
 }
 
+// Whether the collective is allowed may depend on the number of ranks.
+bool any_ranks(coll::AlgorithmId id) {
+  return id == coll::AlgorithmId::automatic ||
+         (id != coll::AlgorithmId::parameter_server && !coll::algorithm(id).in_switch &&
+          !coll::algorithm(id).needs_even_ranks);
+}
+
 } // namespace
+
+bool shares_workload(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  const Training& training = scenario.training;
+  const Network& network = scenario.cluster.network;
+  return network.model == NetworkModel::alpha_beta && scenario.cluster.topology.is_null() &&
+         !network.curve && !network.planned_curve && network.calibration.empty() &&
+         !communication.calibrated && !communication.library && !communication.plan_cost &&
+         any_ranks(communication.collective) && scenario.cluster.equal_nodes() &&
+         !has_domains(scenario.cluster) && scenario.other_jobs.empty() &&
+         training.algorithm == TrainingAlgorithm::sync_sgd && !accumulates_or_shards(scenario) &&
+         !training.exchange && !training.overlap.any() && !training.convergence &&
+         !is_compressed(scenario) && scenario.variability.stragglers.empty();
+}
 
 // Gradients have to be in backward order and none of them empty: QuickRun finds the last message of
 // a layer by the position of its last gradient.

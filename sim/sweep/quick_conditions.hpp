@@ -13,4 +13,9 @@ namespace stepsim::study {
 // a + b n by its closed form, on any latency, bandwidth and number of nodes.
 [[nodiscard]] bool takes_quick_way(const Scenario& scenario);
 
+// Whether points that differ from the scenario in latency, bandwidth and number of nodes (two or
+// more) share its workload, and nothing of their scenarios but these numbers differs: synchronous
+// training on latency and bandwidth, with any schedule, evaluator and jitter.
+[[nodiscard]] bool shares_workload(const Scenario& scenario);
+
 } // namespace stepsim::study

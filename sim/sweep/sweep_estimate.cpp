@@ -12,6 +12,7 @@ namespace stepsim::study {
 
 SweepEstimate estimate(const Sweep& sweep, Files& files, const SweepOptions& options) {
   constexpr std::int64_t kTogether = 256; // points of which a formula is timed
+  constexpr std::int64_t kSharing = 16;   // points of which those that share a workload are timed
   const Records records(sweep, options.format);
   const std::int64_t points = options.shard.points(records.points());
   check_some_point(sweep, files);
@@ -34,13 +35,17 @@ SweepEstimate estimate(const Sweep& sweep, Files& files, const SweepOptions& opt
   (void)seconds_each(0, 1); // reads the files
   double sum = 0;
   for (const std::int64_t i : {std::int64_t{0}, points / 2, points - 1}) {
-    const std::int64_t before = runner.quick_points();
+    const std::int64_t by_formula = runner.quick_points();
+    const std::int64_t sharing = runner.shared_points();
     double seconds = seconds_each(i, 1);
-    if (runner.quick_points() > before) {
-      const std::int64_t count = std::min(points, kTogether);
+    const bool quick = runner.quick_points() > by_formula;
+    const bool shares = runner.shared_points() > sharing;
+    if (quick || shares) {
+      const std::int64_t count = std::min(points, quick ? kTogether : kSharing);
       seconds = seconds_each(std::min(i, points - count), count);
-      ++result.by_formula;
     }
+    result.by_formula += quick ? 1 : 0;
+    result.sharing += shares ? 1 : 0;
     sum += seconds;
     ++result.timed;
   }

@@ -10,8 +10,10 @@ struct SweepEstimate {
   double seconds{};     // wall clock, of all points of the shard with `jobs` threads
   std::int64_t timed{}; // points that were timed: the first, the middle and the last
   // Of these, points that one formula evaluates together with others that differ in nodes, latency
-  // and bandwidth only (QuickRun); every other point is a run of its own.
+  // and bandwidth only (QuickRun), and points that share the workload of such others (SharedRun).
+  // For every other point the scenario is read anew.
   std::int64_t by_formula{};
+  std::int64_t sharing{};
 };
 // Throws as run_sweep does for points that cannot be parsed.
 [[nodiscard]] SweepEstimate estimate(const Sweep& sweep, Files& files, const SweepOptions& options);

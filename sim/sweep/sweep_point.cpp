@@ -1,6 +1,7 @@
-// Points that differ in nodes, latency and bandwidth only share a context and take the short way if
-// QuickRun knows their scenario; all others take the long way: scenario, run, summary. Both give
-// the same bits; errors always come from the long way.
+// Points that differ in nodes, latency and bandwidth only share a context: they take the short way
+// if QuickRun knows their scenario, else share its workload if SharedRun allows it. All others take
+// the long way: scenario, run, summary. All three give the same bits; errors always come from the
+// long way.
 #include "sweep/sweep_point.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "collective/collective_record.hpp"
 #include "run/run.hpp"
 #include "scenario/unusual.hpp"
+#include "sweep/shared_run.hpp"
 #include "sweep/sweep_quick.hpp"
 #include "json/json_pointer.hpp"
 
@@ -58,7 +60,9 @@ std::string one_line(std::string text) {
 // What points share that differ in the quick fields only. Its warnings are counted by points and
 // written out when it is forgotten.
 struct PointRunner::Context {
-  std::unique_ptr<QuickRun> quick; // null: the long way
+  std::unique_ptr<QuickRun> quick;
+  std::unique_ptr<SharedRun> shared; // where there is no QuickRun; neither: the long way
+  bool of_one_node = false;          // made from a point of one node, which may tell too little
   std::int64_t points = 0, points_alone = 0;
 
   void add_warnings(std::map<std::string, std::int64_t>& warnings) const {
@@ -161,7 +165,7 @@ PointRunner::Context* PointRunner::context_of(std::int64_t point) {
   }
   // A context costs as much as a run. If nearly every point needs a new one, as where another axis
   // varies fastest, the short way only costs time and is given up.
-  if (contexts_built_ > kTrial && quick_points_ < 4 * contexts_built_) {
+  if (contexts_built_ > kTrial && quick_points_ + shared_points_ < 4 * contexts_built_) {
     return nullptr;
   }
   // The key of a context is a number of mixed radix, as that of a point.
@@ -175,17 +179,28 @@ PointRunner::Context* PointRunner::context_of(std::int64_t point) {
       key = key * size + point / strides_[a + 1] % size;
     }
   }
-  const auto usable = [](Context& context) { return context.quick ? &context : nullptr; };
+  const auto usable = [](Context& context) {
+    return context.quick || context.shared ? &context : nullptr;
+  };
   if (const auto found = contexts_.find(key); found != contexts_.end()) {
-    return usable(*found->second);
+    Context& known = *found->second;
+    if (usable(known) != nullptr || !known.of_one_node || quick_value(0, point, 1) < 2) {
+      return usable(known);
+    }
+    contexts_.erase(found);
   }
   ++contexts_built_;
   auto context = std::make_unique<Context>();
   try {
     const io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
     const io::Json* block = io::resolve(tree, "/cluster/network/block_latency_s");
-    context->quick = QuickRun::make(parse_scenario(tree, files_, Leftovers::ignore),
-                                    block == nullptr || block->is_null());
+    const bool block_follows = block == nullptr || block->is_null();
+    const Scenario scenario = parse_scenario(tree, files_, Leftovers::ignore);
+    context->of_one_node = scenario.cluster.nodes == 1;
+    context->quick = QuickRun::make(scenario, block_follows);
+    if (!context->quick) {
+      context->shared = SharedRun::make(scenario, block_follows, max_seconds_);
+    }
   } catch (const InputError&) { // the long way tells what is wrong
   } catch (const UsageError&) {}
   return usable(*contexts_.emplace(key, std::move(context)).first->second);
@@ -198,6 +213,26 @@ void PointRunner::forget_contexts() {
   contexts_.clear();
 }
 
+QuickPoint PointRunner::quick_point(const Cluster& cluster, std::int64_t point) const {
+  const auto nodes = static_cast<double>(cluster.nodes);
+  return {static_cast<std::int64_t>(quick_value(0, point, nodes)),
+          quick_value(1, point, cluster.network.latency_s),
+          quick_value(2, point, cluster.network.bandwidth_Bps)};
+}
+
+bool PointRunner::run_shared(Context& context, std::int64_t point, PointOutcome& outcome) {
+  std::vector<std::string> warnings;
+  if (!context.shared->run(quick_point(context.shared->scenario().cluster, point),
+                           point % sweep_.grid.replications, outcome, warnings)) {
+    return false;
+  }
+  for (const std::string& warning : warnings) {
+    ++warnings_[warning];
+  }
+  ++shared_points_;
+  return true;
+}
+
 // The points of one context among `points`, from the first on, as many as there are lanes.
 void PointRunner::run_quick(Context& context, std::span<const std::int64_t> points) {
   std::array<QuickPoint, QuickRun::kLanes> asked{};
@@ -208,10 +243,7 @@ void PointRunner::run_quick(Context& context, std::span<const std::int64_t> poin
   const Cluster& cluster = context.quick->scenario().cluster;
   for (std::size_t i = 0; i < points.size() && count < QuickRun::kLanes; ++i) {
     if (context_of_[i] == &context) {
-      const auto nodes = static_cast<double>(cluster.nodes);
-      asked[count] = {static_cast<std::int64_t>(quick_value(0, points[i], nodes)),
-                      quick_value(1, points[i], cluster.network.latency_s),
-                      quick_value(2, points[i], cluster.network.bandwidth_Bps)};
+      asked[count] = quick_point(cluster, points[i]);
       summaries[count] = &outcomes_[i].summary;
       places[count++] = i;
       context_of_[i] = nullptr;
@@ -248,8 +280,10 @@ std::span<const PointOutcome> PointRunner::run(const Shard& shard, std::int64_t 
   outcomes_.resize(std::max(outcomes_.size(), count));
   finished_.assign(count, false);
   for (std::size_t i = 0; i < count; ++i) {
-    if (context_of_[i] != nullptr) {
-      run_quick(*context_of_[i], points_);
+    if (Context* context = context_of_[i]; context != nullptr && context->quick) {
+      run_quick(*context, points_);
+    } else if (context != nullptr) {
+      finished_[i] = run_shared(*context, points_[i], outcomes_[i]);
     }
     if (!finished_[i]) {
       run_long(points_[i], outcomes_[i]);

@@ -1,7 +1,8 @@
 #pragma once
 // One point of a sweep: fields of the scenario or collective set, parsed, run, summarised. What
 // goes wrong becomes the point's error text. Points that differ in nodes, latency and bandwidth
-// only take the short way of sweep_quick.hpp. One object per thread.
+// only take the short way of sweep_quick.hpp, or share what shared_run.hpp can. One object per
+// thread.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "scenario/files.hpp"
 #include "sweep/shard.hpp"
 #include "sweep/sweep_file.hpp"
+#include "sweep/sweep_quick.hpp"
 #include "sweep/sweep_records.hpp"
 
 namespace stepsim::study {
@@ -32,7 +34,9 @@ public:
                                                   std::int64_t end);
   // The long way for every point: what the short one is held to.
   void use_long_way() { quick_fields_.clear(); }
-  [[nodiscard]] std::int64_t quick_points() const { return quick_points_; } // so far
+  // So far, by QuickRun and by SharedRun.
+  [[nodiscard]] std::int64_t quick_points() const { return quick_points_; }
+  [[nodiscard]] std::int64_t shared_points() const { return shared_points_; }
   // Warnings of all points so far: text -> number of points.
   [[nodiscard]] std::map<std::string, std::int64_t> warnings() const;
 
@@ -48,7 +52,9 @@ private:
   void run_long(std::int64_t point, PointOutcome& outcome);
   [[nodiscard]] double quick_value(std::size_t field, std::int64_t point, double otherwise) const;
   Context* context_of(std::int64_t point);
+  [[nodiscard]] QuickPoint quick_point(const Cluster& cluster, std::int64_t point) const;
   void run_quick(Context& context, std::span<const std::int64_t> points);
+  [[nodiscard]] bool run_shared(Context& context, std::int64_t point, PointOutcome& outcome);
   void forget_contexts();
 
   const Sweep& sweep_;
@@ -58,7 +64,7 @@ private:
   std::vector<std::int64_t> strides_;
   std::vector<QuickField> quick_fields_; // nodes, latency, bandwidth; empty: none is varied
   std::map<std::int64_t, std::unique_ptr<Context>> contexts_; // by the values of all other axes
-  std::int64_t quick_points_ = 0, contexts_built_ = 0;
+  std::int64_t quick_points_ = 0, shared_points_ = 0, contexts_built_ = 0;
   std::vector<std::int64_t> points_; // of the current call
   std::vector<Context*> context_of_; // [point]
   std::vector<bool> finished_;       // [point]

@@ -170,6 +170,33 @@ def sweeps(folder):
               f"{times[2] / times[3]:.2f}x one core", "1 M points/s")
 
 
+def shared_sweeps(folder):
+    """Sweeps that no formula takes as a whole, each beside wfbp on a ring in the same minute."""
+    points = 4_000
+    out = pathlib.Path(folder, "shared.jsonl")
+    ways = {"ring, wfbp": {}}
+    for schedule in ("horovod", "eager", "dear", "asc_wfbp", "priority"):
+        ways[f"ring, {schedule}"] = {"/communication/schedule": schedule}
+    for collective in ("lp", "double_binary_tree", "auto"):
+        ways[f"{collective}, wfbp"] = {"/communication/collective": collective, "/method": "closed_form"}
+    ways["ring, wfbp, jitter of 10 %"] = {"/variability/compute_cv": 0.1}
+    runs = []
+    for number, (name, changes) in enumerate(ways.items()):
+        sweep = write(folder, f"shared-{number}.json", {
+            "schema_version": 1, "kind": "sweep", "scenario": scenario(160),
+            "axes": [*({"field": field, "values": [value]} for field, value in changes.items()),
+                     {"field": "/cluster/nodes", "values": list(range(2, 10))},
+                     {"field": "/cluster/network/bandwidth_Bps", "from": 1e8, "to": 5e10,
+                      "steps": points // 8, "scale": "log"}]})
+        runs.append(lambda sweep=sweep: timed([build / "stepsim", "sweep", sweep, "-o", out, "--force",
+                                               "--quiet", "--jobs", 1]))
+    times = [min(seconds for _, seconds, _ in found) for found in alternate(*runs)]
+    for name, seconds in list(zip(ways, times))[1:]:
+        print_row(f"sweep: {name}", f"{points:,} points of 160 layers",
+                  f"{seconds / points * 1e6:.3g} us/point", "", f"{seconds / times[0]:.3g}x wfbp on a ring",
+                  "3x")
+
+
 def steps(folder):
     base = scenario(1)
     base["workload"] = {"trace": str(root / "traces/resnet50.ddp.2xa100.json")}
@@ -281,6 +308,7 @@ def main():
         steps(folder)
         jitter(folder)
         sweeps(folder)
+        shared_sweeps(folder)
         startup(folder)
         imports(folder)
     if "--into" in sys.argv:

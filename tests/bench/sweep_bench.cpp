@@ -5,8 +5,10 @@
 #include <sys/resource.h>
 
 #include <cstdio>
+#include <initializer_list>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "sweep/sweep.hpp"
 
@@ -14,7 +16,14 @@ using namespace stepsim;
 
 namespace {
 
-io::Json scenario(const std::string& schedule) {
+// What the points of a sweep have in common.
+struct Common {
+  std::string schedule;
+  std::string collective = "ring";
+  double compute_cv = 0; // of jitter; without it messages are timed by closed forms
+};
+
+io::Json scenario(const Common& common) {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> seconds(2e-5, 2e-4);
   std::uniform_int_distribution<std::int64_t> elements(64, 600'000);
@@ -25,14 +34,20 @@ io::Json scenario(const std::string& schedule) {
                                 {"backward_s", 2 * seconds(random)},
                                 {"gradient_bytes", 4 * elements(random)}});
   }
-  return io::Object{
+  io::Json tree = io::Object{
       {"workload", io::Object{{"layers", std::move(layers)}}},
       {"cluster", io::Object{{"nodes", 8},
                              {"network", io::Object{{"latency_s", 5e-5}, {"bandwidth_Bps", 1e9}}}}},
-      {"communication", io::Object{{"schedule", schedule}}}};
+      {"communication",
+       io::Object{{"schedule", common.schedule}, {"collective", common.collective}}},
+      {"variability", io::Object{{"compute_cv", common.compute_cv}}}};
+  if (common.compute_cv == 0) {
+    tree.set("method", "closed_form");
+  }
+  return tree;
 }
 
-study::Sweep sweep_of(const std::string& schedule, int nodes, int bandwidths) {
+study::Sweep sweep_of(const Common& common, int nodes, int bandwidths) {
   std::vector<study::Axis> axes{{"/cluster/nodes", {}}, {"/cluster/network/bandwidth_Bps", {}}};
   for (int i = 0; i < nodes; ++i) {
     axes[0].values.emplace_back(i + 2);
@@ -40,7 +55,7 @@ study::Sweep sweep_of(const std::string& schedule, int nodes, int bandwidths) {
   for (int i = 0; i < bandwidths; ++i) {
     axes[1].values.emplace_back(1e8 + 1e7 * i);
   }
-  return study::sweep_over(scenario(schedule), std::move(axes));
+  return study::sweep_over(scenario(common), std::move(axes));
 }
 
 double peak_megabytes() {
@@ -49,8 +64,8 @@ double peak_megabytes() {
   return static_cast<double>(usage.ru_maxrss) / 1e3;
 }
 
-void end_to_end(benchmark::State& state, const std::string& schedule, int nodes) {
-  const study::Sweep sweep = sweep_of(schedule, nodes, 500);
+void end_to_end(benchmark::State& state, const Common& common, int nodes, int bandwidths = 500) {
+  const study::Sweep sweep = sweep_of(common, nodes, bandwidths);
   study::Files files(".");
   study::SweepOptions options;
   options.output = "sweep_bench.jsonl";
@@ -68,15 +83,35 @@ void end_to_end(benchmark::State& state, const std::string& schedule, int nodes)
   std::remove(options.output.c_str());
 }
 
-// Any schedule without a short way: every scenario parsed and run on its own.
-void long_way(benchmark::State& state) { end_to_end(state, "horovod", 4); }
-void wfbp(benchmark::State& state) { end_to_end(state, "wfbp", 200); }
-void mg_wfbp(benchmark::State& state) { end_to_end(state, "mg_wfbp", 200); }
-void optimal(benchmark::State& state) { end_to_end(state, "optimal", 200); }
+void wfbp(benchmark::State& state) { end_to_end(state, {"wfbp"}, 200); }
+void mg_wfbp(benchmark::State& state) { end_to_end(state, {"mg_wfbp"}, 200); }
+void optimal(benchmark::State& state) { end_to_end(state, {"optimal"}, 200); }
+
+// One run per point, with a workload that is read once. Rates stand beside that of wfbp above.
+void shared(benchmark::State& state, const Common& common) { end_to_end(state, common, 8, 125); }
 
 } // namespace
 
 BENCHMARK(wfbp)->ArgName("jobs")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(mg_wfbp)->ArgName("jobs")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(optimal)->ArgName("jobs")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(long_way)->ArgName("jobs")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+// Names come before the benchmarks run.
+const bool kRegistered = [] {
+  for (const auto& [name, common] : std::initializer_list<std::pair<const char*, Common>>{
+           {"shared/horovod", {.schedule = "horovod"}},
+           {"shared/eager", {.schedule = "eager"}},
+           {"shared/dear", {.schedule = "dear"}},
+           {"shared/asc_wfbp", {.schedule = "asc_wfbp"}},
+           {"shared/priority", {.schedule = "priority"}},
+           {"shared/double_binary_tree", {"wfbp", "double_binary_tree"}},
+           {"shared/lp", {"wfbp", "lp"}},
+           {"shared/auto", {"wfbp", "auto"}},
+           {"shared/jitter", {.schedule = "wfbp", .compute_cv = 0.1}}}) {
+    benchmark::RegisterBenchmark(name, shared, common)
+        ->ArgName("jobs")
+        ->Arg(1)
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+  }
+  return true;
+}();

@@ -85,6 +85,45 @@ std::vector<Axis> random_axes(Random& random) {
 
 } // namespace
 
+namespace {
+
+// Runs the points in chunks of any size, by all ways and by the long way alone, and returns how
+// many of them succeeded.
+std::int64_t compare_ways(const study::Sweep& sweep, study::PointRunner& short_way,
+                          study::Files& files, Random& random) {
+  const std::int64_t points = sweep.grid.points();
+  std::int64_t ok = 0;
+  study::PointRunner long_way(sweep, files);
+  long_way.use_long_way();
+  const study::Records records(sweep, study::RecordFormat::jsonl);
+  study::NumberTexts numbers;
+  for (std::int64_t begin = 0; begin < points;) {
+    const std::int64_t end = std::min(points, begin + whole(random, 1, 100));
+    const auto fast = short_way.run({}, begin, end);
+    const auto slow = long_way.run({}, begin, end);
+    for (std::size_t i = 0; i < fast.size(); ++i) {
+      const std::int64_t point = begin + static_cast<std::int64_t>(i);
+      study::NumberTexts fresh;
+      std::string a;
+      std::string b;
+      records.append(a, point, fast[i], numbers);
+      records.append(b, point, slow[i], fresh);
+      ok += slow[i].error.empty() ? 1 : 0;
+      if (a != b) {
+        CAPTURE(point);
+        REQUIRE(a == b);
+      }
+    }
+    begin = end;
+  }
+  CHECK(short_way.warnings() == long_way.warnings());
+  CHECK(long_way.quick_points() == 0);
+  CHECK(long_way.shared_points() == 0);
+  return ok;
+}
+
+} // namespace
+
 TEST_CASE("sweep: the short way gives every record of the long way, byte for byte") {
   const auto seed = std::random_device{}();
   CAPTURE(seed);
@@ -93,38 +132,87 @@ TEST_CASE("sweep: the short way gives every record of the long way, byte for byt
   std::int64_t quick = 0;
   for (int trial = 0; trial < 12; ++trial) {
     const study::Sweep sweep = study::sweep_over(random_scenario(random), random_axes(random));
-    const std::int64_t points = sweep.grid.points();
     study::Files files(STEPSIM_SOURCE_DIR);
     study::PointRunner short_way(sweep, files);
-    study::PointRunner long_way(sweep, files);
-    long_way.use_long_way();
-    const study::Records records(sweep, study::RecordFormat::jsonl);
-    study::NumberTexts numbers;
-    for (std::int64_t begin = 0; begin < points;) {
-      const std::int64_t end = std::min(points, begin + whole(random, 1, 100));
-      const auto fast = short_way.run({}, begin, end);
-      const auto slow = long_way.run({}, begin, end);
-      for (std::size_t i = 0; i < fast.size(); ++i) {
-        const std::int64_t point = begin + static_cast<std::int64_t>(i);
-        study::NumberTexts fresh;
-        std::string a;
-        std::string b;
-        records.append(a, point, fast[i], numbers);
-        records.append(b, point, slow[i], fresh);
-        ok += slow[i].error.empty() ? 1 : 0;
-        if (a != b) {
-          CAPTURE(point);
-          REQUIRE(a == b);
-        }
-      }
-      begin = end;
-    }
-    CHECK(short_way.warnings() == long_way.warnings());
-    CHECK(long_way.quick_points() == 0);
+    ok += compare_ways(sweep, short_way, files, random);
     quick += short_way.quick_points();
   }
   MESSAGE(quick << " of " << ok << " records by the short way");
   CHECK(quick > ok / 4);
+}
+
+namespace {
+
+// One of `values`, or the key left out.
+template <class Value>
+void assign_any(Random& random, io::Json& tree, const char* pointer,
+                std::initializer_list<Value> values) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  const std::int64_t which = whole(random, 0, size);
+  if (which < size) {
+    io::assign(tree, pointer, io::Json(*(values.begin() + which)));
+  }
+}
+
+Axis random_words(Random& random, const char* pointer, std::initializer_list<const char*> words) {
+  Axis axis{pointer, {}};
+  for (const char* word : words) {
+    if (whole(random, 0, 3) == 0 || (axis.values.empty() && word == *(words.end() - 1))) {
+      axis.values.emplace_back(word);
+    }
+  }
+  return axis;
+}
+
+} // namespace
+
+TEST_CASE("sweep: points that share a workload have every record of the long way") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  Random random(seed);
+  std::int64_t ok = 0;
+  std::int64_t shared = 0;
+  for (int trial = 0; trial < 30; ++trial) {
+    CAPTURE(trial);
+    io::Json scenario = random_scenario(random);
+    assign_any(random, scenario, "/method", {"closed_form", "closed_form", "max_plus", "events"});
+    assign_any(random, scenario, "/communication/chunking", {"real", "real", "integer"});
+    assign_any(random, scenario, "/communication/copy_bandwidth_Bps", {0.0, 0.0, 1e10});
+    assign_any(random, scenario, "/communication/exchange", {"allreduce", "reduce_broadcast"});
+    assign_any(random, scenario, "/training/sync_s", {0.0, 0.0, 1e-4});
+    assign_any(random, scenario, "/training/host_copy_Bps", {0.0, 1e10});
+    assign_any(random, scenario, "/training/iterations", {1, 3, 12});
+    if (whole(random, 0, 3) == 0) {
+      io::assign(scenario, "/variability/compute_cv", 0.1);
+      assign_any(random, scenario, "/variability/exchange_cv", {0.0, 0.2});
+    }
+    if (whole(random, 0, 2) == 0) {
+      io::assign(scenario, "/cluster/gpus_per_node", whole(random, 2, 8));
+      assign_any(random, scenario, "/cluster/nics_per_node", {1, 2, 8});
+      io::assign(scenario, "/cluster/intra_network",
+                 io::Object{{"latency_s", 1e-6}, {"bandwidth_Bps", 1e11}});
+    }
+    std::vector<Axis> axes{
+        {"/cluster/nodes", {io::Json(1), io::Json(2), io::Json(whole(random, 3, 20)), io::Json(0)}},
+        {"/cluster/network/latency_s", {io::Json(1e-6), io::Json(real(random, 1e-6, 1e-3))}},
+        {"/cluster/network/bandwidth_Bps", {io::Json(1e9), io::Json(real(random, 1e8, 1e11))}},
+        random_words(random, "/communication/schedule",
+                     {"wfbp", "single", "ddp", "fixed_count", "mg_wfbp", "mg_wfbp_small_tensors",
+                      "optimal", "eager", "asc_wfbp", "priority", "dear", "horovod"}),
+        random_words(random, "/communication/collective",
+                     {"ring", "recursive_doubling", "mst", "bruck", "hierarchical", "two_level",
+                      "hierarchical_leader", "ring_rails", "swing", "parameter_server",
+                      "double_binary_tree", "lp", "auto"})};
+    std::shuffle(axes.begin(), axes.end(), random);
+    study::Sweep sweep = study::sweep_over(scenario, axes);
+    sweep.grid.replications = whole(random, 1, 2);
+    study::Files files(STEPSIM_SOURCE_DIR);
+    study::PointRunner short_way(sweep, files);
+    ok += compare_ways(sweep, short_way, files, random);
+    shared += short_way.shared_points();
+  }
+  MESSAGE(shared << " of " << ok << " records with a shared workload");
+  CHECK(shared > ok / 4);
 }
 
 TEST_CASE("sweep: the short way gives the interval of times that are estimated for a GPU") {

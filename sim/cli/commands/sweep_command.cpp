@@ -13,6 +13,8 @@
 #include <array>
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -132,10 +134,23 @@ std::string duration_text(double seconds) {
 }
 
 // How the timed points were evaluated.
-std::string_view path_word(const study::SweepEstimate& estimate) {
-  return estimate.by_formula == 0                ? "one run per point"
-         : estimate.by_formula == estimate.timed ? "one formula for many points"
-                                                 : "one formula for many points, some by runs";
+std::string path_word(const study::SweepEstimate& estimate) {
+  const std::array<std::pair<std::int64_t, std::string_view>, 3> ways{
+      {{estimate.by_formula, "one formula for many points"},
+       {estimate.sharing, "one run per point, with a workload that is read once"},
+       {estimate.timed - estimate.by_formula - estimate.sharing,
+        "one run per point, with a scenario that is read anew"}}};
+  std::string text;
+  for (const auto& [points, way] : ways) {
+    if (points > 0) {
+      text += (text.empty() ? "" : "; ") + std::string(way);
+      text += points < estimate.timed
+                  ? " (" + std::to_string(points) + " of " +
+                        base::counted(estimate.timed, "point") + " that were timed)"
+                  : "";
+    }
+  }
+  return text.empty() ? "no point was timed" : text;
 }
 
 // Parses and times three points, but writes no record. The points of this shard alone are counted
@@ -176,7 +191,7 @@ int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOp
   }
   text += "about " + duration_text(estimate.seconds) + " with " +
           base::counted(options.jobs, "thread") + ", from timing three points\n";
-  text += "path: " + std::string(path_word(estimate)) + "\n";
+  text += "path: " + path_word(estimate) + "\n";
   write_output(common, text);
   return kOk;
 }

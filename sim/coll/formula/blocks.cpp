@@ -25,10 +25,19 @@ namespace {
 
 constexpr double kTie = 1e-12; // relative; ties go to the larger block
 
+// Numbers of blocks to try: one, and a few around the optimum of every region.
+struct Counts {
+  std::array<std::int64_t, 8> values{1};
+  std::size_t size = 1;
+  void add(std::int64_t count) { values[size++] = count; }
+};
+
 // Bytes of the largest stream of blocks: all of them for lp, half of the elements for a tree.
-double stream_bytes(const Collective& collective) {
-  const Index streams = algorithm(collective.algorithm).block_streams;
-  return Partition::equal(total_bytes(collective), streams, collective.options).bytes(0, 1);
+double stream_bytes(double bytes, Index streams, const Options& options) {
+  if (options.chunking == Chunking::real) {
+    return bytes / static_cast<double>(streams);
+  }
+  return Partition::equal(bytes, streams, options).bytes(0, 1);
 }
 
 Blocks given_block(double stream, double block) {
@@ -37,12 +46,12 @@ Blocks given_block(double stream, double block) {
 }
 
 // m blocks; whole elements per block unless chunking is real.
-Blocks split(const Collective& collective, double stream, std::int64_t m) {
+Blocks split(const Options& options, double stream, std::int64_t m) {
   const double blocks = static_cast<double>(m);
-  if (collective.options.chunking == Chunking::real) {
+  if (options.chunking == Chunking::real) {
     return {stream / blocks, m, false};
   }
-  const double element = static_cast<double>(collective.options.element_bytes);
+  const double element = static_cast<double>(options.element_bytes);
   return given_block(stream, std::min(stream, element * std::ceil(stream / (element * blocks))));
 }
 
@@ -51,35 +60,33 @@ std::int64_t most_blocks(double stream) {
 }
 
 // Whole numbers around sqrt(x / alpha_blk), inside [low, high].
-void add_around(std::vector<std::int64_t>& counts, double x, double alpha_blk, std::int64_t low,
-                std::int64_t high) {
+void add_around(Counts& counts, double x, double alpha_blk, std::int64_t low, std::int64_t high) {
   if (x <= 0) {
     return;
   }
   const double top = static_cast<double>(high);
   const double best = alpha_blk > 0 ? std::min(std::sqrt(x / alpha_blk), top) : top;
   for (const double count : {std::floor(best), std::ceil(best)}) {
-    counts.push_back(std::clamp(static_cast<std::int64_t>(count), low, high));
+    counts.add(std::clamp(static_cast<std::int64_t>(count), low, high));
   }
 }
 
-std::vector<std::int64_t> lp_counts(const Collective& collective, const Symbols& s) {
+Counts lp_counts(Op op, std::int64_t ranks, const Symbols& s) {
   const std::int64_t most = most_blocks(s.n);
   const double wire = s.n * s.beta;
   const double add = s.n * s.gamma;
-  std::vector<std::int64_t> counts{1};
-  if (collective.op == Op::broadcast) {
+  Counts counts;
+  if (op == Op::broadcast) {
     add_around(counts, (s.P - 2) * wire, s.alpha_blk, 1, most);
     return counts;
   }
-  if (collective.op == Op::reduce) {
+  if (op == Op::reduce) {
     const double x = s.serial ? (s.P - 2) * (wire + add) : (s.P - 2) * wire + (s.P - 1) * add;
     add_around(counts, x, s.alpha_blk, 1, most);
     return counts;
   }
-  const std::int64_t ranks = collective.ranks;
   for (const std::int64_t count : {ranks - 1, ranks, ranks + 1}) {
-    counts.push_back(std::min(count, most));
+    counts.add(std::min(count, most));
   }
   const double few =
       s.serial ? (2 * s.P - 2) * wire + (s.P - 2) * add : (2 * s.P - 2) * wire + (s.P - 1) * add;
@@ -90,8 +97,8 @@ std::vector<std::int64_t> lp_counts(const Collective& collective, const Symbols&
   return counts;
 }
 
-std::vector<std::int64_t> tree_counts(const Symbols& s, const TreeDepths& depths, double stream) {
-  std::vector<std::int64_t> counts{1};
+Counts tree_counts(const Symbols& s, const TreeDepths& depths, double stream) {
+  Counts counts;
   const double x = ((depths.reduce + depths.broadcast - 4) * s.n * s.beta +
                     (depths.reduce - 2) * s.n * s.gamma) /
                    8;
@@ -110,13 +117,20 @@ Blocks paper_blocks(const Collective& collective, const Symbols& s) {
 
 // The cheapest split into one of `counts` blocks; `cost` may know no time for some.
 template <class Cost>
-Blocks cheapest(const Collective& collective, double stream, std::vector<std::int64_t> counts,
-                Cost cost) {
-  std::sort(counts.begin(), counts.end());
-  Blocks best = split(collective, stream, 1);
+Blocks cheapest(const Options& options, double stream, Counts counts, Cost cost) {
+  const auto end = counts.values.begin() + static_cast<std::ptrdiff_t>(counts.size);
+  for (auto next = counts.values.begin(); next != end; ++next) { // a handful: sorted by insertion
+    std::rotate(std::upper_bound(counts.values.begin(), next, *next), next, next + 1);
+  }
+  Blocks best = split(options, stream, 1);
   std::optional<double> best_s;
-  for (const std::int64_t count : counts) {
-    const Blocks blocks = split(collective, stream, count);
+  std::int64_t tried = 0;
+  for (auto count = counts.values.begin(); count != end; ++count) {
+    if (*count == tried) {
+      continue;
+    }
+    tried = *count;
+    const Blocks blocks = split(options, stream, *count);
     const std::optional<ClosedForm> form = cost(blocks);
     if (form && (!best_s || form->seconds < *best_s * (1 - kTie))) {
       best = blocks;
@@ -148,12 +162,12 @@ double time_with(const Collective& together, const Blocks& blocks) {
 Blocks search_doubling(const Collective& together, double stream) {
   Collective whole = together;
   whole.options.chunking = Chunking::integer;
-  Blocks best = split(whole, stream, 1);
+  Blocks best = split(whole.options, stream, 1);
   double best_s = time_with(together, best);
   const std::int64_t most = most_blocks(stream);
   for (std::int64_t m = 1; m < most;) {
     m = std::min(2 * m, most);
-    const Blocks blocks = split(whole, stream, m);
+    const Blocks blocks = split(whole.options, stream, m);
     const double seconds = time_with(together, blocks);
     if (seconds >= best_s * (1 - kTie)) {
       break;
@@ -184,7 +198,126 @@ bool needs_search(const Collective& together) {
   return !lp_form(s, together.op, together.options.lp_last_hop, one);
 }
 
+bool is_tree(const Collective& collective) {
+  return algorithm(collective.algorithm).block_streams == 2;
+}
+
 } // namespace
+
+BlockRule BlockRule::of(const Collective& collective) {
+  BlockRule rule;
+  rule.op_ = collective.op;
+  rule.ranks_ = collective.ranks;
+  rule.options_ = collective.options;
+  rule.tree_ = is_tree(collective);
+  rule.depths_ = rule.tree_ ? double_tree_depths(collective.ranks) : TreeDepths{};
+  rule.symbols_ = symbols(collective);
+  return rule;
+}
+
+Blocks BlockRule::blocks(const Symbols& s) const {
+  const double stream = stream_bytes(s.n, tree_ ? 2 : 1, options_);
+  if (options_.block) {
+    return given_block(stream, static_cast<double>(options_.block->value));
+  }
+  if (tree_) {
+    return cheapest(options_, stream, tree_counts(s, depths_, stream),
+                    [&](const Blocks& blocks) -> std::optional<ClosedForm> {
+                      return double_tree_form(s, depths_, blocks);
+                    });
+  }
+  return cheapest(options_, stream, lp_counts(op_, ranks_, s), [&](const Blocks& blocks) {
+    return lp_form(s, op_, options_.lp_last_hop, blocks);
+  });
+}
+
+Blocks BlockRule::blocks(double bytes) const {
+  Symbols s = symbols_;
+  s.n = bytes;
+  return blocks(s);
+}
+
+ClosedForm BlockRule::form(double bytes) const {
+  Symbols s = symbols_;
+  s.n = bytes;
+  const Blocks cut = blocks(s);
+  return tree_ ? double_tree_form(s, depths_, cut) : *lp_form(s, op_, options_.lp_last_hop, cut);
+}
+
+bool BlockRule::has_least() const {
+  const bool plain = options_.chunking == Chunking::real && !options_.block;
+  const bool pipeline =
+      op_ == Op::allreduce && options_.lp_last_hop && !(symbols_.serial && symbols_.gamma > 0);
+  return plain && (tree_ || pipeline);
+}
+
+namespace {
+
+// The least of per_block m + x / m for real m >= 1, concave in x.
+double least_term(double per_block, double x) {
+  return x <= per_block ? per_block + x : 2 * std::sqrt(per_block * x);
+}
+
+// The line through two points of a concave function, which is below it between them.
+Line chord(double low, double low_s, double high, double high_s) {
+  const double slope = high > low ? (high_s - low_s) / (high - low) : 0;
+  return {low_s - slope * low, slope};
+}
+
+} // namespace
+
+// The forms of closed_form_lp.cpp and closed_form_double_tree.cpp with blocks of n / m bytes, in
+// powers of m. Both are concave functions of the bytes that the form is never below; of a pipeline
+// they are the terms under its maximum, of a tree they are equal.
+std::array<double, 2> BlockRule::least_parts(double bytes) const {
+  const Symbols& s = symbols_;
+  const double delta = s.alpha - s.alpha_blk;
+  if (tree_) {
+    const double stream = bytes / 2;
+    const double slots = depths_.reduce + depths_.broadcast;
+    const double x = stream * ((slots - 4) * s.beta + (depths_.reduce - 2) * s.gamma);
+    const double seconds = ranks_ == 2
+                               ? 2 * s.alpha_blk + stream * (2 * s.beta + s.gamma) + 2 * delta
+                               : (slots - 4) * s.alpha_blk + stream * (4 * s.beta + 2 * s.gamma) +
+                                     slots * delta + least_term(4 * s.alpha_blk, x);
+    return {seconds, seconds};
+  }
+  const double wire = bytes * s.beta;
+  const double add = bytes * s.gamma;
+  const double port_free = (s.P - 2) * s.alpha_blk + 2 * wire + (s.P - 1) * delta +
+                           least_term(2 * s.alpha_blk, (s.P - 2) * (wire + add));
+  const double block_ready = (2 * s.P - 2) * s.alpha_blk + wire + s.P * delta +
+                             least_term(s.alpha_blk, (2 * s.P - 2) * wire + (s.P - 1) * add);
+  return {port_free, block_ready};
+}
+
+double BlockRule::least_seconds(double bytes) const {
+  return has_least() ? std::ranges::max(least_parts(bytes)) : 0;
+}
+
+Line BlockRule::least_line(double low, double high) const {
+  if (!has_least()) {
+    return {};
+  }
+  const std::array<double, 2> from = least_parts(low);
+  const std::array<double, 2> to = least_parts(high);
+  const std::size_t larger = from[0] + to[0] >= from[1] + to[1] ? 0 : 1;
+  return chord(low, from[larger], high, to[larger]);
+}
+
+// Whether a search is needed does not depend on the bytes: needs_search compares rates, and asks
+// lp_form of one block, whose conditions hold for all sizes if additions are no slower than links.
+std::optional<BlockRule> block_rule(const Collective& collective) {
+  Collective probe = collective;
+  probe.bytes = 1;
+  const bool in_blocks = algorithm(probe.algorithm).block_streams > 0 &&
+                         find_algorithm(probe.op, probe.algorithm) != nullptr;
+  if (!in_blocks || probe.ranks <= 1 || !probe.enter_s.empty() || probe.links.measured ||
+      probe.links.fabric || probe.options.cost_form != CostForm::exact || needs_search(probe)) {
+    return std::nullopt;
+  }
+  return BlockRule::of(probe);
+}
 
 std::optional<Blocks> resolve_blocks(const Collective& collective) {
   if (collective.links.measured) { // the best blocks are those of latency and bandwidth
@@ -201,7 +334,8 @@ std::optional<Blocks> resolve_blocks(const Collective& collective) {
   if (find_algorithm(collective.op, collective.algorithm) == nullptr) {
     return std::nullopt;
   }
-  const double stream = stream_bytes(collective);
+  const double stream = stream_bytes(
+      total_bytes(collective), algorithm(collective.algorithm).block_streams, collective.options);
   if (is_empty(collective)) {
     return Blocks{stream, stream > 0 ? 1 : 0, false};
   }
@@ -216,21 +350,10 @@ std::optional<Blocks> resolve_blocks(const Collective& collective) {
   if (needs_search(together) && collective.options.cost_form == CostForm::exact) {
     return search_doubling(together, stream);
   }
-  const Symbols s = symbols(together);
-  const bool tree = algorithm(collective.algorithm).block_streams == 2;
-  if (!tree && collective.options.cost_form == CostForm::paper) {
-    return paper_blocks(collective, s);
+  if (!is_tree(together) && collective.options.cost_form == CostForm::paper) {
+    return paper_blocks(collective, symbols(together));
   }
-  if (tree) {
-    const TreeDepths depths = double_tree_depths(collective.ranks);
-    return cheapest(collective, stream, tree_counts(s, depths, stream),
-                    [&](const Blocks& blocks) -> std::optional<ClosedForm> {
-                      return double_tree_form(s, depths, blocks);
-                    });
-  }
-  return cheapest(collective, stream, lp_counts(collective, s), [&](const Blocks& blocks) {
-    return lp_form(s, collective.op, collective.options.lp_last_hop, blocks);
-  });
+  return BlockRule::of(together).blocks(total_bytes(together));
 }
 
 } // namespace stepsim::coll

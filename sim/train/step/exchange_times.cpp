@@ -17,7 +17,6 @@
 #include "coll/evaluate/traffic.hpp"
 #include "coll/formula/closed_form.hpp"
 #include "coll/formula/closed_form_lp.hpp"
-#include "coll/formula/lower_bound.hpp"
 #include "coll/method.hpp"
 
 namespace stepsim::train {
@@ -155,8 +154,9 @@ private:
 } // namespace
 
 plan::Cost sampled_cost(std::function<double(double bytes)> seconds) {
-  return {.base = plan::CurveCost{[times = std::make_shared<SampledTimes>(std::move(seconds))](
-                                      double bytes) { return bytes > 0 ? (*times)(bytes) : 0.0; }}};
+  return {.base = plan::CurveCost{
+              .seconds = [times = std::make_shared<SampledTimes>(std::move(seconds))](
+                             double bytes) { return bytes > 0 ? (*times)(bytes) : 0.0; }}};
 }
 
 plan::Cost planner_cost(const coll::Collective& collective) {
@@ -179,6 +179,17 @@ plan::Cost planner_cost(const coll::Collective& collective) {
       return {.base = plan::LinearCost{*form->startup_s, *form->per_byte_s}};
     }
   }
+  if (std::optional<coll::PreparedForm> prepared = coll::prepare(probe)) {
+    const auto form = std::make_shared<const coll::PreparedForm>(*std::move(prepared));
+    return {.base = plan::CurveCost{
+                .seconds =
+                    [form](double bytes) { return bytes > 0 ? form->at(bytes).form.seconds : 0.0; },
+                .least =
+                    [form](double low, double high) {
+                      const coll::Line line = form->least_line(low, high);
+                      return plan::LinearCost{line.startup_s, line.per_byte_s};
+                    }}};
+  }
   const auto seconds = [probe](double bytes) {
     coll::Collective asked = probe;
     asked.bytes = bytes;
@@ -190,7 +201,7 @@ plan::Cost planner_cost(const coll::Collective& collective) {
     return sampled_cost(seconds);
   }
   return {.base = plan::CurveCost{
-              [seconds](double bytes) { return bytes > 0 ? seconds(bytes) : 0.0; }}};
+              .seconds = [seconds](double bytes) { return bytes > 0 ? seconds(bytes) : 0.0; }}};
 }
 
 plan::Cost merge_cost(const coll::Collective& collective, std::optional<coll::Method> method) {
@@ -212,9 +223,10 @@ plan::Cost merge_cost(const coll::Collective& collective, std::optional<coll::Me
     asked.bytes = bytes;
     return coll::max_plus(asked).seconds;
   };
-  cost.base = plan::CurveCost{[times = std::make_shared<ConvexTimes>(seconds)](double bytes) {
-    return bytes > 0 ? (*times)(bytes) : 0.0;
-  }};
+  cost.base =
+      plan::CurveCost{.seconds = [times = std::make_shared<ConvexTimes>(seconds)](double bytes) {
+        return bytes > 0 ? (*times)(bytes) : 0.0;
+      }};
   return cost;
 }
 
@@ -222,21 +234,60 @@ ExchangeTimes::ExchangeTimes(coll::Collective collective, std::optional<coll::Me
                              std::optional<plan::Cost> curve)
     : collective_(std::move(collective)), asked_(method), curve_(std::move(curve)) {}
 
-const Exchange& ExchangeTimes::operator()(Bytes bytes) {
+// Whole elements are left to automatic_method, which knows when parts divide.
+void ExchangeTimes::prepare_formula() {
+  prepared_ = true;
+  const bool formula = !asked_ || *asked_ == coll::Method::closed_form;
+  if (curve_ || !formula || collective_.options.chunking != coll::Chunking::real) {
+    return;
+  }
+  form_ = coll::prepare(collective_);
+  if (form_) {
+    coll::Collective probe = collective_;
+    probe.bytes = 1;
+    bound_ = coll::lower_bound(coll::with_chosen_algorithm(probe));
+  }
+}
+
+// By closed form, if that is the method of this size. Bounds of parts of n / k bytes grow as n, but
+// for latency, so that the bound of one byte tells that of all sizes but for rounding.
+bool ExchangeTimes::evaluate_by_formula(double bytes, Exchange& exchange) {
+  if (!prepared_) {
+    prepare_formula();
+  }
+  if (!form_ || bytes <= 0) {
+    return false;
+  }
+  const coll::PreparedForm::Answer answer = form_->at(bytes);
+  if (answer.form.upper_bound && !asked_) {
+    return false;
+  }
+  exchange.algorithm = answer.algorithm;
+  exchange.seconds = answer.form.seconds;
+  constexpr double kRounding = 1e-12;
+  const double bound =
+      std::max(bound_.latency_s, bytes * std::max(bound_.bandwidth_s, bound_.reduction_s));
+  if (exchange.seconds < bound * (1 + kRounding)) { // or near it: asked once more, exactly
+    coll::Collective collective = collective_;
+    collective.algorithm = answer.algorithm;
+    collective.bytes = bytes;
+    coll::check_bound(collective, coll::Method::closed_form, exchange.seconds);
+  }
+  return true;
+}
+
+ExchangeTimes::Known& ExchangeTimes::evaluated(Bytes bytes) {
   const auto [place, is_new] = known_.try_emplace(bytes.value);
-  Exchange& exchange = place->second;
-  if (!is_new) {
-    return exchange;
+  Exchange& exchange = place->second.exchange;
+  if (!is_new || evaluate_by_formula(static_cast<double>(bytes.value), exchange)) {
+    return place->second;
   }
   collective_.bytes = static_cast<double>(bytes.value);
   const coll::Collective collective = coll::with_chosen_algorithm(collective_);
   exchange.algorithm = collective.algorithm;
-  if (collective.ranks > 1 && bytes.value > 0) {
-    exchange.max_bytes_sent = coll::traffic(collective).max_per_rank;
-  }
   if (curve_) {
     exchange.seconds = curve_->seconds(collective_.bytes, 1);
-    return exchange;
+    return place->second;
   }
   const coll::Method method = asked_ ? *asked_ : coll::automatic_method(collective);
   used_ = std::max(used_, method);
@@ -248,7 +299,24 @@ const Exchange& ExchangeTimes::operator()(Bytes bytes) {
   } else {
     exchange.seconds = coll::seconds(collective, method);
   }
-  return exchange;
+  return place->second;
 }
+
+const Exchange& ExchangeTimes::operator()(Bytes bytes) {
+  Known& known = evaluated(bytes);
+  if (!known.counted) {
+    known.counted = true;
+    if (collective_.ranks > 1 && bytes.value > 0) {
+      coll::Collective collective = collective_;
+      collective.algorithm = known.exchange.algorithm;
+      collective.bytes = static_cast<double>(bytes.value);
+      known.exchange.max_bytes_sent =
+          sent_ != nullptr ? sent_->most(collective) : coll::traffic(collective).max_per_rank;
+    }
+  }
+  return known.exchange;
+}
+
+double ExchangeTimes::seconds(Bytes bytes) { return evaluated(bytes).exchange.seconds; }
 
 } // namespace stepsim::train

@@ -12,6 +12,9 @@
 #include <vector>
 
 #include "coll/collective.hpp"
+#include "coll/evaluate/sent_bytes.hpp"
+#include "coll/formula/lower_bound.hpp"
+#include "coll/formula/prepared_form.hpp"
 #include "net/flow/link_use.hpp"
 #include "plan/cost.hpp"
 
@@ -49,19 +52,36 @@ public:
   // evaluators.
   ExchangeTimes(coll::Collective collective, std::optional<coll::Method> method,
                 std::optional<plan::Cost> curve);
+  // Counts of bytes that other collectives with the same options know, too. Must outlive this.
+  void share(coll::SentBytes& sent) { sent_ = &sent; }
 
   [[nodiscard]] const Exchange& operator()(Bytes bytes);
+  // Its seconds alone, without counting what ranks send.
+  [[nodiscard]] double seconds(Bytes bytes);
   // The most faithful evaluator used so far; closed_form before any use.
   [[nodiscard]] coll::Method method() const { return used_; }
   [[nodiscard]] std::uint64_t events() const { return events_; }
 
 private:
+  struct Known {
+    Exchange exchange;
+    bool counted = false; // max_bytes_sent
+  };
+  [[nodiscard]] Known& evaluated(Bytes bytes);
+  [[nodiscard]] bool evaluate_by_formula(double bytes, Exchange& exchange);
+  void prepare_formula();
+
   coll::Collective collective_;
   std::optional<coll::Method> asked_;
   std::optional<plan::Cost> curve_;
+  // The closed form where it may be the method, and the bound of one byte, once a size was asked.
+  bool prepared_ = false;
+  std::optional<coll::PreparedForm> form_;
+  coll::LowerBound bound_;
+  coll::SentBytes* sent_ = nullptr;
   coll::Method used_ = coll::Method::closed_form;
   std::uint64_t events_{};
-  std::map<std::int64_t, Exchange> known_;
+  std::map<std::int64_t, Known> known_;
 };
 
 } // namespace stepsim::train
