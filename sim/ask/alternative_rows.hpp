@@ -1,6 +1,8 @@
 #pragma once
 // The table of `compare --algorithms` and `compare --rows`: alternatives of one scenario
 // (alternatives.hpp), and scenarios of their own, each at every combination of the axes.
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +21,8 @@ struct NamedScenario {
 struct AlternativesOptions {
   int jobs = 1;            // threads
   bool break_even = false; // also find where a compression beats overlapped dense training
+  // Called with the rows that are finished; may be empty.
+  std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };
 
 // All alternatives and all `others` for every combination of the axes (may be none): rows with

@@ -218,7 +218,9 @@ int plan(const Invocation& invocation) {
   study::Files files(invocation.data_folder, {common.output});
   const study::ProblemFile file = study::parse_problem(io::read_json(options.file), files);
   std::vector<Planned> plans;
+  const auto progress = counting(common);
   for (const plan::Planner* planner : chosen) {
+    progress(std::ssize(plans), std::ssize(chosen));
     Planned& each = plans.emplace_back();
     each.planner = planner;
     each.plan =

@@ -3,9 +3,9 @@
 //     [##                  ] 1234/9000  12.3 /s  ETA 10:32
 // with the ETA from the median time of recent points; work that is not counted:
 //     stepsim run: 12 s of about 60 s
-// On a terminal: from 2 s on, one line that is redrawn and cleared at the end. Piped: a line of its
-// own every 10 s. `plain` gives lines everywhere, the first one at once, before any point is
-// finished.
+// On a terminal: from 2 s on, or at once where longer work is expected, one line that is redrawn
+// and cleared at the end. Piped: nothing. `plain` gives a line every 10 s everywhere, the first one
+// at once, before any point is finished.
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -18,8 +18,9 @@
 namespace stepsim::cli {
 
 // The lines without their ends; `eta_s`, `estimate_s` < 0 = unknown.
+// `unit` of what is counted; none for points.
 [[nodiscard]] std::string progress_line(std::int64_t done, std::int64_t total, double per_second,
-                                        double eta_s);
+                                        double eta_s, std::string_view unit = {});
 [[nodiscard]] std::string elapsed_line(std::string_view what, double elapsed_s, double estimate_s);
 
 // A thread of its own shows the time where nothing else does; where none can be started, updates
@@ -34,8 +35,9 @@ public:
 
   // `choice`: auto, plain or none. `what`: the command, for work that is not counted.
   void begin(std::string_view choice, bool quiet, std::string_view what);
-  void estimate(double seconds); // of all the work
-  void count(std::int64_t total, std::int64_t already_done = 0);
+  // How long all the work will take, about; long work is told at once.
+  void estimate(double seconds);
+  void count(std::int64_t total, std::int64_t already_done = 0, std::string_view unit = {});
   void update(std::int64_t done);
   void hide(); // takes the line off the terminal until it is redrawn
   void end();  // takes the line off the terminal; nothing is shown after it
@@ -52,7 +54,7 @@ private:
   std::thread watcher_;
   bool is_ended_ = true;
   Style style_ = Style::none;
-  std::string what_;
+  std::string what_, unit_;
   double estimate_s_ = -1;
   std::int64_t total_ = 0; // 0 = not counted
   std::int64_t first_ = 0; // done when counting began
