@@ -1,9 +1,10 @@
 #!/bin/bash
 # Measures the test bed and what the program predicts of it, for docs/testbed.md. Root, two cores or
 # more that do nothing else, about half an hour.
-#   docs/testbed_measure.sh BUILD_DIR [collectives|library|replay]
+#   docs/testbed_measure.sh BUILD_DIR [collectives|library|conditions|replay]
 # writes docs/testbed/PxRATE.errors.jsonl.gz, topologies/testbed-PxRATE.calibration.json,
-# docs/testbed/PxRATE.library.jsonl.gz, docs/testbed/PxRATE.replay.json and docs/images/testbed.svg.
+# docs/testbed/PxRATE.library.jsonl.gz, docs/testbed/PxRATE-CONDITION.conditions.jsonl.gz and
+# .topology.json, docs/testbed/PxRATE.replay.json and docs/images/testbed.svg.
 set -eu
 cd "$(dirname "$0")/.."
 build=$(realpath "$1")
@@ -56,6 +57,25 @@ ALGORITHMS
   grep '"algorithm":"library_' "$scratch/library.jsonl" | gzip -9n > "docs/testbed/$name.library.jsonl.gz"
 }
 
+# A network that is not alike everywhere: a slow link, two switches, a rank that begins late. The
+# topology that the tool finds is what the collectives are predicted over.
+conditions() { # P RATE SECONDS NAME [BED_FLAGS] -- [TOOL_FLAGS]
+  local ranks=$1 rate=$2 seconds=$3 name=$1x${2,,}-$4 bed=()
+  shift 4
+  while [[ $1 != -- ]]; do
+    bed+=("$1")
+    shift
+  done
+  shift
+  quiet
+  echo "== $name"
+  tests/testbed run "$ranks" --rate "$rate" "${bed[@]}" -- "$build/stepsim-calibrate" mpi \
+    -o "$scratch/conditions.calibration.json" --table "$scratch/$name.conditions.jsonl" "$@" \
+    --rate "$rate" --max-seconds "$seconds" --quiet --force
+  gzip -9n "$scratch/$name.conditions.jsonl"
+  mv "$scratch/$name.conditions.jsonl.gz" docs/testbed/
+}
+
 # A model of a hundred megabytes is too much for these links: gradients times 0.03, layer times
 # times 5.
 replay() { # P RATE
@@ -87,6 +107,15 @@ fi
 if [[ $part == all || $part == library ]]; then
   library 4 200Mbps 100
   library 8 100Mbps 150
+fi
+if [[ $part == all || $part == conditions ]]; then
+  for bed in "4 110 50Mbps 100Mbps 2" "8 120 25Mbps 200Mbps 5"; do
+    read -r ranks seconds slow uplink late <<< "$bed"
+    name=docs/testbed/${ranks}x100mbps
+    conditions "$ranks" 100Mbps "$seconds" slow --slow "$late=$slow" -- --topology "$name-slow.topology.json"
+    conditions "$ranks" 100Mbps "$seconds" uplink --uplink "$uplink" -- --topology "$name-uplink.topology.json"
+    conditions "$ranks" 100Mbps "$seconds" late -- --late "$late=30ms"
+  done
 fi
 if [[ $part == all || $part == replay ]]; then
   for bed in "4 200Mbps" "8 100Mbps" "2 400Mbps" "4 100Mbps"; do

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The tables of docs/testbed.md, from what docs/testbed_measure.sh measured.
 
-usage: docs/testbed_tables.py errors|worst|library|replay
+usage: docs/testbed_tables.py errors|worst|library|conditions|replay
 """
 import gzip
 import json
@@ -88,6 +88,24 @@ def library():
               f"| {percent(sizes[math.ceil(0.9 * len(sizes)) - 1])} | {percent(sizes[-1])} |")
 
 
+def conditions():
+    print("| ranks | links | condition | operation | algorithm | rows | median | 90th percentile "
+          "| largest | host_bound |")
+    print("|" + "---|" * 10)
+    for (ranks, rate), file in beds("conditions.jsonl.gz"):
+        condition = file.name.split(".")[0].split("-")[1]
+        counted = [row for row in rows_of(file) if "start_up_bound" not in row["flags"]]
+        rows = [row for row in counted if "host_bound" not in row["flags"]]
+        names = sorted({(row["op"], row["algorithm"]) for row in rows})
+        for op, algorithm in [*names, ("all", "all")]:
+            sizes = sorted(abs(error(row)) for row in rows
+                           if op == "all" or (row["op"], row["algorithm"]) == (op, algorithm))
+            print(f"| {ranks} | {rate} Mb/s | {condition} | {op} | {algorithm} | {len(sizes)} "
+                  f"| {percent(statistics.median(sizes))} "
+                  f"| {percent(sizes[math.ceil(0.9 * len(sizes)) - 1])} | {percent(sizes[-1])} "
+                  f"| {len(counted) - len(rows) if op == 'all' else ''} |")
+
+
 def replay():
     print("| ranks | links | schedule | messages | predicted [ms] | measured [ms] | least .. most "
           "[ms] | error | place predicted | place |")
@@ -110,4 +128,5 @@ def replay():
 
 
 if __name__ == "__main__":
-    {"errors": errors, "worst": worst, "library": library, "replay": replay}[sys.argv[1]]()
+    {"errors": errors, "worst": worst, "library": library, "conditions": conditions,
+     "replay": replay}[sys.argv[1]]()

@@ -3,8 +3,10 @@
 #include "calibrate/mpi/measured_table.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
+#include <thread>
 
 #include "base/statistics.hpp"
 #include "calibrate/execute/sampling.hpp"
@@ -24,9 +26,12 @@ struct Case {
 };
 
 // Sparse lists hold whole entries and stay small: they stand for k entries, not for a dense vector.
-std::vector<Case> all_cases(const TableOptions& options, const Wire& wire) {
+std::vector<Case> all_cases(const TableOptions& options, bool simulated_only, const Wire& wire) {
   std::vector<Case> cases;
   for (const Kind& kind : kinds()) {
+    if (simulated_only && !simulated(kind)) {
+      continue;
+    }
     for (std::int64_t bytes :
          collective_sizes(options.most_bytes, wire.ranks(), options.dense, 1)) {
       bytes -= kind.sparse ? bytes % kEntry : 0;
@@ -41,9 +46,17 @@ std::vector<Case> all_cases(const TableOptions& options, const Wire& wire) {
   return cases;
 }
 
+void wait(double seconds) {
+  if (seconds > 0) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  }
+}
+
 // A sparse list is made anew before each sample, which consumes it.
-std::vector<Block> blocks_of(const std::vector<Case>& cases, Wire& wire, Buffers& buffers,
-                             coll::SparseVector& list) {
+std::vector<Block> blocks_of(const std::vector<Case>& cases, const TableOptions& options,
+                             Wire& wire, Buffers& buffers, coll::SparseVector& list) {
+  const bool late = options.late && options.late->rank == wire.rank();
+  const double late_s = late ? options.late->seconds : 0;
   std::vector<Block> blocks;
   for (const Case& each : cases) {
     Block& block = blocks.emplace_back();
@@ -51,9 +64,15 @@ std::vector<Block> blocks_of(const std::vector<Case>& cases, Wire& wire, Buffers
     if (each.kind.sparse) {
       const auto k = static_cast<std::uint32_t>(each.bytes / kEntry);
       block.prepare = [&wire, &list, k] { list = sparse_selection(wire.rank(), k); };
-      block.call = [&wire, &list, &each] { run_sparse(each.program, wire, list); };
+      block.call = [&wire, &list, &each, late_s] {
+        wait(late_s);
+        run_sparse(each.program, wire, list);
+      };
     } else {
-      block.call = [&wire, &buffers, &each] { (void)run(each.program, wire, buffers); };
+      block.call = [&wire, &buffers, &each, late_s] {
+        wait(late_s);
+        (void)run(each.program, wire, buffers);
+      };
     }
   }
   return blocks;
@@ -119,10 +138,10 @@ Predictor without_replies(Predictor predictor) {
 // ranks take part in that, and rows are made while only one of them writes.
 TableRun run_table(const Predictor& predictor, const LinkEstimate& link, const Crowding& crowd,
                    const TableOptions& options, Wire& wire, Watchdog& watchdog) {
-  const std::vector<Case> cases = all_cases(options, wire);
+  const std::vector<Case> cases = all_cases(options, predictor.fabric != nullptr, wire);
   Buffers buffers(options.most_bytes / kElement + 1); // zeros: sums stay what they are
   coll::SparseVector list;
-  std::vector<Block> blocks = blocks_of(cases, wire, buffers, list);
+  std::vector<Block> blocks = blocks_of(cases, options, wire, buffers, list);
   std::vector<Predictor> predictors(cases.size(), predictor);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (cases[i].kind.sparse) {

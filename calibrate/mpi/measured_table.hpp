@@ -2,6 +2,7 @@
 // All collectives predicted and measured (CAL 8, 11): the rows of an error table.
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,11 @@
 
 namespace stepsim::calibrate::mpi {
 
+struct LateRank { // begins every collective `seconds` after the others
+  std::uint32_t rank{};
+  double seconds{};
+};
+
 struct TableOptions {
   MessageOptions messages;
   std::int64_t most_bytes = 8 << 20;
@@ -21,6 +27,7 @@ struct TableOptions {
   double max_seconds = 0;   // of all measurements
   double most_probed = 0;   // bytes of the largest message that the predictor knows
   io::Json rate, transport; // as they are written into every row
+  std::optional<LateRank> late{};
   // Called after each measurement with what makes the rows so far; may differ between ranks.
   std::function<void(const std::function<std::vector<ErrorRow>()>&)> progress{};
 };
@@ -30,7 +37,9 @@ struct TableRun {
   std::size_t cases{};        // rows that a longer time would have given
   std::vector<std::string> warnings;
 };
-// All ranks take part and get the same. Cases that the time does not allow have no row.
+// All ranks take part and get the same. Cases that the time does not allow have no row, nor have
+// kinds that are not simulated where the predictor has a fabric. `link` says whether rows are
+// host_bound.
 [[nodiscard]] TableRun run_table(const Predictor& predictor, const LinkEstimate& link,
                                  const Crowding& crowd, const TableOptions& options, Wire& wire,
                                  Watchdog& watchdog);

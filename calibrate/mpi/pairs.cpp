@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
+#include "base/error.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/execute/sampling.hpp"
 
@@ -88,6 +90,60 @@ PairRun run_pairs(std::optional<std::int64_t> most, const std::vector<std::uint6
     }
   }
   return run;
+}
+
+// A rank waits for what it receives before it waits for what it sends, so that a slow way out does
+// not count as a slow way in.
+std::vector<double> run_shifts(double max_seconds, Wire& wire, Watchdog& watchdog) {
+  constexpr int kTag = 10;
+  const std::uint32_t ranks = wire.ranks();
+  std::vector<float> out(static_cast<std::size_t>(kPairSizes[1]) / sizeof(float)), in = out;
+  Wire receiving(wire.group(), wire.segment_bytes());
+  std::vector<std::vector<double>> own(ranks);
+  std::vector<Block> blocks;
+  for (std::uint32_t shift = 1; shift < ranks; ++shift) {
+    Block& block = blocks.emplace_back();
+    block.what = "all ranks to rank + " + std::to_string(shift);
+    block.call = [&, shift] {
+      const auto start = std::chrono::steady_clock::now();
+      receiving.post_receive(in.data(), kPairSizes[1], (wire.rank() + ranks - shift) % ranks, kTag);
+      wire.post_send(out.data(), kPairSizes[1], (wire.rank() + shift) % ranks, kTag);
+      receiving.wait();
+      own[shift].push_back(
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      wire.wait();
+    };
+  }
+  measure(blocks, {.max_seconds = max_seconds, .seed = 6, .every_block = false}, wire, watchdog);
+  std::vector<double> medians(std::size_t{ranks} * (ranks - 1));
+  for (std::uint32_t shift = 1; shift < ranks; ++shift) {
+    if (own[shift].empty()) { // of all ranks alike
+      return {};
+    }
+    const double mine = base::median(own[shift]);
+    MPI_Allgather(&mine, 1, MPI_DOUBLE, &medians[std::size_t{shift - 1} * ranks], 1, MPI_DOUBLE,
+                  wire.group());
+  }
+  return medians;
+}
+
+SharedTimes shared_times(const PairRun& pairs, const std::vector<double>& shifts,
+                         std::uint32_t ranks) {
+  if (pairs.pairs.size() < pairs.all || shifts.empty()) {
+    throw SimulationError("a topology needs all pairs of ranks and all shifts, and --max-seconds "
+                          "did not allow them");
+  }
+  SharedTimes times{.ranks = ranks,
+                    .bytes = static_cast<double>(kPairSizes[1] - kPairSizes[0]),
+                    .alone_s = std::vector<double>(std::size_t{ranks} * ranks, 0),
+                    .shifted_s = shifts};
+  for (const PairTimes& pair : pairs.pairs) {
+    for (const auto& [src, dst] : {std::pair(pair.a, pair.b), std::pair(pair.b, pair.a)}) {
+      times.alone_s[std::size_t{src} * ranks + dst] = pair.per_byte_s() * times.bytes;
+      times.shifted_s[std::size_t{(dst + ranks - src) % ranks - 1} * ranks + dst] -= pair.small_s;
+    }
+  }
+  return times;
 }
 
 io::Json links_tree(const PairRun& run) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "calibrate/mpi/fabric_estimate.hpp"
 #include "calibrate/mpi/timed_blocks.hpp"
 #include "json/json.hpp"
 
@@ -31,6 +32,16 @@ struct PairRun {
 [[nodiscard]] PairRun run_pairs(std::optional<std::int64_t> most,
                                 const std::vector<std::uint64_t>& hosts, double max_seconds,
                                 Wire& wire, Watchdog& watchdog);
+
+// All ranks take part and get the same: medians in s of 256 KiB from rank dst - s (mod P) while
+// every rank sends to rank + s, at [(s - 1) x P + dst], until they are there. Empty where the time
+// did not allow one of them.
+[[nodiscard]] std::vector<double> run_shifts(double max_seconds, Wire& wire, Watchdog& watchdog);
+
+// What the fabric is estimated from, less the latency of each pair. Throws SimulationError where a
+// pair or a shift was not measured.
+[[nodiscard]] SharedTimes shared_times(const PairRun& pairs, const std::vector<double>& shifts,
+                                       std::uint32_t ranks);
 
 // A file of kind links with every measured pair in both directions. Pairs whose per_byte_s() is 0
 // are left out.

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <limits>
 
 #include "base/error.hpp"
 #include "coll/algorithms.hpp"
+#include "coll/evaluate/events.hpp"
 #include "coll/evaluate/max_plus.hpp"
 #include "files/profile_file.hpp"
+#include "files/topology_file.hpp"
+#include "net/fabric/placement.hpp"
+#include "net/fabric/topology.hpp"
 #include "net/profile/profile_curve.hpp"
 
 namespace stepsim::calibrate::mpi {
@@ -25,7 +30,16 @@ coll::Collective collective_of(const Kind& kind, std::uint32_t ranks, std::int64
   collective.ranks = ranks;
   collective.bytes = static_cast<double>(bytes);
   collective.links.all = predictor.link;
-  collective.links.measured = predictor.steps;
+  collective.enter_s = predictor.enter_s;
+  if (predictor.fabric) {
+    coll::LinkCost& all = collective.links.all;
+    all.per_byte_s = 0;           // bytes take the time of the fabric's links
+    all.latency_s += all.delay_s; // on a fabric no latency holds a port
+    all.delay_s = 0;
+    collective.links.fabric = predictor.fabric;
+  } else {
+    collective.links.measured = predictor.steps;
+  }
   collective.reduction_s_per_byte = predictor.gamma;
   collective.options.element_bytes = kElement;
   if (kind.algorithm == AlgorithmId::lp) {
@@ -95,6 +109,18 @@ Predictor predictor_of(const io::Json& calibration) {
   return predictor;
 }
 
+std::shared_ptr<const net::RankFabric> fabric_of(const io::Json& topology, std::uint32_t ranks) {
+  net::RankFabric fabric;
+  fabric.network =
+      std::make_shared<const net::RoutedFabric>(net::fabric_of(io::parse_topology(topology)));
+  fabric.hosts = net::place_ranks(fabric.fabric(), ranks, 1, net::PlacementRule::packed);
+  return std::make_shared<const net::RankFabric>(std::move(fabric));
+}
+
+bool simulated(const Kind& kind) {
+  return !kind.sparse && coll::find_algorithm(kind.op, kind.algorithm) != nullptr;
+}
+
 double predict(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
                const MessageOptions& options, const Predictor& predictor) {
   if (ranks < 2 || bytes == 0) {
@@ -104,13 +130,16 @@ double predict(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
       kind.algorithm == AlgorithmId::mst) {
     return binomial_at_once(ranks, bytes, predictor);
   }
-  if (!kind.sparse && coll::find_algorithm(kind.op, kind.algorithm) != nullptr) {
-    return coll::max_plus(collective_of(kind, ranks, bytes, options, predictor)).seconds;
+  if (simulated(kind)) {
+    const coll::Collective collective = collective_of(kind, ranks, bytes, options, predictor);
+    return (predictor.fabric ? coll::events(collective) : coll::max_plus(collective)).seconds;
   }
+  assert(!predictor.fabric);
   const std::vector<coll::StepMessage> messages =
       own_messages(kind, ranks, bytes, options, predictor);
   const coll::RankTimes times =
-      coll::step_times(messages, *predictor.steps, std::vector<double>(ranks));
+      coll::step_times(messages, *predictor.steps,
+                       predictor.enter_s.empty() ? std::vector<double>(ranks) : predictor.enter_s);
   return *std::ranges::max_element(times.finish_s);
 }
 
@@ -125,6 +154,7 @@ std::string bound_of(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
   }
   first.per_byte_s = 0;
   Predictor start = free;
+  start.fabric.reset(); // the steps say what is left of a message without its bytes
   start.steps = std::make_shared<const coll::MeasuredSteps>(std::move(first));
   const double all = predict(kind, ranks, bytes, options, predictor);
   const double moved = predict(kind, ranks, bytes, options, free);

@@ -9,6 +9,7 @@
 
 #include "calibrate/mpi/process_program.hpp"
 #include "coll/evaluate/measured_steps.hpp"
+#include "net/fabric/rank_fabric.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::calibrate::mpi {
@@ -18,6 +19,10 @@ struct Predictor {
   coll::LinkCost link;                              // of large messages
   double gamma{};                                   // s per byte added
   double merge_s{};                                 // merging two lists of the size to be predicted
+  // Where given, messages go through it and share its links, by `link` without its bytes; the steps
+  // are not used. Only kinds that the simulator has a schedule for.
+  std::shared_ptr<const net::RankFabric> fabric{};
+  std::vector<double> enter_s{}; // when each rank begins; empty = all at 0
   // Broadcast by mst: a rank starts the messages to all of its children at once, as MPI libraries
   // do, and not one after the other.
   bool children_at_once = false;
@@ -27,7 +32,14 @@ struct Predictor {
 // factors. Throws InputError for any other.
 [[nodiscard]] Predictor predictor_of(const io::Json& calibration);
 
-// Seconds of the collective, all ranks entering at once; 0 for one rank or no bytes.
+// A file of kind topology as the network of these ranks, in the order of its hosts.
+[[nodiscard]] std::shared_ptr<const net::RankFabric> fabric_of(const io::Json& topology,
+                                                               std::uint32_t ranks);
+
+// Whether the simulator has a schedule for it: not for broadcast and reduce by ring, nor for lists.
+[[nodiscard]] bool simulated(const Kind& kind);
+
+// Seconds of the collective from time 0; 0 for one rank or no bytes.
 [[nodiscard]] double predict(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
                              const MessageOptions& options, const Predictor& predictor);
 

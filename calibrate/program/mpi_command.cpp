@@ -10,24 +10,22 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "base/quantity.hpp"
 #include "calibrate/core/group_fit.hpp"
 #include "calibrate/mpi/library_collectives.hpp"
 #include "calibrate/mpi/measured_table.hpp"
 #include "calibrate/mpi/pairs.hpp"
 #include "calibrate/mpi/probes.hpp"
 #include "calibrate/mpi/verify.hpp"
+#include "calibrate/program/mpi_flags.hpp"
 #include "calibrate/program/mpi_text.hpp"
 #include "calibrate/program/program.hpp"
 #include "calibrate/program/table_keeper.hpp"
-#include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/version.hpp"
@@ -65,77 +63,6 @@ constexpr double kProbeShare = 0.3;
 constexpr double kPairShare = 0.15;
 constexpr double kWholeShare = 0.25; // only where the library's times are predicted
 constexpr double kLibraryShare = 0.3;
-constexpr double kMostSegment = 8 << 20; // the largest message that is measured
-constexpr std::int64_t kMostPairs = 120; // of a job without --pairs: all pairs of 16 ranks
-
-struct MpiFlags { // as typed
-  std::string table, segment = "32KiB", timeout = "60s", rate, max_seconds = "300";
-  std::string pairs, links, assume;
-  bool no_acknowledge = false;
-  bool force = false;
-  bool dense = false;
-  bool strict = false;
-};
-
-void add_flags(CLI::App& app, MpiFlags& flags) {
-  const auto add = [&](const char* name, std::string& value, const char* type, const char* text) {
-    app.add_option(name, value, text)->type_name(type);
-  };
-  add("--table", flags.table, "FILE",
-      "predicted beside measured, JSON Lines, kept while it grows; default none");
-  add("--pairs", flags.pairs, "N", "pairs of ranks to measure, at random; default all up to 120");
-  add("--links", flags.links, "FILE", "writes latency and bandwidth of the pairs; default none");
-  add("--assume", flags.assume, "LIST",
-      "algorithms that the library was told to use, such as allreduce=ring: its times are "
-      "predicted");
-  app.add_flag("--force", flags.force, "exit 0 also where the grade is fail");
-  add("--segment", flags.segment, "SIZE",
-      "messages go out in pieces of this size; also the block of lp; default 32KiB");
-  app.add_flag("--no-acknowledge", flags.no_acknowledge,
-               "tree rounds do not wait for delivery, to see the effect");
-  add("--timeout", flags.timeout, "TIME", "longest operation before all end; default 60s");
-  app.add_flag("--dense-sizes", flags.dense, "sizes by a factor of sqrt 2 instead of 2");
-  app.add_flag("--strict", flags.strict, "exit 4 where passes differ by more than 15 %");
-  add("--max-seconds", flags.max_seconds, "N",
-      "of all measurements; what is left over is said; default 300");
-  add("--rate", flags.rate, "RATE", "of the links, written into the table; default unknown");
-}
-
-// Flags after checking. `max_seconds` is the time of all measurements.
-struct Settings {
-  TableOptions table;
-  double timeout_s{}, max_seconds{};
-  std::int64_t pairs = kMostPairs;
-  std::vector<Kind> assumed;
-};
-
-// Throws UsageError. A segment is a whole number of fp32 elements, because vectors are only cut
-// between elements.
-Settings settings_of(const MpiFlags& flags) {
-  Settings settings;
-  settings.timeout_s =
-      cli::quantity("--timeout", flags.timeout, base::QuantityKind::time, io::above(0));
-  settings.max_seconds =
-      cli::quantity("--max-seconds", flags.max_seconds, base::QuantityKind::count, io::above(0));
-  const double segment =
-      cli::quantity("--segment", flags.segment, base::QuantityKind::size, io::above(0));
-  if (std::fmod(segment, kElement) != 0 || segment > kMostSegment) {
-    throw UsageError("--segment " + base::shown_value(flags.segment) +
-                     ": must be a multiple of 4 bytes, at most 8 MiB");
-  }
-  TableOptions& table = settings.table;
-  table.messages.segment_bytes = static_cast<std::int64_t>(segment);
-  table.messages.acknowledge = !flags.no_acknowledge;
-  table.dense = flags.dense;
-  if (!flags.rate.empty()) {
-    table.rate = cli::quantity("--rate", flags.rate, base::QuantityKind::rate, io::above(0));
-  }
-  if (!flags.pairs.empty()) {
-    settings.pairs = cli::count("--pairs", flags.pairs, io::at_least(1));
-  }
-  settings.assumed = parse_assumed(flags.assume);
-  return settings;
-}
 
 // 0 where the system does not tell.
 double load_average() {
@@ -155,13 +82,18 @@ std::string library_version() {
 // What was in force: nothing that names hosts or users. The variables of the library's TCP
 // transport decide when a message waits for a handshake, so that two calibrations can only be
 // compared if they agree in them; a library without them has no such key.
-io::Json transport_of(const MessageOptions& options, const Crowding& crowd, double load) {
+io::Json transport_of(const MessageOptions& options, const Crowding& crowd, double load,
+                      const std::optional<LateRank>& late) {
   io::Json tree(io::Object{{"library", library_version()},
                            {"segment_bytes", options.segment_bytes},
                            {"acknowledge", options.acknowledge},
                            {"processes", crowd.processes},
                            {"cores", crowd.cores},
                            {"load_average", load}});
+  if (late) {
+    tree.set("late_rank", std::int64_t{late->rank});
+    tree.set("late_s", late->seconds);
+  }
   for (const char* name : {"btl", "btl_tcp_eager_limit", "btl_tcp_sndbuf", "btl_tcp_rcvbuf"}) {
     if (const std::string value = control_variable(name); !value.empty()) {
       tree.set(name, value);
@@ -236,9 +168,9 @@ std::vector<std::string> warnings_of(const LinkEstimate& link, const PairRun& pa
     warnings.emplace_back("ranks share a host: the link has class host and is no network between "
                           "nodes; start one process per node");
   }
-  if (pairs.differ() && flags.links.empty()) {
-    warnings.emplace_back("pairs of ranks differ: --links FILE writes them, and one latency and "
-                          "bandwidth for all is wrong for some");
+  if (pairs.differ() && flags.links.empty() && flags.topology.empty()) {
+    warnings.emplace_back("pairs of ranks differ: --topology FILE or --links FILE writes them, and "
+                          "one latency and bandwidth for all is wrong for some");
   }
   if (pairs.pairs.size() < pairs.all) {
     warnings.push_back(std::to_string(pairs.pairs.size()) + " of " + std::to_string(pairs.all) +
@@ -249,7 +181,7 @@ std::vector<std::string> warnings_of(const LinkEstimate& link, const PairRun& pa
 
 // Results are verified before anything is timed. Predictions need the probes alone, so that the
 // collectives measured afterwards test them.
-int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
+int calibrate_and_compare(const MpiFlags& flags, const MpiSettings& settings,
                           const cli::Common& common, const Runtime& runtime) {
   const auto start = std::chrono::steady_clock::now();
   Watchdog watchdog(runtime.rank(), settings.timeout_s);
@@ -275,11 +207,20 @@ int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
     whole = run_whole_probes(probes.times, wire, watchdog, left(kWholeShare));
   }
   TableOptions options = settings.table;
-  options.transport = transport_of(options.messages, crowd, load);
+  options.transport = transport_of(options.messages, crowd, load, options.late);
   for (const Repetition& probe : probes.times.pingpong) {
     options.most_probed = std::max(options.most_probed, probe.datum.bytes);
   }
   const PairRun pairs = run_pairs(settings.pairs, hosts, left(kPairShare), wire, watchdog);
+  LinkEstimate hosts_alone = link;
+  std::optional<io::Json> topology;
+  if (!flags.topology.empty()) {
+    const FabricEstimate fabric = estimate_fabric(
+        shared_times(pairs, run_shifts(left(kPairShare), wire, watchdog), wire.ranks()));
+    // A slow link or a shared one slows the probes of all ranks, and the hosts are not to blame.
+    hosts_alone.duplex_exchange = hosts_alone.duplex_shift = fabric.host_factor;
+    topology = topology_tree(fabric);
+  }
   const LibraryRun library =
       run_library(options.most_bytes, options.dense, left(kLibraryShare), wire, watchdog);
   FileText text;
@@ -290,13 +231,20 @@ int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
   text.link_class = one_host ? "host" : "network";
   text.library = library.operations;
   text.warnings = warnings_before(options.messages, load);
-  for (std::string& warning : warnings_of(link, pairs, flags, one_host)) {
+  for (std::string& warning : warnings_of(hosts_alone, pairs, flags, one_host)) {
     text.warnings.push_back(std::move(warning));
   }
   const std::vector<std::string> said = text.warnings;
   text.warnings.insert(text.warnings.end(), probes.warnings.begin(), probes.warnings.end());
   io::Json tree = calibration_of(probes.times, link, wire.ranks(), options.messages, text);
-  const Predictor predictor = predictor_of(tree);
+  Predictor predictor = predictor_of(tree);
+  if (topology) {
+    predictor.fabric = fabric_of(*topology, wire.ranks());
+  }
+  if (options.late) {
+    predictor.enter_s.assign(wire.ranks(), 0);
+    predictor.enter_s[options.late->rank] = options.late->seconds;
+  }
   std::vector<ErrorRow> of_library;
   if (whole) {
     const Predictor of_whole = predictor_of(calibration_of(
@@ -309,7 +257,7 @@ int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
     options.progress = [&](const auto& rows) { keeper.grow(rows); };
   }
   options.max_seconds = left(1);
-  const TableRun table = run_table(predictor, link, crowd, options, wire, watchdog);
+  const TableRun table = run_table(predictor, hosts_alone, crowd, options, wire, watchdog);
 
   std::vector<std::string> unsteady = probes.warnings;
   for (const std::vector<std::string>* more : {&library.warnings, &table.warnings}) {
@@ -337,6 +285,9 @@ int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
   if (!flags.table.empty()) {
     keeper.write(table.rows);
   }
+  if (topology) {
+    cli::write_named(flags.topology, io::pretty(*topology));
+  }
   if (!flags.links.empty()) {
     cli::write_named(flags.links, io::pretty(links_tree(pairs)));
   }
@@ -355,15 +306,19 @@ int calibrate_and_compare(const MpiFlags& flags, const Settings& settings,
 int run_mpi(const cli::Invocation& invocation) {
   MpiFlags flags;
   CLI::App app;
-  add_flags(app, flags);
+  add_mpi_flags(app, flags);
   cli::Common common;
   if (!cli::parse(app, kMpiText, invocation, common)) {
     return cli::kOk;
   }
-  const Settings settings = settings_of(flags);
+  const MpiSettings settings = mpi_settings(flags);
   const Runtime runtime;
   if (runtime.ranks() < 2) {
     throw UsageError("mpi: need at least 2 processes, got 1; start with mpirun -np P");
+  }
+  if (settings.table.late && settings.table.late->rank >= runtime.ranks()) {
+    throw UsageError("--late " + base::shown_value(flags.late) + ": the rank must be 0 .. " +
+                     std::to_string(runtime.ranks() - 1));
   }
   try {
     return calibrate_and_compare(flags, settings, common, runtime);

@@ -16,9 +16,9 @@
 namespace stepsim::coll {
 namespace {
 
-using Findings = std::vector<Finding>;
+using FoundIn = std::vector<Finding>;
 
-void check_elements(Findings& findings, const Compression& compression, double bytes) {
+void check_elements(FoundIn& findings, const Compression& compression, double bytes) {
   const auto value = static_cast<double>(compression.value_bytes);
   if (std::fmod(bytes, value) != 0) {
     findings.push_back({"bytes", base::shortest(bytes) + " bytes is not a whole number of " +
@@ -37,7 +37,7 @@ void check_elements(Findings& findings, const Compression& compression, double b
 }
 
 // Shapes cut the gradient into matrices; together they are all of it.
-void check_shapes(Findings& findings, const std::vector<MatrixShape>& shapes,
+void check_shapes(FoundIn& findings, const std::vector<MatrixShape>& shapes,
                   std::int64_t elements) {
   std::int64_t values = 0;
   for (const MatrixShape& shape : shapes) {
@@ -50,7 +50,7 @@ void check_shapes(Findings& findings, const std::vector<MatrixShape>& shapes,
 }
 
 // What depends on the ranks and nodes, so that no schema can say it.
-void check_method(Findings& findings, const Compression& compression, const Collective& base) {
+void check_method(FoundIn& findings, const Compression& compression, const Collective& base) {
   const CompressionRow& method = row(compression.method);
   if (has_key(method, "allgather") &&
       compression.allgather == SparseAllgather::recursive_doubling &&
@@ -84,7 +84,7 @@ std::vector<Finding> validate(const Compression& compression,
                               const std::vector<MatrixShape>& shapes, const Collective& base,
                               AskedMethod asked) {
   // Of an impossible base nothing more is said: the checks of the method divide by its values.
-  Findings findings = validate(base);
+  FoundIn findings = validate(base);
   if (!findings.empty()) {
     return findings;
   }

@@ -8,6 +8,7 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/choose.hpp"
+#include "coll/formula/blocks.hpp"
 #include "coll/formula/uniform.hpp"
 #include "coll/method.hpp"
 #include "coll/schedule/schedule.hpp"
@@ -42,7 +43,6 @@ bool searches_blocks(const Collective& collective) {
 }
 
 double of_search(const Collective& collective, Method method) {
-  constexpr double kSmallestBlock = 4096;
   const auto ranks = static_cast<double>(collective.ranks);
   const LinkCost& link = collective.links.all;
   const double most = std::max(1.0, collective.bytes / kSmallestBlock);

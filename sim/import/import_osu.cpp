@@ -19,7 +19,7 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOperations{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTitledOperations{{
     {"Allreduce", "allreduce"},
     {"Broadcast", "broadcast"},
     {"Bcast", "broadcast"},
@@ -54,7 +54,7 @@ Title read_title(std::string_view line, const std::string& file) {
   if (subject == "Latency") {
     return {"pingpong", true};
   }
-  for (const auto& [name, op] : kOperations) {
+  for (const auto& [name, op] : kTitledOperations) {
     if (name == subject) {
       return {std::string(op), true};
     }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kLanes = 32;
 // Relative. Without a start-up two messages in a row take as long as one, and rounding alone would
 // decide: a message is split where that gains more than this.
-constexpr double kTie = 1e-12;
+constexpr double kLeastGain = 1e-12;
 using Lanes = std::array<double, kLanes>;
 
 STEPSIM_VECTOR_CLONES
@@ -99,7 +99,7 @@ void optimal_lockstep(const BatchItems& items, const Lanes& startup, const Lanes
     for (std::size_t k = 0; k < kLanes; ++k) {
       const double from_ready = ready + (startup[k] + per_byte[k] * (sum - sent[k]));
       const double from_next = next_finish[k] + (startup[k] + per_byte[k] * (sum - next_sum[k]));
-      const double best = from_next < from_ready * (1 - kTie) ? from_next : from_ready;
+      const double best = from_next < from_ready * (1 - kLeastGain) ? from_next : from_ready;
       row[k] = best;
       next_finish[k] = next_finish[k] == kUnknown ? best : next_finish[k]; // J + 1 = i
     }
@@ -153,7 +153,7 @@ double optimal_scan(const BatchItems& items, const LinearCost& cost, double* fin
     std::size_t from = per_byte > 0 || finish[0] > ready ? j : 0;
     if (j + 1 < i) {
       const double next = finish[j + 1] + (startup + per_byte * (sum[i] - sum[j + 1]));
-      const bool gains = next < best * (1 - kTie);
+      const bool gains = next < best * (1 - kLeastGain);
       from = gains ? j + 1 : from;
       best = gains ? next : best;
     }

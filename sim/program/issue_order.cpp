@@ -7,8 +7,6 @@
 namespace stepsim::program {
 namespace {
 
-constexpr std::uint32_t kNone = kAllRanks;
-
 StreamLists lists_of(const Program& program, std::uint32_t begin, std::uint32_t end) {
   StreamLists lists;
   lists.first.assign(program.streams.size() + 1, 0);
@@ -26,8 +24,8 @@ StreamLists lists_of(const Program& program, std::uint32_t begin, std::uint32_t 
 
 // The operation before each one on its stream, where the stream starts them in issue order.
 std::vector<std::uint32_t> predecessors(const Program& program) {
-  std::vector<std::uint32_t> before(program.iteration_size(), kNone);
-  std::vector<std::uint32_t> last(program.streams.size(), kNone);
+  std::vector<std::uint32_t> before(program.iteration_size(), kAllRanks);
+  std::vector<std::uint32_t> last(program.streams.size(), kAllRanks);
   for (std::uint32_t o = 0; o < before.size(); ++o) {
     const std::uint32_t stream = program.operations[o].stream;
     if (program.streams[stream].discipline != Discipline::priority) {
@@ -47,7 +45,7 @@ void visit_needs(const Program& program, const std::vector<std::uint32_t>& befor
       visit(wait.operation);
     }
   }
-  if (before[o] != kNone) {
+  if (before[o] != kAllRanks) {
     visit(before[o]);
   }
 }
@@ -70,14 +68,14 @@ std::vector<std::uint32_t> find_cycle(const Program& program,
                                       const std::vector<std::uint32_t>& open_needs) {
   const auto left = std::ranges::find_if(open_needs, [](std::uint32_t n) { return n > 0; });
   std::vector<std::uint32_t> walk;
-  std::vector<std::uint32_t> place(open_needs.size(), kNone);
+  std::vector<std::uint32_t> place(open_needs.size(), kAllRanks);
   auto o = static_cast<std::uint32_t>(left - open_needs.begin());
-  while (place[o] == kNone) {
+  while (place[o] == kAllRanks) {
     place[o] = static_cast<std::uint32_t>(walk.size());
     walk.push_back(o);
-    std::uint32_t need = kNone;
+    std::uint32_t need = kAllRanks;
     visit_needs(program, before, o, [&](std::uint32_t other) {
-      if (open_needs[other] > 0 && need == kNone) {
+      if (open_needs[other] > 0 && need == kAllRanks) {
         need = other;
       }
     });

@@ -139,7 +139,7 @@ struct Row {
 };
 
 // A key may have several rows with different conditions: at most one of them holds.
-constexpr std::array kRows{
+constexpr std::array kDefaultRows{
     Row{"/cluster/intra_network", exchanges, true},
     Row{"/cluster/nics_per_node", crosses_interfaces, true},
     Row{"/cluster/nvlink_domain_nodes", nullptr},
@@ -269,7 +269,7 @@ private:
       return;
     }
     bool known = false;
-    for (const Row& row : kRows) {
+    for (const Row& row : kDefaultRows) {
       known = known || row.pointer == key;
       if (row.pointer == key && (row.applies == nullptr || row.applies(scenario_))) {
         const std::string reason(row.reason.empty() ? reason_of(key) : row.reason);

@@ -17,7 +17,7 @@ std::string node_word(const Scenario& s) {
   return "collective " + std::string(collective_word(s.communication));
 }
 bool is_collnet(const Scenario& s) { return s.communication.collective == coll::kCollnet; }
-bool adds_in_node(const Scenario& s) {
+bool may_add_in_node(const Scenario& s) {
   const coll::AlgorithmId id = s.communication.collective;
   return id == coll::kNvls || id == coll::kNvlsTree || id == coll::AlgorithmId::automatic ||
          (is_collnet(s) && s.communication.options.intra_algorithm == coll::kNvls);
@@ -46,7 +46,7 @@ constexpr std::array kNodeRules{
             "the collective is hierarchical_leader, or collnet and the value nvls",
             [](const Scenario& s) {
               return s.communication.collective == coll::AlgorithmId::hierarchical_leader ||
-                     (is_collnet(s) && adds_in_node(s));
+                     (is_collnet(s) && may_add_in_node(s));
             },
             [](const Scenario& s) {
               return is_collnet(s) ? std::string(coll::kCollnetInside) : node_word(s);
@@ -54,11 +54,11 @@ constexpr std::array kNodeRules{
     KeyRule{"/cluster/nvls_Bps",
             "the collective adds in the switch of a node (nvls, nvls_tree, collnet with "
             "intra_algorithm nvls), or is auto",
-            adds_in_node, node_word},
+            may_add_in_node, node_word},
     KeyRule{"/cluster/nvls_startup_s", "nvls_Bps has a meaning and is given",
-            [](const Scenario& s) { return adds_in_node(s) && s.cluster.nvls; },
+            [](const Scenario& s) { return may_add_in_node(s) && s.cluster.nvls; },
             [](const Scenario& s) {
-              return adds_in_node(s) ? std::string("a cluster without nvls_Bps") : node_word(s);
+              return may_add_in_node(s) ? std::string("a cluster without nvls_Bps") : node_word(s);
             }},
     KeyRule{"/cluster/switch_latency_s", "the collective is collnet", is_collnet, node_word},
     KeyRule{"/cluster/nvlink_domain_nodes",

@@ -10,7 +10,7 @@ namespace {
 constexpr double kMultiprocessors = 132;
 constexpr double kChannels = 16;
 
-constexpr std::array kRows{
+constexpr std::array kOverlapRows{
     OverlapRow{"V100-PCIe/NCCL-2.4+TCP-10GbE", 2.26, "derived",
                "fitted to 18 measured steps of three networks on 16 V100; the version of the "
                "library is an assumption"},
@@ -24,11 +24,11 @@ constexpr std::array kRows{
 
 } // namespace
 
-std::span<const OverlapRow> overlap_rows() { return kRows; }
+std::span<const OverlapRow> overlap_rows() { return kOverlapRows; }
 
 std::vector<std::string_view> overlap_names() {
   std::vector<std::string_view> names;
-  for (const OverlapRow& row : kRows) {
+  for (const OverlapRow& row : kOverlapRows) {
     names.push_back(row.name);
   }
   return names;

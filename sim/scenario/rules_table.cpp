@@ -7,6 +7,7 @@
 #include "coll/schedule/in_switch.hpp"
 #include "scenario/local_rules.hpp"
 #include "scenario/node_rules.hpp"
+#include "scenario/rule_words.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/server_rules.hpp"
 #include "scenario/sharding_rules.hpp"
@@ -36,7 +37,6 @@ bool has_two_levels(const Scenario& s) { return s.cluster.intra && s.cluster.gpu
 bool is_hierarchical(const Scenario& s) {
   return coll::has_level_algorithms(s.communication.collective);
 }
-bool is_sync(const Scenario& s) { return s.training.algorithm == TrainingAlgorithm::sync_sgd; }
 bool is_server(const Scenario& s) {
   return s.training.algorithm == TrainingAlgorithm::parameter_server;
 }
@@ -75,9 +75,6 @@ std::string collective_word(const Scenario& s) {
 // In the word of the file: calibrated is no algorithm.
 std::string asked_collective(const Scenario& s) {
   return "collective " + std::string(collective_word(s.communication));
-}
-std::string training_word(const Scenario& s) {
-  return std::string(kTrainingAlgorithms[s.training.algorithm]);
 }
 std::string transport_word(const Scenario& s) {
   return "transport " + std::string(net::kTransportKinds[transport_of(s)]);

@@ -4,11 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "scenario/rule_words.hpp"
+
 namespace stepsim::study {
 
 namespace {
 
-bool is_sync(const Scenario& s) { return s.training.algorithm == TrainingAlgorithm::sync_sgd; }
 bool shards(const Scenario& s) {
   return s.training.sharding.strategy != ShardingStrategy::none || !is_sync(s);
 }
@@ -22,9 +23,6 @@ bool gathers_again(const Scenario& s) {
   return s.training.sharding.reshard_after_forward || !units(s) || !is_sync(s);
 }
 
-std::string training_word(const Scenario& s) {
-  return std::string(kTrainingAlgorithms[s.training.algorithm]);
-}
 std::string sharding_word(const Scenario& s) {
   return "sharding " + std::string(kShardingStrategies[s.training.sharding.strategy]);
 }
@@ -60,7 +58,7 @@ constexpr std::array<std::string_view, 14> kUnitKeys{"/training/sharding/preset"
                                                      "/training/sharding/keep_last",
                                                      "/training/sharding/communicators"};
 
-constexpr std::array kRules{
+constexpr std::array kShardingRules{
     KeyRule{"/training/micro_batches", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/training/sharding", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/training/accumulation_exchange", "the algorithm is sync_sgd", is_sync, training_word},
@@ -110,7 +108,7 @@ constexpr std::array kRules{
 } // namespace
 
 void add_sharding_rules(std::vector<KeyRule>& all) {
-  all.insert(all.end(), kRules.begin(), kRules.end());
+  all.insert(all.end(), kShardingRules.begin(), kShardingRules.end());
   for (const std::string_view pointer : kShardedKeys) {
     all.push_back({pointer, "anything is sharded", shards, sharding_word});
   }

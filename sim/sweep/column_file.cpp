@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
+#include "sweep/sweep_output.hpp"
 #include "json/json_text.hpp"
 
 namespace stepsim::study {
@@ -19,7 +20,6 @@ namespace {
 
 constexpr std::int64_t kMostWaiting = 8192; // points
 constexpr std::chrono::milliseconds kFlushInterval{200};
-constexpr std::chrono::seconds kSyncInterval{5};
 
 template <class Number>
 void append_numbers(std::string& out, const std::vector<Number>& numbers, std::size_t size) {

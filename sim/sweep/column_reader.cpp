@@ -17,7 +17,7 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr std::size_t kBlock = 4096; // points
+constexpr std::size_t kPointsAtOnce = 4096;
 constexpr std::size_t kMostHeader = std::size_t{1} << 28;
 constexpr std::size_t kMostWords = std::size_t{1} << 30; // bytes
 constexpr std::string_view kBegin = "PK\x03\x04";
@@ -236,7 +236,7 @@ void ColumnReader::rewind() {
     column.crc = io::crc32_of(layout_->column_head(column.index));
   }
   // Columns that are not there hold nulls.
-  columns_->resize(block_, kBlock);
+  columns_->resize(block_, kPointsAtOnce);
   for (std::size_t c = 0; c < columns_->columns().size(); ++c) {
     ColumnCells& cells = block_.columns[c];
     std::ranges::fill(cells.numbers, std::numeric_limits<double>::quiet_NaN());
@@ -279,7 +279,7 @@ void ColumnReader::read_cells(Column& column, std::size_t size) {
 
 void ColumnReader::read_block() {
   const auto size = static_cast<std::size_t>(
-      std::min<std::int64_t>(static_cast<std::int64_t>(kBlock), state_.points - read_));
+      std::min<std::int64_t>(static_cast<std::int64_t>(kPointsAtOnce), state_.points - read_));
   for (Column& column : open_) {
     read_cells(column, size);
   }

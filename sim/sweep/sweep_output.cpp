@@ -21,8 +21,6 @@ namespace stepsim::study {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 18;
-// A crash of the machine loses at most so much work; syncing every block would slow sweeps down.
-constexpr std::chrono::seconds kSyncInterval{5};
 
 // The value of "key" in the flat text of a header, up to the next comma or brace.
 std::string_view header_value(std::string_view header, std::string_view key) {

@@ -16,6 +16,9 @@
 
 namespace stepsim::study {
 
+// A crash of the machine loses at most so much work; syncing every block would slow sweeps down.
+inline constexpr std::chrono::seconds kSyncInterval{5};
+
 // A growing file, or a string in memory.
 class SweepOutput {
 public:

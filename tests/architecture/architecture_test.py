@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """What the compiler does not check: includes go down the floors, third-party headers stay in their
-one place, no words of unfinished work, house rules of style, one header per file.
+one place, no words of unfinished work, house rules of style, one header per file, names of a floor.
 
-usage: architecture_test.py includes|rules|words|sizes|headers [SOURCE_DIR]
+usage: architecture_test.py includes|rules|words|sizes|headers|names [SOURCE_DIR]
 Prints every violation as FILE:LINE: message; exit 1 if there is one.
 """
 import pathlib
@@ -226,7 +226,41 @@ def check_headers(root):
             yield f"{paths[0]}:1: {', '.join(paths[1:])}: two files have one name"
 
 
-CHECKS = {"includes": check_includes, "rules": check_rules, "words": check_words,
+# What a line at the left margin of an unnamed namespace declares: a type, an alias, a constant, or a
+# function with its parameters.
+DECLARED = re.compile(
+    r"(?:template\s*<[^\n]*>\s*)?(?:struct|class|enum class|enum)\s+(\w+)"
+    r"|using\s+(\w+)\s*="
+    r"|(?:inline\s+|static\s+)?(?:constexpr|const)\s+[^(=;{]*?\b(\w+)\s*(?:=|\{|;)"
+    r"|(?:\[\[[\w:]+\]\]\s*)*[\w:<>,&*\s]+?[\s&*](\w+)\(([^;]*?)\)\s*(?:const\s*)?(?:->.*)?\{?", re.S)
+
+
+def unnamed_names(text):
+    """(line, name, types of the parameters) of what stands in unnamed namespaces."""
+    for match in re.finditer(r"^namespace \{\n", text, re.M):
+        end = text.find("\n} // namespace\n", match.end())
+        body = text[match.end():end]
+        for start in re.finditer(r"^(?=[A-Za-z\[])(?!namespace|public|private|protected)", body, re.M):
+            found = DECLARED.match(body[start.start():start.start() + 600])
+            if found:
+                types = [part.split() for part in (found[5] or "").split(",")]
+                yield (text.count("\n", 0, match.end() + start.start()) + 1,
+                       found[1] or found[2] or found[3] or found[4],
+                       tuple(" ".join(words[:-1] if len(words) > 1 else words) for words in types))
+
+
+def check_names(root):
+    """Names in unnamed namespaces are unique within a floor, whose files are compiled together."""
+    places = {}
+    for path in sources(root, "sim", suffixes=(".cpp",)):
+        relative = path.relative_to(root)
+        for number, name, types in unnamed_names(path.read_text(encoding="utf-8")):
+            first = places.setdefault((relative.parts[1], name, types), f"{relative}:{number}")
+            if not first.startswith(f"{relative}:"):
+                yield f"{relative}:{number}: {name} stands in {first} too"
+
+
+CHECKS = {"names": check_names, "includes": check_includes, "rules": check_rules, "words": check_words,
           "sizes": check_sizes, "headers": check_headers}
 
 

@@ -45,6 +45,26 @@ class Includes(unittest.TestCase):
                                    '#include "ring.hpp"\n')), 1)
 
 
+class Names(unittest.TestCase):
+    def names(self, first, second):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, line in (("a", first), ("b", second)):
+                path = pathlib.Path(folder, f"sim/coll/{name}.cpp")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(f"namespace stepsim::coll {{\nnamespace {{\n\n{line}\n\n"
+                                "} // namespace\n} // namespace stepsim::coll\n")
+            return list(checks.check_names(pathlib.Path(folder)))
+
+    def test_a_name_that_two_files_of_a_floor_have_is_found(self):
+        for line in ("constexpr int kMost = 3;", "using Row = int;", "struct Row {\n  int a;\n};",
+                     "double half(double x) {\n  return x / 2;\n}"):
+            self.assertEqual(len(self.names(line, line)), 1, line)
+
+    def test_overloads_and_local_names_pass(self):
+        self.assertEqual(self.names("int f(int a) {\n  const int b = a;\n  return b;\n}",
+                                    "int f(double a) {\n  const int b = 1;\n  return b;\n}"), [])
+
+
 class Rules(unittest.TestCase):
     def rule(self, floor, line):
         return found(checks.check_rules, f"sim/{floor}/a.cpp",

@@ -136,113 +136,113 @@ Warnings check_result(const io::Json& tree, study::Files& files) {
 }
 
 // `key` is one that no other kind has at its top; "" for kinds that cannot be told that way.
-struct Kind {
+struct CheckedKind {
   std::string_view name;
   std::string_view key; // tells the kind of a file that does not say it
   Warnings (*check)(const io::Json&, study::Files&);
 };
 
-constexpr std::array kKinds{
-    Kind{"scenario", "workload", check_scenario},
-    Kind{"sweep", "axes", check_sweep},
-    Kind{"result", "", check_result},
-    Kind{"trace", "layers", check_trace},
-    Kind{"model", "",
-         [](const io::Json& tree, study::Files&) -> Warnings {
-           (void)io::parse_model(tree);
-           return {};
-         }},
-    Kind{"collective", "op",
-         [](const io::Json& tree, study::Files& files) -> Warnings {
-           (void)study::parse_collective(tree, files);
-           return {};
-         }},
-    Kind{"flows", "flows",
-         [](const io::Json& tree, study::Files& files) {
-           return Warnings(study::parse_flows(tree, files).warnings);
-         }},
-    Kind{"topology", "hosts",
-         [](const io::Json& tree, study::Files&) -> Warnings {
-           (void)io::parse_topology(tree);
-           return {};
-         }},
-    Kind{"library_calibration", "parameters",
-         [](const io::Json& tree, study::Files&) {
-           return Warnings(io::parse_library_calibration(tree).warnings);
-         }},
-    Kind{"node_preset", "ring_Bps",
-         [](const io::Json& tree, study::Files&) -> Warnings {
-           (void)io::parse_node_preset(tree);
-           return {};
-         }},
-    Kind{"network_calibration", "label",
-         [](const io::Json& tree, study::Files&) {
-           return Warnings(io::parse_profile(tree).warnings);
-         }},
-    Kind{"samples", "sets",
-         [](const io::Json& tree, study::Files&) {
-           return Warnings(io::parse_samples(tree).warnings);
-         }},
-    Kind{"measured_steps", "rows",
-         [](const io::Json& tree, study::Files& files) -> Warnings {
-           (void)study::read_measured_steps(tree, files, "");
-           return {};
-         }},
-    Kind{"overlap", "compute",
-         [](const io::Json& tree, study::Files&) -> Warnings {
-           (void)io::parse_overlap(tree);
-           return {};
-         }},
-    Kind{"measured_training", "",
-         [](const io::Json& tree, study::Files&) -> Warnings {
-           (void)io::parse_measured(tree);
-           return {};
-         }},
-    Kind{"problem", "ready_s", check_problem},
-    Kind{"program", "operations",
-         [](const io::Json& tree, study::Files& files) {
-           return Warnings(
-               study::parse_program(study::with_short_forms_expanded(tree), files).warnings);
-         }},
-    Kind{"sparse_semantics", "gradients", check_semantics},
-    Kind{"compression_breakeven", "gradient_bytes",
-         [](const io::Json& tree, study::Files& files) {
-           return Warnings(study::parse_breakeven(tree, files).warnings);
-         }},
-    Kind{"cost", "table",
-         [](const io::Json& tree, study::Files&) -> Warnings {
-           (void)io::parse_cost(tree);
-           return {};
-         }},
-    Kind{"reproduction", "figures",
-         [](const io::Json& tree, study::Files&) -> Warnings {
-           (void)reproduce::parse_reproduction(tree);
-           return {};
-         }},
-    Kind{"links", "links",
-         [](const io::Json& tree, study::Files&) -> Warnings {
-           (void)io::parse_links(tree, std::nullopt);
-           return {};
-         }},
+constexpr std::array kCheckedKinds{
+    CheckedKind{"scenario", "workload", check_scenario},
+    CheckedKind{"sweep", "axes", check_sweep},
+    CheckedKind{"result", "", check_result},
+    CheckedKind{"trace", "layers", check_trace},
+    CheckedKind{"model", "",
+                [](const io::Json& tree, study::Files&) -> Warnings {
+                  (void)io::parse_model(tree);
+                  return {};
+                }},
+    CheckedKind{"collective", "op",
+                [](const io::Json& tree, study::Files& files) -> Warnings {
+                  (void)study::parse_collective(tree, files);
+                  return {};
+                }},
+    CheckedKind{"flows", "flows",
+                [](const io::Json& tree, study::Files& files) {
+                  return Warnings(study::parse_flows(tree, files).warnings);
+                }},
+    CheckedKind{"topology", "hosts",
+                [](const io::Json& tree, study::Files&) -> Warnings {
+                  (void)io::parse_topology(tree);
+                  return {};
+                }},
+    CheckedKind{"library_calibration", "parameters",
+                [](const io::Json& tree, study::Files&) {
+                  return Warnings(io::parse_library_calibration(tree).warnings);
+                }},
+    CheckedKind{"node_preset", "ring_Bps",
+                [](const io::Json& tree, study::Files&) -> Warnings {
+                  (void)io::parse_node_preset(tree);
+                  return {};
+                }},
+    CheckedKind{"network_calibration", "label",
+                [](const io::Json& tree, study::Files&) {
+                  return Warnings(io::parse_profile(tree).warnings);
+                }},
+    CheckedKind{"samples", "sets",
+                [](const io::Json& tree, study::Files&) {
+                  return Warnings(io::parse_samples(tree).warnings);
+                }},
+    CheckedKind{"measured_steps", "rows",
+                [](const io::Json& tree, study::Files& files) -> Warnings {
+                  (void)study::read_measured_steps(tree, files, "");
+                  return {};
+                }},
+    CheckedKind{"overlap", "compute",
+                [](const io::Json& tree, study::Files&) -> Warnings {
+                  (void)io::parse_overlap(tree);
+                  return {};
+                }},
+    CheckedKind{"measured_training", "",
+                [](const io::Json& tree, study::Files&) -> Warnings {
+                  (void)io::parse_measured(tree);
+                  return {};
+                }},
+    CheckedKind{"problem", "ready_s", check_problem},
+    CheckedKind{"program", "operations",
+                [](const io::Json& tree, study::Files& files) {
+                  return Warnings(
+                      study::parse_program(study::with_short_forms_expanded(tree), files).warnings);
+                }},
+    CheckedKind{"sparse_semantics", "gradients", check_semantics},
+    CheckedKind{"compression_breakeven", "gradient_bytes",
+                [](const io::Json& tree, study::Files& files) {
+                  return Warnings(study::parse_breakeven(tree, files).warnings);
+                }},
+    CheckedKind{"cost", "table",
+                [](const io::Json& tree, study::Files&) -> Warnings {
+                  (void)io::parse_cost(tree);
+                  return {};
+                }},
+    CheckedKind{"reproduction", "figures",
+                [](const io::Json& tree, study::Files&) -> Warnings {
+                  (void)reproduce::parse_reproduction(tree);
+                  return {};
+                }},
+    CheckedKind{"links", "links",
+                [](const io::Json& tree, study::Files&) -> Warnings {
+                  (void)io::parse_links(tree, std::nullopt);
+                  return {};
+                }},
 };
 
 // The kind that the file says. Without the key `kind` the first row whose own key is present
 // decides, so that files of other programs, which may lack it, can be checked. Null after an error,
 // which is then among those of `checked`.
-const Kind* kind_of(const io::Json& tree, Checked& checked) {
+const CheckedKind* kind_of(const io::Json& tree, Checked& checked) {
   const io::Json* word = tree.find("kind");
   if (word == nullptr) {
-    const auto found = std::ranges::find_if(kKinds, [&](const Kind& kind) {
+    const auto found = std::ranges::find_if(kCheckedKinds, [&](const CheckedKind& kind) {
       return !kind.key.empty() && tree.find(kind.key) != nullptr;
     });
-    if (found != kKinds.end()) {
+    if (found != kCheckedKinds.end()) {
       return &*found;
     }
     checked.errors.push_back({std::string(tree.file()), "/kind", "required: which kind of file"});
     return nullptr;
   }
   std::vector<std::string_view> known;
-  for (const Kind& kind : kKinds) {
+  for (const CheckedKind& kind : kCheckedKinds) {
     if (word->is_string() && word->as_string() == kind.name) {
       return &kind;
     }
@@ -268,7 +268,7 @@ Checked check_file(const std::string& name, study::Files& files) {
     if (tree.is_array()) { // bytes per rank of `collective --sizes`
       checked.kind = "sizes";
       (void)io::parse_sizes(tree, std::nullopt);
-    } else if (const Kind* kind = kind_of(tree, checked)) {
+    } else if (const CheckedKind* kind = kind_of(tree, checked)) {
       checked.kind = kind->name;
       checked.warnings = kind->check(tree, files);
     }

@@ -67,16 +67,16 @@ constexpr std::array kInitFlags{
 };
 constexpr std::string_view kVariability = "--variability";
 
-using Texts = std::array<std::string, kInitFlags.size()>; // as typed, "" = not given
+using TypedFlags = std::array<std::string, kInitFlags.size()>; // as typed, "" = not given
 
-const std::string& typed(const Texts& texts, std::string_view flag) {
+const std::string& typed(const TypedFlags& texts, std::string_view flag) {
   const auto* found = std::ranges::find(kInitFlags, flag, &KeyFlag::flag);
   assert(found != kInitFlags.end() && "the flag is in the table");
   return texts[static_cast<std::size_t>(found - kInitFlags.begin())];
 }
 
 // What only goes together, before anything is read.
-void check_flags(const Texts& texts) {
+void check_flags(const TypedFlags& texts) {
   const bool model = !typed(texts, "--model").empty();
   if (model && !typed(texts, "--trace").empty()) {
     throw UsageError("--trace and --model: give one of them, both hold the layer times");
@@ -127,7 +127,7 @@ void refuse_existing(const Common& common) {
   }
 }
 
-io::Json given_keys(const Texts& texts, const std::string& variability, bool accept_estimate) {
+io::Json given_keys(const TypedFlags& texts, const std::string& variability, bool accept_estimate) {
   io::Json tree{io::Object{}};
   for (std::size_t i = 0; i < kInitFlags.size(); ++i) {
     if (!texts[i].empty()) {
@@ -163,7 +163,7 @@ std::string summary(const study::FirstScenario& first, const std::string& output
 } // namespace
 
 int init(const Invocation& invocation) {
-  Texts texts;
+  TypedFlags texts;
   std::string variability;
   CLI::App app;
   for (std::size_t i = 0; i < kInitFlags.size(); ++i) {

@@ -131,9 +131,9 @@ void require_parent(const fs::path& folder) {
   }
 }
 
-using Texts = std::map<std::string, std::string>; // by file, relative to the folder
+using FileTexts = std::map<std::string, std::string>; // by file, relative to the folder
 
-void add_pictures(Texts& texts, const Reproduced& result, const std::string& folder) {
+void add_pictures(FileTexts& texts, const Reproduced& result, const std::string& folder) {
   for (const reproduce::FigureOf& figure : result.paper.figures) {
     if (figure.not_drawn.empty()) {
       texts[folder + figure.id + ".svg"] =
@@ -143,7 +143,7 @@ void add_pictures(Texts& texts, const Reproduced& result, const std::string& fol
 }
 
 void write_folder(const Reproduced& result, const fs::path& folder) {
-  Texts texts;
+  FileTexts texts;
   add_pictures(texts, result, "");
   texts["claims.json"] = io::pretty(reproduce::claims_tree(result.paper, result.decided));
   texts[result.paper.name + ".md"] =
@@ -154,8 +154,8 @@ void write_folder(const Reproduced& result, const fs::path& folder) {
 }
 
 // What docs/ holds of the papers, by path below it.
-Texts pages_of(const std::vector<Reproduced>& results, bool all) {
-  Texts texts;
+FileTexts pages_of(const std::vector<Reproduced>& results, bool all) {
+  FileTexts texts;
   std::vector<reproduce::PaperClaims> papers;
   for (const Reproduced& each : results) {
     add_pictures(texts, each, "images/reproduce/");
@@ -189,7 +189,7 @@ std::string difference(std::string_view committed, std::string_view now) {
 }
 
 // 0 where the committed files are what is written now, else 4 and the first difference.
-int check_pages(const Texts& texts, const fs::path& docs, const Common& common) {
+int check_pages(const FileTexts& texts, const fs::path& docs, const Common& common) {
   for (const auto& [name, text] : texts) {
     const std::string path = (docs / name).string();
     std::error_code error;

@@ -9,7 +9,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr std::string_view kHead = R"(<!doctype html>
+constexpr std::string_view kPageHead = R"(<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -70,7 +70,7 @@ std::string percent_encoded(std::string_view content) {
 
 } // namespace
 
-HtmlPage::HtmlPage(std::string_view title) : out_(kHead) {
+HtmlPage::HtmlPage(std::string_view title) : out_(kPageHead) {
   out_ += "<title>" + shown(title) + "</title>\n";
   out_.append(kStyle);
   out_ += "<h1>" + shown(title) + "</h1>\n";

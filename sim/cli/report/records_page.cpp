@@ -23,9 +23,9 @@ namespace stepsim::cli {
 namespace {
 
 // What the figure shows, the first that the records have.
-constexpr std::array<std::string_view, 7> kShown{"samples_per_s",    "speedup",       "busbw_Bps",
-                                                 "iteration_time_s", "closed_form_s", "max_plus_s",
-                                                 "events_s"};
+constexpr std::array<std::string_view, 7> kShownFigures{
+    "samples_per_s", "speedup",    "busbw_Bps", "iteration_time_s",
+    "closed_form_s", "max_plus_s", "events_s"};
 
 bool is_figure(std::string_view key) {
   constexpr std::array<std::string_view, 8> kOthers{"record", "point", "status",      "method",
@@ -145,11 +145,11 @@ private:
         x_ = name;
       }
     }
-    const auto shown = std::ranges::find_if(kShown, [&](std::string_view key) {
+    const auto shown = std::ranges::find_if(kShownFigures, [&](std::string_view key) {
       return std::ranges::any_of(rows_.rows,
                                  [&](const PlotRow& row) { return cell_of(row, key).is_number(); });
     });
-    y_ = shown == kShown.end() ? "" : *shown;
+    y_ = shown == kShownFigures.end() ? "" : *shown;
     if (y_.empty()) {
       x_.clear();
     }

@@ -23,7 +23,7 @@ constexpr std::array<Category, plot::kRanks> kCategories{{{"forward", "forward"}
                                                           {"update", "update"},
                                                           {"", "other computing"}}};
 
-std::string milliseconds(double seconds) { return base::readable_seconds(seconds); }
+std::string readable(double seconds) { return base::readable_seconds(seconds); }
 
 plot::Axis time_axis() {
   return {.title = "time", .unit = "ms", .scale = plot::Scale::linear, .low = 0.0};
@@ -48,7 +48,7 @@ std::optional<plot::Figure> time_bar(const study::Summary& summary) {
     panel.lanes.parts.push_back(name);
     if (seconds > 0) {
       lane.spans.push_back({at * kMs, (at + seconds) * kMs, panel.lanes.parts.size() - 1,
-                            milliseconds(seconds), name + ": " + milliseconds(seconds)});
+                            readable(seconds), name + ": " + readable(seconds)});
       at += seconds;
     }
   };
@@ -90,7 +90,7 @@ std::optional<plot::Figure> timeline_figure(const engine::Timeline& timeline) {
                                                               : span.name;
     lane->second.spans.push_back(
         {span.start.value * kMs, span.end.value * kMs, part, text,
-         message ? span.name + ": " + milliseconds(span.end.value - span.start.value) : ""});
+         message ? span.name + ": " + readable(span.end.value - span.start.value) : ""});
   }
   plot::Panel panel;
   std::array<std::size_t, plot::kRanks> place{}; // of a category among those shown

@@ -116,7 +116,7 @@ void require_format(const CommandText& text, Common& common) {
   }
   if (!common.format.empty()) {
     std::array<std::string_view, kEveryFormat.size()> words;
-    std::ranges::transform(kEveryFormat, words.begin(), word_of);
+    std::ranges::transform(kEveryFormat, words.begin(), [](Format each) { return word_of(each); });
     require_word("--format", common.format, words);
   }
   const Format format = format_of(common, text.formats.front());
@@ -183,7 +183,8 @@ void refuse_common_files(const CLI::App& app) {
 // --format wins over --json, and both over the name of the file.
 Format format_of(const Common& common, Format fallback) {
   if (!common.format.empty()) {
-    return *std::ranges::find(kEveryFormat, common.format, word_of);
+    return *std::ranges::find(kEveryFormat, common.format,
+                              [](Format each) { return word_of(each); });
   }
   if (common.json) {
     return Format::json;

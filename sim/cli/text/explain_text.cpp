@@ -7,6 +7,7 @@
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
+#include "cli/text/labelled_line.hpp"
 
 namespace stepsim::cli {
 
@@ -18,20 +19,19 @@ using program::Share;
 using program::Shares;
 using study::Explained;
 
-void append_line(std::string& out, std::string_view label, std::string_view text) {
-  constexpr std::size_t kLabel = 16;
-  out.append(label).append(kLabel - label.size(), ' ').append(base::printable(text)).append("\n");
+void append_fact(std::string& out, std::string_view label, std::string_view text) {
+  append_labelled(out, label, 16, text);
 }
 
 std::string heading(const Explained& explained) {
   const program::Program& program = explained.program;
   std::string out;
-  append_line(out, explained.source, explained.name.empty() ? "unnamed" : explained.name);
-  append_line(out, "operations",
+  append_fact(out, explained.source, explained.name.empty() ? "unnamed" : explained.name);
+  append_fact(out, "operations",
               std::to_string(program.iteration_size()) + " on " +
                   base::counted(static_cast<std::int64_t>(program.streams.size()), "stream") +
                   ", " + base::counted(std::int64_t{program.ranks}, "rank"));
-  append_line(out, "method", program::kEvaluators[explained.explanation.evaluator]);
+  append_fact(out, "method", program::kEvaluators[explained.explanation.evaluator]);
   return out;
 }
 

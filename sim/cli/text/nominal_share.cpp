@@ -14,7 +14,7 @@ namespace {
 struct Place {
   std::string_view of, rate, nominal; // pointers
 };
-constexpr std::array kPlaces{
+constexpr std::array kNominalPlaces{
     Place{"network", "/network/bandwidth_Bps", "/network/nominal_Bps"},
     Place{"inside", "/ring_Bps", "/link_nominal_Bps"},
     Place{"card", "/nic_Bps", "/nic_nominal_Bps"},
@@ -30,13 +30,13 @@ std::optional<double> number_at(const io::Json* json, std::string_view member) {
   return json != nullptr && json->is_number() ? std::optional(json->as_double()) : std::nullopt;
 }
 
-std::string percent(double ratio) { return base::significant(100 * ratio, 2); }
+std::string percent_of(double ratio) { return base::significant(100 * ratio, 2); }
 
 } // namespace
 
 std::vector<NominalShare> nominal_shares(const io::Json& tree) {
   std::vector<NominalShare> shares;
-  for (const Place& place : kPlaces) {
+  for (const Place& place : kNominalPlaces) {
     const io::Json* rate = io::resolve(tree, place.rate);
     const auto nominal = number_at(io::resolve(tree, place.nominal), "value");
     const auto value = number_at(rate, "value");
@@ -54,9 +54,9 @@ std::string share_text(const std::vector<NominalShare>& shares) {
   std::string text;
   for (const NominalShare& share : shares) {
     text += (text.empty() ? "" : ", ") + (shares.size() > 1 ? share.of + " " : "") +
-            percent(share.value) + " %";
+            percent_of(share.value) + " %";
     if (share.low < share.high) {
-      text += " (" + percent(share.low) + " to " + percent(share.high) + ")";
+      text += " (" + percent_of(share.low) + " to " + percent_of(share.high) + ")";
     }
   }
   return text;

@@ -9,6 +9,7 @@
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
+#include "cli/text/labelled_line.hpp"
 #include "cli/text/network_text.hpp"
 #include "cli/text/rounds_text.hpp"
 #include "cli/text/sharding_text.hpp"
@@ -22,10 +23,8 @@ namespace {
 
 constexpr std::size_t kMaxBuckets = 40; // rows shown; all of them are in the JSON
 
-// "label         text": the label is padded, and the text may hold words that users wrote.
 void append_line(std::string& out, std::string_view label, std::string_view text) {
-  constexpr std::size_t kLabel = 14;
-  out.append(label).append(kLabel - label.size(), ' ').append(base::printable(text)).append("\n");
+  append_labelled(out, label, 14, text);
 }
 
 std::string delay_text(double seconds) {

@@ -12,8 +12,6 @@
 namespace stepsim::coll {
 namespace {
 
-using Compressor = CompressionMethod;
-
 // Whole bytes, or buckets, rounded up.
 double divided_up(std::int64_t a, std::int64_t b) { return static_cast<double>((a + b - 1) / b); }
 
@@ -30,41 +28,41 @@ std::int64_t entries_per_shard(const Compression& compression, std::int64_t elem
 
 void add_stages(const ExchangeBuilder& build) {
   switch (build.compression.method) {
-  case Compressor::none:
+  case CompressionMethod::none:
     return build.add(with_chosen_algorithm(build.dense(build.dense_bytes())));
-  case Compressor::fp16:
+  case CompressionMethod::fp16:
     return add_fp16(build);
-  case Compressor::truncate16:
-  case Compressor::quantize8:
-  case Compressor::custom_codec:
+  case CompressionMethod::truncate16:
+  case CompressionMethod::quantize8:
+  case CompressionMethod::custom_codec:
     return add_codec(build);
-  case Compressor::custom:
+  case CompressionMethod::custom:
     return add_custom(build);
-  case Compressor::topk:
-  case Compressor::dgc:
-  case Compressor::gaussian_k:
-  case Compressor::gtopk_exact:
+  case CompressionMethod::topk:
+  case CompressionMethod::dgc:
+  case CompressionMethod::gaussian_k:
+  case CompressionMethod::gtopk_exact:
     return add_topk(build);
-  case Compressor::gtopk_tree:
+  case CompressionMethod::gtopk_tree:
     return add_tree(build);
-  case Compressor::gtopk_butterfly:
+  case CompressionMethod::gtopk_butterfly:
     return add_butterfly(build);
-  case Compressor::sparcml_rd:
+  case CompressionMethod::sparcml_rd:
     return add_sparcml(build);
-  case Compressor::hierarchical_topk:
+  case CompressionMethod::hierarchical_topk:
     return add_hierarchical(build);
-  case Compressor::powersgd:
+  case CompressionMethod::powersgd:
     return add_powersgd(build);
-  case Compressor::qsgd:
+  case CompressionMethod::qsgd:
     return add_packed(build, divided_up(build.gradient.elements * build.compression.bits, 8) +
                                  kScaleBytes *
                                      divided_up(build.gradient.elements, build.compression.bucket));
-  case Compressor::signsgd:
+  case CompressionMethod::signsgd:
     return add_packed(build, divided_up(build.gradient.elements, 8));
-  case Compressor::sparcml_split:
-  case Compressor::topk_dsa:
-  case Compressor::ok_topk:
-  case Compressor::omnireduce:
+  case CompressionMethod::sparcml_split:
+  case CompressionMethod::topk_dsa:
+  case CompressionMethod::ok_topk:
+  case CompressionMethod::omnireduce:
     return add_formula(build.compression, build.base, build.exchange);
   }
 }
@@ -90,7 +88,7 @@ CompressedExchange compressed_exchange(const Compression& compression, const Gra
     const double sent = static_cast<double>(exchange.k) * compression.selected_ratio;
     exchange.entries = std::min<std::int64_t>(std::llround(sent), gradient.elements);
   }
-  if (compression.method == Compressor::powersgd) {
+  if (compression.method == CompressionMethod::powersgd) {
     exchange.flops = low_rank_flops(compression, gradient);
   }
   // A worker alone sends nothing, unless a server of its own adds for it.

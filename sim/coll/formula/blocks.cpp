@@ -23,8 +23,7 @@
 namespace stepsim::coll {
 namespace {
 
-constexpr double kSmallestBlock = 4096; // bytes, of a block that the search may choose
-constexpr double kTie = 1e-12;          // relative; ties go to the larger block
+constexpr double kTie = 1e-12; // relative; ties go to the larger block
 
 // Bytes of the largest stream of blocks: all of them for lp, half of the elements for a tree.
 double stream_bytes(const Collective& collective) {

@@ -9,6 +9,8 @@
 
 namespace stepsim::coll {
 
+inline constexpr double kSmallestBlock = 4096; // bytes, of a block that the search may choose
+
 struct Blocks {
   double block_bytes{};
   std::int64_t blocks{};

@@ -31,7 +31,7 @@ struct OperationRow {
   std::string_view logged, op;
   bool of_one_rank = false;
 };
-constexpr std::array kOperations{
+constexpr std::array kLoggedOperations{
     OperationRow{"AllReduce", "allreduce"},
     OperationRow{"AllGather", "allgather", true},
     OperationRow{"Broadcast", "broadcast"},
@@ -248,8 +248,8 @@ private:
 
   void add(const CollectiveLine& line) {
     const auto* const operation =
-        std::ranges::find(kOperations, line.operation, &OperationRow::logged);
-    if (operation == kOperations.end()) {
+        std::ranges::find(kLoggedOperations, line.operation, &OperationRow::logged);
+    if (operation == kLoggedOperations.end()) {
       ++unknown_[line.operation];
       return;
     }

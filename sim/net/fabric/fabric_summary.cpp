@@ -12,28 +12,28 @@ namespace stepsim::net {
 namespace {
 
 using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
-using Edge = Traits::edge_descriptor;
+using FlowEdge = Traits::edge_descriptor;
 struct Pipe {
   std::int64_t capacity{}, residual{};
-  Edge reverse{};
+  FlowEdge reverse{};
 };
 using FlowGraph =
     boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Pipe>;
 
 // The algorithm wants a reverse edge without capacity for each edge.
 void add_pipe(FlowGraph& graph, NodeId a, NodeId b, std::int64_t capacity) {
-  const Edge there = boost::add_edge(a, b, Pipe{capacity, 0, {}}, graph).first;
-  const Edge back = boost::add_edge(b, a, Pipe{0, 0, {}}, graph).first;
+  const FlowEdge there = boost::add_edge(a, b, Pipe{capacity, 0, {}}, graph).first;
+  const FlowEdge back = boost::add_edge(b, a, Pipe{0, 0, {}}, graph).first;
   graph[there].reverse = back;
   graph[back].reverse = there;
 }
 
-constexpr NodeId kNone = 0xffffffffU;
+constexpr NodeId kNoNode = 0xffffffffU;
 
-// [host] the switch of a host with one cable, kNone for others.
+// [host] the switch of a host with one cable, kNoNode for others.
 std::vector<NodeId> only_switch(const Fabric& fabric) {
   std::vector<std::uint32_t> cables(fabric.hosts, 0);
-  std::vector<NodeId> neighbour(fabric.hosts, kNone);
+  std::vector<NodeId> neighbour(fabric.hosts, kNoNode);
   for (const FabricLink& link : fabric.links) {
     if (fabric.is_host(link.from)) {
       ++cables[link.from];
@@ -42,7 +42,7 @@ std::vector<NodeId> only_switch(const Fabric& fabric) {
   }
   for (NodeId host = 0; host < fabric.hosts; ++host) {
     if (cables[host] != 1 || fabric.is_host(neighbour[host])) {
-      neighbour[host] = kNone;
+      neighbour[host] = kNoNode;
     }
   }
   return neighbour;
@@ -71,7 +71,7 @@ double bisection(const Fabric& fabric) {
     const bool upwards = fabric.is_host(fabric.links[i].from);
     const FabricLink& link = fabric.links[upwards ? i : i + 1];
     const FabricLink& back = fabric.links[upwards ? i + 1 : i];
-    if (!fabric.is_host(link.from) || leaf[link.from] == kNone) {
+    if (!fabric.is_host(link.from) || leaf[link.from] == kNoNode) {
       add_pipe(graph, link.from, link.to, units(link.bandwidth_Bps));
       add_pipe(graph, link.to, link.from, units(back.bandwidth_Bps));
     } else if (link.from < fabric.hosts / 2) {
@@ -81,7 +81,7 @@ double bisection(const Fabric& fabric) {
     }
   }
   for (NodeId node = 0; node < fabric.nodes(); ++node) {
-    if (fabric.is_host(node) && leaf[node] == kNone) {
+    if (fabric.is_host(node) && leaf[node] == kNoNode) {
       (node < fabric.hosts / 2 ? in : out)[node] = unlimited;
     }
     if (in[node] > 0) {
@@ -118,7 +118,7 @@ std::vector<NodeId> representatives(const Fabric& fabric, std::uint32_t per_swit
   std::vector<std::uint32_t> seen(fabric.nodes(), 0);
   std::vector<NodeId> hosts;
   for (NodeId host = 0; host < fabric.hosts; ++host) {
-    if (leaf[host] == kNone || ++seen[leaf[host]] <= per_switch) {
+    if (leaf[host] == kNoNode || ++seen[leaf[host]] <= per_switch) {
       hosts.push_back(host);
     }
   }

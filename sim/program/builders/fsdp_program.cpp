@@ -12,15 +12,13 @@
 namespace stepsim::program {
 namespace {
 
-constexpr std::uint32_t kNone = kAllRanks;
-
 class FsdpBuilder {
 public:
   FsdpBuilder(const std::vector<UnitTimes>& units, const FsdpOptions& options)
       : units_(units), options_(options), compute_(draft_.stream("compute")),
         gather_(draft_.stream("gather")),
         reduce_(options.communicators == 1 ? gather_ : draft_.stream("reduce")),
-        replica_(options.hybrid ? draft_.stream("replica") : kNone), reduces_(units.size()) {}
+        replica_(options.hybrid ? draft_.stream("replica") : kAllRanks), reduces_(units.size()) {}
 
   Program build() {
     for (std::size_t j = 0; j < options_.micro_batches; ++j) {
@@ -75,15 +73,15 @@ private:
     draft_.last().unit = static_cast<std::int32_t>(unit);
     draft_.last().micro_batch = static_cast<std::int32_t>(j);
     computes_.push_back(added);
-    if (waits_for_next_ != kNone) {
-      draft_.wait(std::exchange(waits_for_next_, kNone), added, 0);
+    if (waits_for_next_ != kAllRanks) {
+      draft_.wait(std::exchange(waits_for_next_, kAllRanks), added, 0);
     }
     return added;
   }
 
   // Decodes what `gather` brought, on the compute stream; nothing without a gather.
   void add_decode(std::string_view name, std::uint32_t gather, std::size_t j, std::size_t unit) {
-    if (gather != kNone && units_[unit].decode.value > 0) {
+    if (gather != kAllRanks && units_[unit].decode.value > 0) {
       const std::uint32_t decode = draft_.compute(operation_name(name, j, unit), compute_,
                                                   Kind::decode, units_[unit].decode);
       draft_.last().unit = static_cast<std::int32_t>(unit);
@@ -94,13 +92,13 @@ private:
 
   void add_forward(std::size_t j) {
     for (std::size_t u = 0; u < units_.size(); ++u) {
-      std::uint32_t gather = kNone;
+      std::uint32_t gather = kAllRanks;
       if (j == 0 || options_.reshard_after_backward || regathered(u)) {
         gather = add_gather("GF", j, u, computes_.size(), options_.ahead_forward);
       }
       add_decode("DF", gather, j, u);
       const std::uint32_t forward = add_compute("F", Kind::forward, units_[u].forward, j, u);
-      if (gather != kNone) {
+      if (gather != kAllRanks) {
         draft_.wait(forward, gather, 0);
       }
       if (j == 0) {
@@ -110,12 +108,12 @@ private:
   }
 
   void add_backward(std::size_t j) {
-    std::vector<std::uint32_t> gathers(units_.size(), kNone);
+    std::vector<std::uint32_t> gathers(units_.size(), kAllRanks);
     const std::optional<std::uint32_t> ahead = options_.prefetch == BackwardPrefetch::pre
                                                    ? options_.ahead_backward
                                                    : std::optional<std::uint32_t>(0);
     const auto gather_once = [&](std::size_t unit, std::size_t position) {
-      if (regathered(unit) && gathers[unit] == kNone) {
+      if (regathered(unit) && gathers[unit] == kAllRanks) {
         gathers[unit] = add_gather("GB", j, unit, position, ahead);
       }
     };
@@ -126,7 +124,7 @@ private:
       }
       add_decode("DB", gathers[u], j, u);
       const std::uint32_t backward = add_compute("B", Kind::backward, units_[u].backward, j, u);
-      if (gathers[u] != kNone) {
+      if (gathers[u] != kAllRanks) {
         draft_.wait(backward, gathers[u], 0);
       }
       if (options_.reduces_in_flight && synchronised(j) &&
@@ -161,7 +159,7 @@ private:
   std::uint32_t reduce_;
   std::uint32_t replica_;
   std::vector<std::uint32_t> computes_;
-  std::uint32_t waits_for_next_ = kNone;     // gather
+  std::uint32_t waits_for_next_ = kAllRanks; // gather
   std::vector<std::uint32_t> first_gathers_; // of the first micro-batch
   std::vector<std::uint32_t> reduces_;       // per unit, of the last micro-batch that has them
   std::vector<std::uint32_t> replicates_;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <filesystem>
 
+#include "calibrate/mpi/fabric_estimate.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/record.hpp"
 #include "collective/collective_file.hpp"
@@ -109,6 +110,37 @@ TEST_CASE("prediction: ring allreduce takes 2(P-1) t_sh(n/P) + (P-1)/P n gamma")
 TEST_CASE("prediction: two ranks of a ring exchange") {
   CHECK(predicted(Op::allreduce, AlgorithmId::ring, 2, 80'000) ==
         within(2 * ex(40'000) + 40'000 * kGamma, 1e-12));
+}
+
+TEST_CASE("prediction: over a topology messages share links, and bytes cost nothing else") {
+  // Two switches of two ranks with an uplink of one rank's rate. Shifted by two all ranks cross.
+  const FabricEstimate fabric{
+      .access_Bps = {1e8, 1e8, 1e8, 5e7}, .switches = {0, 0, 1, 1}, .uplink_Bps = {1e8, 1e8}};
+  Predictor predictor = costs();
+  predictor.fabric = fabric_of(topology_tree(fabric), 4);
+  predictor.gamma = 0;
+  const double latency = predictor.link.latency_s;
+  // A binomial broadcast: first to the other switch, then two messages at once, one to rank 3.
+  CHECK(predicted(Op::broadcast, AlgorithmId::mst, 4, 1'000'000, predictor) ==
+        within(2 * latency + 1e6 / 1e8 + 1e6 / 5e7, 1e-9));
+  // Every step of a ring waits for the messages into and out of rank 3.
+  CHECK(predicted(Op::allreduce, AlgorithmId::ring, 4, 4'000'000, predictor) ==
+        within(6 * (latency + 1e6 / 5e7), 1e-9));
+  CHECK(bound_of({Op::allreduce, AlgorithmId::ring}, 4, 4'000'000, {.segment_bytes = 32768},
+                 predictor) == "bandwidth");
+}
+
+TEST_CASE("prediction: a late rank holds up those that wait for it") {
+  Predictor late = costs();
+  late.enter_s = {0, 0, 0.5, 0};
+  for (const AlgorithmId algorithm : {AlgorithmId::ring, AlgorithmId::mst, AlgorithmId::be}) {
+    const double together = predicted(Op::allreduce, algorithm, 4, 40'000);
+    const double held_up = predicted(Op::allreduce, algorithm, 4, 40'000, late);
+    CHECK(held_up > 0.5);
+    CHECK(held_up <= 0.5 + together * (1 + 1e-12));
+  }
+  // Kinds that the simulator has no schedule for wait, too.
+  CHECK(predicted(Op::broadcast, AlgorithmId::ring, 4, 40'000, late) > 0.5);
 }
 
 TEST_CASE(

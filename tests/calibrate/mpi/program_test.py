@@ -104,6 +104,58 @@ class Program(unittest.TestCase):
             compared += 1
         self.assertGreater(compared, 10)
 
+    def collective(self, row, *flags):
+        block = ["--block", str(min(row["bytes"], 32768))] if row["algorithm"] == "lp" else []
+        done = subprocess.run(
+            [PROGRAM.with_name("stepsim"), "collective", "--op", row["op"], "--algorithm",
+             row["algorithm"], "--ranks", str(row["ranks"]), "--bytes", str(row["bytes"]),
+             "--param", "element_bytes=4", *block, *map(str, flags), "--json"],
+            capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_a_topology_is_written_and_predicted_over(self):
+        calibration, table = self.folder / "x.calibration.json", self.folder / "errors.jsonl"
+        topology = self.folder / "x.topology.json"
+        done = mpi(3, "mpi", "-o", calibration, "--table", table, "--topology", topology,
+                   "--max-seconds", 6, "--force", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        checked = subprocess.run([PROGRAM.with_name("stepsim"), "check", topology], text=True,
+                                 capture_output=True)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        self.assertEqual([host["id"] for host in json.loads(topology.read_text())["hosts"]],
+                         ["r0", "r1", "r2"])
+        link = json.loads(calibration.read_text())["links"][0]
+        rows = [json.loads(line) for line in table.read_text().splitlines()]
+        self.assertGreater(len(rows), 0)
+        for row in rows:
+            self.assertNotIn((row["op"], row["algorithm"]),
+                             {("broadcast", "ring"), ("reduce", "ring"),
+                              ("allreduce", "gtopk_tree")})
+            result = self.collective(
+                row, "--topology", topology,
+                "--latency", f"{link['latency_s'] + link.get('delay_s', 0)}s",
+                "--block-latency", f"{link['block_latency_s']}s", "--reduction-rate",
+                f"{link['reduction_Bps']}B/s", "--method", "events")
+            self.assertAlmostEqual(result["events_s"] / row["predicted_s"], 1, delta=1e-9, msg=row)
+
+    def test_a_late_rank_is_measured_and_predicted(self):
+        calibration, table = self.folder / "x.calibration.json", self.folder / "errors.jsonl"
+        done = mpi(3, "mpi", "-o", calibration, "--table", table, "--late", "1=20ms",
+                   "--max-seconds", 6, "--force", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in table.read_text().splitlines()]
+        everywhere = [row for row in rows if row["op"] == "allreduce"]
+        self.assertGreater(len(everywhere), 0)
+        for row in everywhere:
+            self.assertGreaterEqual(row["measured_s"], 0.02)
+            self.assertGreaterEqual(row["predicted_s"], 0.02)
+            self.assertEqual((row["transport"]["late_rank"], row["transport"]["late_s"]), (1, 0.02))
+        known = [row for row in everywhere if row["algorithm"] in ("ring", "be", "mst")]
+        for row in known[:: max(1, len(known) // 5)]:
+            result = self.collective(row, "--calibration", calibration, "--late", "1=20ms")
+            self.assertAlmostEqual(result["max_plus_s"] / row["predicted_s"], 1, delta=1e-12)
+
     def test_time_is_kept_and_rows_are_left_out(self):
         table = self.folder / "errors.jsonl"
         begun = time.monotonic()
@@ -132,6 +184,11 @@ class Program(unittest.TestCase):
                                (["--assume", "ring"], "--assume: must be OPERATION=ALGORITHM"),
                                (["--assume", "allreduce=rign"], 'did you mean "ring"?'),
                                (["--pairs", "0"], "--pairs"),
+                               (["--topology", "t", "--pairs", "3"], "exclude each other"),
+                               (["--topology", "t", "--assume", "allreduce=ring"],
+                                "exclude each other"),
+                               (["--late", "3"], "must be RANK=TIME"),
+                               (["--late", "3=0s"], "--late"),
                                (["--segment", "6B"], "multiple of 4"),
                                (["--segment", "9MiB"], "at most 8 MiB"),
                                (["--timeout", "0s"], "--timeout 0s: must be > 0"),
