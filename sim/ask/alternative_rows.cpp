@@ -98,7 +98,9 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
         options.progress(before + done, total);
       }
     };
-    const Rows run = rows_of(sweep, files, {.jobs = options.jobs, .progress = count});
+    const Rows run =
+        rows_of(sweep, files,
+                {.jobs = options.jobs, .max_seconds = options.max_seconds, .progress = count});
     comparison.varied = sweep.grid.field_names();
     for (const std::string& warning : run.warnings) {
       if (std::ranges::find(comparison.warnings, warning) == comparison.warnings.end()) {

@@ -19,8 +19,9 @@ struct NamedScenario {
 };
 
 struct AlternativesOptions {
-  int jobs = 1;            // threads
-  bool break_even = false; // also find where a compression beats overlapped dense training
+  int jobs = 1;                     // threads
+  double max_seconds = kMaxSeconds; // as in SweepOptions
+  bool break_even = false;          // also find where a compression beats overlapped dense training
   // Called with the rows that are finished; may be empty.
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };

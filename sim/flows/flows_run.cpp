@@ -176,8 +176,8 @@ std::vector<net::FlowPath> flow_list_paths(const FlowsFile& file) {
       {.seed = file.packet.options.seed, .spray = is_sprayed(file.packet.options.load_balancing)});
 }
 
-// At the flow level every end of a flow may change the rates of all others; at packet level a packet
-// and its acknowledgement pass every link of the path.
+// At the flow level every end of a flow may change the rates of all others; at packet level a
+// packet and its acknowledgement pass every link of the path.
 double estimated_seconds(const FlowsFile& file) {
   constexpr double kFlowEnd = 2e-6;   // s
   constexpr double kOther = 2e-9;     // s per other flow at the end of one

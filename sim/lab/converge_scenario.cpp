@@ -167,7 +167,8 @@ Curve loss_curve(const Scenario& given, const CurveOptions& options) {
   return curve;
 }
 
-// Of learning, the loss over all samples at every iteration and the gradients of every worker count.
+// Of learning, the loss over all samples at every iteration and the gradients of every worker
+// count.
 double estimated_seconds(const Scenario& given, const CurveOptions& options) {
   constexpr double kLossOfSample = 4e-7;
   constexpr double kGradientOfSample = 1e-6;
@@ -177,8 +178,8 @@ double estimated_seconds(const Scenario& given, const CurveOptions& options) {
   const double samples = LogisticOptions{}.samples;
   const auto workers = static_cast<double>(scenario.cluster.ranks());
   const auto batch = static_cast<double>(learning_of(scenario, options).batch);
-  const double iteration = kLossOfSample * samples +
-                           workers * (kGradientOfWorker + kGradientOfSample * batch);
+  const double iteration =
+      kLossOfSample * samples + workers * (kGradientOfWorker + kGradientOfSample * batch);
   return estimated_seconds(scenario) + static_cast<double>(options.iterations) * iteration;
 }
 

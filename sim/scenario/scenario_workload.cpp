@@ -86,11 +86,11 @@ void check_complete(const train::Trace& trace, const std::string& file) {
     }
     if ((!layer.forward || !layer.backward) && !time_missing) {
       time_missing = true;
-      const auto more =
-          std::ranges::count_if(
-              trace.layers,
-              [](const train::Layer& each) { return !each.forward || !each.backward; }) -
-          1;
+      const auto more = std::ranges::count_if(trace.layers,
+                                              [](const train::Layer& each) {
+                                                return !each.forward || !each.backward;
+                                              }) -
+                        1;
       problems.push_back(
           {file, pointer + (layer.forward ? "/backward_s" : "/forward_s"),
            "no times" + (more > 0 ? ", as for " + base::counted(more, "more layer") : "") +

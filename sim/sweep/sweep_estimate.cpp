@@ -66,8 +66,7 @@ double expected_seconds(const Sweep& sweep, Files& files, std::int64_t points) {
                  : estimated_seconds(parse_scenario(tree, files, Leftovers::ignore));
     } catch (const InputError&) { // its record will say so
     } catch (const SimulationError&) {
-    } catch (const UsageError&) {
-    }
+    } catch (const UsageError&) {}
   }
   return sum / 3 * static_cast<double>(points);
 }

@@ -93,7 +93,7 @@ class Progress(unittest.TestCase):
                                        communication__schedule="wfbp"))
         put("flows.json", {"kind": "flows", "topology": {
             "preset": "star", "hosts": 64, "bandwidth_Bps": 1.25e9, "latency_s": 1e-6},
-            "network": {"model": "packet"},
+            "network": {"model": "packet", "packet": {"transport": {"kind": "dctcp"}}},
             "flows": [{"generate": "permutation", "size_bytes": 1_000_000_000}]})
         put("problem.json", {"kind": "problem", "ready_s": [1e-5 * i for i in range(60_000)],
                              "bytes": [1000 + i for i in range(60_000)],

@@ -23,11 +23,11 @@ std::string dump(std::size_t first, std::size_t calls, std::int64_t last_size = 
   for (std::size_t i = first; i < first + calls; ++i) {
     const auto created =
         static_cast<std::int64_t>(1'000'000 * (i / 3) + 100'000 + 10'000 * (i % 3));
-    text += ", " + entry("all_reduce",
-                         i + 1 == first + calls && last_size != 5
-                             ? "[[" + std::to_string(last_size) + "]]"
-                             : shapes[i % 3],
-                         created) +
+    text += ", " +
+            entry("all_reduce",
+                  i + 1 == first + calls && last_size != 5 ? "[[" + std::to_string(last_size) + "]]"
+                                                           : shapes[i % 3],
+                  created) +
             ", " + entry("all_reduce_barrier", "[[1]]", created + 1);
   }
   return R"({"version": "2.4", "entries": [)" + text + "]}";
@@ -52,8 +52,7 @@ TEST_CASE("flight recorder: the last whole step, wherever the record begins and 
       const FlightRecord record = read_flight_record(folder.put("r.json", dump(first, calls)), 1e6);
       CHECK(record.all_reduces.size() == calls);
       CHECK(record.all_reduces.front().dtype == "Float");
-      CHECK(sizes(step_of(record, 3)) ==
-            std::vector<std::int64_t>{10 * 20, 30 + 4 * 2, 7});
+      CHECK(sizes(step_of(record, 3)) == std::vector<std::int64_t>{10 * 20, 30 + 4 * 2, 7});
     }
   }
 }

@@ -30,8 +30,8 @@ std::string shown(const KinetoRecording& recording) {
   const auto add = [&text](auto value) { text += std::to_string(value) + ' '; };
   const auto add_text = [&text](const std::string& value) { text += value + '|'; };
   for (const KinetoEvent& event : recording.events) {
-    for (const std::int64_t value : {event.begin, event.duration, event.correlation,
-                                     event.external_id, event.sequence}) {
+    for (const std::int64_t value :
+         {event.begin, event.duration, event.correlation, event.external_id, event.sequence}) {
       add(value);
     }
     for (const std::int32_t value : {event.thread, event.name, event.detail}) {
@@ -100,12 +100,45 @@ KinetoGeneratorOptions random_options(base::RandomStream& random, std::uint64_t 
 
 // What stands at a random place becomes something that one of the two ways may see otherwise.
 std::string changed(std::string text, base::RandomStream& random) {
-  static const std::vector<std::string> kParts{
-      "\\u00e9", "\\ud83d\\ude00", "\\ud83d", "\\\"", "\\\\", "\\x", "\xc3\xa9", "\xff", "\x01",
-      "\n",      "\r\n  ",         "1e3",     "-0",   "-1",   "01",  "1.",       "1e999", ".5",
-      "18446744073709551616", "9223372036854775808", "null", "true", "tru", "{}", "[]", "[[1]]",
-      "[[[1, 2]], 3]", "\"ph\": \"X\", ", "\"ts\": \"x\", ", "\"args\": {}, ", "\"args\": 3, ",
-      "{", "}", "[", "]", ",", ":", "\"", "\x7f"};
+  static const std::vector<std::string> kParts{"\\u00e9",
+                                               "\\ud83d\\ude00",
+                                               "\\ud83d",
+                                               "\\\"",
+                                               "\\\\",
+                                               "\\x",
+                                               "\xc3\xa9",
+                                               "\xff",
+                                               "\x01",
+                                               "\n",
+                                               "\r\n  ",
+                                               "1e3",
+                                               "-0",
+                                               "-1",
+                                               "01",
+                                               "1.",
+                                               "1e999",
+                                               ".5",
+                                               "18446744073709551616",
+                                               "9223372036854775808",
+                                               "null",
+                                               "true",
+                                               "tru",
+                                               "{}",
+                                               "[]",
+                                               "[[1]]",
+                                               "[[[1, 2]], 3]",
+                                               "\"ph\": \"X\", ",
+                                               "\"ts\": \"x\", ",
+                                               "\"args\": {}, ",
+                                               "\"args\": 3, ",
+                                               "{",
+                                               "}",
+                                               "[",
+                                               "]",
+                                               ",",
+                                               ":",
+                                               "\"",
+                                               "\x7f"};
   const auto places = static_cast<int>(random.integer(1, 3));
   for (int i = 0; i < places; ++i) {
     const auto place = static_cast<std::size_t>(random.integer(0, std::ssize(text) - 1));
@@ -169,14 +202,34 @@ TEST_CASE("kineto scanner: an event of the usual form is read whole") {
 TEST_CASE("kineto scanner: what is unusual, or no JSON, is left to the parser") {
   CHECK(taken(R"({})"));
   CHECK(taken(R"({"name": "a", "args": {}})"));
-  for (const char* text :
-       {R"({"name": "caf\u00e9"})", "{\"name\": \"caf\xc3\xa9\"}", R"({"n\u0061me": "a"})",
-        R"({"ts": 1e3})", R"({"ts": -1})", R"({"ts": "1"})", R"({"ts": 9223372036854775.808})",
-        R"({"pid": 1.5})", R"({"pid": -0})", R"({"args": 3})", R"({"args": {"correlation": "1"}})",
-        R"({"args": {"Input Dims": [[[[1]]]]}})", R"({"args": {"Input Dims": "x"}})",
-        R"({"a": 01})", R"({"a": 1.})", R"({"a": .5})", R"({"a": -})", R"({"a": nul})",
-        R"({"a": "\x"})", R"({"a": "\ud83d"})", "{\"a\": \"\n\"}", R"({"a": 1,})", R"({"a" 1})",
-        R"({"a": [1,]})", R"({"a": 1)", R"({"a": 1}})", R"({"a)", R"({)"}) {
+  for (const char* text : {R"({"name": "caf\u00e9"})",
+                           "{\"name\": \"caf\xc3\xa9\"}",
+                           R"({"n\u0061me": "a"})",
+                           R"({"ts": 1e3})",
+                           R"({"ts": -1})",
+                           R"({"ts": "1"})",
+                           R"({"ts": 9223372036854775.808})",
+                           R"({"pid": 1.5})",
+                           R"({"pid": -0})",
+                           R"({"args": 3})",
+                           R"({"args": {"correlation": "1"}})",
+                           R"({"args": {"Input Dims": [[[[1]]]]}})",
+                           R"({"args": {"Input Dims": "x"}})",
+                           R"({"a": 01})",
+                           R"({"a": 1.})",
+                           R"({"a": .5})",
+                           R"({"a": -})",
+                           R"({"a": nul})",
+                           R"({"a": "\x"})",
+                           R"({"a": "\ud83d"})",
+                           "{\"a\": \"\n\"}",
+                           R"({"a": 1,})",
+                           R"({"a" 1})",
+                           R"({"a": [1,]})",
+                           R"({"a": 1)",
+                           R"({"a": 1}})",
+                           R"({"a)",
+                           R"({)"}) {
     CAPTURE(text);
     CHECK_FALSE(taken(text));
   }
@@ -192,7 +245,8 @@ TEST_CASE("kineto scanner: every prefix of an event is incomplete") {
   }
 }
 
-TEST_CASE("kineto scanner: 1000 generated traces give the parser's recording in windows of any size") {
+TEST_CASE(
+    "kineto scanner: 1000 generated traces give the parser's recording in windows of any size") {
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     CAPTURE(seed);
     base::RandomStream random({seed, 0, 0, 0, 31});
@@ -230,7 +284,7 @@ TEST_CASE("kineto scanner: changed traces give the parser's recording or its err
     REQUIRE(result_of(text, kWindow, 65536) == expected);
     REQUIRE(result_of(text, static_cast<std::size_t>(random.integer(100, 3000)), 777) == expected);
   }
-  CHECK(errors > 400);  // both kinds are there
+  CHECK(errors > 400); // both kinds are there
   CHECK(errors < 3600);
 }
 

@@ -796,7 +796,8 @@ Recording sharded_recording(std::int64_t replicas) {
 
 TEST_CASE("R13: three units of FSDP on four ranks, gathered in bfloat16, reduced in float32") {
   const TemporaryFolder folder;
-  const KinetoImport imported = import_kineto_job({folder.put("t.json", sharded_recording(1).text(0, 4))}, {});
+  const KinetoImport imported =
+      import_kineto_job({folder.put("t.json", sharded_recording(1).text(0, 4))}, {});
   const train::Trace& trace = imported.trace;
   CHECK(imported.remedy.empty());
   CHECK(imported.sizes == "3 measured units, spread within units, float32, assumed");

@@ -95,8 +95,8 @@ int show(const study::Comparison& comparison, const Common& common, bool algorit
     write_output(common, text_in(format_of(common, Format::table), comparison, algorithms));
   }
   if (comparison.missing > 0) {
-    print_note(
-        "interrupted: " + std::to_string(comparison.missing) + " combinations were not run", common);
+    print_note("interrupted: " + std::to_string(comparison.missing) + " combinations were not run",
+               common);
     return kInterrupted;
   }
   if (comparison.failed > 0) {
@@ -175,9 +175,15 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
     set.push_back(study::parse_set(text));
   }
   study::refuse_contradictions(chosen, set, axes);
+  const study::Sweep base = study::sweep_over(scenario, axes); // what alternatives change
+  common.work.estimate(
+      study::expected_seconds(base, files,
+                              base.grid.points() * (std::ssize(chosen) + std::ssize(rows))) /
+      default_jobs());
   try {
     return show(study::compare_alternatives(scenario, axes, chosen, rows, files,
                                             {.jobs = default_jobs(),
+                                             .max_seconds = max_seconds(scenario_flags),
                                              .break_even = flags.break_even,
                                              .progress = counting(common)}),
                 common, true);

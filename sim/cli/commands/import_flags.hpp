@@ -16,7 +16,8 @@ struct ImportFlags { // as typed
   std::vector<std::string> files;
   std::string max_bytes = "8GiB", attribution, licence;
   std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
-  std::string sizes, sizes_order, ddp_log, flight_record, pytorch_et, parameters, dtype, variability, cost;
+  std::string sizes, sizes_order, ddp_log, flight_record, pytorch_et, parameters, dtype,
+      variability, cost;
   std::string op, ranks, value, column, tick;
   TopologyFlags topology;
   bool allow_unknown_sizes = false, drop_other_communication = false, keep_layers = false;

@@ -28,7 +28,8 @@ void expect_reading(const std::vector<std::string>& files, const Common& common)
   common.work.estimate(static_cast<double>(total_bytes(files)) / kBytesPerSecond);
 }
 
-std::function<void(std::uint64_t)> counting_bytes(const std::vector<std::string>& files, const Common& common) {
+std::function<void(std::uint64_t)> counting_bytes(const std::vector<std::string>& files,
+                                                  const Common& common) {
   constexpr std::uintmax_t kCounted = 1'000'000;
   const std::uintmax_t total = total_bytes(files);
   if (total < kCounted) {

@@ -116,8 +116,8 @@ Recorded recorded_in(const std::string& file) {
   return out;
 }
 
-ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags,
-                         const Common& common, study::Files& files) {
+ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, const Common& common,
+                         study::Files& files) {
   const ScenarioSource source = read_scenario_source(file, flags.point);
   io::Json tree = source.tree;
   apply_flags(tree, flags);

@@ -307,7 +307,8 @@ std::string assumed_beside_knob(study::Knob knob, const study::TuneValues& value
   return values.values.empty()
              ? study::assumed_text(values.scenario, files)
              : study::assumed_text(
-                   study::sweep_over(values.scenario, {{std::string(study::row(knob).pointer), values.values}}),
+                   study::sweep_over(values.scenario,
+                                     {{std::string(study::row(knob).pointer), values.values}}),
                    files);
 }
 

@@ -53,9 +53,7 @@ void add_common(CLI::App& app, const CommandText& text, Common& common) {
       ->type_name("WORD")
       ->group(kOutputGroup);
   if (has_progress(text)) {
-    app.add_option("--progress", common.progress,
-                   "auto (on a terminal, from 2 s on), plain (a line every 10 s) or none; default "
-                   "auto")
+    app.add_option("--progress", common.progress, "auto, plain or none; default auto")
         ->type_name("WORD")
         ->group(kOutputGroup);
   }

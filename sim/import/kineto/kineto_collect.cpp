@@ -106,8 +106,7 @@ template <class Detail>
 std::int32_t number_of(const std::string& key, Detail detail,
                        std::unordered_map<std::string, std::int32_t>& known,
                        std::vector<Detail>& details) {
-  const auto [row, added] =
-      known.try_emplace(key, static_cast<std::int32_t>(details.size()));
+  const auto [row, added] = known.try_emplace(key, static_cast<std::int32_t>(details.size()));
   if (added) {
     details.push_back(std::move(detail));
   }

@@ -40,8 +40,8 @@ struct KinetoTensor {
 using KinetoInputs = std::vector<KinetoTensor>;
 
 struct KinetoRecording {
-  std::string file; // as given, for messages
-  std::vector<KinetoEvent> events; // none where there are too many (kineto_windows.hpp)
+  std::string file;                      // as given, for messages
+  std::vector<KinetoEvent> events;       // none where there are too many (kineto_windows.hpp)
   std::unique_ptr<KinetoEventFile> more; // all events then, else null
   std::size_t most_events{};             // that are to be in memory together, about
   std::vector<std::string> names;

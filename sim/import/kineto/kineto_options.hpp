@@ -39,7 +39,7 @@ struct KinetoOptions {
   bool keep_layers = false;               // however many there are (kineto_joined.hpp)
   // Events of a file in memory; more go to a temporary file, which changes no result.
   std::size_t most_events = std::size_t{1} << 19;
-  bool with_costs = false;                // also what its collectives tell of the link
+  bool with_costs = false; // also what its collectives tell of the link
 };
 
 } // namespace stepsim::io

@@ -150,9 +150,9 @@ private:
   KinetoSax& sax_;
   const std::string& file_;
   std::vector<char> window_;
-  std::string_view chunk_;     // what of it is not in the window yet
-  bool ended_ = false;         // there are no more chunks
-  const char* next_;           // in the window
+  std::string_view chunk_; // what of it is not in the window yet
+  bool ended_ = false;     // there are no more chunks
+  const char* next_;       // in the window
   const char* end_;
   RawEvent event_;
   std::uint64_t values_{};

@@ -268,7 +268,8 @@ void KinetoSax::syntax_error(std::string_view text) const {
   std::string column = digits(after(", column "));
   if (!line.empty() && !column.empty()) {
     const std::int64_t seen = std::stoll(line);
-    column = std::to_string(std::stoll(column) + (seen == hidden_.line ? hidden_.columns : 0));
+    const std::int64_t before = std::stoll(column); // 0 behind a line break that was read twice
+    column = std::to_string(before + (seen == hidden_.line && before > 0 ? hidden_.columns : 0));
     line = std::to_string(seen + hidden_.lines);
   }
   std::string_view message = after(" - ");

@@ -50,8 +50,8 @@ private:
 
 // The first window begins before all events, and the last one ends behind them.
 void KinetoWindows::make_windows(const std::vector<KinetoStep>& steps) {
-  const std::size_t count =
-      std::min(steps.size(), recording_.more->size() / std::max<std::size_t>(recording_.most_events, 1) + 1);
+  const std::size_t count = std::min(
+      steps.size(), recording_.more->size() / std::max<std::size_t>(recording_.most_events, 1) + 1);
   const std::size_t together = (steps.size() + count - 1) / count;
   for (std::size_t first = 0; first < steps.size(); first += together) {
     const std::size_t last = std::min(first + together, steps.size());

@@ -16,8 +16,8 @@ namespace stepsim::io {
 
 struct SampledSteps {
   std::vector<KinetoStep> steps;
-  std::vector<StepSample> samples; // by step
-  std::vector<IdleTime> idle;      // by step
+  std::vector<StepSample> samples;   // by step
+  std::vector<IdleTime> idle;        // by step
   std::vector<CollectiveCall> calls; // of the whole recording, by start
   Nanoseconds device_time{};         // of all work of the device
   Nanoseconds outside_steps{};       // of that launched outside the steps

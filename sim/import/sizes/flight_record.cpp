@@ -110,9 +110,9 @@ std::vector<FlightRecord::AllReduce> step_of(const FlightRecord& record, std::si
   // The last step that begins there and is whole.
   const std::size_t whole = (calls.size() - place) / per_step;
   const std::size_t first = place + (whole - 1) * per_step;
-  std::vector<FlightRecord::AllReduce> step(
-      calls.begin() + static_cast<std::ptrdiff_t>(first),
-      calls.begin() + static_cast<std::ptrdiff_t>(first + per_step));
+  std::vector<FlightRecord::AllReduce> step(calls.begin() + static_cast<std::ptrdiff_t>(first),
+                                            calls.begin() +
+                                                static_cast<std::ptrdiff_t>(first + per_step));
   for (std::size_t i = std::max(first, per_step); i < first + per_step; ++i) {
     if (!same(calls[i], calls[i - per_step])) {
       refuse("they do not repeat");

@@ -14,7 +14,7 @@ namespace stepsim::io {
 struct FlightRecord {
   struct AllReduce {
     std::int64_t elements{};
-    std::string dtype;        // "Float", as PyTorch names it
+    std::string dtype;         // "Float", as PyTorch names it
     std::int64_t created_ns{}; // when it was called
   };
   std::string file; // for messages
