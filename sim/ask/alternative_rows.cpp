@@ -91,7 +91,16 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
   const auto add = [&](std::string_view name, io::Json base,
                        const std::vector<std::string>& by_default) {
     const Sweep sweep = sweep_over(std::move(base), axes);
-    const Rows run = rows_of(sweep, files, {.jobs = options.jobs, .progress = {}});
+    const auto before = std::ssize(rows);
+    const auto total = sweep.grid.points() * (std::ssize(chosen) + std::ssize(others));
+    const auto count = [&](std::int64_t done, std::int64_t) {
+      if (options.progress) {
+        options.progress(before + done, total);
+      }
+    };
+    const Rows run =
+        rows_of(sweep, files,
+                {.jobs = options.jobs, .max_seconds = options.max_seconds, .progress = count});
     comparison.varied = sweep.grid.field_names();
     for (const std::string& warning : run.warnings) {
       if (std::ranges::find(comparison.warnings, warning) == comparison.warnings.end()) {

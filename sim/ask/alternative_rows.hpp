@@ -1,6 +1,8 @@
 #pragma once
 // The table of `compare --algorithms` and `compare --rows`: alternatives of a base scenario
 // (alternatives.hpp) and further whole scenarios, each run at every combination of the axes.
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,8 +19,11 @@ struct NamedScenario {
 };
 
 struct AlternativesOptions {
-  int jobs = 1;            // threads
-  bool break_even = false; // also find the bandwidths at which compression is faster
+  int jobs = 1;                     // threads
+  double max_seconds = kMaxSeconds; // limit of the estimated time, as in SweepOptions
+  bool break_even = false;          // also find the bandwidths at which compression is faster
+  // Called with the number of rows that are finished; may be empty.
+  std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };
 
 // Runs all of `chosen` and `others` at every combination of `axes`, which may be empty. A row has

@@ -69,6 +69,7 @@ Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& asked
   options.jobs = asked.jobs;
   options.max_seconds = asked.max_seconds;
   options.progress = asked.progress;
+  options.interrupted = asked.interrupted;
   std::string text;
   const SweepReport report = run_sweep(sweep, files, options, text);
   Comparison comparison;
@@ -91,6 +92,10 @@ Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& asked
     comparison.batches.push_back(batches_of_row(sweep, record));
     comparison.rows.push_back(without_place(record, ratio_name));
     lines.remove_prefix(end + 1);
+  }
+  comparison.missing = report.points - std::ssize(comparison.rows);
+  if (comparison.rows.empty()) { // interrupted before the first
+    return comparison;
   }
   comparison.ranking = rank_rows(comparison.rows, comparison.batches, asked.best_by);
   set_ratios(comparison);

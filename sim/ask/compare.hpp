@@ -27,6 +27,7 @@ struct Comparison {
   Ranking ranking;                   // of `rows`
   std::vector<std::int64_t> batches; // of an iteration, [row]
   std::int64_t failed = 0;           // rows with an error
+  std::int64_t missing = 0;          // combinations that were not run, after an interruption
   std::vector<std::string> warnings; // of all rows, each once
 };
 
@@ -35,6 +36,7 @@ struct CompareOptions {
   std::optional<BestBy> best_by = {}; // empty: iteration time, or throughput if batches differ
   double max_seconds = kMaxSeconds;   // as in SweepOptions
   std::function<void(std::int64_t done, std::int64_t total)> progress = {}; // likewise
+  std::function<bool()> interrupted = {};                                   // likewise
 };
 
 // Throws InputError if none of a sample of combinations can be parsed (check_some_point), and for a

@@ -43,6 +43,13 @@ std::string relative_to_output(const fs::path& path, const std::string& output) 
   return fs::weakly_canonical(path).lexically_relative(folder).generic_string();
 }
 
+// Editors look for the schema beside the file, or at an address. A way out of the folder is lost
+// when the file is moved, which an address is not.
+std::string schema_address(const fs::path& path, const std::string& output) {
+  const std::string way = relative_to_output(path, output);
+  return way.starts_with("../../") ? "file://" + fs::weakly_canonical(path).generic_string() : way;
+}
+
 std::string stem(const io::Json& name) {
   const std::string file = fs::path(name.as_string()).filename().string();
   return file.substr(0, file.find(".json"));
@@ -128,7 +135,7 @@ FirstScenario first_scenario(io::Json given, Files& files, const std::string& ou
   if (!own_workload) {
     io::assign(tree, "/workload/trace", relative_to_output(data / "traces" / kTrace, output));
   }
-  tree.set("$schema", relative_to_output(data / "schemas" / "scenario.schema.json", output));
+  tree.set("$schema", schema_address(data / "schemas" / "scenario.schema.json", output));
   tree.set("schema_version", 1);
   tree.set("kind", "scenario");
   tree.set("name", first.name);

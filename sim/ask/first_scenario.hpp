@@ -21,8 +21,9 @@ struct FirstScenario {
 // `given` holds the keys that the user asked for; its file names are relative to the working
 // directory. Without a trace or a model the shipped trace of ResNet-50 is taken, without a number
 // of nodes 8, without a network and a node type 25gbe, and with a model a batch of 1. The tree is
-// that of a file `output` ("-": of the working directory): file names and "$schema" are relative to
-// its folder. Throws InputError where parse_scenario refuses what is given.
+// that of a file `output` ("-": of the working directory): file names are relative to its folder,
+// and so is "$schema" where the schemas are near; elsewhere it is an address. Throws InputError
+// where parse_scenario refuses what is given.
 [[nodiscard]] FirstScenario first_scenario(io::Json given, Files& files, const std::string& output);
 
 } // namespace stepsim::study

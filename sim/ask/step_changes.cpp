@@ -257,10 +257,17 @@ std::optional<double> changed_step_s(const io::Json& tree, const std::vector<std
   }
 }
 
-std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario, double step_s,
-                                  Files& files) {
+std::vector<WhatIf>
+what_if_lines(const io::Json& tree, const Scenario& scenario, double step_s, Files& files,
+              const std::function<void(std::int64_t done, std::int64_t total)>& progress) {
   std::vector<WhatIf> lines;
-  for (Change& change : all_changes(tree, scenario)) {
+  std::vector<Change> changes = all_changes(tree, scenario);
+  const auto total = std::ssize(changes);
+  std::int64_t done = 0;
+  for (Change& change : changes) {
+    if (progress) {
+      progress(done++, total);
+    }
     const std::optional<double> step = changed_step_s(tree, change.set, files);
     if (step && step_s > 0 && std::abs(*step - step_s) > kSame * step_s) {
       lines.push_back({std::move(change.name), std::move(change.set), *step, 1 - *step / step_s});

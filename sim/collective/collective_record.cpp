@@ -111,30 +111,6 @@ void set_transfers(const CollectiveFile& file, const coll::CollectiveRecord& rec
   tree.set("transfers", std::move(transfers));
 }
 
-// CPU time of the evaluators that are asked for. Compressed exchanges are short sequences and never
-// refused.
-double work_seconds(const CollectiveFile& file) {
-  if (file.compression) {
-    return 0;
-  }
-  const auto of = [&](coll::Method method) {
-    return coll::evaluation_seconds(file.collective, method);
-  };
-  switch (file.method) {
-  case coll::AskedMethod::automatic:
-    return of(coll::automatic_method(file.collective));
-  case coll::AskedMethod::closed_form:
-    return of(coll::Method::closed_form);
-  case coll::AskedMethod::max_plus:
-    return of(coll::Method::max_plus);
-  case coll::AskedMethod::events:
-    return of(coll::Method::events);
-  case coll::AskedMethod::all:
-    return of(coll::Method::max_plus) + of(coll::Method::events);
-  }
-  return 0;
-}
-
 // A pair of ranks without a listed link is found while a schedule runs; the error is the file's.
 coll::CollectiveRecord record_of(const CollectiveFile& file, bool per_rank) {
   try {
@@ -222,13 +198,36 @@ void set_written_rates(const CollectiveFile& file, io::Json& tree) {
   }
 }
 
+// Compressed exchanges are short sequences, and the model of a library is a formula.
+double estimated_seconds(const CollectiveFile& file) {
+  if (file.compression || file.system.question) {
+    return 0;
+  }
+  const auto of = [&](coll::Method method) {
+    return coll::evaluation_seconds(file.collective, method);
+  };
+  switch (file.method) {
+  case coll::AskedMethod::automatic:
+    return of(coll::automatic_method(file.collective));
+  case coll::AskedMethod::closed_form:
+    return of(coll::Method::closed_form);
+  case coll::AskedMethod::max_plus:
+    return of(coll::Method::max_plus);
+  case coll::AskedMethod::events:
+    return of(coll::Method::events);
+  case coll::AskedMethod::all:
+    return of(coll::Method::max_plus) + of(coll::Method::events);
+  }
+  return 0;
+}
+
 io::Json evaluate_collective(const CollectiveFile& file, const RecordOptions& options) {
   if (file.system.question) {
     io::Json tree = library_record(file);
     io::require_finite(tree);
     return tree;
   }
-  refuse_long_work(work_seconds(file), options.max_seconds);
+  refuse_long_work(estimated_seconds(file), options.max_seconds);
   coll::CollectiveRecord record = record_of(file, options.per_rank);
   record.warnings.insert(record.warnings.begin(), file.warnings.begin(), file.warnings.end());
   io::Json tree = record_tree(record);

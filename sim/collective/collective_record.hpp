@@ -30,6 +30,9 @@ struct RecordOptions {
 // then has keys for them.
 [[nodiscard]] bool has_library_keys(const io::Json& tree);
 
+// CPU seconds of the evaluators that the collective asks for, about; none of them is run.
+[[nodiscard]] double estimated_seconds(const CollectiveFile& file);
+
 // Runs the evaluators that the collective asks for. Throws SimulationError for too long a work, for
 // a number beyond the range of numbers and where an evaluator has no answer; InputError for a pair
 // of ranks without a link.

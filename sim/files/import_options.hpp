@@ -1,6 +1,7 @@
 #pragma once
 // What all importers take besides their own options (IO 2).
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +19,9 @@ struct ImportOptions {
   std::string name;                                 // of the result; empty: the first file's stem
   std::optional<std::string> attribution;
   std::optional<std::string> licence;
+  // Called with the bytes of the files, as they lie on the disk, that were read so far; may be
+  // empty. Called by importers that read large files piece by piece.
+  std::function<void(std::uint64_t bytes)> read{};
 };
 
 } // namespace stepsim::io

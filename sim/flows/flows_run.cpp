@@ -176,6 +176,30 @@ std::vector<net::FlowPath> flow_list_paths(const FlowsFile& file) {
       {.seed = file.packet.options.seed, .spray = is_sprayed(file.packet.options.load_balancing)});
 }
 
+// At the flow level every end of a flow may change the rates of all others; at packet level a
+// packet and its acknowledgement pass every link of the path.
+double estimated_seconds(const FlowsFile& file) {
+  constexpr double kFlowEnd = 2e-6;   // s
+  constexpr double kOther = 2e-9;     // s per other flow at the end of one
+  constexpr double kPacketHop = 2e-7; // s
+  const auto flows = static_cast<double>(file.flows.size());
+  if (file.level == NetworkLevel::flow) {
+    return flows * (kFlowEnd + kOther * flows);
+  }
+  const double payload = file.packet.options.full_payload();
+  double packets = 0;
+  for (const net::FlowSpec& flow : file.flows) {
+    packets += std::ceil(flow.bytes / payload);
+  }
+  double links = 2;
+  if (!file.flows.empty()) {
+    const net::FlowSpec& first = file.flows.front();
+    const auto path = file.routes->ecmp_path(first.src, first.dst, 0, file.packet.options.seed);
+    links = std::max(links, static_cast<double>(path.size()));
+  }
+  return packets * 2 * links * kPacketHop;
+}
+
 FlowsResult run_flow_list(const FlowsFile& file) {
   FlowsResult result =
       file.level == NetworkLevel::flow ? run_flow_level(file) : run_packet_level(file);

@@ -49,6 +49,9 @@ struct FlowsResult {
 // Throws SimulationError where flows can never end, or are unfinished at the limit of time.
 [[nodiscard]] FlowsResult run_flow_list(const FlowsFile& file);
 
+// CPU seconds of the run, about.
+[[nodiscard]] double estimated_seconds(const FlowsFile& file);
+
 // The path of every flow, by id: the one that it asks for, a sprayed one, or the one that ECMP
 // gives its connection.
 [[nodiscard]] std::vector<net::FlowPath> flow_list_paths(const FlowsFile& file);

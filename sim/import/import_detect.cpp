@@ -22,8 +22,9 @@ namespace {
 constexpr std::size_t kHead = std::size_t{1} << 20;
 
 // Its times come from a thread that polls, not from the device.
-constexpr std::string_view kFlightRecorder = "dumps of the PyTorch flight recorder hold no times "
-                                             "of the GPU; export a PyTorch profiler trace";
+constexpr std::string_view kFlightRecorder =
+    "dumps of the PyTorch flight recorder hold no times of the GPU; export a PyTorch profiler "
+    "trace, and give the dump, as JSON, beside it: --flight-record FILE";
 
 constexpr std::array<std::pair<std::string_view, ImportFormat>, 11> kNames{{
     {"kineto", ImportFormat::kineto},

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "run/run.hpp"
 #include "run/run_async_server.hpp"
+#include "run/work_estimate.hpp"
 
 namespace stepsim::study {
 
@@ -164,6 +165,22 @@ Curve loss_curve(const Scenario& given, const CurveOptions& options) {
     }
   }
   return curve;
+}
+
+// Of learning, the loss over all samples at every iteration and the gradients of every worker
+// count.
+double estimated_seconds(const Scenario& given, const CurveOptions& options) {
+  constexpr double kLossOfSample = 4e-7;
+  constexpr double kGradientOfSample = 1e-6;
+  constexpr double kGradientOfWorker = 2e-5; // one vector of the problem's size
+  Scenario scenario = given;
+  scenario.training.iterations = options.iterations + 1;
+  const double samples = LogisticOptions{}.samples;
+  const auto workers = static_cast<double>(scenario.cluster.ranks());
+  const auto batch = static_cast<double>(learning_of(scenario, options).batch);
+  const double iteration =
+      kLossOfSample * samples + workers * (kGradientOfWorker + kGradientOfSample * batch);
+  return estimated_seconds(scenario) + static_cast<double>(options.iterations) * iteration;
 }
 
 // A step function: between two updates the loss does not change.

@@ -61,6 +61,9 @@ inline constexpr std::string_view kStandInNote =
 // samples.
 [[nodiscard]] Curve loss_curve(const Scenario& scenario, const CurveOptions& options);
 
+// CPU seconds that the curve takes, about.
+[[nodiscard]] double estimated_seconds(const Scenario& scenario, const CurveOptions& options);
+
 // The loss of the last point that is not later than `time_s` >= 0.
 [[nodiscard]] double loss_at(const Curve& curve, double time_s);
 

@@ -65,10 +65,11 @@ train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
 }
 
 // `run` needs every time and every size of a trace.
-// At most twenty problems, of which one counts all layers without a size.
+// One problem counts all layers without a size, one those without times.
 void check_complete(const train::Trace& trace, const std::string& file) {
   std::vector<base::Problem> problems;
   bool size_missing = false; // what one layer lacks, all tend to lack: one line says it
+  bool time_missing = false;
   for (std::size_t l = 0; l < trace.layers.size(); ++l) {
     const train::Layer& layer = trace.layers[l];
     const std::string pointer = "/layers/" + std::to_string(l);
@@ -83,14 +84,18 @@ void check_complete(const train::Trace& trace, const std::string& file) {
                               (more > 0 ? ", as for " + base::counted(more, "more layer") : "") +
                               "; import with --model, or record_shapes=True"});
     }
-    if (!layer.forward || !layer.backward) {
+    if ((!layer.forward || !layer.backward) && !time_missing) {
+      time_missing = true;
+      const auto more = std::ranges::count_if(trace.layers,
+                                              [](const train::Layer& each) {
+                                                return !each.forward || !each.backward;
+                                              }) -
+                        1;
       problems.push_back(
           {file, pointer + (layer.forward ? "/backward_s" : "/forward_s"),
-           "unknown: the trace holds sizes only; /workload/model with /workload/device "
-           "computes them"});
-    }
-    if (problems.size() == 20) {
-      break;
+           "no times" + (more > 0 ? ", as for " + base::counted(more, "more layer") : "") +
+               ": the trace holds sizes only; give --gpu: stepsim init --model NAME --gpu GPU "
+               "estimates the times of a model"});
     }
   }
   if (!problems.empty()) {

@@ -5,6 +5,9 @@
 #include <span>
 #include <string>
 
+#include "base/error.hpp"
+#include "collective/collective_record.hpp"
+#include "run/work_estimate.hpp"
 #include "sweep/sweep_point.hpp"
 #include "sweep/sweep_records.hpp"
 
@@ -52,6 +55,25 @@ SweepEstimate estimate(const Sweep& sweep, Files& files, const SweepOptions& opt
   result.seconds = sum / static_cast<double>(result.timed) * static_cast<double>(points) /
                    std::max(1, options.jobs);
   return result;
+}
+
+double expected_seconds(const Sweep& sweep, Files& files, std::int64_t points) {
+  const std::int64_t all = sweep.grid.points();
+  if (all == 0) {
+    return 0;
+  }
+  double sum = 0;
+  for (const std::int64_t point : {std::int64_t{0}, all / 2, all - 1}) {
+    try {
+      const io::Json tree = scenario_at(sweep.base, sweep.grid, point);
+      sum += is_collective(tree)
+                 ? estimated_seconds(parse_collective(tree, files, Leftovers::ignore))
+                 : estimated_seconds(parse_scenario(tree, files, Leftovers::ignore));
+    } catch (const InputError&) { // its record will say so
+    } catch (const SimulationError&) {
+    } catch (const UsageError&) {}
+  }
+  return sum / 3 * static_cast<double>(points);
 }
 
 } // namespace stepsim::study

@@ -18,4 +18,8 @@ struct SweepEstimate {
 // Throws as run_sweep does for points that cannot be parsed.
 [[nodiscard]] SweepEstimate estimate(const Sweep& sweep, Files& files, const SweepOptions& options);
 
+// CPU seconds of `points` points, about: the mean of what the first, the middle and the last one
+// are expected to take, none of which is run. Points that cannot be parsed count nothing.
+[[nodiscard]] double expected_seconds(const Sweep& sweep, Files& files, std::int64_t points);
+
 } // namespace stepsim::study

@@ -83,6 +83,8 @@ TEST_CASE(
   CHECK(cli::elapsed_line("stepsim run", 12.7, -1) == "stepsim run: 12 s");
   CHECK(cli::elapsed_line("stepsim run", 12.7, 60) == "stepsim run: 12 s of about 60 s");
   CHECK(cli::elapsed_line("stepsim run", 100, 3725) == "stepsim run: 1:40 of about 1:02:05");
+  CHECK(cli::elapsed_line("stepsim run", 0, 3725) == "stepsim run: 0 s of about 1:02:05");
+  CHECK(cli::elapsed_line("stepsim run", 75, 60) == "stepsim run: 75 s, expected about 60 s");
 }
 
 TEST_CASE("progress: bar, count, rate and time to go") {
@@ -91,6 +93,8 @@ TEST_CASE("progress: bar, count, rate and time to go") {
         "[##                  ] 1234/9000  12.3 k/s  ETA 0:42");
   CHECK(cli::progress_line(9000, 9000, 5, 3725) ==
         "[####################] 9000/9000  5.00 /s  ETA 1:02:05");
+  CHECK(cli::progress_line(500, 2000, 70.1, 22, "MB") ==
+        "[#####               ] 500/2000 MB  70.1 MB/s  ETA 0:22");
   CHECK(cli::progress_line(0, 0, 0, -1) == "[####################] 0/0  0 /s");
 }
 

@@ -243,3 +243,27 @@ TEST_CASE("kineto: two ranks give the median of their times and the smallest buc
   CHECK_THROWS_WITH_AS(import_kineto({file, other}, import),
                        (other + ": layers differ from those of " + file).c_str(), InputError);
 }
+
+TEST_CASE("kineto: windows of a few events give the trace of all events at once") {
+  const TemporaryFolder folder;
+  int several = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    CAPTURE(seed);
+    const GeneratedTrace generated = generate_kineto(random_options(seed));
+    const auto result = [&](std::size_t most_events) {
+      KinetoOptions options;
+      options.most_events = most_events;
+      try {
+        return without_source(import_text(folder, generated, options));
+      } catch (const InputError& error) {
+        return std::string(error.what());
+      }
+    };
+    const std::string expected = result(std::size_t{1} << 30);
+    for (const std::size_t most : {std::size_t{1}, std::size_t{40}, std::size_t{200}}) {
+      REQUIRE(result(most) == expected);
+      several += static_cast<std::size_t>(generated.events) > most ? 1 : 0;
+    }
+  }
+  CHECK(several > 300);
+}

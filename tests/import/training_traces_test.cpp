@@ -742,16 +742,21 @@ TEST_CASE("an execution trace alone gives sizes without times") {
   CHECK(bytes == 88'166'400);
 }
 
-TEST_CASE("R13: three units of FSDP on four ranks, gathered in bfloat16, reduced in float32") {
-  const TemporaryFolder folder;
-  const std::vector<std::int64_t> units{1000, 1000, 4000}; // in forward order
+namespace {
+
+const std::vector<std::int64_t> kUnits{1000, 1000, 4000}; // in forward order
+
+// Two steps of FSDP on groups of four ranks. With replicas (HSDP) the shard of every gradient is
+// then all-reduced over the `replicas` groups.
+Recording sharded_recording(std::int64_t replicas) {
   Recording recording;
   const auto call = [&](const char* op, std::int64_t in, std::int64_t out, const char* dtype,
-                        std::int64_t at, int thread) {
+                        std::int64_t at, int thread, std::int64_t ranks = 4) {
     recording.event("cpu_op", "record_param_comms", at, 5'000, thread,
                     R"("Collective name":")" + std::string(op) + R"(","In msg nelems":)" +
                         std::to_string(in) + R"(,"Out msg nelems":)" + std::to_string(out) +
-                        R"(,"dtype":")" + dtype + R"(","Group size":4,"Process Group Name":"0")");
+                        R"(,"dtype":")" + dtype + R"(","Group size":)" + std::to_string(ranks) +
+                        R"(,"Process Group Name":"0")");
     recording.kernel("ncclDevKernel_Generic", at + 1'000, at + 2'000, 3'000, thread);
   };
   std::int64_t now = 1'000'000;
@@ -759,7 +764,7 @@ TEST_CASE("R13: three units of FSDP on four ranks, gathered in bfloat16, reduced
   for (int step = 0; step < 2; ++step) {
     const std::int64_t begin = now;
     for (std::size_t u = 0; u < 3; ++u) {
-      call("_allgather_base", units[u] / 4, units[u], "BFloat16", now + 1'000, 1);
+      call("_allgather_base", kUnits[u] / 4, kUnits[u], "BFloat16", now + 1'000, 1);
       recording.event("cpu_op", "aten::linear", now + 10'000, 10'000, 1,
                       sequence(number + static_cast<int>(u)));
       recording.kernel("f", now + 11'000, now + 12'000, 5'000, 1);
@@ -770,18 +775,29 @@ TEST_CASE("R13: three units of FSDP on four ranks, gathered in bfloat16, reduced
                       sequence(number + static_cast<int>(u)));
       recording.kernel("b", now + 2'000, now + 3'000, 6'000, 2);
       if (u > 0) { // the last unit was kept, the others are gathered one ahead
-        call("_allgather_base", units[u - 1] / 4, units[u - 1], "BFloat16", now + 12'000, 2);
+        call("_allgather_base", kUnits[u - 1] / 4, kUnits[u - 1], "BFloat16", now + 12'000, 2);
       }
       recording.event("cpu_op", std::string(kNode) + "torch::autograd::AccumulateGrad",
                       now + 20'000, 20'000, 2, "");
-      call("_reduce_scatter_base", units[u], units[u] / 4, "Float", now + 22'000, 2);
+      call("_reduce_scatter_base", kUnits[u], kUnits[u] / 4, "Float", now + 22'000, 2);
+      if (replicas > 1) {
+        call("allreduce", kUnits[u] / 4, kUnits[u] / 4, "Float", now + 30'000, 2, replicas);
+      }
       now += 60'000;
     }
     number += 3;
     recording.event("user_annotation", "ProfilerStep#" + std::to_string(step), begin, now - begin,
                     1, "");
   }
-  const KinetoImport imported = import_kineto_job({folder.put("t.json", recording.text(0, 4))}, {});
+  return recording;
+}
+
+} // namespace
+
+TEST_CASE("R13: three units of FSDP on four ranks, gathered in bfloat16, reduced in float32") {
+  const TemporaryFolder folder;
+  const KinetoImport imported =
+      import_kineto_job({folder.put("t.json", sharded_recording(1).text(0, 4))}, {});
   const train::Trace& trace = imported.trace;
   CHECK(imported.remedy.empty());
   CHECK(imported.sizes == "3 measured units, spread within units, float32, assumed");
@@ -792,7 +808,7 @@ TEST_CASE("R13: three units of FSDP on four ranks, gathered in bfloat16, reduced
   REQUIRE(trace.units.size() == 3);
   for (std::size_t u = 0; u < 3; ++u) {
     CAPTURE(u);
-    CHECK(trace.units[u].elements == units[u]);
+    CHECK(trace.units[u].elements == kUnits[u]);
     CHECK(trace.units[u].gather_dtype == "bfloat16");
     CHECK(trace.units[u].reduce_dtype == "float32");
     CHECK(trace.units[u].gathers_forward == 1);
@@ -801,4 +817,28 @@ TEST_CASE("R13: three units of FSDP on four ranks, gathered in bfloat16, reduced
     CHECK(trace.units[u].last_layer == static_cast<std::int64_t>(u));
   }
   CHECK(gradients_of(trace).bytes == 4 * (1000 + 1000 + 4000));
+}
+
+TEST_CASE("HSDP: all-reduces of shards over a second group are buckets of replicas") {
+  const TemporaryFolder folder;
+  const KinetoImport imported =
+      import_kineto_job({folder.put("t.json", sharded_recording(2).text(0, 8))}, {});
+  const train::Trace& trace = imported.trace;
+  REQUIRE(trace.sharding.has_value());
+  CHECK(trace.sharding->group_size == 4);
+  CHECK(trace.sharding->world_size == 8);
+  CHECK(trace.units.size() == 3);
+  REQUIRE(trace.buckets.size() == 3);
+  for (std::size_t b = 0; b < 3; ++b) { // in backward order
+    CHECK(trace.buckets[b].group == "replica");
+    CHECK(trace.buckets[b].elements == kUnits[2 - b] / 4);
+    CHECK(trace.buckets[b].bytes.value == 4 * (kUnits[2 - b] / 4));
+  }
+  // They are not buckets of the whole gradients, whose sizes are those of the units.
+  CHECK(gradients_of(trace).bytes == 4 * (1000 + 1000 + 4000));
+  for (const train::Layer& layer : trace.layers) {
+    for (const train::Tensor& tensor : layer.tensors) {
+      CHECK_FALSE(tensor.bucket.has_value());
+    }
+  }
 }

@@ -12,6 +12,7 @@
 #include "cli/help/help_text.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/flat_records.hpp"
+#include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/compress/compression.hpp"
@@ -61,7 +62,8 @@ struct CollectiveOptions {
 struct Output {
   std::vector<io::Json> extra; // crossovers, sums
   std::vector<std::string> warnings;
-  std::string sentences; // of --explain
+  std::string sentences;    // of --explain
+  std::int64_t missing = 0; // points that were not run, after an interruption
 
   void warn(const std::string& text) { study::append_each_once(warnings, {&text, 1}); }
 };
@@ -137,6 +139,10 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
   CollectiveTable table(sweep);
   std::vector<io::Object> rows; // csv only
   for (std::int64_t point = 0; point < points; ++point) {
+    if (point > 0 && interrupted()) {
+      output.missing = points - point;
+      break;
+    }
     progress(point, points);
     io::Json tree = study::evaluate_collective(collective_at(sweep, files, point), wanted);
     if (options.explain) {
@@ -155,7 +161,9 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
       text += '\n';
     }
   }
-  add_sums(sweep, files, times, output.extra);
+  if (output.missing == 0) {
+    add_sums(sweep, files, times, output.extra);
+  }
   for (const io::Json& tree : output.extra) {
     io::require_finite(tree);
     if (format == Format::csv) {
@@ -211,10 +219,13 @@ int collective(const Invocation& invocation) {
   }
   study::Files files(invocation.data_folder, {common.output});
   try {
+    double estimate_s = 0;
     for (std::int64_t point = 0; point < sweep.grid.points(); ++point) {
-      (void)collective_at(sweep, files, point);
+      estimate_s += study::estimated_seconds(collective_at(sweep, files, point));
     }
     refuse_meaningless_keys(sweep);
+    common.work.estimate(estimate_s);
+    catch_interrupts();
     Output output;
     if (options.crossovers) {
       add_crossovers(sweep, files, output.extra);
@@ -222,6 +233,10 @@ int collective(const Invocation& invocation) {
     write_output(common,
                  render(options, sweep, files, format_of(common, Format::table), output, common));
     print_warnings(output.warnings, common);
+    if (output.missing > 0) {
+      print_note("interrupted: " + std::to_string(output.missing) + " points were not run", common);
+      return kInterrupted;
+    }
   } catch (const InputError& error) {
     blame_flags(error, options.flags, sweep);
     throw;

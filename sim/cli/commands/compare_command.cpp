@@ -16,11 +16,13 @@
 #include "cli/commands/scenario_input.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/flat_records.hpp"
+#include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/record_table.hpp"
 #include "files/import_source.hpp"
 #include "sweep/assumed.hpp"
 #include "sweep/grid_text.hpp"
+#include "sweep/sweep_estimate.hpp"
 #include "json/json_text.hpp"
 
 namespace stepsim::cli {
@@ -86,14 +88,22 @@ std::string text_in(Format format, const study::Comparison& comparison, bool alg
 
 // Rows that failed are shown with their error like all others; only the exit code tells of them.
 // Rows are written first, because those that did not fail are the answer to the rest of the
-// question.
-void show(const study::Comparison& comparison, const Common& common, bool algorithms) {
+// question. What was finished before an interruption is shown.
+int show(const study::Comparison& comparison, const Common& common, bool algorithms) {
   print_warnings(comparison.warnings, common);
-  write_output(common, text_in(format_of(common, Format::table), comparison, algorithms));
+  if (!comparison.rows.empty()) {
+    write_output(common, text_in(format_of(common, Format::table), comparison, algorithms));
+  }
+  if (comparison.missing > 0) {
+    print_note("interrupted: " + std::to_string(comparison.missing) + " combinations were not run",
+               common);
+    return kInterrupted;
+  }
   if (comparison.failed > 0) {
     throw SimulationError(std::to_string(comparison.failed) + " of " +
                           std::to_string(comparison.rows.size()) + " combinations failed");
   }
+  return kOk;
 }
 
 // The tables of columns and alternatives are printed as they are used, so help names every one.
@@ -165,14 +175,21 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
     set.push_back(study::parse_set(text));
   }
   study::refuse_contradictions(chosen, set, axes);
+  const study::Sweep base = study::sweep_over(scenario, axes); // what alternatives change
+  common.work.estimate(
+      study::expected_seconds(base, files,
+                              base.grid.points() * (std::ssize(chosen) + std::ssize(rows))) /
+      default_jobs());
   try {
-    show(study::compare_alternatives(scenario, axes, chosen, rows, files,
-                                     {.jobs = default_jobs(), .break_even = flags.break_even}),
-         common, true);
+    return show(study::compare_alternatives(scenario, axes, chosen, rows, files,
+                                            {.jobs = default_jobs(),
+                                             .max_seconds = max_seconds(scenario_flags),
+                                             .break_even = flags.break_even,
+                                             .progress = counting(common)}),
+                common, true);
   } catch (const InputError& error) {
     rethrow_for_flags(error, scenario, over);
   }
-  return kOk;
 }
 
 } // namespace
@@ -236,23 +253,26 @@ int compare(const Invocation& invocation) {
                      " combinations are too many to compare; use stepsim sweep");
   }
   study::Files files(invocation.data_folder, {common.output});
+  catch_interrupts();
+  common.work.estimate(study::expected_seconds(sweep, files, sweep.grid.points()) / default_jobs());
   const study::Comparison comparison = [&] {
     try {
       return study::compare(sweep, files,
                             {.jobs = default_jobs(),
                              .best_by = best_by,
                              .max_seconds = max_seconds(flags),
-                             .progress = counting(common)});
+                             .progress = counting(common),
+                             .interrupted = interrupted});
     } catch (const InputError& error) {
       rethrow_for_flags(error, sweep.base, over);
     }
   }();
-  show(comparison, common, false);
+  const int code = show(comparison, common, false);
   print_assumed(study::assumed_text(sweep, files), common);
   if (const std::string left_out = study::left_out_text(sweep, files); !left_out.empty()) {
     print_note("left out: " + left_out, common);
   }
-  return kOk;
+  return code;
 }
 
 } // namespace stepsim::cli

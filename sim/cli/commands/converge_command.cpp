@@ -198,11 +198,12 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
 // leaves a curve with its error; if all of them fail, the fault is that of the file or the flags,
 // and the last error is thrown.
 Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options,
-                  study::Files& files) {
+                  study::Files& files, const Common& common) {
   const io::Json tree = read_scenario_tree(flags.file, flags.scenario);
   if (flags.over.empty()) {
     const study::Scenario scenario =
         load_scenario(tree, files, flags.scenario, study::Leftovers::refuse);
+    common.work.estimate(study::estimated_seconds(scenario, options));
     return {{}, {{{}, {}, study::loss_curve(scenario, options), {}}}};
   }
   const study::Sweep sweep = study::sweep_over(tree, parse_over_flags(flags.over));
@@ -213,7 +214,9 @@ Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options
   }
   Curves found{sweep.grid.field_names(), {}};
   std::int64_t failed = 0;
+  const auto progress = counting(common);
   for (std::int64_t point = 0; point < sweep.grid.points(); ++point) {
+    progress(point, sweep.grid.points());
     NamedCurve& named = found.curves.emplace_back();
     const std::vector<std::size_t> position = sweep.grid.position(point);
     for (std::size_t a = 0; a < found.varied.size(); ++a) {
@@ -226,10 +229,13 @@ Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options
                                        : io::compact(value));
     }
     try {
-      named.curve =
-          study::loss_curve(study::parse_scenario(study::scenario_at(sweep.base, sweep.grid, point),
-                                                  files, study::Leftovers::ignore),
-                            options);
+      const study::Scenario scenario = study::parse_scenario(
+          study::scenario_at(sweep.base, sweep.grid, point), files, study::Leftovers::ignore);
+      if (point == 0) { // others show how long they take
+        common.work.estimate(study::estimated_seconds(scenario, options) *
+                             static_cast<double>(sweep.grid.points()));
+      }
+      named.curve = study::loss_curve(scenario, options);
     } catch (const InputError& error) {
       if (++failed == sweep.grid.points()) { // none is possible: it is the file or the flags
         rethrow_for_flags(error, sweep.base, flags.over);
@@ -269,7 +275,7 @@ int logistic(const ConvergeFlags& flags, const Common& common, const Invocation&
   require_positive("--target-loss", flags.target_loss);
   options.target_loss = flags.target_loss;
   study::Files files(invocation.data_folder, {common.output});
-  Curves found = run_curves(flags, options, files);
+  Curves found = run_curves(flags, options, files, common);
   sort_best_first(found);
   std::vector<std::string> warnings;
   for (const NamedCurve& named : found.curves) {

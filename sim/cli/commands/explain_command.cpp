@@ -54,12 +54,13 @@ double measured_seconds(const std::string& text) {
 
 // The step of the run decides, which what-if lines and the measured time are compared with.
 void add_runs(const ProgramInput& input, const std::string& measured, study::Files& files,
-              study::Explained& explained) {
+              const Common& common, study::Explained& explained) {
   const study::Result result = study::run(*input.scenario);
   if (const auto& step = result.summary.iteration_time_s) {
     explained.step_s = *step;
   }
-  explained.what_if = study::what_if_lines(input.tree, *input.scenario, explained.step_s, files);
+  explained.what_if =
+      study::what_if_lines(input.tree, *input.scenario, explained.step_s, files, counting(common));
   if (!measured.empty()) {
     explained.measured = study::measured_causes(input.tree, *input.scenario, explained.step_s,
                                                 measured_seconds(measured), files);
@@ -88,11 +89,11 @@ int explain(const Invocation& invocation) {
     (void)measured_seconds(measured);
   }
   study::Files files(invocation.data_folder, {common.output});
-  const ProgramInput input = read_program(name, files, flags, kRuns);
+  const ProgramInput input = read_program(name, files, flags, kRuns, common);
   study::Explained explained = study::explained_program(input.file, input.labels);
   if (input.scenario) {
     explained.source = "scenario";
-    add_runs(input, measured, files, explained);
+    add_runs(input, measured, files, common, explained);
   } else if (!measured.empty()) {
     throw UsageError("--measured needs a scenario, whose causes can be run; " + name +
                      " is a program");

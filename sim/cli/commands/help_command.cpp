@@ -28,7 +28,7 @@ constexpr auto kHelpFormats = base::words<HelpFormat>({{HelpFormat::text, "text"
                                                        {HelpFormat::fish, "fish"},
                                                        {HelpFormat::words, "words"}});
 
-constexpr CommandText kHelpText{
+constexpr CommandText kHelpText = answered_at_once({
     "help",
     "[COMMAND]",
     "Prints the help of the program or of a command; as a man page (man), as a script that\n"
@@ -41,7 +41,7 @@ constexpr CommandText kHelpText{
     "stepsim help --format words -- collective --algorithm gt",
     "Installed packages have man pages and completion already.",
     kJsonOrTable,
-};
+});
 
 io::Json option_tree(const OptionText& option, const CommandPage& page,
                      const std::string& data_folder) {

@@ -14,6 +14,7 @@
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands/import_flags.hpp"
+#include "cli/commands/import_progress.hpp"
 #include "cli/commands/import_topology.hpp"
 #include "cli/commands/import_workloads.hpp"
 #include "cli/commands/imported.hpp"
@@ -67,52 +68,6 @@ std::vector<std::string_view> format_words() {
   std::vector<std::string_view> words = io::import_format_words();
   words.emplace_back("auto");
   return words;
-}
-
-// A flag that belongs to other formats is an error, not silence. Each row names a flag with the
-// formats that read it; a format is looked for in that text, which works because the name of no
-// format is a part of another.
-void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
-  struct Row {
-    std::string_view flag;
-    const std::string& value;
-    std::string_view formats;
-  };
-  static const std::string kGiven = "given";
-  static const std::string kAbsent;
-  const std::array rows{
-      Row{"--batch-size", flags.batch_size, "kineto"},
-      Row{"--skip-steps", flags.skip_steps, "kineto"},
-      Row{"--step-annotation", flags.step_annotation, "kineto"},
-      Row{"--model", flags.model, "kineto caffe-log"},
-      Row{"--time", flags.time, "kineto"},
-      Row{"--measured-step", flags.measured_step, "kineto"},
-      Row{"--backward-ratio", flags.backward_ratio, "kineto"},
-      Row{"--sizes", flags.sizes, "kineto"},
-      Row{"--sizes-order", flags.sizes_order, "kineto"},
-      Row{"--ddp-log", flags.ddp_log, "kineto"},
-      Row{"--pytorch-et", flags.pytorch_et, "kineto"},
-      Row{"--parameters", flags.parameters, "kineto"},
-      Row{"--dtype", flags.dtype, "kineto chakra"},
-      Row{"--variability", flags.variability, "kineto"},
-      Row{"--cost", flags.cost, "kineto"},
-      Row{"--op", flags.op, "osu nccl-tests"},
-      Row{"--ranks", flags.ranks, "osu nccl-tests chakra"},
-      Row{"--value", flags.value, "osu"},
-      Row{"--column", flags.column, "nccl-tests"},
-      Row{"--tick", flags.tick, "astra-text"},
-      Row{"--drop-other-communication", flags.drop_other_communication ? kGiven : kAbsent,
-          "astra-text"},
-      Row{"--gpus", flags.topology.gpus, "nccl-topology"},
-      Row{"--pcie-efficiency", flags.topology.pcie_efficiency, "nccl-topology"},
-      Row{"--pcie-default", flags.topology.pcie_default, "nccl-topology"},
-      Row{"--latency", flags.topology.latency, "nccl-topology"},
-  };
-  for (const Row& row : rows) {
-    if (!row.value.empty() && row.formats.find(format) == std::string_view::npos) {
-      throw UsageError(std::string(row.flag) + " has no meaning for format " + std::string(format));
-    }
-  }
 }
 
 // All shipped layer tables, and that of --model FILE, which is then called by its name. Importers
@@ -218,7 +173,8 @@ Imported imported_topology(const ImportFlags& flags) {
 
 // Runs the importer of the format, which is known by now; kineto is what remains after all others.
 // `target` decides between a cost file and samples for osu alone.
-Imported import_as(ImportFlags& flags, const std::string& target, study::Files& files) {
+Imported import_as(ImportFlags& flags, const std::string& target, study::Files& files,
+                   const Common& common) {
   if (flags.format == "layer-table") {
     return imported_sized(io::import_layer_table(single_file(flags), common_options(flags)), flags);
   }
@@ -274,6 +230,7 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
   const std::vector<train::ModelTable> tables = known_models(flags, files);
   io::KinetoOptions options = kineto_options(flags);
   options.models = tables;
+  options.common.read = counting_bytes(flags.files, common);
   return imported_kineto(flags, options);
 }
 
@@ -327,6 +284,11 @@ void add_flags(CLI::App& app, ImportFlags& flags) {
       "PyTorch execution trace of the same job, with the sizes", kKineto);
   add("--ddp-log", flags.ddp_log, "FILE",
       "values of model._get_ddp_logging_data(), with the sizes of the buckets", kKineto);
+  add("--flight-record", flags.flight_record, "FILE",
+      "dump of PyTorch's flight recorder, as JSON, with the sizes of the buckets", kKineto);
+  app.add_flag("--keep-layers", flags.keep_layers,
+               "of more than 400 layers, keep those without gradients; default joined to the next")
+      ->group(kKineto);
   add("--variability", flags.variability, "FILE",
       "also writes how ranks and steps differ in computing, the block variability of a scenario",
       kKineto);
@@ -384,7 +346,8 @@ int import_files(const Invocation& invocation) {
     flags.name = io::stem_of(common.output);
   }
   study::Files files(invocation.data_folder, {common.output});
-  const Imported imported = import_as(flags, common.output, files);
+  expect_reading(flags.files, common);
+  const Imported imported = import_as(flags, common.output, files, common);
   write_tree(common, imported.tree);
   print_beside(imported.summary, common);
   print_warnings(imported.warnings, common);

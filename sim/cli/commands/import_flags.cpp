@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "cli/shell/app.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/version.hpp"
 #include "files/cost_file.hpp"
@@ -59,7 +60,11 @@ void size_options(const ImportFlags& flags, io::KinetoOptions& options) {
   };
   set(options.sizes, flags.sizes);
   set(options.ddp_log, flags.ddp_log);
+  set(options.flight_record, flags.flight_record);
   set(options.pytorch_et, flags.pytorch_et);
+  if (options.ddp_log && options.flight_record) {
+    throw UsageError("--ddp-log and --flight-record: give one of them, both hold the buckets");
+  }
   if (!flags.sizes_order.empty()) {
     constexpr std::array<std::string_view, 2> kOrders{"registration", "gradient"};
     require_word("--sizes-order", flags.sizes_order, kOrders);
@@ -116,6 +121,54 @@ void write_costs(const ImportFlags& flags, const io::KinetoImport& imported, Imp
 
 } // namespace
 
+// A flag that belongs to other formats is an error, not silence. Each row names a flag with the
+// formats that read it; a format is looked for in that text, which works because the name of no
+// format is a part of another.
+void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
+  struct Row {
+    std::string_view flag;
+    const std::string& value;
+    std::string_view formats;
+  };
+  static const std::string kGiven = "given";
+  static const std::string kAbsent;
+  const std::array rows{
+      Row{"--batch-size", flags.batch_size, "kineto"},
+      Row{"--skip-steps", flags.skip_steps, "kineto"},
+      Row{"--step-annotation", flags.step_annotation, "kineto"},
+      Row{"--model", flags.model, "kineto caffe-log"},
+      Row{"--time", flags.time, "kineto"},
+      Row{"--measured-step", flags.measured_step, "kineto"},
+      Row{"--backward-ratio", flags.backward_ratio, "kineto"},
+      Row{"--sizes", flags.sizes, "kineto"},
+      Row{"--sizes-order", flags.sizes_order, "kineto"},
+      Row{"--ddp-log", flags.ddp_log, "kineto"},
+      Row{"--flight-record", flags.flight_record, "kineto"},
+      Row{"--keep-layers", flags.keep_layers ? kGiven : kAbsent, "kineto"},
+      Row{"--pytorch-et", flags.pytorch_et, "kineto"},
+      Row{"--parameters", flags.parameters, "kineto"},
+      Row{"--dtype", flags.dtype, "kineto chakra"},
+      Row{"--variability", flags.variability, "kineto"},
+      Row{"--cost", flags.cost, "kineto"},
+      Row{"--op", flags.op, "osu nccl-tests"},
+      Row{"--ranks", flags.ranks, "osu nccl-tests chakra"},
+      Row{"--value", flags.value, "osu"},
+      Row{"--column", flags.column, "nccl-tests"},
+      Row{"--tick", flags.tick, "astra-text"},
+      Row{"--drop-other-communication", flags.drop_other_communication ? kGiven : kAbsent,
+          "astra-text"},
+      Row{"--gpus", flags.topology.gpus, "nccl-topology"},
+      Row{"--pcie-efficiency", flags.topology.pcie_efficiency, "nccl-topology"},
+      Row{"--pcie-default", flags.topology.pcie_default, "nccl-topology"},
+      Row{"--latency", flags.topology.latency, "nccl-topology"},
+  };
+  for (const Row& row : rows) {
+    if (!row.value.empty() && row.formats.find(format) == std::string_view::npos) {
+      throw UsageError(std::string(row.flag) + " has no meaning for format " + std::string(format));
+    }
+  }
+}
+
 io::ImportOptions common_options(const ImportFlags& flags) {
   io::ImportOptions options;
   options.max_bytes = static_cast<std::uint64_t>(
@@ -160,6 +213,7 @@ io::KinetoOptions kineto_options(const ImportFlags& flags) {
         quantity("--backward-ratio", flags.backward_ratio, base::QuantityKind::ratio);
   }
   options.with_costs = !flags.cost.empty();
+  options.keep_layers = flags.keep_layers;
   size_options(flags, options);
   return options;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The flags of `stepsim import` as they were typed, and what those of Kineto traces mean.
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/commands/import_topology.hpp"
@@ -15,11 +16,15 @@ struct ImportFlags { // as typed
   std::vector<std::string> files;
   std::string max_bytes = "8GiB", attribution, licence;
   std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
-  std::string sizes, sizes_order, ddp_log, pytorch_et, parameters, dtype, variability, cost;
+  std::string sizes, sizes_order, ddp_log, flight_record, pytorch_et, parameters, dtype,
+      variability, cost;
   std::string op, ranks, value, column, tick;
   TopologyFlags topology;
-  bool allow_unknown_sizes = false, drop_other_communication = false;
+  bool allow_unknown_sizes = false, drop_other_communication = false, keep_layers = false;
 };
+
+// Throws UsageError for a flag that was typed and that `format` does not read.
+void refuse_foreign_flags(const ImportFlags& flags, std::string_view format);
 
 // What every importer takes: limits, credit, and who made the file.
 [[nodiscard]] io::ImportOptions common_options(const ImportFlags& flags);

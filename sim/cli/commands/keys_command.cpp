@@ -22,7 +22,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kKeysText{
+constexpr CommandText kKeysText = answered_at_once({
     "keys",
     "[POINTER | WORD]",
     "Tells what a key of a scenario, or of another kind of file, means, which values it takes, "
@@ -38,7 +38,7 @@ constexpr CommandText kKeysText{
     "stepsim keys /layers --kind trace",
     "docs/scenario-keys.md has the same as a page.",
     kTableFormats,
-};
+});
 
 constexpr std::string_view kScenario = "scenario";
 

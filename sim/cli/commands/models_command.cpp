@@ -23,7 +23,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kModelsText{
+constexpr CommandText kModelsText = answered_at_once({
     "models",
     "list | show NAME | gpus",
     "Lists the layer tables that scenarios name in workload.model, or shows one: its parameter\n"
@@ -35,7 +35,7 @@ constexpr CommandText kModelsText{
     "stepsim models gpus",
     "The file format is described in models/README.md.",
     kJsonOrTable,
-};
+});
 
 constexpr std::array<std::string_view, 3> kModelActions{"list", "show", "gpus"};
 constexpr std::array<std::string_view, 2> kOrders{"registration", "execution"};

@@ -117,8 +117,8 @@ Recorded recorded_in(const std::string& file) {
   return out;
 }
 
-ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags,
-                         const std::string& output, study::Files& files) {
+ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, const Common& common,
+                         study::Files& files) {
   const ScenarioSource source = read_scenario_source(file, flags.point);
   io::Json tree = source.tree;
   apply_flags(tree, flags);
@@ -126,7 +126,9 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags,
       load_scenario(tree, files, flags,
                     flags.point.empty() ? study::Leftovers::refuse : study::Leftovers::ignore),
       source.replication);
-  study::refuse_long_work(study::estimated_seconds(scenario) * kReportRuns, max_seconds(flags));
+  const double estimate_s = study::estimated_seconds(scenario) * kReportRuns;
+  study::refuse_long_work(estimate_s, max_seconds(flags));
+  common.work.estimate(estimate_s);
   ReportedRun run;
   run.result = run_scenario(scenario, tree, flags);
   for (std::string& warning : study::changed_files(source.files, source.tree, tree, files)) {
@@ -156,7 +158,7 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags,
     explained.what_if = run.what_if;
     run.sentences = study::sentences_of(explained);
   }
-  run.scenario = study::with_names_relative_to(study::scenario_tree(scenario), output, tree);
+  run.scenario = study::with_names_relative_to(study::scenario_tree(scenario), common.output, tree);
   return run;
 }
 
@@ -185,7 +187,7 @@ int report_page(const Invocation& invocation) {
     return kOk;
   }
   study::Files files(invocation.data_folder, {common.output});
-  const ReportedRun run = reported_run(file, flags, common.output, files);
+  const ReportedRun run = reported_run(file, flags, common, files);
   html ? write_output(common, result_page(run, footer)) : write_tree(common, report_facts(run));
   print_warnings(run.result.warnings, common);
   return kOk;

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -199,6 +200,33 @@ std::string plan_text(const study::ProblemFile& file, const std::vector<Planned>
          milliseconds_cell(plan::finish_lower_bound(file.problem).value) + " ms\n";
 }
 
+// Seconds of the planners on the first items of the problem.
+double seconds_of_part(const study::ProblemFile& file,
+                       const std::vector<const plan::Planner*>& chosen, std::size_t items) {
+  plan::Problem part = file.problem;
+  part.items.resize(items);
+  const auto begin = std::chrono::steady_clock::now();
+  for (const plan::Planner* planner : chosen) {
+    (void)plan::make_plan(part, planner->schedule, file.options_of(planner->schedule));
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// How long planners take depends on the cost too: small parts of a large problem are timed, and
+// tell how the time grows with the items, from linear to quadratic. 0 for problems of usual size.
+double expected_seconds(const study::ProblemFile& file,
+                        const std::vector<const plan::Planner*>& chosen) {
+  constexpr std::size_t kMany = 4096;
+  const std::size_t items = file.problem.items.size();
+  if (items < kMany) {
+    return 0;
+  }
+  const double smaller = seconds_of_part(file, chosen, items / 32);
+  const double larger = seconds_of_part(file, chosen, items / 16);
+  const double growth = std::clamp(larger / std::max(smaller, 1e-9), 2.0, 4.0); // when doubled
+  return larger * growth * growth * growth * growth;
+}
+
 } // namespace
 
 // A planner that is named twice runs once.
@@ -218,6 +246,7 @@ int plan(const Invocation& invocation) {
   study::Files files(invocation.data_folder, {common.output});
   const study::ProblemFile file = study::parse_problem(io::read_json(options.file), files);
   std::vector<Planned> plans;
+  common.work.estimate(expected_seconds(file, chosen));
   for (const plan::Planner* planner : chosen) {
     Planned& each = plans.emplace_back();
     each.planner = planner;

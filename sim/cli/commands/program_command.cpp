@@ -51,7 +51,7 @@ int program(const Invocation& invocation) {
     throw UsageError("--dot and -o name the same file");
   }
   study::Files files(invocation.data_folder, {common.output, dot});
-  const ProgramInput input = read_program(name, files, flags, 1);
+  const ProgramInput input = read_program(name, files, flags, 1, common);
   if (!dot.empty()) {
     const program::Explanation found = program::explain(
         input.file.program,

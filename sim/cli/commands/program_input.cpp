@@ -20,7 +20,7 @@ study::ProgramFile load_program(const io::Json& tree, study::Files& files,
 }
 
 ProgramInput read_program(const std::string& file, study::Files& files, const ScenarioFlags& flags,
-                          int runs) {
+                          int runs, const Common& common) {
   ProgramInput input;
   input.tree = read_scenario_tree(file, flags);
   if (study::is_program(input.tree)) {
@@ -33,8 +33,9 @@ ProgramInput read_program(const std::string& file, study::Files& files, const Sc
   if (const std::string reason = study::why_no_program(*input.scenario); !reason.empty()) {
     throw InputError(file, "", reason);
   }
-  study::refuse_long_work(study::estimated_seconds(*input.scenario) * static_cast<double>(runs),
-                          max_seconds(flags));
+  const double estimate_s = study::estimated_seconds(*input.scenario) * static_cast<double>(runs);
+  study::refuse_long_work(estimate_s, max_seconds(flags));
+  common.work.estimate(estimate_s);
   study::ExplainableScenario made = study::explainable(*input.scenario);
   input.file = std::move(made.file);
   input.labels = std::move(made.labels);

@@ -24,9 +24,10 @@ struct ProgramInput {
                                               const ScenarioFlags& flags);
 
 // Reads a file of kind program or scenario, or a result or point of a sweep, and makes the program.
-// Throws InputError `s.json: why there is none` for scenarios without a program, SimulationError if
-// `runs` runs of the scenario take longer than --max-seconds.
+// The progress shows about how long `runs` runs of the scenario take. Throws InputError `s.json:
+// why there is none` for scenarios without a program, SimulationError if `runs` runs of the
+// scenario take longer than --max-seconds.
 [[nodiscard]] ProgramInput read_program(const std::string& file, study::Files& files,
-                                        const ScenarioFlags& flags, int runs);
+                                        const ScenarioFlags& flags, int runs, const Common& common);
 
 } // namespace stepsim::cli

@@ -59,9 +59,6 @@ constexpr CommandText kRunText{
     kRunFormats,
 };
 
-// Shorter runs end before a progress line with an estimate could be read.
-constexpr double kShownEstimate = 2; // s
-
 // As typed. Nodes and iterations are parsed once the scenario is known, which has their ranges.
 struct RunOptions {
   std::string file;
@@ -285,9 +282,7 @@ int run(const Invocation& invocation) {
   }
   const double estimate = study::estimated_seconds(scenario) * static_cast<double>(replications);
   study::refuse_long_work(estimate, max_seconds(options.flags));
-  if (estimate > kShownEstimate) {
-    common.work.estimate(estimate);
-  }
+  common.work.estimate(estimate);
   const auto started = std::chrono::steady_clock::now();
   study::Result result = finished_run(scenario, tree, files, options.flags, replications);
   for (std::string& warning : study::changed_files(source.files, source.tree, tree, files)) {

@@ -13,7 +13,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kSchemaText{
+constexpr CommandText kSchemaText = answered_at_once({
     "schema",
     "KIND",
     "Prints the JSON Schema (draft-07) of a kind of file. Editors that know JSON Schema complete\n"
@@ -22,7 +22,7 @@ constexpr CommandText kSchemaText{
     "stepsim schema scenario -o scenario.schema.json",
     "What a key means and when it counts: stepsim keys POINTER.",
     kJsonOnly,
-};
+});
 
 } // namespace
 

@@ -360,6 +360,9 @@ int sweep(const Invocation& invocation) {
       return dry_run(sweep, files, options, common);
     }
     catch_interrupts();
+    common.work.estimate(
+        study::expected_seconds(sweep, files, options.shard.points(sweep.grid.points())) /
+        options.jobs);
     const bool as_table =
         format == Format::table || format == Format::html || format == Format::markdown;
     const int code = as_table ? print_table(sweep, files, options, common)

@@ -35,7 +35,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kTopologiesText{
+constexpr CommandText kTopologiesText = answered_at_once({
     "topologies",
     "list | show NAME|FILE [--dot FILE]",
     "Lists the shipped network profiles, topologies and node types, or shows one, also from a "
@@ -49,9 +49,9 @@ constexpr CommandText kTopologiesText{
     "The files are described in docs/file-formats.md (kinds network_calibration, topology, "
     "node_preset).",
     kJsonOrTable,
-};
+});
 
-constexpr CommandText kPresetsText{
+constexpr CommandText kPresetsText = answered_at_once({
     "presets",
     "[NAME|FILE]",
     "Lists the shipped node types, or shows one, also from a file, with the source of its numbers.",
@@ -62,7 +62,7 @@ constexpr CommandText kPresetsText{
     "in\ndocs/file-formats.md (kind node_preset); stepsim topologies lists them with networks and "
     "topologies.",
     kJsonOrTable,
-};
+});
 
 constexpr std::array<std::string_view, 2> kTopologyActions{"list", "show"};
 

@@ -24,6 +24,7 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
+#include "sweep/assumed.hpp"
 #include "sweep/sweep.hpp"
 #include "sweep/sweep_estimate.hpp"
 #include "json/json_text.hpp"
@@ -300,6 +301,17 @@ void require_one_of(const TuneFlags& flags) {
   }
 }
 
+// What the runs assume; the knob itself is no assumption.
+std::string assumed_beside_knob(study::Knob knob, const study::TuneValues& values,
+                                study::Files& files) {
+  return values.values.empty()
+             ? study::assumed_text(values.scenario, files)
+             : study::assumed_text(
+                   study::sweep_over(values.scenario,
+                                     {{std::string(study::row(knob).pointer), values.values}}),
+                   files);
+}
+
 int emit(const Invocation& invocation, const TuneFlags& flags, const Common& common) {
   const io::Json tree = read_scenario_tree(flags.file, flags.scenario);
   study::Files files(invocation.data_folder, {common.output});
@@ -362,6 +374,7 @@ int tune(const Invocation& invocation) {
   const study::Tuning tuning = study::tune(problem, values, files, options);
   print_warnings(tuning.warnings, common);
   write_output(common, text_in(format, problem, tuning));
+  print_assumed(assumed_beside_knob(problem.knob, values, files), common);
   if (!tuning.best) {
     return report_error("no density is as fast as dense training", kTargetNotMet, common.color);
   }

@@ -24,6 +24,11 @@ namespace {
 constexpr std::array<std::string_view, 3> kColors{"always", "never", "auto"};
 constexpr std::array<std::string_view, 3> kProgress{"auto", "plain", "none"};
 
+// Calibration measures, undisturbed.
+bool has_progress(const CommandText& text) {
+  return !text.at_once && text.program == CommandText{}.program;
+}
+
 void add_common(CLI::App& app, const CommandText& text, Common& common) {
   app.add_flag("--json", common.json, "machine-readable result")->group(kOutputGroup);
   if (app.get_option_no_throw("--output") == nullptr) { // some commands write a folder
@@ -50,9 +55,11 @@ void add_common(CLI::App& app, const CommandText& text, Common& common) {
   app.add_option("--color", common.color, "always, never or auto; default auto")
       ->type_name("WORD")
       ->group(kOutputGroup);
-  app.add_option("--progress", common.progress, "auto, plain or none; default auto")
-      ->type_name("WORD")
-      ->group(kOutputGroup);
+  if (has_progress(text)) {
+    app.add_option("--progress", common.progress, "auto, plain or none; default auto")
+        ->type_name("WORD")
+        ->group(kOutputGroup);
+  }
   app.set_help_flag("-h,--help", "this text")->group(kOutputGroup);
 }
 
@@ -159,7 +166,7 @@ bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
   refuse_common_files(app);
   require_word("--color", common.color, kColors);
   require_word("--progress", common.progress, kProgress);
-  if (text.program == CommandText{}.program) { // calibration measures, undisturbed
+  if (has_progress(text)) {
     common.work.begin(common.progress, common.quiet, full_name(text));
   }
   return true;

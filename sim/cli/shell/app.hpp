@@ -96,7 +96,14 @@ struct CommandText {
   std::string_view see;                          // where the file formats are described
   std::span<const Format> formats = kAllFormats; // what the command can write
   std::string_view program = "stepsim";
+  bool at_once = false; // a look into tables, which has no progress to show
 };
+
+// The text of a command that has no --progress.
+constexpr CommandText answered_at_once(CommandText text) {
+  text.at_once = true;
+  return text;
+}
 
 // Adds the common options, reads the arguments into what `app` is bound to and answers --help, or
 // who asks for the page of the command (then returns false). Options that the command should list

@@ -19,6 +19,7 @@ constexpr std::size_t kRecent = 64;
 constexpr double kLeastSample_s = 0.1;
 constexpr std::chrono::milliseconds kLook{100}; // between two looks, and two redrawn lines
 constexpr std::chrono::seconds kFirstLine{2};   // on a terminal
+constexpr double kLongWork_s = 2;               // is told before it begins
 constexpr std::chrono::seconds kPlainEvery{10};
 
 std::string rate_text(double per_second) {
@@ -42,18 +43,22 @@ std::string clock_text(double seconds) {
 } // namespace
 
 // "[####      ] 40/200  12 /s  ETA 0:14"; a negative ETA is not known yet.
-std::string progress_line(std::int64_t done, std::int64_t total, double per_second, double eta_s) {
+std::string progress_line(std::int64_t done, std::int64_t total, double per_second, double eta_s,
+                          std::string_view unit) {
   constexpr std::int64_t kBar = 20;
   const std::int64_t full = total > 0 ? std::min(kBar, kBar * done / total) : kBar;
   std::string line = "[";
   line.append(static_cast<std::size_t>(full), '#');
   line.append(static_cast<std::size_t>(kBar - full), ' ').append("] ");
-  line.append(std::to_string(done)).append("/").append(std::to_string(total)).append("  ");
-  line += rate_text(per_second);
+  line.append(std::to_string(done)).append("/").append(std::to_string(total));
+  line.append(unit.empty() ? "" : " ").append(unit).append("  ");
+  line += unit.empty() ? rate_text(per_second)
+                       : base::significant(per_second, 3) + " " + std::string(unit) + "/s";
   line += eta_s < 0 ? std::string() : "  ETA " + clock_text(eta_s);
   return line;
 }
 
+// "stepsim run: 12 s of about 60 s".
 std::string elapsed_line(std::string_view what, double elapsed_s, double estimate_s) {
   const auto text = [](double seconds) {
     return seconds < 100 ? base::shortest(std::round(seconds)) + " s" : clock_text(seconds);
@@ -63,15 +68,20 @@ std::string elapsed_line(std::string_view what, double elapsed_s, double estimat
     return line + ": running";
   }
   line += ": " + text(std::floor(elapsed_s));
-  return estimate_s < 0 ? line : line + " of about " + text(std::max(1.0, estimate_s));
+  if (estimate_s < 0) {
+    return line;
+  }
+  // What takes longer than expected has no time to go that anybody knows.
+  return line + (elapsed_s > std::max(1.0, estimate_s) ? ", expected about " : " of about ") +
+         text(std::max(1.0, estimate_s));
 }
 
 void Progress::begin(std::string_view choice, bool quiet, std::string_view what) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  if (quiet || choice == "none") {
+  if (quiet || choice == "none" || (choice == "auto" && !terminal)) {
     return;
   }
-  style_ = terminal && choice != "plain" ? Style::line : Style::plain;
+  style_ = choice == "plain" ? Style::plain : Style::line;
   what_ = what;
   is_ended_ = false;
   began_ = counted_at_ = timed_at_ = Clock::now();
@@ -95,13 +105,15 @@ void Progress::watch() {
 void Progress::estimate(double seconds) {
   const std::scoped_lock lock(mutex_);
   estimate_s_ = seconds;
+  show_if_due(seconds > kLongWork_s);
 }
 
 // A round may begin with points that are already done (--resume): rate and ETA count from there.
-void Progress::count(std::int64_t total, std::int64_t already_done) {
+void Progress::count(std::int64_t total, std::int64_t already_done, std::string_view unit) {
   const std::scoped_lock lock(mutex_);
   const bool first_look = total_ == 0;
   total_ = total;
+  unit_ = unit;
   first_ = done_ = timed_done_ = already_done;
   counted_at_ = timed_at_ = Clock::now();
   recent_s_.clear();
@@ -148,7 +160,8 @@ std::string Progress::line() const {
     eta_s = std::max(0.0, estimate_s_ - seconds_since(began_));
   }
   const double elapsed_s = std::max(seconds_since(counted_at_), 1e-9);
-  return progress_line(done_, total_, static_cast<double>(done_ - first_) / elapsed_s, eta_s);
+  return progress_line(done_, total_, static_cast<double>(done_ - first_) / elapsed_s, eta_s,
+                       unit_);
 }
 
 // A line is rewritten in place on a terminal; elsewhere lines follow each other every ten seconds.

@@ -4,9 +4,10 @@
 //     [##                  ] 1234/9000  12.3 /s  ETA 10:32
 // Any other command shows its elapsed time:
 //     stepsim run: 12 s of about 60 s
-// On a terminal this is one line, shown after 2 s, redrawn in place and cleared at the end. In a
-// pipe or file a new line follows every 10 s. `--progress plain` prints such lines on a terminal,
-// too, and the first one at once, before any point is finished.
+// On a terminal this is one line, shown after 2 s, or at once if the work is expected to take longer;
+// it is redrawn in place and cleared at the end. Nothing is shown in a pipe or file. `--progress
+// plain` prints a new line every 10 s everywhere, the first one at once, before any point is
+// finished.
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -19,9 +20,9 @@
 namespace stepsim::cli {
 
 // The text of the two lines above, without line end. `per_second` is in points/s; a negative
-// `eta_s` or `estimate_s` means unknown.
+// `eta_s` or `estimate_s` means unknown. `unit` names what is counted; empty for points.
 [[nodiscard]] std::string progress_line(std::int64_t done, std::int64_t total, double per_second,
-                                        double eta_s);
+                                        double eta_s, std::string_view unit = {});
 [[nodiscard]] std::string elapsed_line(std::string_view what, double elapsed_s, double estimate_s);
 
 // The progress of one command. A background thread prints the line when it is due; if no thread can
@@ -37,9 +38,10 @@ public:
   // `choice`: auto, plain or none; `quiet` means none. `what`: the name of the command, such as
   // "stepsim run", shown with the elapsed time until count() is called.
   void begin(std::string_view choice, bool quiet, std::string_view what);
-  void estimate(double seconds); // expected duration of the whole command
-  // Begins a round of `total` points, of which `already_done` need no work.
-  void count(std::int64_t total, std::int64_t already_done = 0);
+  void estimate(double seconds); // expected duration of the whole command; long ones show at once
+  // Begins a round of `total` points, of which `already_done` need no work. `unit` names what is
+  // counted; empty for points.
+  void count(std::int64_t total, std::int64_t already_done = 0, std::string_view unit = {});
   void update(std::int64_t done); // points of the round that are done
   void hide();                    // takes the line off the terminal until it is redrawn
   void end();                     // takes the line off the terminal; nothing is shown after it
@@ -56,7 +58,7 @@ private:
   std::thread watcher_;
   bool is_ended_ = true;
   Style style_ = Style::none;
-  std::string what_;
+  std::string what_, unit_;
   double estimate_s_ = -1;
   std::int64_t total_ = 0; // 0 = not counted
   std::int64_t first_ = 0; // done when counting began

@@ -3,6 +3,7 @@
 #include "import/kineto/import_kineto.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -10,6 +11,7 @@
 #include "import/kineto/kineto_read.hpp"
 #include "import/kineto/kineto_sizes.hpp"
 #include "import/sizes/ddp_log.hpp"
+#include "import/sizes/flight_record.hpp"
 #include "json/file.hpp"
 
 namespace stepsim::io {
@@ -107,6 +109,32 @@ void add_logged_sizes(const DdpLog& log, const std::optional<std::string>& dtype
   }
 }
 
+// The same from the shapes that the flight recorder saw: other all-reduces of a step are in the
+// record too.
+void add_recorded_sizes(const FlightRecord& record, KinetoRank& rank) {
+  for (StepSample& step : rank.steps) {
+    std::vector<CollectiveCall*> calls;
+    for (auto* list : {&step.buckets, &step.collectives}) {
+      for (CollectiveSample& each : *list) {
+        if (each.call.op == "allreduce") {
+          calls.push_back(&each.call);
+        }
+      }
+    }
+    if (step.buckets.empty()) {
+      continue;
+    }
+    std::ranges::stable_sort(calls, {}, [](const CollectiveCall* call) { return call->begin; });
+    const auto found = step_of(record, calls.size());
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      if (calls[i]->elements < 0) {
+        calls[i]->elements = found[i].elements;
+        calls[i]->dtype = found[i].dtype;
+      }
+    }
+  }
+}
+
 // Without all-reduces in the trace the buckets at least sum up to the model.
 std::int64_t logged_elements(const DdpLog& log, const std::optional<std::string>& dtype) {
   std::int64_t bytes = 0;
@@ -125,6 +153,7 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
   source.options = options_given(options);
   std::optional<SizeTable> table;
   std::optional<DdpLog> log;
+  std::optional<FlightRecord> record;
   std::optional<ExecutionTrace> execution;
   if (options.sizes) {
     table = read_size_table(*options.sizes, options.common.max_bytes);
@@ -132,14 +161,29 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
   if (options.ddp_log) {
     log = read_ddp_log(*options.ddp_log, options.common.max_bytes);
   }
+  if (options.flight_record) {
+    record = read_flight_record(*options.flight_record, options.common.max_bytes);
+  }
   if (options.pytorch_et) {
     execution = read_execution_trace(*options.pytorch_et, options.common.max_bytes);
   }
   std::vector<KinetoRank> ranks;
+  std::uint64_t before = 0; // bytes of the files before
   for (const std::string& file : files) {
     ByteSource bytes(file, options.common.max_bytes, true);
+    const auto next = [&] {
+      if (options.common.read) {
+        options.common.read(before + bytes.file_bytes());
+      }
+      return bytes.next();
+    };
     // One recording at a time is in memory; what is kept of it is a few numbers per layer and step.
-    KinetoRecording recording = read_kineto([&] { return bytes.next(); }, bytes.name());
+    KinetoRecording recording = read_kineto(
+        next, bytes.name(),
+        // What marks a step may be an operator that only wraps others, told by those inside it.
+        {.most_events = options.step_annotation ? std::numeric_limits<std::size_t>::max()
+                                                : options.most_events});
+    before += bytes.file_bytes();
     source.files.push_back(source_file(file, bytes.file_bytes(), bytes.digest()));
     ranks.push_back(reduce_rank(recording, options.step_annotation, options.skip_steps));
   }
@@ -162,6 +206,10 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
     if (ranks.front().first().buckets.empty() && !options.parameters) {
       asked.parameters = logged_elements(*log, options.dtype);
     }
+  }
+  if (record) {
+    source.files.push_back(record->source);
+    std::ranges::for_each(ranks, [&](KinetoRank& rank) { add_recorded_sizes(*record, rank); });
   }
   if (execution) {
     sources.execution_trace = &*execution;

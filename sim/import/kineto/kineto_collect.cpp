@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -70,6 +72,45 @@ constexpr std::size_t kMostDimensions = 16;
 std::int64_t product(std::int64_t count, std::int64_t size) {
   const bool fits = size >= 0 && (size == 0 || count <= kMostElements / size);
   return fits ? count * size : 0;
+}
+
+// Everything that a detail holds: steps repeat, and each detail is kept once.
+void add_key(std::string& key, const std::string& text) { key.append(text).push_back('\0'); }
+void add_key(std::string& key, std::int64_t number) { add_key(key, std::to_string(number)); }
+
+void set_key(const KinetoCollective& collective, std::string& key) {
+  key.clear();
+  for (const std::string* text :
+       {&collective.op, &collective.dtype, &collective.group, &collective.input_dtype}) {
+    add_key(key, *text);
+  }
+  for (const std::int64_t number : {collective.elements, collective.out_elements,
+                                    collective.group_size, collective.input_elements}) {
+    add_key(key, number);
+  }
+}
+
+void set_key(const KinetoInputs& inputs, std::string& key) {
+  key.clear();
+  for (const KinetoTensor& tensor : inputs) {
+    add_key(key, tensor.dtype);
+    add_key(key, tensor.elements);
+    add_key(key, std::ssize(tensor.shape));
+    for (const std::int64_t size : tensor.shape) {
+      add_key(key, size);
+    }
+  }
+}
+
+template <class Detail>
+std::int32_t number_of(const std::string& key, Detail detail,
+                       std::unordered_map<std::string, std::int32_t>& known,
+                       std::vector<Detail>& details) {
+  const auto [row, added] = known.try_emplace(key, static_cast<std::int32_t>(details.size()));
+  if (added) {
+    details.push_back(std::move(detail));
+  }
+  return row->second;
 }
 
 } // namespace
@@ -139,14 +180,14 @@ RawShape* RawEvent::add_shape() {
   return &shapes[shape_count++];
 }
 
-void RawEvent::add_type(std::string& type) {
+void RawEvent::add_type(std::string_view type) {
   if (type_count == kMostInputs) {
     return;
   }
   if (type_count == types.size()) {
     types.emplace_back();
   }
-  types[type_count++].swap(type);
+  types[type_count++].assign(type);
 }
 
 KinetoInputs RawEvent::inputs() const {
@@ -204,13 +245,14 @@ std::int32_t KinetoCollector::detail_number(const RawEvent& raw, KinetoCategory 
         break;
       }
     }
-    recording_.collectives.push_back(std::move(collective));
-    return static_cast<std::int32_t>(recording_.collectives.size()) - 1;
+    set_key(collective, detail_key_);
+    return number_of(detail_key_, std::move(collective), collectives_, recording_.collectives);
   }
   const bool with_inputs = raw.name == kGradientOperator || !parameter_inputs(raw.name).empty();
   if (raw.has_shapes && with_inputs && category == KinetoCategory::cpu_operator) {
-    recording_.inputs.push_back(raw.inputs());
-    return static_cast<std::int32_t>(recording_.inputs.size()) - 1;
+    KinetoInputs inputs = raw.inputs();
+    set_key(inputs, detail_key_);
+    return number_of(detail_key_, std::move(inputs), inputs_, recording_.inputs);
   }
   return -1;
 }
@@ -245,7 +287,27 @@ KinetoCollector::Fault KinetoCollector::add(const RawEvent& raw) {
   event.thread = thread_number(raw);
   event.detail = detail_number(raw, event.category);
   recording_.events.push_back(event);
+  if (recording_.events.size() > recording_.most_events) {
+    move_events_to_file();
+  }
   return {};
+}
+
+void KinetoCollector::move_events_to_file() {
+  if (!recording_.more) {
+    recording_.more = std::make_unique<KinetoEventFile>();
+  }
+  for (const KinetoEvent& event : recording_.events) {
+    recording_.more->append(event);
+  }
+  recording_.events.clear();
+}
+
+void KinetoCollector::finish() {
+  if (recording_.more) {
+    move_events_to_file();
+    recording_.events.shrink_to_fit();
+  }
 }
 
 void KinetoCollector::refuse(const std::string& where, const std::string& message) const {

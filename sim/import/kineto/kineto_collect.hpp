@@ -2,6 +2,7 @@
 // One event of a profiler trace as it was read, and the collector that checks it and adds it to a
 // recording. Checks happen when the event is complete, because its keys come in any order and only
 // some categories matter.
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -55,7 +56,7 @@ struct RawEvent {
 
   void clear(); // keeps the memory of the strings and lists
   RawShape* add_shape();
-  void add_type(std::string& type);
+  void add_type(std::string_view type);
   // The inputs as tensors; where types were recorded, without those after the last that has a size
   // or a type.
   [[nodiscard]] KinetoInputs inputs() const;
@@ -74,6 +75,9 @@ public:
     }
   }
 
+  // No event follows.
+  void finish();
+
 private:
   struct Fault {
     std::string key; // "/dur"
@@ -85,10 +89,13 @@ private:
   std::int32_t thread_number(const RawEvent& raw);
   std::int32_t detail_number(const RawEvent& raw, KinetoCategory category);
 
+  void move_events_to_file();
+
   KinetoRecording& recording_;
   Nanoseconds durations_{}; // of all events kept
   std::unordered_map<std::string, std::int32_t> names_, threads_;
-  std::string thread_key_;
+  std::unordered_map<std::string, std::int32_t> collectives_, inputs_; // by what they hold
+  std::string thread_key_, detail_key_;
 };
 
 } // namespace stepsim::io

@@ -2,48 +2,19 @@
 // The part of a profiler trace that the importer looks at (IO 4.1), as compact values: one record
 // of 56 bytes per event, names stored once. Times are integer nanoseconds, threads are (pid, tid)
 // pairs numbered from 0. The order of `events` is that of the file and means nothing.
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "import/kineto/kineto_time.hpp"
+#include "import/kineto/kineto_event.hpp"
+#include "import/kineto/kineto_event_file.hpp"
 
 namespace stepsim::io {
-
-// module: a Python call of an nn.Module, which only names layers.
-enum class KinetoCategory : std::uint8_t {
-  annotation,
-  cpu_operator,
-  launch,
-  kernel,
-  copy,
-  fill,
-  module
-};
-
-[[nodiscard]] constexpr bool on_device(KinetoCategory category) {
-  return category == KinetoCategory::kernel || category == KinetoCategory::copy ||
-         category == KinetoCategory::fill;
-}
-
-struct KinetoEvent {
-  static constexpr std::int64_t kNone = -1;
-
-  Nanoseconds begin{};
-  Nanoseconds duration{};
-  std::int64_t correlation = kNone; // joins a launch and its work on the device
-  std::int64_t external_id = kNone; // joins a collective and its kernel
-  std::int64_t sequence = kNone;    // joins a forward operator and its backward node
-  std::int32_t thread{};
-  std::int32_t name{};         // index into names
-  std::int32_t detail = kNone; // index into collectives or inputs
-  KinetoCategory category = KinetoCategory::annotation;
-
-  [[nodiscard]] Nanoseconds end() const { return begin + duration; }
-};
 
 // What an event says about a collective: the arguments of `record_param_comms` and of kernels, and
 // the first input of a call. Numbers are -1 and texts empty where they were not recorded.
@@ -69,8 +40,10 @@ struct KinetoTensor {
 using KinetoInputs = std::vector<KinetoTensor>;
 
 struct KinetoRecording {
-  std::string file; // as given, for messages
-  std::vector<KinetoEvent> events;
+  std::string file;                      // as given, for messages
+  std::vector<KinetoEvent> events;       // none where there are too many (kineto_windows.hpp)
+  std::unique_ptr<KinetoEventFile> more; // all events then, else null
+  std::size_t most_events{};             // that are to be in memory together, about
   std::vector<std::string> names;
   std::vector<KinetoCollective> collectives;
   std::vector<KinetoInputs> inputs;

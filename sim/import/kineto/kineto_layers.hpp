@@ -58,6 +58,7 @@ struct StepSample {
   std::vector<GradientSample> gradients;
   std::int64_t undefined{};                  // gradient nodes that got no gradient
   std::vector<CollectiveSample> buckets;     // all-reduces launched inside gradient nodes
+  std::vector<CollectiveSample> replicas;    // all-reduces of shards (kineto_sharding.hpp)
   std::vector<CollectiveSample> collectives; // all others
   std::int64_t forward_operators{};          // of the forward thread, at any depth
   std::int64_t backward_nodes{};

@@ -1,5 +1,6 @@
 #pragma once
 // What the user says about Kineto traces that the files do not say.
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -31,10 +32,14 @@ struct KinetoOptions {
   std::optional<std::string> sizes;
   bool sizes_in_ready_order = false; // else in order of registration
   std::optional<std::string> ddp_log;
+  std::optional<std::string> flight_record;
   std::optional<std::string> pytorch_et;
   std::optional<std::int64_t> parameters; // elements of all gradients
   std::optional<std::string> dtype;       // a word of traces, where nothing recorded says
-  bool with_costs = false;                // also what its collectives tell of the link
+  bool keep_layers = false;               // however many there are (kineto_joined.hpp)
+  // Events of a file in memory; more go to a temporary file, which changes no result.
+  std::size_t most_events = std::size_t{1} << 19;
+  bool with_costs = false; // also what its collectives tell of the link
 };
 
 } // namespace stepsim::io

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
 #include "import/kineto/kineto_repeats.hpp"
+#include "import/kineto/kineto_windows.hpp"
 
 namespace stepsim::io {
 
@@ -230,30 +232,24 @@ bool same_layers(const StepSample& a, const StepSample& b) {
 
 KinetoRank reduce_rank(KinetoRecording& recording,
                        const std::optional<std::string>& step_annotation, std::int64_t skip_steps) {
-  if (std::ranges::none_of(recording.events,
-                           [](const KinetoEvent& e) { return on_device(e.category); })) {
-    throw InputError(recording.file, "",
-                     "no GPU activity recorded: profile with ProfilerActivity.CUDA");
-  }
-  demote_ranges(recording);
-  const std::vector<KinetoStep> steps = find_steps(recording, step_annotation);
-  const Attribution attribution = attribute(recording, steps);
+  KinetoWindows windows(recording);
+  SampledSteps sampled = windows.sample(step_annotation);
   KinetoRank rank;
   rank.file = recording.file;
   rank.device = recording.device;
   rank.world_size = recording.world_size;
   rank.rank = recording.rank;
   rank.record_shapes = recording.record_shapes;
-  rank.steps = sample_steps(recording, steps, attribution);
+  rank.steps = std::move(sampled.samples);
   std::ranges::for_each(rank.steps, join_repeats);
-  rank.idle = idle_times(attribution.items, steps.size());
-  rank.calls = collective_calls(recording, steps, attribution);
-  for (const KinetoStep& step : steps) {
+  rank.idle = std::move(sampled.idle);
+  rank.calls = std::move(sampled.calls);
+  for (const KinetoStep& step : sampled.steps) {
     rank.step_names.push_back(step.name);
   }
-  if (attribution.device_time > 0) {
-    rank.unattributed_fraction = static_cast<double>(attribution.outside_steps) /
-                                 static_cast<double>(attribution.device_time);
+  if (sampled.device_time > 0) {
+    rank.unattributed_fraction =
+        static_cast<double>(sampled.outside_steps) / static_cast<double>(sampled.device_time);
   }
   // First the steps that can be used, then of these the largest group of equal ones.
   choose_steps(rank, skip_steps);
@@ -268,7 +264,13 @@ KinetoRank reduce_rank(KinetoRecording& recording,
   rank.forward_only = rank.first().backward_nodes == 0;
   if (!rank.forward_only) {
     const std::size_t last = rank.used.back();
-    rank.sharded = sharded_step(recording, steps[last], rank.steps[last]);
+    windows.load(last);
+    rank.sharded = sharded_step(recording, sampled.steps[last], rank.steps[last]);
+    for (StepSample& step : rank.steps) {
+      if (rank.sharded) {
+        separate_replicas(*rank.sharded, step);
+      }
+    }
   }
   note_execution(rank);
   note_graphs(rank);

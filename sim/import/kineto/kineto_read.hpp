@@ -2,7 +2,8 @@
 // Reads a PyTorch profiler trace (Kineto, Chrome trace events; IO 4.1) in one streaming pass: one
 // JSON object with `traceEvents`, or a bare array of events. Only complete events (`ph` X) of the
 // categories that the importer needs are kept; host, user, job and process names are never stored.
-// Memory grows with the kept events only, not with the file.
+// Memory grows with the kinds of events only, not with their number.
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -12,11 +13,21 @@
 
 namespace stepsim::io {
 
+struct KinetoReadOptions {
+  // Bytes of the text that are in memory at a time, at least 1. Below the length of an event the
+  // scanner takes none, and all is read by the parser.
+  std::size_t window = std::size_t{256} << 10;
+  // Events that are kept in memory; of more, all go to a temporary file.
+  std::size_t most_events = std::size_t{1} << 19;
+};
+
 // The next piece of the text, valid until the next call; empty at the end.
 using TextChunks = std::function<std::string_view()>;
 
 // Throws InputError: syntax (`FILE:LINE:COL: ...`), no traceEvents, a time that is no number,
-// negative or beyond 2^63 ns (`/traceEvents/17/dur: must be >= 0, got -3`).
-[[nodiscard]] KinetoRecording read_kineto(const TextChunks& chunks, const std::string& file);
+// negative or beyond 2^63 ns (`/traceEvents/17/dur: must be >= 0, got -3`). The events do not
+// depend on the options.
+[[nodiscard]] KinetoRecording read_kineto(const TextChunks& chunks, const std::string& file,
+                                          const KinetoReadOptions& options = {});
 
 } // namespace stepsim::io

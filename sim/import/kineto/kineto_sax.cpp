@@ -3,7 +3,6 @@
 // stands.
 #include "import/kineto/kineto_sax.hpp"
 
-#include <array>
 #include <limits>
 
 #include "base/error.hpp"
@@ -13,42 +12,6 @@ namespace stepsim::io {
 namespace {
 
 constexpr std::size_t kMaxDepth = 256;
-
-struct KeyName {
-  std::string_view text;
-  KinetoKey key;
-};
-
-template <std::size_t N>
-KinetoKey look_up(const std::array<KeyName, N>& table, std::string_view text) {
-  for (const KeyName& row : table) {
-    if (row.text == text) {
-      return row.key;
-    }
-  }
-  return KinetoKey::other;
-}
-
-constexpr std::array kFileKeys{KeyName{"traceEvents", KinetoKey::trace_events},
-                               KeyName{"deviceProperties", KinetoKey::device_properties},
-                               KeyName{"distributedInfo", KinetoKey::distributed_info},
-                               KeyName{"record_shapes", KinetoKey::record_shapes}};
-constexpr std::array kEventKeys{KeyName{"ph", KinetoKey::ph},     KeyName{"cat", KinetoKey::cat},
-                                KeyName{"name", KinetoKey::name}, KeyName{"pid", KinetoKey::pid},
-                                KeyName{"tid", KinetoKey::tid},   KeyName{"ts", KinetoKey::ts},
-                                KeyName{"dur", KinetoKey::dur},   KeyName{"args", KinetoKey::args}};
-constexpr std::array kArgumentKeys{KeyName{"External id", KinetoKey::external_id},
-                                   KeyName{"correlation", KinetoKey::correlation},
-                                   KeyName{"Sequence number", KinetoKey::sequence},
-                                   KeyName{"Input Dims", KinetoKey::input_dims},
-                                   KeyName{"Input dims", KinetoKey::input_dims}, // until 2021
-                                   KeyName{"Input type", KinetoKey::input_type},
-                                   KeyName{"Collective name", KinetoKey::collective},
-                                   KeyName{"In msg nelems", KinetoKey::elements},
-                                   KeyName{"Out msg nelems", KinetoKey::out_elements},
-                                   KeyName{"Process Group Name", KinetoKey::group},
-                                   KeyName{"Group size", KinetoKey::group_size},
-                                   KeyName{"dtype", KinetoKey::dtype}};
 
 } // namespace
 
@@ -86,6 +49,12 @@ bool KinetoSax::start_object(std::size_t) {
   return true;
 }
 
+void KinetoSax::add(const RawEvent& event) {
+  ++values_;
+  ++event_index_;
+  collector_.add(event, [this] { return event_pointer(); });
+}
+
 // A trace is an object with "traceEvents", or the bare list of events.
 bool KinetoSax::start_array(std::size_t) {
   if (RawTime* time = time_field()) {
@@ -114,6 +83,7 @@ bool KinetoSax::start_array(std::size_t) {
 bool KinetoSax::close() {
   if (in_event()) {
     collector_.add(raw_, [this] { return event_pointer(); });
+    behind_event_ = true;
   } else if (in_args()) {
     in_args_ = false;
   } else if (in_shapes(1)) {
@@ -131,14 +101,14 @@ bool KinetoSax::close() {
 }
 
 // A key means something only at its level: "name" of an event is not "name" in its arguments.
-bool KinetoSax::key(std::string& name) {
+bool KinetoSax::key(std::string_view name) {
   key_ = KinetoKey::other;
   if (in_args()) {
-    key_ = look_up(kArgumentKeys, name);
+    key_ = argument_key(name);
   } else if (in_event()) {
-    key_ = look_up(kEventKeys, name);
+    key_ = event_key(name);
   } else if (depth_ == 1) {
-    key_ = look_up(kFileKeys, name);
+    key_ = file_key(name);
   } else if (in_devices_ && depth_ == 3 && name == "name") {
     key_ = KinetoKey::name;
   } else if (in_distributed_ && depth_ == 2) {
@@ -277,7 +247,8 @@ std::string KinetoSax::event_pointer() const {
   return (bare_array_ ? "/" : "/traceEvents/") + std::to_string(event_index_);
 }
 
-void KinetoSax::finish() const {
+void KinetoSax::finish() {
+  collector_.finish();
   if (!found_events_) {
     throw InputError(recording_.file, "", "no traceEvents: not a PyTorch profiler trace");
   }
@@ -293,8 +264,14 @@ void KinetoSax::syntax_error(std::string_view text) const {
   const auto digits = [](std::string_view rest) {
     return std::string(rest.substr(0, rest.find_first_not_of("0123456789")));
   };
-  const std::string line = digits(after("at line "));
-  const std::string column = digits(after(", column "));
+  std::string line = digits(after("at line "));
+  std::string column = digits(after(", column "));
+  if (!line.empty() && !column.empty()) {
+    const std::int64_t seen = std::stoll(line);
+    const std::int64_t before = std::stoll(column); // 0 behind a line break that was read twice
+    column = std::to_string(before + (seen == hidden_.line && before > 0 ? hidden_.columns : 0));
+    line = std::to_string(seen + hidden_.lines);
+  }
   std::string_view message = after(" - ");
   if (message.empty()) {
     message = after("] ");

@@ -1,43 +1,16 @@
 #pragma once
 // The parser events of a profiler trace, gathered into a KinetoRecording. Levels: file > array of
 // events > event > args > arrays in args; `depth` counts open objects and arrays.
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "import/kineto/kineto_collect.hpp"
+#include "import/kineto/kineto_keys.hpp"
 
 namespace stepsim::io {
-
-// Keys that mean something on their level; everything else is `other`.
-enum class KinetoKey : std::uint8_t {
-  other,
-  trace_events,
-  device_properties,
-  distributed_info,
-  record_shapes,
-  world_size,
-  rank,
-  ph,
-  cat,
-  name,
-  pid,
-  tid,
-  ts,
-  dur,
-  args,
-  correlation,
-  external_id,
-  sequence,
-  input_dims,
-  input_type,
-  collective,
-  elements,
-  out_elements,
-  group,
-  group_size,
-  dtype
-};
 
 // A state of a few flags and a depth, not a tree: members of no interest cost nothing but the
 // parser's time.
@@ -57,7 +30,7 @@ public:
   bool string(std::string& value);
   template <class Binary> bool binary(Binary&) { return true; }
   bool start_object(std::size_t);
-  bool key(std::string& name);
+  bool key(std::string_view name);
   bool end_object() { return close(); }
   bool start_array(std::size_t);
   bool end_array() { return close(); }
@@ -67,8 +40,18 @@ public:
     return false;
   }
 
-  // Throws unless the file held an array of events.
-  void finish() const;
+  // True once behind every event that the parser has read: further ones may be read beside it.
+  [[nodiscard]] bool take_behind_event() { return std::exchange(behind_event_, false); }
+  // An event that was read beside the parser.
+  void add(const RawEvent& event);
+  // What the parser has not seen: lines before its place, and columns of its line `line`, from 1.
+  struct Hidden {
+    std::int64_t lines = 0, line = 0, columns = 0;
+  };
+  void set_hidden(const Hidden& hidden) { hidden_ = hidden; }
+
+  // To be called at the end. Throws unless the file held an array of events.
+  void finish();
   // How many values were read so far: tells whether the parser makes progress.
   [[nodiscard]] std::uint64_t values() const { return values_; }
 
@@ -109,6 +92,8 @@ private:
   bool bare_array_ = false;
   std::int64_t event_index_ = -1;
   std::uint64_t values_{};
+  bool behind_event_ = false;
+  Hidden hidden_;
 };
 
 } // namespace stepsim::io

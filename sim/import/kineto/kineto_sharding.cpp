@@ -2,7 +2,9 @@
 #include "import/kineto/kineto_sharding.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <utility>
 
 namespace stepsim::io {
 
@@ -106,7 +108,35 @@ std::int64_t gathered_elements(const CollectiveCall& call, std::int64_t group_si
                                 : -1;
 }
 
+// A call over a group of another size that carries as much as the shard of a unit.
+bool reduces_shard(const CollectiveCall& call, const ShardedStep& sharded) {
+  const std::int64_t ranks = sharded.sharding.group_size;
+  return call.op == "allreduce" && call.group_size > 1 && call.group_size != ranks &&
+         std::ranges::any_of(sharded.units, [&](const train::MeasuredUnit& unit) {
+           return call.elements > 0 && call.elements == unit.elements / ranks;
+         });
+}
+
 } // namespace
+
+void separate_replicas(const ShardedStep& sharded, StepSample& step) {
+  const auto is_replica = [&](const CollectiveSample& each) {
+    return reduces_shard(each.call, sharded);
+  };
+  // Buckets of DDP beside those of shards are unknown; gradients would have to be counted again.
+  if (!std::ranges::all_of(step.buckets, is_replica)) {
+    return;
+  }
+  step.replicas = std::move(step.buckets);
+  step.buckets.clear();
+  for (GradientSample& gradient : step.gradients) {
+    gradient.bucket = -1;
+  }
+  std::ranges::copy_if(step.collectives, std::back_inserter(step.replicas), is_replica);
+  std::erase_if(step.collectives, is_replica);
+  std::ranges::stable_sort(step.replicas, {},
+                           [](const CollectiveSample& each) { return each.call.begin; });
+}
 
 std::optional<ShardedStep> sharded_step(const KinetoRecording& recording, const KinetoStep& step,
                                         const StepSample& sample) {
@@ -128,6 +158,18 @@ std::optional<ShardedStep> sharded_step(const KinetoRecording& recording, const 
   };
   std::ranges::for_each(sample.collectives, look);
   std::ranges::for_each(sample.buckets, look);
+  // Shards are all-reduced between the groups of HSDP; what is as large as a whole unit is not.
+  if (large_reduction && !scatters.empty()) {
+    const auto shard = [&](const CollectiveSample& each) {
+      return each.call.op != "allreduce" ||
+             std::ranges::any_of(scatters, [&](const CollectiveCall* call) {
+               return each.call.group_size > 1 && each.call.group_size != call->group_size &&
+                      each.call.elements == call->out_elements;
+             });
+    };
+    large_reduction = !std::ranges::all_of(sample.buckets, shard) ||
+                      !std::ranges::all_of(sample.collectives, shard);
+  }
   // A job whose forward pass scatters something else shards no parameters.
   std::erase_if(scatters,
                 [&](const CollectiveCall* call) { return call->begin < sample.backward_begin; });

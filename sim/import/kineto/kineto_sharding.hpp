@@ -23,4 +23,9 @@ struct ShardedStep {
 [[nodiscard]] std::optional<ShardedStep>
 sharded_step(const KinetoRecording& recording, const KinetoStep& step, const StepSample& sample);
 
+// With replicas of the sharded groups (HSDP) the shards of gradients are all-reduced over a second
+// group, of another size: such calls of the step become its `replicas`, and are no buckets of whole
+// gradients any more.
+void separate_replicas(const ShardedStep& sharded, StepSample& step);
+
 } // namespace stepsim::io

@@ -39,12 +39,11 @@ Nanoseconds compute_sum(const StepTimes& times) {
 }
 
 // Equal in sizes, types and numbers of gradients; times may differ.
-bool same_buckets(const StepSample& a, const StepSample& b) {
-  return std::ranges::equal(a.buckets, b.buckets,
-                            [](const CollectiveSample& x, const CollectiveSample& y) {
-                              return x.call.elements == y.call.elements &&
-                                     x.call.dtype == y.call.dtype && x.gradients == y.gradients;
-                            });
+bool same_buckets(const std::vector<CollectiveSample>& a, const std::vector<CollectiveSample>& b) {
+  return std::ranges::equal(a, b, [](const CollectiveSample& x, const CollectiveSample& y) {
+    return x.call.elements == y.call.elements && x.call.dtype == y.call.dtype &&
+           x.gradients == y.gradients;
+  });
 }
 
 struct Payload {
@@ -144,24 +143,24 @@ std::vector<train::MeasuredStep> measured_steps(std::span<const KinetoRank> rank
 // DDP rebuilds its buckets after the first iterations: steps with other buckets than the last do
 // not count.
 std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
-                                                    const Waiting& waiting,
+                                                    const Waiting& waiting, BucketList list,
                                                     std::vector<std::string>& notes) {
   const StepSample& last = ranks.front().steps[ranks.front().used.back()];
-  std::vector<std::vector<double>> times(last.buckets.size());
-  std::vector<std::vector<const CollectiveCall*>> calls(last.buckets.size()); // of the first rank
+  std::vector<std::vector<double>> times((last.*list).size());
+  std::vector<std::vector<const CollectiveCall*>> calls((last.*list).size()); // of the first rank
   bool differ = false;
   for (const KinetoRank& rank : ranks) {
     for (const std::size_t i : rank.used) {
-      if (!same_buckets(rank.steps[i], last)) {
+      if (!same_buckets(rank.steps[i].*list, last.*list)) {
         differ = true;
         continue;
       }
       for (std::size_t b = 0; b < times.size(); ++b) {
-        if (const auto time = rank.steps[i].buckets[b].time()) {
+        if (const auto time = (rank.steps[i].*list)[b].time()) {
           times[b].push_back(number(*time));
         }
         if (&rank == &ranks.front()) {
-          calls[b].push_back(&rank.steps[i].buckets[b].call);
+          calls[b].push_back(&(rank.steps[i].*list)[b].call);
         }
       }
     }
@@ -171,7 +170,7 @@ std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> 
   }
   std::vector<train::MeasuredBucket> buckets;
   for (std::size_t b = 0; b < times.size(); ++b) {
-    const CollectiveSample& sample = last.buckets[b];
+    const CollectiveSample& sample = (last.*list)[b];
     const Payload data = payload(sample.call.dtype, sample.call.elements);
     train::MeasuredBucket bucket{
         sample.call.elements, data.bytes, data.dtype, sample.gradients, {}, {}, {}};
@@ -181,6 +180,9 @@ std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> 
       bucket.max = seconds(std::ranges::max(times[b]));
     }
     bucket.transfer = transfer_of(waiting, calls[b]);
+    if (list == &StepSample::replicas) {
+      bucket.group = "replica";
+    }
     buckets.push_back(std::move(bucket));
   }
   return buckets;

@@ -27,10 +27,14 @@ using StepValue = std::function<double(const StepSample&)>;
 // The times of every step of every rank, used or not.
 [[nodiscard]] std::vector<train::MeasuredStep> measured_steps(std::span<const KinetoRank> ranks);
 
+// Of a step: buckets of whole gradients, or replicas of shards.
+using BucketList = std::vector<CollectiveSample> StepSample::*;
+
 // The bucket list of the last used step of the first rank, with the times of all used steps that
 // have the same list (none where no kernel was recorded); a note if some have not.
 [[nodiscard]] std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
                                                                   const Waiting& waiting,
+                                                                  BucketList list,
                                                                   std::vector<std::string>& notes);
 
 // One row per operation, type and size of the other collectives, in the order of appearance, with

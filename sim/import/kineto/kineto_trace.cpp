@@ -12,10 +12,12 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "files/import_source.hpp"
+#include "import/kineto/kineto_joined.hpp"
 #include "import/kineto/kineto_names.hpp"
 #include "import/kineto/kineto_sizes.hpp"
 #include "import/kineto/kineto_spread.hpp"
 #include "import/kineto/kineto_summary.hpp"
+#include "import/kineto/kineto_warnings.hpp"
 
 namespace stepsim::io {
 
@@ -285,52 +287,6 @@ void warn_if_idle(train::Trace& trace, bool wall) {
   }
 }
 
-// The words of a warning without its numbers.
-std::string without_numbers(std::string_view warning) {
-  std::string words;
-  for (const char c : warning) {
-    if (c < '0' || c > '9') {
-      words += c;
-    }
-  }
-  return words;
-}
-
-// What is true of several files is said once, with the numbers of the first.
-std::vector<std::string> warnings_of(std::span<const KinetoRank> ranks) {
-  if (ranks.size() == 1) {
-    return ranks.front().warnings;
-  }
-  struct Group {
-    std::string words, file, text;
-    std::size_t others = 0;
-    bool alike = true;
-  };
-  std::vector<Group> groups;
-  for (const KinetoRank& rank : ranks) {
-    for (const std::string& warning : rank.warnings) {
-      std::string words = without_numbers(warning);
-      const auto group = std::ranges::find(groups, words, &Group::words);
-      if (group == groups.end()) {
-        groups.push_back({std::move(words), stem_of(rank.file), warning});
-      } else {
-        ++group->others;
-        group->alike = group->alike && group->text == warning;
-      }
-    }
-  }
-  std::vector<std::string> warnings;
-  for (const Group& group : groups) {
-    const std::string files =
-        group.others == 0 ? group.file
-                          : group.file + " and " +
-                                counted(static_cast<std::int64_t>(group.others), "other file") +
-                                (group.alike ? "" : " (with other numbers)");
-    warnings.push_back(files + ": " + group.text);
-  }
-  return warnings;
-}
-
 } // namespace
 
 KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptions& options,
@@ -338,7 +294,7 @@ KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   KinetoImport result;
   train::Trace& trace = result.trace;
   const KinetoRank& first = ranks.front();
-  trace.warnings = warnings_of(ranks);
+  trace.warnings = common_warnings(ranks);
   require_one_job(ranks, trace.warnings);
   require_equal_layers(ranks);
   trace.provenance = train::Provenance::imported;
@@ -361,7 +317,7 @@ KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   std::ranges::move(waiting.notes, std::back_inserter(trace.warnings));
   result.clock_offsets = waiting.offset;
   result.variability = measured_variability(ranks);
-  trace.buckets = measured_buckets(ranks, waiting, trace.warnings);
+  trace.buckets = measured_buckets(ranks, waiting, &StepSample::buckets, trace.warnings);
   if (first.forward_only) {
     assume_backward(first, options, result);
   } else {
@@ -383,6 +339,11 @@ KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
     }
   }
   complete_buckets(trace);
+  std::ranges::move(measured_buckets(ranks, waiting, &StepSample::replicas, trace.warnings),
+                    std::back_inserter(trace.buckets));
+  if (!options.keep_layers) {
+    join_layers(trace);
+  }
   // A step that was measured without the profiler implies the wall: its time holds the gaps.
   const bool wall = options.time == TimeBasis::wall || options.measured_step;
   trace.time_basis = wall ? "wall" : "kernel";

@@ -1,0 +1,58 @@
+#include "import/kineto/kineto_event_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/error.hpp"
+#include "json/file.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+static_assert(std::is_trivially_copyable_v<KinetoEvent>, "written as its bytes");
+
+[[noreturn]] void fail(const char* what) {
+  throw SimulationError(std::string("a temporary file cannot be ") + what + ": " +
+                        reason_text(errno));
+}
+
+} // namespace
+
+KinetoEventFile::KinetoEventFile() : file_(std::tmpfile()) {
+  if (!file_) {
+    fail("made");
+  }
+}
+
+void KinetoEventFile::append(const KinetoEvent& event) {
+  if (std::fwrite(&event, sizeof event, 1, file_.get()) != 1) {
+    fail("written");
+  }
+  ++size_;
+}
+
+void KinetoEventFile::each(const std::function<void(const KinetoEvent&)>& visit) {
+  constexpr std::size_t kTogether = 4096;
+  if (std::fflush(file_.get()) != 0) {
+    fail("written");
+  }
+  std::rewind(file_.get());
+  std::vector<KinetoEvent> events(kTogether);
+  for (std::size_t left = size_; left > 0;) {
+    const std::size_t count = std::min(left, kTogether);
+    if (std::fread(events.data(), sizeof(KinetoEvent), count, file_.get()) != count) {
+      fail("read");
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      visit(events[i]);
+    }
+    left -= count;
+  }
+  (void)std::fseek(file_.get(), 0, SEEK_END);
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,29 @@
+#pragma once
+// Events of a recording in a temporary file, which is gone with the object: traces of gigabytes do
+// not fit into memory. Events are appended, and read in their order.
+#include <cstddef>
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+#include "import/kineto/kineto_event.hpp"
+
+namespace stepsim::io {
+
+class KinetoEventFile {
+public:
+  // Throws SimulationError where no temporary file can be made, written or read.
+  KinetoEventFile();
+  void append(const KinetoEvent& event);
+  void each(const std::function<void(const KinetoEvent&)>& visit);
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+private:
+  struct Close {
+    void operator()(std::FILE* file) const { (void)std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, Close> file_;
+  std::size_t size_{};
+};
+
+} // namespace stepsim::io

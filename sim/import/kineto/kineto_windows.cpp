@@ -1,0 +1,168 @@
+// The file is read twice: for the annotations, which tell the steps, and to deal out its events.
+#include "import/kineto/kineto_windows.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+// The start of the first launch with a number; of a few million.
+struct LaunchStart {
+  std::int64_t correlation{};
+  Nanoseconds begin{};
+};
+
+class LaunchStarts {
+public:
+  void add(const KinetoEvent& event) { starts_.push_back({event.correlation, event.begin}); }
+  void finish() {
+    std::ranges::sort(starts_, {}, [](const LaunchStart& each) {
+      return std::tuple(each.correlation, each.begin);
+    });
+  }
+  [[nodiscard]] std::optional<Nanoseconds> of(std::int64_t correlation) const {
+    const auto first =
+        std::ranges::lower_bound(starts_, correlation, {}, &LaunchStart::correlation);
+    return correlation >= 0 && first != starts_.end() && first->correlation == correlation
+               ? std::optional(first->begin)
+               : std::nullopt;
+  }
+
+private:
+  std::vector<LaunchStart> starts_;
+};
+
+[[noreturn]] void no_device(const KinetoRecording& recording) {
+  throw InputError(recording.file, "",
+                   "no GPU activity recorded: profile with ProfilerActivity.CUDA");
+}
+
+} // namespace
+
+// The first window begins before all events, and the last one ends behind them.
+void KinetoWindows::make_windows(const std::vector<KinetoStep>& steps) {
+  const std::size_t count = std::min(
+      steps.size(), recording_.more->size() / std::max<std::size_t>(recording_.most_events, 1) + 1);
+  const std::size_t together = (steps.size() + count - 1) / count;
+  for (std::size_t first = 0; first < steps.size(); first += together) {
+    const std::size_t last = std::min(first + together, steps.size());
+    constexpr auto kNever = std::numeric_limits<Nanoseconds>::max();
+    windows_.push_back({{first, last, first == 0 ? -kNever : steps[first].begin,
+                         last == steps.size() ? kNever : steps[last].begin}});
+  }
+}
+
+void KinetoWindows::fill_windows() {
+  LaunchStarts launches;
+  std::map<std::int64_t, Nanoseconds> calls; // of collectives, by external id
+  recording_.more->each([&](const KinetoEvent& event) {
+    if (event.category == KinetoCategory::launch) {
+      launches.add(event);
+    } else if (event.category == KinetoCategory::cpu_operator && event.external_id >= 0 &&
+               recording_.name(event) == "record_param_comms") {
+      calls.emplace(event.external_id, event.begin);
+    }
+  });
+  launches.finish();
+  const auto window_at = [&](Nanoseconds moment) {
+    return std::ranges::upper_bound(windows_, moment, {},
+                                    [](const Window& each) { return each.range.begin; }) -
+           windows_.begin() - 1;
+  };
+  // Without a launch a kernel of a collective is found by the call's number.
+  const auto moment_of = [&](const KinetoEvent& event) {
+    if (const auto launch = launches.of(event.correlation)) {
+      return *launch;
+    }
+    const auto call = calls.find(event.external_id);
+    return event.external_id >= 0 && call != calls.end() ? call->second : event.begin;
+  };
+  recording_.more->each([&](const KinetoEvent& event) {
+    const bool device = on_device(event.category);
+    auto window = window_at(device ? moment_of(event) : event.begin);
+    windows_[static_cast<std::size_t>(window)].events.append(event);
+    const bool reaches = !device && event.category != KinetoCategory::launch;
+    while (reaches && ++window < std::ssize(windows_) &&
+           windows_[static_cast<std::size_t>(window)].range.begin < event.end()) {
+      windows_[static_cast<std::size_t>(window)].events.append(event);
+    }
+  });
+  recording_.more.reset();
+}
+
+void KinetoWindows::load(Window& window) {
+  recording_.events.clear();
+  recording_.events.reserve(window.events.size());
+  window.events.each([&](const KinetoEvent& event) { recording_.events.push_back(event); });
+  demote_ranges(recording_);
+}
+
+void KinetoWindows::load(std::size_t step) {
+  const auto window = std::ranges::find_if(
+      windows_, [&](const Window& each) { return step < each.range.last_step; });
+  if (window != windows_.end()) {
+    load(*window);
+  }
+}
+
+void KinetoWindows::sample_into(SampledSteps& result, const Range& range) {
+  const std::span<const KinetoStep> steps(result.steps.data() + range.first_step,
+                                          range.last_step - range.first_step);
+  const Attribution attribution = attribute(recording_, steps);
+  std::ranges::move(sample_steps(recording_, steps, attribution),
+                    std::back_inserter(result.samples));
+  std::ranges::move(idle_times(attribution.items, steps.size()), std::back_inserter(result.idle));
+  for (CollectiveCall& call : collective_calls(recording_, steps, attribution)) {
+    if (call.begin >= range.begin && call.begin < range.end) { // else another window's
+      call.step += call.step >= 0 ? static_cast<std::int32_t>(range.first_step) : 0;
+      result.calls.push_back(std::move(call));
+    }
+  }
+  result.device_time += attribution.device_time;
+  result.outside_steps += attribution.outside_steps;
+}
+
+SampledSteps KinetoWindows::sample(const std::optional<std::string>& step_annotation) {
+  SampledSteps result;
+  bool device = false;
+  const auto look = [&](const KinetoEvent& event) { device = device || on_device(event.category); };
+  if (!recording_.more) {
+    std::ranges::for_each(recording_.events, look);
+    if (!device) {
+      no_device(recording_);
+    }
+    demote_ranges(recording_);
+    result.steps = find_steps(recording_, step_annotation);
+    constexpr auto kNever = std::numeric_limits<Nanoseconds>::max();
+    sample_into(result, {0, result.steps.size(), -kNever, kNever});
+    return result;
+  }
+  recording_.more->each([&](const KinetoEvent& event) {
+    look(event);
+    if (event.category == KinetoCategory::annotation) {
+      recording_.events.push_back(event);
+    }
+  });
+  if (!device) {
+    no_device(recording_);
+  }
+  result.steps = find_steps(recording_, step_annotation);
+  make_windows(result.steps);
+  fill_windows();
+  for (Window& window : windows_) {
+    load(window);
+    sample_into(result, window.range);
+  }
+  return result;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,202 @@
+#!/usr/bin/python3
+"""Progress as people see it: slow commands on a pseudo terminal show an estimate, and nothing is
+shown in a pipe. Ctrl-C keeps what is finished.
+
+usage: progress_test.py STEPSIM [WORD]
+"""
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STEPSIM = None
+# What tells how long it will take: an expected time, or what is done of all with the time to go.
+ESTIMATE = re.compile(r"stepsim [a-z-]+: \d[\d:]*(?: s)? of about [\d:]+|\] \d+/\d+.*  ETA [\d:]+")
+ANY = re.compile(r"stepsim [a-z-]+: (?:running|\d)|\[[# ]{20}\] \d+/\d+")
+
+
+def layers(count):
+    return [{"name": f"layer {i}", "forward_s": 1e-4, "backward_s": 2e-4,
+             "gradient_bytes": 40_000 + 8 * i} for i in range(count)]
+
+
+def scenario(layer_count, **changes):
+    tree = {"kind": "scenario", "workload": {"layers": layers(layer_count)},
+            "cluster": {"nodes": 8, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}}}
+    for pointer, value in changes.items():
+        at = tree
+        *path, last = pointer.split("__")
+        for key in path:
+            at = at.setdefault(key, {})
+        at[last] = value
+    return tree
+
+
+class OnTerminal:
+    """A command with standard error, and standard input, on a pseudo terminal."""
+
+    def __init__(self, words, folder):
+        self.leader, follower = pty.openpty()
+        self.process = subprocess.Popen([STEPSIM, *words], cwd=folder, stdin=follower,
+                                        stdout=subprocess.PIPE, stderr=follower)
+        os.close(follower)
+        self.text = ""
+
+    def read_until(self, found, limit_s):
+        """Until `found(text)` or the end of the command; whether it was found."""
+        end = time.monotonic() + limit_s
+        while not found(self.text):
+            ready, _, _ = select.select([self.leader], [], [], max(0, min(0.2, end - time.monotonic())))
+            if ready:
+                try:
+                    part = os.read(self.leader, 65536)
+                except OSError:  # the other end is closed
+                    return found(self.text)
+                self.text += part.decode()
+            elif time.monotonic() > end or self.process.poll() is not None:
+                return found(self.text)
+        return True
+
+    def stop(self, number=signal.SIGKILL):
+        self.process.send_signal(number)
+        out, _ = self.process.communicate(timeout=60)
+        os.close(self.leader)
+        return out.decode(), self.process.returncode
+
+
+class Progress(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        put = lambda name, tree: (cls.folder / name).write_text(json.dumps(tree))
+        # 4096 x 4095 x 2 messages for each of 1,000 buckets of different sizes.
+        put("messages.json", scenario(1000, method="events", cluster__nodes=4096,
+                                      communication__schedule="wfbp"))
+        put("fabric.json", scenario(
+            60, cluster__nodes=128, cluster__network={"model": "flow"},
+            cluster__topology={"preset": "leaf_spine", "leaves": 8, "hosts_per_leaf": 16, "spines": 4,
+                               "bandwidth_Bps": 1.25e9, "uplink_bandwidth_Bps": 1.25e9,
+                               "latency_s": 1e-6},
+            communication__schedule="wfbp", training__iterations=2000))
+        put("small.json", scenario(60, cluster__nodes=64))
+        put("explained.json", scenario(2000, method="max_plus", cluster__nodes=2048,
+                                       communication__schedule="wfbp"))
+        put("flows.json", {"kind": "flows", "topology": {
+            "preset": "star", "hosts": 64, "bandwidth_Bps": 1.25e9, "latency_s": 1e-6},
+            "network": {"model": "packet", "packet": {"transport": {"kind": "dctcp"}}},
+            "flows": [{"generate": "permutation", "size_bytes": 1_000_000_000}]})
+        put("problem.json", {"kind": "problem", "ready_s": [1e-5 * i for i in range(60_000)],
+                             "bytes": [1000 + i for i in range(60_000)],
+                             "cost": {"table": [[1000, 1e-5], [1e6, 1e-4], [1e9, 0.1]]}})
+        event = ('{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 2, "ts": %d, '
+                 '"dur": 1, "args": {"External id": %d}},\n')
+        with open(cls.folder / "trace.json", "w", encoding="utf-8") as file:
+            file.write('{"traceEvents": [\n')
+            for i in range(4_000_000):
+                file.write(event % (i, i))
+            file.write('{"ph": "M"}]}\n')
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    SLOW = {
+        "run": ["run", "messages.json", "--max-seconds", "1e9"],
+        "run of flows": ["run", "fabric.json", "--max-seconds", "1e9"],
+        "compare": ["compare", "messages.json", "--over", "/cluster/nodes=4095,4096",
+                    "--max-seconds", "1e9"],
+        "compare of algorithms": ["compare", "messages.json", "--algorithms", "wfbp,ddp",
+                                  "--set", "/method=events", "--max-seconds", "1e9"],
+        "collective": ["collective", "--op", "allreduce", "--algorithm", "ring", "--ranks", "16384",
+                       "--bytes", "1MB", "--latency", "10us", "--bandwidth", "10Gbps",
+                       "--method", "events", "--max-seconds", "1e9"],
+        "flows": ["flows", "flows.json"],
+        "converge": ["converge", "small.json", "--problem", "logistic", "--iterations", "1000000"],
+        "explain": ["explain", "explained.json", "--max-seconds", "1e9"],
+        "plan": ["plan", "problem.json", "--planners", "wfbp,optimal"],
+        "import": ["import", "kineto", "trace.json", "-o", "out.json"],
+    }
+
+    def test_slow_commands_show_an_estimate_on_a_terminal(self):
+        for name, words in self.SLOW.items():
+            with self.subTest(command=name):
+                command = OnTerminal(words, self.folder)
+                found = command.read_until(ESTIMATE.search, 30)
+                command.stop()
+                self.assertTrue(found, command.text[-500:])
+
+    def test_many_messages_say_their_estimate_before_they_begin(self):
+        command = OnTerminal(self.SLOW["run"], self.folder)
+        begun = time.monotonic()
+        found = command.read_until(re.compile(r"stepsim run: 0 s of about \d").search, 20)
+        command.stop()
+        self.assertTrue(found, command.text[-500:])
+        self.assertLess(time.monotonic() - begun, 20)
+
+    def test_nothing_is_shown_in_a_pipe_unless_it_is_asked_for(self):
+        words = self.SLOW["collective"]
+        for flags, shown in ([], False), (["--progress", "none"], False), (["--progress", "plain"], True):
+            with self.subTest(flags=flags):
+                process = subprocess.Popen([STEPSIM, *words, *flags], cwd=self.folder,
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                time.sleep(2.6)
+                process.kill()
+                _, text = process.communicate()
+                self.assertEqual(bool(ANY.search(text)), shown, text)
+        command = OnTerminal([*words, "--progress", "none"], self.folder)
+        self.assertFalse(command.read_until(ANY.search, 2.6))
+        command.stop()
+
+    def test_short_commands_leave_the_terminal_alone(self):
+        command = OnTerminal(["run", "small.json"], self.folder)
+        self.assertFalse(command.read_until(ANY.search, 20), command.text)
+        _, code = command.process.communicate(), command.process.returncode
+        self.assertEqual(code, 0)
+
+    def test_commands_that_answer_at_once_have_no_progress(self):
+        for words in (["keys", "/cluster"], ["schema", "scenario"], ["models", "list"],
+                      ["topologies", "list"], ["presets"], ["help", "run"]):
+            with self.subTest(command=words[0]):
+                done = subprocess.run([STEPSIM, *words, "--progress", "plain"], cwd=self.folder,
+                                      capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn("--progress: unknown option", done.stderr)
+
+    def test_ctrl_c_keeps_what_is_finished(self):
+        points = {
+            # The second of each takes minutes.
+            "collective": ["collective", "--op", "allreduce", "--algorithm", "ring", "--ranks",
+                           "4,2048,30000", "--bytes", "1MB", "--latency", "10us", "--bandwidth",
+                           "10Gbps", "--method", "events", "--max-seconds", "1e9", "--json"],
+            "compare": ["compare", "small.json", "--over", "/cluster/nodes=2,4,700,701,702,703,704,705",
+                        "--set", "/method=events", "--max-seconds", "1e9", "--format", "jsonl"],
+        }
+        for name, words in points.items():
+            with self.subTest(command=name):
+                command = OnTerminal(words, self.folder)
+                self.assertTrue(command.read_until(re.compile(r"\] [1-9]\d*/\d+").search, 30),
+                                command.text[-500:])
+                command.process.send_signal(signal.SIGINT)
+                try:
+                    command.process.wait(3)
+                except subprocess.TimeoutExpired:  # the point under way is long: the second ends it
+                    pass
+                out, code = command.stop(signal.SIGINT)
+                self.assertEqual(code, 130)
+                for line in out.splitlines():
+                    json.loads(line)
+
+
+if __name__ == "__main__":
+    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()

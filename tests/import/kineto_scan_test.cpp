@@ -1,0 +1,330 @@
+// The quick way through a trace against the general parser: the same recording, or the same error,
+// whatever pieces the text comes in.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "import/import_samples.hpp"
+#include "import/kineto/kineto_read.hpp"
+#include "import/kineto/kineto_scan.hpp"
+#include "import/kineto_generator.hpp"
+#include "json/file.hpp"
+#include "json/file_write.hpp"
+#include "json/temporary_folder.hpp"
+
+using namespace stepsim;
+using namespace stepsim::io;
+
+namespace {
+
+constexpr std::size_t kParserAlone = 1; // no event fits into this window
+const std::size_t kWindow = KinetoReadOptions{}.window;
+
+// Everything that a recording holds, as text.
+std::string shown(const KinetoRecording& recording) {
+  std::string text;
+  const auto add = [&text](auto value) { text += std::to_string(value) + ' '; };
+  const auto add_text = [&text](const std::string& value) { text += value + '|'; };
+  for (const KinetoEvent& event : recording.events) {
+    for (const std::int64_t value :
+         {event.begin, event.duration, event.correlation, event.external_id, event.sequence}) {
+      add(value);
+    }
+    for (const std::int32_t value : {event.thread, event.name, event.detail}) {
+      add(value);
+    }
+    add(static_cast<int>(event.category));
+    text += '\n';
+  }
+  for (const std::string& name : recording.names) {
+    add_text(name);
+  }
+  for (const KinetoCollective& call : recording.collectives) {
+    for (const std::string& value : {call.op, call.dtype, call.group, call.input_dtype}) {
+      add_text(value);
+    }
+    for (const std::int64_t value :
+         {call.elements, call.out_elements, call.group_size, call.input_elements}) {
+      add(value);
+    }
+  }
+  for (const KinetoInputs& inputs : recording.inputs) {
+    text += '[';
+    for (const KinetoTensor& tensor : inputs) {
+      add_text(tensor.dtype);
+      add(tensor.elements);
+      for (const std::int64_t size : tensor.shape) {
+        add(size);
+      }
+    }
+  }
+  add_text(recording.device.value_or("-"));
+  add(recording.world_size.value_or(-1));
+  add(recording.rank.value_or(-1));
+  add(static_cast<int>(recording.record_shapes));
+  return text;
+}
+
+// The recording, or the error.
+std::string result_of(std::string_view text, std::size_t window, std::size_t chunk) {
+  const auto next = [&] {
+    const std::string_view part = text.substr(0, chunk);
+    text.remove_prefix(part.size());
+    return part;
+  };
+  try {
+    return shown(read_kineto(next, "t.json", {.window = window}));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+std::string parsed(std::string_view text) { return result_of(text, kParserAlone, 1000); }
+
+KinetoGeneratorOptions random_options(base::RandomStream& random, std::uint64_t seed) {
+  KinetoGeneratorOptions options;
+  options.seed = seed;
+  options.steps = static_cast<int>(random.integer(1, 2));
+  options.layers = static_cast<int>(random.integer(1, 4));
+  for (bool* flag :
+       {&options.integer_stamps, &options.string_ids, &options.old_categories, &options.buckets,
+        &options.shapes, &options.bare_array, &options.unrelated, &options.shuffled}) {
+    *flag = random.uniform() < 0.5;
+  }
+  return options;
+}
+
+// What stands at a random place becomes something that one of the two ways may see otherwise.
+std::string changed(std::string text, base::RandomStream& random) {
+  static const std::vector<std::string> kParts{"\\u00e9",
+                                               "\\ud83d\\ude00",
+                                               "\\ud83d",
+                                               "\\\"",
+                                               "\\\\",
+                                               "\\x",
+                                               "\xc3\xa9",
+                                               "\xff",
+                                               "\x01",
+                                               "\n",
+                                               "\r\n  ",
+                                               "1e3",
+                                               "-0",
+                                               "-1",
+                                               "01",
+                                               "1.",
+                                               "1e999",
+                                               ".5",
+                                               "18446744073709551616",
+                                               "9223372036854775808",
+                                               "null",
+                                               "true",
+                                               "tru",
+                                               "{}",
+                                               "[]",
+                                               "[[1]]",
+                                               "[[[1, 2]], 3]",
+                                               "\"ph\": \"X\", ",
+                                               "\"ts\": \"x\", ",
+                                               "\"args\": {}, ",
+                                               "\"args\": 3, ",
+                                               "{",
+                                               "}",
+                                               "[",
+                                               "]",
+                                               ",",
+                                               ":",
+                                               "\"",
+                                               "\x7f"};
+  const auto places = static_cast<int>(random.integer(1, 3));
+  for (int i = 0; i < places; ++i) {
+    const auto place = static_cast<std::size_t>(random.integer(0, std::ssize(text) - 1));
+    const auto& part = kParts[static_cast<std::size_t>(random.integer(0, std::ssize(kParts) - 1))];
+    const auto replaced = static_cast<std::size_t>(random.integer(0, 3));
+    if (random.uniform() < 0.5) { // the value of a key
+      const std::size_t colon = text.find("\": ", place);
+      if (colon != std::string::npos) {
+        const std::size_t end = text.find_first_of(",}", colon);
+        text.replace(colon + 3, std::min(end, text.size()) - colon - 3, part);
+        continue;
+      }
+    }
+    text.replace(place, replaced, part);
+  }
+  return text;
+}
+
+bool taken(const std::string& text, RawEvent& event) {
+  return scan_event(text.data(), text.data() + text.size(), event) == text.data() + text.size();
+}
+bool taken(const std::string& text) {
+  RawEvent event;
+  return taken(text, event);
+}
+
+} // namespace
+
+TEST_CASE("kineto scanner: an event of the usual form is read whole") {
+  RawEvent event;
+  REQUIRE(taken(R"({ "ph": "X", "cat": "kernel", "name": "k<1>", "pid": 0, "tid": "stream 7",
+    "ts": 1700000000123456.789, "dur": 12, "id": 3.25, "bp": [1, {"a": null}, true, "\"\\"],
+    "args": {"External id": 17, "correlation": 18, "Sequence number": -1, "dtype": "Float",
+             "Collective name": "allreduce", "In msg nelems": 5, "Out msg nelems": 6,
+             "Group size": 8, "Process Group Name": "0", "grid": [1, 2, 3],
+             "Input Dims": [[2, 3], [], 4, [[10], [20, 2]]], "Input type": ["float", ""]}})",
+                event));
+  CHECK(event.complete);
+  CHECK(event.category == "kernel");
+  CHECK(event.name == "k<1>");
+  CHECK(event.pid == "0");
+  CHECK(event.tid == "stream 7");
+  CHECK(event.ts.value == 1'700'000'000'123'456'789);
+  CHECK(event.dur.value == 12'000);
+  CHECK(event.event.external_id == 17);
+  CHECK(event.event.correlation == 18);
+  CHECK(event.event.sequence == -1);
+  CHECK(event.collective == "allreduce");
+  CHECK(event.elements == 5);
+  CHECK(event.out_elements == 6);
+  CHECK(event.group_size == 8);
+  CHECK(event.group == "0");
+  REQUIRE(event.shape_count == 4);
+  CHECK(event.shapes[0].elements == 2 * 3);
+  CHECK(event.shapes[1].elements == -1);
+  CHECK(event.shapes[2].elements == -1);
+  CHECK(event.shapes[3].elements == 10 + 20 * 2);
+  CHECK(event.type_count == 2);
+}
+
+TEST_CASE("kineto scanner: what is unusual, or no JSON, is left to the parser") {
+  CHECK(taken(R"({})"));
+  CHECK(taken(R"({"name": "a", "args": {}})"));
+  for (const char* text : {R"({"name": "caf\u00e9"})",
+                           "{\"name\": \"caf\xc3\xa9\"}",
+                           R"({"n\u0061me": "a"})",
+                           R"({"ts": 1e3})",
+                           R"({"ts": -1})",
+                           R"({"ts": "1"})",
+                           R"({"ts": 9223372036854775.808})",
+                           R"({"pid": 1.5})",
+                           R"({"pid": -0})",
+                           R"({"args": 3})",
+                           R"({"args": {"correlation": "1"}})",
+                           R"({"args": {"Input Dims": [[[[1]]]]}})",
+                           R"({"args": {"Input Dims": "x"}})",
+                           R"({"a": 01})",
+                           R"({"a": 1.})",
+                           R"({"a": .5})",
+                           R"({"a": -})",
+                           R"({"a": nul})",
+                           R"({"a": "\x"})",
+                           R"({"a": "\ud83d"})",
+                           "{\"a\": \"\n\"}",
+                           R"({"a": 1,})",
+                           R"({"a" 1})",
+                           R"({"a": [1,]})",
+                           R"({"a": 1)",
+                           R"({"a": 1}})",
+                           R"({"a)",
+                           R"({)"}) {
+    CAPTURE(text);
+    CHECK_FALSE(taken(text));
+  }
+  CHECK_FALSE(taken("{\"a\": " + std::string(100, '[') + std::string(100, ']') + "}"));
+}
+
+TEST_CASE("kineto scanner: every prefix of an event is incomplete") {
+  const std::string text =
+      R"({"ph": "X", "name": "a long enough name", "ts": 1.25, "args": {"a": [1, {"b": "\n"}]}})";
+  for (std::size_t size = 1; size < text.size(); ++size) {
+    RawEvent event;
+    CHECK(scan_event(text.data(), text.data() + size, event) == nullptr);
+  }
+}
+
+TEST_CASE(
+    "kineto scanner: 1000 generated traces give the parser's recording in windows of any size") {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    CAPTURE(seed);
+    base::RandomStream random({seed, 0, 0, 0, 31});
+    const std::string text = generate_kineto(random_options(random, seed)).text;
+    const std::string expected = parsed(text);
+    CHECK(result_of(text, kWindow, 65536) == expected);
+    CHECK(result_of(text, 600, 100) == expected);
+    CHECK(result_of(text, static_cast<std::size_t>(random.integer(2, 3000)),
+                    static_cast<std::size_t>(random.integer(1, 3000))) == expected);
+  }
+}
+
+TEST_CASE("kineto scanner: one trace in windows of every size up to 1500 bytes") {
+  KinetoGeneratorOptions options;
+  options.steps = 1;
+  options.layers = 2;
+  options.shapes = options.unrelated = true;
+  const std::string text = generate_kineto(options).text;
+  const std::string expected = parsed(text);
+  for (std::size_t window = 1; window <= 1500; ++window) {
+    CAPTURE(window);
+    REQUIRE(result_of(text, window, 1 + window % 97) == expected);
+  }
+}
+
+TEST_CASE("kineto scanner: changed traces give the parser's recording or its error") {
+  int errors = 0;
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    CAPTURE(seed);
+    base::RandomStream random({seed, 0, 0, 0, 32});
+    const std::string text =
+        changed(generate_kineto(random_options(random, seed % 20)).text, random);
+    const std::string expected = parsed(text);
+    errors += expected.starts_with("t.json") ? 1 : 0;
+    REQUIRE(result_of(text, kWindow, 65536) == expected);
+    REQUIRE(result_of(text, static_cast<std::size_t>(random.integer(100, 3000)), 777) == expected);
+  }
+  CHECK(errors > 400); // both kinds are there
+  CHECK(errors < 3600);
+}
+
+TEST_CASE("kineto scanner: every sample gives the parser's recording") {
+  int files = 0;
+  for (const char* folder : {"kineto", "traces"}) {
+    const std::string path = sample(folder);
+    if (absent(path)) {
+      return;
+    }
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+      const std::string file = entry.path().string();
+      if (!entry.is_regular_file() || file.find(".json") == std::string::npos ||
+          entry.file_size() > 1'300'000) {
+        continue;
+      }
+      CAPTURE(file);
+      std::string text;
+      try {
+        text = read_text(file);
+      } catch (const InputError&) { // an archive of several files
+        continue;
+      }
+      const std::string expected = parsed(text);
+      REQUIRE(result_of(text, kWindow, 65536) == expected);
+      REQUIRE(result_of(text, 5000, 3000) == expected);
+      ++files;
+    }
+  }
+  CHECK(files >= 10);
+}
+
+TEST_CASE("kineto scanner: a compressed trace is read as the plain one") {
+  const TemporaryFolder folder;
+  KinetoGeneratorOptions options;
+  options.layers = 40;
+  options.unrelated = true;
+  const std::string text = generate_kineto(options).text;
+  const std::string file = (std::filesystem::path(folder.put("t.json", text)).string()) + ".gz";
+  write_file(file, text);
+  ByteSource bytes(file);
+  CHECK(shown(read_kineto([&] { return bytes.next(); }, "t.json")) == parsed(text));
+}
