@@ -7,6 +7,7 @@ engine.wasm lies beside engine.js; FOLDER holds models/, topologies/ and traces/
 """
 import argparse
 import base64
+import gzip
 import json
 import pathlib
 import re
@@ -32,6 +33,8 @@ def embedded_files(data, settings):
     for network in words(settings, "NETWORKS") + words(settings, "INSIDE"):
         name = f"topologies/{network}.calibration.json"
         files[f"/data/{name}"] = compact(data / name)
+    for path in sorted((data / "topologies/nodes").glob("*.json")):
+        files[f"/data/topologies/nodes/{path.name}"] = compact(path)
     return files
 
 
@@ -53,7 +56,7 @@ def main():
         "version": options.version,
         "picture": picture[picture.index("<svg"):],
         "files": json.dumps(embedded_files(options.data, parts["settings.js"])).replace("<", "\\u003c"),
-        "wasm": base64.b64encode(options.engine.with_suffix(".wasm").read_bytes()).decode(),
+        "wasm": base64.b64encode(gzip.compress(options.engine.with_suffix(".wasm").read_bytes(), mtime=0)).decode(),
     }
     page = re.sub(r"\{\{([\w.]+)\}\}", lambda found: values[found.group(1)], parts["page.html"])
     options.output.write_text(page)

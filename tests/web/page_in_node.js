@@ -45,7 +45,7 @@ function random_settings(gpus) {
   return settings;
 }
 
-stepsim_engine({wasmBinary: Buffer.from(part('wasm'), 'base64')}).then(engine => {
+stepsim_engine({wasmBinary: require('zlib').gunzipSync(Buffer.from(part('wasm'), 'base64'))}).then(engine => {
   for (const [path, text] of Object.entries(files)) {
     engine.FS.mkdirTree(path.slice(0, path.lastIndexOf('/')) || '/');
     engine.FS.writeFile(path, text);

@@ -280,7 +280,8 @@
 
   async function main() {
     const bytes = Uint8Array.from(atob(element('wasm').textContent), c => c.charCodeAt(0));
-    module = await WebAssembly.compile(bytes);
+    const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+    module = await WebAssembly.compile(await new Response(unpacked).arrayBuffer());
     active = start();
     S.CONTROLS.find(c => c.key === 'gpu').options =
       (await ask({ask: 'choices'})).gpus.map(word => ({value: word, label: word.toUpperCase()}));
