@@ -9,7 +9,7 @@ set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 folder=$(mkdir -p "$1" && cd "$1" && pwd)
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$source" log -1 --format=%ct 2>/dev/null || date +%s)}
-built=(-DSTEPSIM_WEB=AUTO)
+built=(-DSTEPSIM_WEB="${STEPSIM_WEB:-OFF}")
 [[ -n ${2:-} ]] && built=(-DSTEPSIM_BUILT="$(cd "$2" && pwd)")
 cmake -S "$source" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
   -DSTEPSIM_TESTS=OFF -DSTEPSIM_MPI=OFF -DSTEPSIM_CUDA=OFF -DSTEPSIM_LINK_STATIC=ON -DCMAKE_SKIP_RPATH=ON "${built[@]}" >"$folder/configure.log" ||
