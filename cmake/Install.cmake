@@ -13,6 +13,11 @@ endforeach()
 install(DIRECTORY examples DESTINATION ${data} USE_SOURCE_PERMISSIONS COMPONENT stepsim)
 install(DIRECTORY reproduce DESTINATION ${data} COMPONENT stepsim
   PATTERN "*.py" EXCLUDE PATTERN "*.sh" EXCLUDE PATTERN "__pycache__" EXCLUDE)
+# Made only where emscripten is installed.
+get_property(page GLOBAL PROPERTY STEPSIM_WHATIF)
+if(page)
+  install(FILES ${page} DESTINATION ${data} COMPONENT stepsim OPTIONAL)
+endif()
 
 install(FILES README.md CHANGELOG.md CITATION.cff LICENSE DESTINATION ${pages} COMPONENT stepsim)
 install(DIRECTORY docs DESTINATION ${pages} COMPONENT stepsim

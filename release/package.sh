@@ -9,12 +9,12 @@ set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 folder=$(mkdir -p "$1" && cd "$1" && pwd)
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$source" log -1 --format=%ct 2>/dev/null || date +%s)}
-built=()
+built=(-DSTEPSIM_WEB="${STEPSIM_WEB:-OFF}")
 [[ -n ${2:-} ]] && built=(-DSTEPSIM_BUILT="$(cd "$2" && pwd)")
 cmake -S "$source" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
   -DSTEPSIM_TESTS=OFF -DSTEPSIM_MPI=OFF -DSTEPSIM_CUDA=OFF -DSTEPSIM_LINK_STATIC=ON -DCMAKE_SKIP_RPATH=ON "${built[@]}" >"$folder/configure.log" ||
   { cat "$folder/configure.log"; exit 1; }
-cmake --build "$folder/build" --parallel "${JOBS:-$(nproc)}" --target stepsim stepsim-calibrate
+cmake --build "$folder/build" --parallel "${JOBS:-$(nproc)}" --target stepsim stepsim-calibrate whatif
 (umask 022 && cd "$folder/build" && cpack -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip -B "$folder/packed" >"$folder/cpack.log") || { cat "$folder/cpack.log"; exit 1; }
 # Packed again with a dictionary that holds both programs, which share most of their code.
 for package in "$folder"/packed/*.deb; do

@@ -109,7 +109,8 @@ private:
       steps_.push_back({Do::push, number, 0});
       return;
     }
-    const std::string_view name(begin, std::find_if_not(begin, end, is_name));
+    const char* const stop = std::find_if_not(begin, end, is_name);
+    const std::string_view name(begin, static_cast<std::size_t>(stop - begin));
     at_ += name.size();
     if (name.empty()) {
       fail(at_ == text_.size() ? "a value is missing at the end"

@@ -28,7 +28,7 @@ std::string divisors(std::uint32_t number) {
 
 // Listed numbers of ranks per node; everything else relies on them.
 void check_counts(std::vector<Finding>& findings, const Collective& collective) {
-  static constexpr std::vector<std::uint32_t> kNone;
+  static const std::vector<std::uint32_t> kNone;
   const auto& levels = collective.links.two_level;
   const std::vector<std::uint32_t>& counts = levels ? levels->ranks_per_node : kNone;
   std::uint64_t sum = 0;

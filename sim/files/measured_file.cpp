@@ -41,9 +41,9 @@ train::MeasuredPhases parse_phases(const Json& json, Problems& problems) {
   if (!phases.method.empty()) {
     check_method(*fields.any("method"), phases.method, problems);
   }
-  phases.compute = Seconds(fields.number("compute_s"));
-  phases.compress = Seconds(fields.number("compress_s"));
-  phases.communication = Seconds(fields.number("communication_s"));
+  phases.compute = Seconds{fields.number("compute_s")};
+  phases.compress = Seconds{fields.number("compress_s")};
+  phases.communication = Seconds{fields.number("communication_s")};
   fields.no_more();
   return phases;
 }

@@ -95,9 +95,10 @@ void parse_compression_costs(Fields& fields, net::NetworkProfile& profile) {
     if (!methods.json().is_object()) {
       return;
     }
-    for (const auto& [method, value] : methods.json().as_object()) {
+    for (const auto& member : methods.json().as_object()) {
+      const std::string& method = member.first;
       if (const std::string problem = no_costs_for(method); !problem.empty()) {
-        methods.problems().add(value, problem);
+        methods.problems().add(member.second, problem);
         (void)methods.any(method);
         continue;
       }

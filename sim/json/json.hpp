@@ -3,6 +3,7 @@
 // line, so that an error can name them. Values made in memory have no file. Numbers keep whether
 // they were written as integers. Object members keep file order when read and are sorted when
 // written. json_parse.hpp reads, json_text.hpp writes, json_pointer.hpp walks.
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -33,8 +34,10 @@ public:
   Json(std::nullptr_t) {}
   Json(bool value) : value_(value) {}
   Json(int value) : value_(std::int64_t{value}) {}
-  Json(std::int64_t value) : value_(value) {}
-  Json(std::uint64_t value) : value_(static_cast<std::int64_t>(value)) {} // below 2^63
+  // Every other integer type, also where std::size_t is none of those with 64 bits; below 2^63.
+  template <class Integer>
+  requires std::integral<Integer> &&(!std::same_as<Integer, bool>)Json(Integer value)
+      : value_(static_cast<std::int64_t>(value)) {}
   Json(double value) : value_(value) {} // must be finite when written (asserted)
   Json(const char* value) : value_(std::string(value)) {}
   Json(std::string_view value) : value_(std::string(value)) {}

@@ -38,8 +38,9 @@ Fields::Fields(const Json& json, Problems& problems) : json_(json), problems_(pr
 Fields::Fields(const Json& json, Problems& problems, const Key& object) : Fields(json, problems) {
   object_ = &object;
   if (object.kind == KeyKind::either) {
-    object_ = std::ranges::find(object.keys, KeyKind::object, &Key::kind).base();
-    assert(object_ != object.keys.data() + object.keys.size() && "one form is an object");
+    const auto form = std::ranges::find(object.keys, KeyKind::object, &Key::kind);
+    assert(form != object.keys.end() && "one form is an object");
+    object_ = &*form;
   }
 }
 

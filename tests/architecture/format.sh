@@ -3,7 +3,7 @@
 # usage: format.sh [--fix]
 cd "$(dirname "$0")/../.." || exit 2
 command -v clang-format-14 >/dev/null || { echo "skipped: no clang-format-14, whose form the files are kept in"; exit 77; }
-files=$(find sim calibrate tests \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' \) | sort)
+files=$(find sim calibrate tests web \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' \) | sort)
 # shellcheck disable=SC2086
 if [ "$1" = --fix ]; then
   exec clang-format-14 -i $files

@@ -224,7 +224,6 @@ class RunAgain(unittest.TestCase):
                 (["run", TWO, "--nodes=4"], "--nodes: unknown option; use --set /cluster/nodes=4"),
                 (["tune", TWO, "--knob", "schedule", "--latency", "5us"],
                  "--latency: unknown option; use --set /cluster/network/latency_s=5us"),
-                (["web", "r.json"], "web: not in this version"),
                 (["run", TWO, "--over", "/cluster/nodes=2,4"], "--over: use compare or sweep")):
             self.assertEqual(self.stepsim(*words, code=2).stderr, f"error: {text}\n")
         between = ["solve", TWO, "--for", "/cluster/network/bandwidth_Bps", "--between",

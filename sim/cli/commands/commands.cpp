@@ -2,7 +2,6 @@
 // misspelt one come from here, so that a command without a row does not exist.
 #include "cli/commands/commands.hpp"
 
-#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -35,6 +34,7 @@
 #include "cli/commands/sweep_command.hpp"
 #include "cli/commands/topologies_command.hpp"
 #include "cli/commands/tune_command.hpp"
+#include "cli/commands/web_command.hpp"
 
 namespace stepsim::cli {
 
@@ -51,6 +51,7 @@ constexpr std::array kCommands{
     Command{"Training steps", "plot", "records of a sweep as a figure in SVG", plot_records},
     Command{"Training steps", "report", "a result, a sweep or a comparison as one page of HTML",
             report_page},
+    Command{"Training steps", "web", "the what-if page, which answers in a browser", web_page},
     Command{"Training steps", "solve",
             "the values at which a number of the result reaches a target", solve},
     Command{"Training steps", "tune", "the best value of a knob, and the curve", tune},
@@ -77,9 +78,6 @@ constexpr std::array kCommands{
     Command{"Help", "help", "the help of a command, man pages and shell completion", help},
 };
 
-// Commands to come: a name that is near to one of them is no answer.
-constexpr std::array<std::string_view, 1> kPlanned{"web"};
-
 } // namespace
 
 std::span<const Command> commands() { return kCommands; }
@@ -92,9 +90,6 @@ const Command& find_command(const std::string& name) {
       return command;
     }
     known.push_back(command.name);
-  }
-  if (std::ranges::find(kPlanned, name) != kPlanned.end()) {
-    throw UsageError(name + ": not in this version");
   }
   const std::string nearest = base::did_you_mean(name, known);
   throw UsageError(base::shown_value(name) + ": unknown command" +

@@ -17,9 +17,6 @@ struct ReportedRun {
   io::Json scenario;                  // resolved; file names relative to the page
 };
 
-// "A step takes 175.0 ms on 16 workers, ..": time, interval, throughput, efficiency, what limits.
-[[nodiscard]] std::string answer_of(const study::Result& result);
-
 // `footer`: version, command and, where asked for, a date.
 [[nodiscard]] std::string result_page(const ReportedRun& run, const std::string& footer);
 

@@ -76,13 +76,16 @@ int run_program(int argc, char** argv, int (*dispatch)(int, char**)) {
   }
 }
 
+std::string program_folder() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path().string();
+}
+
 // Next to the program first, so that an installed or moved build finds its own data.
 std::string find_data_folder() {
   namespace fs = std::filesystem;
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    const fs::path folder = program.parent_path();
+  if (const fs::path folder = program_folder(); !folder.empty()) {
     for (const fs::path& candidate : {folder / "..", folder / "../share/stepsim"}) {
       if (fs::is_directory(candidate / "models", error) &&
           fs::is_directory(candidate / "topologies", error)) {

@@ -9,6 +9,9 @@ namespace stepsim::cli {
 // Runs `dispatch` and gives the exit code of the process.
 [[nodiscard]] int run_program(int argc, char** argv, int (*dispatch)(int, char**));
 
+// The folder of the running program; "" where the system does not tell.
+[[nodiscard]] std::string program_folder();
+
 // The folder with models/ and topologies/: beside the build folder, or ../share/stepsim when
 // installed, or where the sources lay.
 [[nodiscard]] std::string find_data_folder();

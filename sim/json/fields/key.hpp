@@ -81,6 +81,16 @@ struct Key {
   std::string_view exactly_one_of;
   std::string_view at_least_one_of;
 
+private:
+  // Stands before its callers, or Clang 14 does not evaluate them at compile time.
+  template <class Value, class Given>
+  [[nodiscard]] constexpr Key with(Value Key::*member, Given value) const {
+    Key changed = *this;
+    changed.*member = value;
+    return changed;
+  }
+
+public:
   [[nodiscard]] constexpr Key says(std::string_view other) const {
     return with(&Key::sentence, other);
   }
@@ -126,14 +136,6 @@ struct Key {
   }
   [[nodiscard]] constexpr Key at_least_one(std::string_view groups) const {
     return with(&Key::at_least_one_of, groups);
-  }
-
-private:
-  template <class Value, class Given>
-  [[nodiscard]] constexpr Key with(Value Key::*member, Given value) const {
-    Key changed = *this;
-    changed.*member = value;
-    return changed;
   }
 };
 

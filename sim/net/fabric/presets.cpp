@@ -149,7 +149,8 @@ Fabric dragonfly(const Dragonfly& shape) {
   // own, so that they spread evenly over the routers.
   const std::uint32_t per_router = (groups - 1 + routers - 1) / routers;
   const auto router = [&](std::uint32_t group, std::uint32_t other) {
-    return first + group * routers + ((other + groups - group) % groups - 1) / per_router;
+    return first + group * shape.routers +
+           ((other + shape.groups - group) % shape.groups - 1) / per_router;
   };
   for (std::uint32_t i = 0; i < groups; ++i) {
     for (std::uint32_t j = i + 1; j < groups; ++j) {

@@ -101,13 +101,25 @@ struct DropOnce {
   std::uint32_t nth = 1;
 };
 
-struct PacketOptions {
-  // A full packet: mtu_wire_bytes with its header; wire_overhead_bytes come on top of every packet.
+// What sizes are without a setting; the keys of scenarios show them.
+struct PacketDefaults {
   std::uint32_t mtu_wire_bytes = 1500, header_bytes = 40, wire_overhead_bytes = 0;
   std::uint32_t control_bytes = 64, ack_bytes = 40;
-  std::uint32_t value_bytes = 1; // a packet holds whole values
-  std::uint32_t queues = 8;      // 0 is control
-  double switch_latency_s = 0;   // on top of every link that leads into a switch
+  std::uint32_t queues = 8;
+  double switch_latency_s = 0;
+};
+inline constexpr PacketDefaults kPacketSizes{};
+
+struct PacketOptions {
+  // A full packet: mtu_wire_bytes with its header; wire_overhead_bytes come on top of every packet.
+  std::uint32_t mtu_wire_bytes = kPacketSizes.mtu_wire_bytes;
+  std::uint32_t header_bytes = kPacketSizes.header_bytes;
+  std::uint32_t wire_overhead_bytes = kPacketSizes.wire_overhead_bytes;
+  std::uint32_t control_bytes = kPacketSizes.control_bytes, ack_bytes = kPacketSizes.ack_bytes;
+  std::uint32_t value_bytes = 1;              // a packet holds whole values
+  std::uint32_t queues = kPacketSizes.queues; // 0 is control
+  // On top of every link that leads into a switch.
+  double switch_latency_s = kPacketSizes.switch_latency_s;
   BufferOptions buffer;
   // Thresholds; empty: thresholds.hpp.
   std::optional<std::uint32_t> mark_packets;

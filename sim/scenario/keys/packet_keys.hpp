@@ -17,7 +17,8 @@ inline constexpr double kMostPacketBytes = 65535;
 inline constexpr double kMostPackets = 1e9; // of a buffer, window or threshold
 inline constexpr double kMostTimeout = 1e4; // s; times 64, the largest backoff, it fits in int64 ps
 
-inline constexpr net::PacketOptions kPacketDefaults{};
+inline constexpr net::BufferOptions kBufferDefaults{};
+inline constexpr net::TransportOptions kTransportDefaults{};
 
 // The scope decides which of the other keys may be given; the reader refuses the rest
 // (packet_settings.cpp).
@@ -27,7 +28,7 @@ inline constexpr std::array kBuffer{
         .by_default("port"),
     integer("packets", "Packets that a port holds, with the one in service (scope port).")
         .in(io::between(1, kMostPackets))
-        .by_default(kPacketDefaults.buffer.packets),
+        .by_default(kBufferDefaults.packets),
     integer(
         "bytes",
         "Bytes that a port holds, instead of packets (scope port), or bytes that a switch holds "
@@ -36,7 +37,7 @@ inline constexpr std::array kBuffer{
         .example("16000000"),
     number("alpha", "A queue may hold alpha times what is left of a shared buffer.")
         .in(io::above(0))
-        .by_default(kPacketDefaults.buffer.alpha)};
+        .by_default(kBufferDefaults.alpha)};
 
 // Queue lengths from which on a packet is dropped, one per class: packets whose loss matters least
 // have the lowest threshold and are dropped first.
@@ -142,34 +143,34 @@ inline constexpr std::array kTransport{
     word("kind", net::kTransportKinds, "Transport of every message.").required(),
     integer("window_packets", "Packets under way at once.")
         .in(io::between(1, kMostPackets))
-        .by_default(kPacketDefaults.transport.window_packets),
+        .by_default(kTransportDefaults.window_packets),
     integer("initial_window", "Packets of the first window.")
         .in(io::between(1, kMostPackets))
-        .by_default(kPacketDefaults.transport.tcp.initial_window),
+        .by_default(kTransportDefaults.tcp.initial_window),
     integer("dup_acks", "Duplicate acknowledgements that mean a loss.")
         .in(io::between(1, kMostPackets))
-        .by_default(kPacketDefaults.transport.tcp.duplicate_acks),
+        .by_default(kTransportDefaults.tcp.duplicate_acks),
     number("rto_min_s", "Shortest retransmission timeout, s.")
         .in(io::above_to(0, kMostTimeout))
-        .by_default(kPacketDefaults.transport.tcp.rto_min_s)
+        .by_default(kTransportDefaults.tcp.rto_min_s)
         .example("0.2"),
     number("rto_initial_s", "Timeout before the first sample of the round-trip time, s.")
         .in(io::above_to(0, kMostTimeout))
-        .by_default(kPacketDefaults.transport.tcp.rto_initial_s),
+        .by_default(kTransportDefaults.tcp.rto_initial_s),
     boolean("sack", "Selective acknowledgements tell the sender every lost packet.")
-        .by_default(kPacketDefaults.transport.tcp.sack),
+        .by_default(kTransportDefaults.tcp.sack),
     boolean("restart_after_idle",
             "The window falls back to the first one after an idle time above the timeout.")
-        .by_default(kPacketDefaults.transport.tcp.restart_after_idle),
+        .by_default(kTransportDefaults.tcp.restart_after_idle),
     number("g", "Weight of the newest sample of marked packets.")
         .in(io::above_to(0, 1))
-        .by_default(kPacketDefaults.transport.tcp.g),
+        .by_default(kTransportDefaults.tcp.g),
     number("alpha0", "Share of marked packets that is assumed at the start.")
         .in(io::between(0, 1))
-        .by_default(kPacketDefaults.transport.tcp.alpha0),
+        .by_default(kTransportDefaults.tcp.alpha0),
     boolean("retransmissions_ect",
             "Retransmissions are ECN-capable; otherwise they are lost where others are marked.")
-        .by_default(kPacketDefaults.transport.tcp.retransmissions_ect),
+        .by_default(kTransportDefaults.tcp.retransmissions_ect),
     number("loss_bound_push",
            "Share of the packets of a message that may be lost; in a list of flows, of every flow.")
         .in(io::below_from(0, 1))
@@ -181,7 +182,7 @@ inline constexpr std::array kTransport{
         "Bounds of single layers, {layer: bound}, instead of loss_bound_push; a flow has layer 0.")
         .example(R"({"0": 0.05})"),
     boolean("early_stop", "The receiver ends a message as soon as enough of it has arrived.")
-        .by_default(kPacketDefaults.transport.dlcp.early_stop),
+        .by_default(kTransportDefaults.dlcp.early_stop),
     boolean("priority", "Packets go to the queues of a port by layer.").by_default(true),
     word("priority_map", kPriorityMaps,
          "Whether the queues have equal numbers of layers or of bytes.")
@@ -199,15 +200,15 @@ inline constexpr std::array kTransport{
         .by_default("dctcp"),
     integer("feedback_packets", "Packets that arrive between two messages of feedback.")
         .in(io::between(1, kMostPackets))
-        .by_default(kPacketDefaults.transport.dlcp.feedback_packets),
+        .by_default(kTransportDefaults.dlcp.feedback_packets),
     number("rate_floor", "Lowest rate, as a share of the line rate.")
         .in(io::above_to(0, 1))
-        .by_default(kPacketDefaults.transport.dlcp.rate_floor),
+        .by_default(kTransportDefaults.dlcp.rate_floor),
     word("loss_fill", kLossFills, "What replaces lost values.").by_default("zero"),
     boolean("rescale", "Sums with lost values are scaled up; recorded in the result only.")
         .by_default(false),
     boolean("control_lossy", "Control packets can be lost in full buffers.")
-        .by_default(kPacketDefaults.transport.dlcp.control_lossy)};
+        .by_default(kTransportDefaults.dlcp.control_lossy)};
 
 // A string instead of an object is the kind of a transport with default options.
 inline constexpr std::array kTransportForms{
@@ -220,28 +221,28 @@ inline constexpr std::array kTransportForms{
 inline constexpr std::array kPacket{
     integer("mtu_wire_bytes", "Bytes of a full packet with its header.")
         .in(io::between(1, kMostPacketBytes))
-        .by_default(kPacketDefaults.mtu_wire_bytes)
+        .by_default(net::kPacketSizes.mtu_wire_bytes)
         .example("9000"),
     integer("header_bytes", "Bytes of the header of a data packet.")
         .in(io::between(0, kMostPacketBytes))
-        .by_default(kPacketDefaults.header_bytes),
+        .by_default(net::kPacketSizes.header_bytes),
     integer("wire_overhead_bytes",
             "Bytes on the wire next to each packet: 20 are Ethernet's preamble and gap.")
         .in(io::between(0, kMostPacketBytes))
-        .by_default(kPacketDefaults.wire_overhead_bytes)
+        .by_default(net::kPacketSizes.wire_overhead_bytes)
         .example("20"),
     integer("control_bytes", "Bytes of a control packet.")
         .in(io::between(1, kMostPacketBytes))
-        .by_default(kPacketDefaults.control_bytes),
+        .by_default(net::kPacketSizes.control_bytes),
     integer("ack_bytes", "Bytes of an acknowledgement.")
         .in(io::between(1, kMostPacketBytes))
-        .by_default(kPacketDefaults.ack_bytes),
+        .by_default(net::kPacketSizes.ack_bytes),
     integer("queues", "Priority queues of a port; queue 0 is for control packets.")
         .in(io::between(2, 8))
-        .by_default(kPacketDefaults.queues),
+        .by_default(net::kPacketSizes.queues),
     number("switch_latency_s", "Forwarding time of a switch, s.")
         .in(io::between(0, 1))
-        .by_default(kPacketDefaults.switch_latency_s)
+        .by_default(net::kPacketSizes.switch_latency_s)
         .example("5e-7"),
     object("buffer", kBuffer, "What the port of a switch holds.")
         .example(R"({"scope": "port", "packets": 100})"),

@@ -1,0 +1,12 @@
+#pragma once
+// The answer of a run in one sentence, for a report and for the what-if page.
+#include <string>
+
+#include "run/result.hpp"
+
+namespace stepsim::cli {
+
+// "A step takes 175.0 ms on 16 workers, ..": time, interval, throughput, efficiency, what limits.
+[[nodiscard]] std::string answer_of(const study::Result& result);
+
+} // namespace stepsim::cli

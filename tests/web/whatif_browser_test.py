@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""The what-if page in a browser, from a file: the command's numbers, keys alone, a telephone's width, no request.
+
+    whatif_browser_test.py STEPSIM PAGE [PICTURES]    (exit 77 without the page or chromium)
+
+PICTURES is a folder that gets a picture of the page at each width.
+"""
+import base64
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import whatif_test
+from chromium import CHROMIUM, Chromium
+
+PICTURES = None
+TAB, RIGHT = ("Tab", 9), ("ArrowRight", 39)
+CURRENT = "stepsim.results.step"
+
+
+class InBrowser(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Chromium(whatif_test.PAGE.as_uri())
+        cls.browser.value("stepsim.ready.then(() => true)")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+
+    def setUp(self):
+        self.browser.size(1280, 900)
+
+    def text(self, name):
+        return self.browser.value(f"document.getElementById('{name}').textContent")
+
+    def settle(self):
+        """Until a round that no move ended is over."""
+        self.browser.value("stepsim.idle().then(() => true)")
+
+    def test_random_settings_give_the_numbers_of_the_command(self):
+        asked = whatif_test.in_node("random", whatif_test.SETTINGS, whatif_test.SEED + 1)
+        scenarios = [json.dumps(each["scenario"]) for each in asked]
+        self.settle()
+        times = []
+        for begin in range(0, len(scenarios), 100):
+            part = json.dumps(scenarios[begin:begin + 100])
+            times += self.browser.value(
+                f"(async () => {{ const out = []; for (const scenario of {part}) {{"
+                " const answer = await stepsim.ask({ask: 'step', scenario});"
+                " out.push(answer.summary ? answer.summary.iteration_time_s : answer.error); } return out; })()")
+        expected = [each["summary"]["iteration_time_s"] if each["kind"] != "error" else whatif_test.message_of(each)
+                    for each in whatif_test.by_command([each["scenario"] for each in asked])]
+        self.assertEqual(times, expected)
+
+    def test_keys_alone_move_a_setting_and_get_its_answer(self):
+        self.settle()
+        self.browser.value("document.activeElement.blur(); true")
+        reached = []
+        for _ in range(40):
+            self.browser.key(*TAB)
+            reached.append(self.browser.value("document.activeElement.id || document.activeElement.ariaLabel"))
+            if reached[-1] == "Nodes, slider":
+                break
+        self.assertEqual(reached[-1], "Nodes, slider", reached)
+        before = self.browser.value("Number(stepsim.settings.nodes)")
+        for _ in range(3):
+            self.browser.key(*RIGHT)
+        self.settle()
+        self.assertEqual(self.browser.value("Number(stepsim.settings.nodes)"), before + 3)
+        self.assertIn(f"on {before + 3} workers", self.text("answer"))
+        self.browser.key(*TAB)
+        self.assertEqual(self.browser.value("document.activeElement.id"), "set-nodes")
+        for _ in range(60):
+            self.browser.key(*TAB)
+            reached.append(self.browser.value("document.activeElement.id || document.activeElement.ariaLabel"))
+        for name in ("set-schedule", "set-collective", "copy", "save", "link"):
+            self.assertIn(name, reached)
+        for control in self.browser.value("[...document.querySelectorAll('form label')].map(l => !!document.getElementById(l.htmlFor))"):
+            self.assertTrue(control)
+
+    def test_a_wrong_value_shows_the_message_and_keeps_the_last_answer(self):
+        self.settle()
+        answer = self.text("answer")
+        self.browser.value("(() => { const f = document.getElementById('set-nodes'); f.focus(); f.select(); })()")
+        self.browser.type("0")
+        self.settle()
+        message = self.text("error")
+        self.assertIn("scenario.json: /cluster/nodes: must be", message)
+        self.assertEqual(message.count("\n"), 0)
+        self.assertEqual(self.text("answer"), answer)
+        self.browser.value("document.getElementById('set-nodes').select()")
+        self.browser.type("16")
+        self.settle()
+        self.assertEqual(self.text("error"), "")
+        self.assertIn("on 16 workers", self.text("answer"))
+
+    def test_the_scenario_shown_runs_to_the_same_digits(self):
+        self.settle()
+        step = self.browser.value(f"{CURRENT}.summary.iteration_time_s")
+        record, = whatif_test.by_command([json.loads(self.text("scenario"))])
+        self.assertEqual(record["summary"]["iteration_time_s"], step)
+        shown = self.browser.value("[...document.querySelectorAll('#defaults tr')].map(r => r.cells[0].textContent)")
+        self.assertEqual(shown, [each["pointer"] for each in record["defaults"]])
+        self.browser.value("document.getElementById('copy-command').click()")
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "stepsim").symlink_to(whatif_test.STEPSIM)
+            trace = whatif_test.ROOT / "traces/resnet50.ddp.2xa100.json"
+            (pathlib.Path(folder) / trace.name).symlink_to(trace)
+            done = subprocess.run(["sh", "-c", self.text("command") + " --json"], cwd=folder, check=True,
+                                  capture_output=True, text=True, env={"PATH": f"{folder}:/usr/bin:/bin"})
+        self.assertEqual(json.loads(done.stdout)["summary"]["iteration_time_s"], step)
+
+    def test_later_work_is_dropped_by_the_next_move(self):
+        self.settle()
+        # A step of seconds, then at once one of milliseconds: the second does not wait for the first.
+        waited = self.browser.value(
+            "(async () => { const s = stepsim.settings, before = {...s};"
+            " Object.assign(s, {workload: 'table', nodes: '64', collective: 'auto', network: 'own', table: "
+            " Array.from({length: 4000}, (_, l) => `l${l}, 1, 1, ${4 * (l + 1)}`).join('\\n'), schedule: 'optimal'});"
+            " stepsim.move(); await new Promise(done => setTimeout(done, 300));"
+            " const start = performance.now(); Object.assign(s, before, {nodes: '12'}); const round = stepsim.move();"
+            " while (!document.getElementById('answer').textContent.includes('on 12 workers')) "
+            "   await new Promise(done => setTimeout(done, 2));"
+            " return performance.now() - start; })()")
+        print(f"the answer to a move during long work came after {waited:.0f} ms")
+        self.assertLess(waited, 1000)
+        self.settle()
+
+    def test_a_telephone_shows_it_without_scrolling_sideways(self):
+        for width, height in ((360, 740), (1280, 900)):
+            self.browser.size(width, height)
+            self.settle()
+            self.assertLessEqual(self.browser.value("document.documentElement.scrollWidth"), width)
+            if PICTURES:
+                full = self.browser.value("document.documentElement.scrollHeight")
+                self.browser.size(width, full)
+                shot = self.browser.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+                (PICTURES / f"whatif-{width}.png").write_bytes(base64.b64decode(shot["data"]))
+
+    def test_figures_and_lists_are_filled(self):
+        self.settle()
+        for name in ("bar", "curve", "timeline"):
+            self.assertEqual(self.browser.value(f"document.querySelectorAll('#{name} svg').length"), 1, name)
+        self.assertGreater(self.browser.value("document.querySelectorAll('#changes li').length"), 0)
+
+    def test_nothing_is_asked_for(self):
+        self.settle()
+        own = [url for url in self.browser.urls if not url.startswith(("blob:", "data:"))]
+        self.assertEqual(set(own), {whatif_test.PAGE.as_uri()})
+
+
+if __name__ == "__main__":
+    whatif_test.STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    whatif_test.PAGE = pathlib.Path(sys.argv.pop(1)).resolve()
+    if len(sys.argv) > 1 and pathlib.Path(sys.argv[1]).is_dir():
+        PICTURES = pathlib.Path(sys.argv.pop(1))
+    if CHROMIUM is None or whatif_test.NODE is None or not whatif_test.PAGE.exists():
+        print("skipped: no /usr/bin/chromium, no node, or no whatif.html")
+        sys.exit(77)
+    unittest.main()

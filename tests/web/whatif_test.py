@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""The what-if page: its engine in node gives what the command gives, bit for bit, and in time.
+
+    whatif_test.py STEPSIM PAGE          (exit 77 where the page was not built or node is missing)
+"""
+import json
+import pathlib
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+NODE = shutil.which("node")
+STEPSIM = PAGE = None
+SETTINGS = 1000
+SEED = 20240607
+LIMIT_MEDIAN_MS, LIMIT_P90_MS = 50, 200
+
+
+def in_node(mode, *words, questions=()):
+    text = "".join(json.dumps(each) + "\n" for each in questions)
+    done = subprocess.run([NODE, str(HERE / "page_in_node.js"), str(PAGE), mode, *map(str, words)],
+                          input=text, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def by_command(scenarios):
+    """The records of `stepsim run --lines`, in a folder with the trace of the page beside it."""
+    with tempfile.TemporaryDirectory() as folder:
+        for trace in (ROOT / "traces").glob("*.ddp.*.json"):
+            shutil.copy(trace, folder)
+        done = subprocess.run([STEPSIM, "run", "--lines", "-", "--quiet"], cwd=folder, text=True,
+                              input="".join(json.dumps(each) + "\n" for each in scenarios),
+                              capture_output=True, timeout=600, check=False)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def message_of(record):
+    """What the command prints for an error record of a file scenario.json."""
+    lines = []
+    for problem in record["problems"]:
+        where = [part for part in (problem["file"] and "scenario.json", problem["pointer"]) if part]
+        lines.append(": ".join([*where, problem["message"]]))
+    return "\n".join(lines)
+
+
+class WhatIf(unittest.TestCase):
+    def test_random_settings_give_the_numbers_of_the_command(self):
+        asked = in_node("random", SETTINGS, SEED)
+        self.assertEqual(len(asked), SETTINGS)
+        times, refused = [], 0
+        for ours, theirs in zip(asked, by_command([each["scenario"] for each in asked]), strict=True):
+            answer, scenario = ours["answer"], json.dumps(ours["scenario"])
+            if theirs["kind"] == "error":
+                refused += 1
+                self.assertEqual(answer.get("error"), message_of(theirs), scenario)
+                continue
+            self.assertNotIn("error", answer, scenario)
+            self.assertEqual(answer["summary"], theirs["summary"], scenario)
+            for key in ("defaults", "warnings"):
+                self.assertEqual(answer[key], theirs[key], scenario)
+            times.append(ours["cpu_ms"])
+        self.assertLess(refused, 0.4 * SETTINGS)
+        median, p90 = statistics.median(times), statistics.quantiles(times, n=10)[-1]
+        print(f"{len(times)} of {SETTINGS} settings equal the command, {refused} refused by both; "
+              f"a step takes {median:.1f} ms (median), {p90:.1f} ms (90th percentile), "
+              f"{max(times):.0f} ms (most)")
+        self.assertLess(median, LIMIT_MEDIAN_MS)
+        self.assertLess(p90, LIMIT_P90_MS)
+
+    def test_numbers_are_read_and_printed_alike(self):
+        draws = random.Random(SEED)
+        scenarios = []
+        for _ in range(20):
+            layers = [{"name": str(l), "forward_s": draws.uniform(1, 10) * 10 ** draws.randrange(-12, 0),
+                       "backward_s": 2.0 ** draws.randrange(-40, 0), "gradient_bytes": draws.randrange(1 << 40)}
+                      for l in range(500)]
+            scenarios.append({"schema_version": 1, "kind": "scenario",
+                              "workload": {"layers": layers, "batch_size": 1},
+                              "cluster": {"nodes": 2, "network": {"latency_s": 1e-6, "bandwidth_Bps": 1e12}},
+                              "communication": {"schedule": "single"}})
+        answers = in_node("answers", questions=[{"ask": "resolved", "scenario": json.dumps(each)}
+                                                for each in scenarios])
+        for ours, theirs in zip(answers, by_command(scenarios), strict=True):
+            self.assertEqual(ours["scenario"], theirs["scenario"])
+
+    def test_wrong_settings_give_the_message_of_the_command(self):
+        base = {"schema_version": 1, "kind": "scenario",
+                "workload": {"model": "bert_large", "gpu": "h100", "batch_size": 8},
+                "cluster": {"nodes": 8, "network": "25gbe"}, "communication": {"collective": "ring"}}
+        scenarios = []
+        for where, key, value in (("cluster", "nodes", 0), ("cluster", "nodes", "abc"), ("cluster", "nodes", 2.5),
+                                  ("cluster", "gpus_per_node", -1), ("workload", "batch_size", "many"),
+                                  ("workload", "gpu", "h1000"), ("communication", "schedule", "dpd"),
+                                  ("cluster", "network", {"latency_s": "x", "bandwidth_Bps": 1e9}),
+                                  ("cluster", "network", {"latency_s": 1e-6, "bandwidth_Bps": 0})):
+            scenario = json.loads(json.dumps(base))
+            scenario[where][key] = value
+            scenarios.append(scenario)
+        answers = in_node("answers", questions=[{"ask": "step", "scenario": json.dumps(each)} for each in scenarios])
+        with tempfile.TemporaryDirectory() as folder:
+            for scenario, answer in zip(scenarios, answers, strict=True):
+                pathlib.Path(folder, "scenario.json").write_text(json.dumps(scenario))
+                done = subprocess.run([STEPSIM, "run", "scenario.json"], cwd=folder, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 3)
+                self.assertEqual("".join(f"error: {line}\n" for line in answer["error"].split("\n")), done.stderr)
+
+    def test_curve_changes_and_timeline_are_answered(self):
+        scenario = json.dumps({"schema_version": 1, "kind": "scenario",
+                               "workload": {"model": "bert_large", "gpu": "h100", "batch_size": 8},
+                               "cluster": {"nodes": 8, "network": "25gbe"}, "communication": {"collective": "ring"}})
+        questions = [{"ask": "point", "scenario": scenario}, {"ask": "changes", "scenario": scenario},
+                     {"ask": "timeline", "scenario": scenario},
+                     {"ask": "curve", "points": [[1, 10], [2, 19], [4, 35], [8, 40]], "here": 4}]
+        point, changes, timeline, curve = in_node("answers", questions=questions)
+        self.assertEqual(point["ranks"], 8)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "s.json")
+            path.write_text(scenario)
+            done = subprocess.run([STEPSIM, "explain", str(path), "--json"], capture_output=True, text=True, check=True)
+        theirs = json.loads(done.stdout)["what_if"]
+        self.assertEqual([each["step_s"] for each in changes["changes"]],
+                         [each["iteration_time_s"] for each in theirs])
+        self.assertIn("<svg", timeline["timeline"])
+        self.assertIn("knee: 4 GPUs, 87.5 %", curve["curve"])
+
+    def test_the_page_is_one_file_of_3_mb_that_asks_for_nothing(self):
+        text = PAGE.read_text()
+        self.assertLess(len(text.encode()), 3_000_000)
+        self.assertRegex(text, r'Content-Security-Policy" content="default-src \'none\'')
+        self.assertEqual(re.findall(r'<(?:link|img|iframe|script)[^>]*\b(?:src|href)=', text), [])
+        version = subprocess.run([STEPSIM, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+        self.assertIn(f"stepsim {version} in one file", text)
+
+    def test_the_command_writes_the_page_and_a_trace_into_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder, "w.html")
+            subprocess.run([STEPSIM, "web", "-o", str(out)], check=True, capture_output=True)
+            self.assertEqual(out.read_bytes(), PAGE.read_bytes())
+            trace = ROOT / "traces/resnet50.1gpu.json"
+            subprocess.run([STEPSIM, "web", "--trace", str(trace), "-o", str(out)], check=True, capture_output=True)
+            own = re.search(r'id="own-trace">(.*?)</script>', out.read_text(), re.S).group(1)
+            self.assertEqual(json.loads(own), {"file": trace.name, "trace": json.loads(trace.read_text())})
+            wrong = pathlib.Path(folder, "no.json")
+            wrong.write_text("{}")
+            done = subprocess.run([STEPSIM, "web", "--trace", str(wrong)], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 3)
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+
+if __name__ == "__main__":
+    STEPSIM, PAGE = str(pathlib.Path(sys.argv.pop(1)).resolve()), pathlib.Path(sys.argv.pop(1)).resolve()
+    if NODE is None or not PAGE.exists():
+        print("skipped: no node" if NODE is None else f"skipped: {PAGE} was not built; it needs emscripten and -DSTEPSIM_WEB=ON")
+        sys.exit(77)
+    unittest.main()

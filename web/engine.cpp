@@ -1,0 +1,227 @@
+// The engine as the page calls it: one function, a question as JSON in, an answer as JSON out.
+// Scenarios are read as `stepsim run scenario.json` reads them, from the models and networks below
+// /data and the traces in the working folder of the page's file system.
+//
+//     {"ask": "step", "scenario": "{..}"}  ->  {"answer": "A step takes ..", "summary": {..}, ..}
+//     wrong scenario                       ->  {"error": "scenario.json: /cluster/nodes: .."}
+#include <emscripten.h>
+
+#include <array>
+#include <cmath>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/step_changes.hpp"
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "cli/report/answer.hpp"
+#include "cli/report/step_figures.hpp"
+#include "plot/knee.hpp"
+#include "plot/svg.hpp"
+#include "run/measured_exchanges.hpp"
+#include "run/run.hpp"
+#include "run/run_timeline.hpp"
+#include "run/work_estimate.hpp"
+#include "scenario/defaults.hpp"
+#include "scenario/files.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/scenario_tree.hpp"
+#include "scenario/short_forms.hpp"
+#include "train/workload/gpu_table.hpp"
+#include "json/json_parse.hpp"
+#include "json/json_text.hpp"
+
+namespace stepsim::web {
+
+namespace {
+
+constexpr double kMostSeconds = 600; // --max-seconds of the command
+constexpr std::int64_t kTimelineIterations = 3;
+
+// What is embedded in the page does not change: each file is read once.
+study::Files& files() {
+  static study::Files instance("/data");
+  return instance;
+}
+
+io::Json tree_of(const io::Json& question) {
+  return study::with_short_forms_expanded(
+      io::parse_json(question.find("scenario")->as_string(), "scenario.json"));
+}
+
+// As the command runs it; a schedule that cannot plan this workload is blamed on its key.
+study::Result result_of(const io::Json& tree, const study::Scenario& scenario) {
+  study::refuse_long_work(study::estimated_seconds(scenario), kMostSeconds);
+  try {
+    return study::run_replications(scenario, 1);
+  } catch (const UsageError& error) {
+    throw InputError(std::string(tree.file()), "/communication/schedule", error.what());
+  }
+}
+
+io::Json optional_number(const std::optional<double>& value) {
+  return value ? io::Json(*value) : io::Json();
+}
+
+io::Json texts(const std::vector<std::string>& lines) {
+  io::Array out;
+  for (const std::string& line : lines) {
+    out.emplace_back(line);
+  }
+  return out;
+}
+
+io::Json step(const io::Json& question) {
+  const io::Json tree = tree_of(question);
+  const study::Scenario scenario = study::parse_scenario(tree, files());
+  study::Result result = result_of(tree, scenario);
+  if (auto warning = study::far_exchanges(scenario, study::measured_exchanges(scenario))) {
+    result.warnings.push_back(std::move(*warning));
+  }
+  io::Array defaults;
+  for (const study::DefaultValue& each : study::defaults_that_decide(tree, scenario)) {
+    defaults.push_back(
+        io::Object{{"pointer", each.pointer}, {"value", each.value}, {"reason", each.reason}});
+  }
+  const auto bar = cli::time_bar(result.summary);
+  return io::Object{{"answer", cli::answer_of(result)},
+                    {"summary", study::summary_tree(result.summary)},
+                    {"ranks", static_cast<std::int64_t>(scenario.cluster.ranks())},
+                    {"bar", bar ? plot::inline_svg(*bar, "bar") : ""},
+                    {"defaults", std::move(defaults)},
+                    {"warnings", texts(result.warnings)}};
+}
+
+// The scenario with all values filled in, as a result holds it.
+io::Json resolved(const io::Json& question) {
+  return io::Object{
+      {"scenario", study::scenario_tree(study::parse_scenario(tree_of(question), files()))}};
+}
+
+// One point of the curve.
+io::Json point(const io::Json& question) {
+  const io::Json tree = tree_of(question);
+  const study::Scenario scenario = study::parse_scenario(tree, files());
+  const study::Summary summary = result_of(tree, scenario).summary;
+  return io::Object{{"ranks", static_cast<std::int64_t>(scenario.cluster.ranks())},
+                    {"samples_per_s", optional_number(summary.samples_per_s)}};
+}
+
+io::Json timeline(const io::Json& question) {
+  const io::Json tree = tree_of(question);
+  const study::Result result = result_of(tree, study::parse_scenario(tree, files()));
+  const auto count = static_cast<std::int64_t>(result.iterations.size());
+  const study::TimelineFilter first{
+      {0}, 0, std::min(kTimelineIterations, std::max<std::int64_t>(count, 1)) - 1};
+  const auto figure = cli::timeline_figure(study::timeline(result, first));
+  return io::Object{{"timeline", figure ? plot::inline_svg(*figure, "timeline") : ""}};
+}
+
+// What would help: the changes that `stepsim explain` tries.
+io::Json changes(const io::Json& question) {
+  const io::Json tree = tree_of(question);
+  const study::Scenario scenario = study::parse_scenario(tree, files());
+  const auto before = result_of(tree, scenario).summary.iteration_time_s;
+  io::Array out;
+  if (before) {
+    for (const study::WhatIf& each : study::what_if_lines(tree, scenario, *before, files())) {
+      out.push_back(io::Object{{"change", each.change},
+                               {"set", texts(each.set)},
+                               {"step_s", each.step_s},
+                               {"gain", each.gain}});
+    }
+  }
+  return io::Object{{"changes", std::move(out)}};
+}
+
+// {"points": [[GPUs, samples/s], ..], "here": GPUs}: the curve with the ideal line, the knee and
+// the place of the scenario.
+io::Json curve(const io::Json& question) {
+  std::vector<plot::Point> points;
+  std::vector<plot::Point> here;
+  const double own = question.find("here")->as_double();
+  for (const io::Json& each : question.find("points")->as_array()) {
+    const io::Array& pair = each.as_array();
+    points.push_back({pair[0].as_double(), pair[1].as_double(), 0});
+    if (points.back().x == own) {
+      here.push_back(points.back());
+    }
+  }
+  const plot::Point& first = points.front();
+  const plot::Point& last = points.back();
+  plot::Panel panel;
+  panel.guides.push_back({"ideal", {first, {last.x, first.y * last.x / first.x, 0}}});
+  panel.curves.push_back({.label = "this scenario", .points = points, .bold = true});
+  panel.reported.push_back({.label = "you are here", .points = here, .rank = 1});
+  std::string title = "Throughput over GPUs";
+  if (const auto knee = plot::knee(points)) {
+    const std::string share =
+        base::significant(100 * knee->y / (first.y * knee->x / first.x), 3) + " %";
+    panel.marks.push_back({plot::Mark::Kind::vertical, knee->x,
+                           "knee: " + base::significant(knee->x, 6) + " GPUs, " + share});
+    title = knee->x == last.x
+                ? "Every doubling pays up to " + base::significant(knee->x, 6) + " GPUs"
+                : "Doubling pays up to " + base::significant(knee->x, 6) + " GPUs";
+  }
+  const plot::Figure figure{
+      .title = title,
+      .x = {.title = "GPUs", .scale = plot::Scale::log2},
+      .y = {.title = "throughput", .unit = "samples/s", .scale = plot::Scale::log10},
+      .panels = {std::move(panel)}};
+  return io::Object{{"curve", plot::inline_svg(figure, "curve")}};
+}
+
+// Words that the page offers and does not hold itself.
+io::Json choices(const io::Json& /*question*/) {
+  io::Array gpus;
+  for (const std::string_view word : train::gpu_words()) {
+    gpus.emplace_back(std::string(word));
+  }
+  return io::Object{{"gpus", std::move(gpus)}};
+}
+
+struct Question {
+  std::string_view word;
+  io::Json (*answer)(const io::Json& question);
+};
+constexpr std::array kQuestions{Question{"step", step},         Question{"point", point},
+                                Question{"timeline", timeline}, Question{"changes", changes},
+                                Question{"curve", curve},       Question{"choices", choices},
+                                Question{"resolved", resolved}};
+
+io::Json failed(const std::string& message) { return io::Object{{"error", message}}; }
+
+io::Json answer(const char* text) {
+  try {
+    const io::Json question = io::parse_json(text, "question");
+    const std::string& word = question.find("ask")->as_string();
+    for (const Question& each : kQuestions) {
+      if (each.word == word) {
+        return each.answer(question);
+      }
+    }
+    return failed("unknown question " + word);
+  } catch (const InputError& error) {
+    std::string lines;
+    for (const base::Problem& problem : error.problems()) {
+      lines += (lines.empty() ? "" : "\n") + problem.text();
+    }
+    return failed(lines);
+  } catch (const std::exception& error) {
+    return failed(error.what());
+  }
+}
+
+} // namespace
+
+} // namespace stepsim::web
+
+// The text is valid until the next call.
+extern "C" EMSCRIPTEN_KEEPALIVE const char* stepsim_answer(const char* question) {
+  static std::string text;
+  text = stepsim::io::compact(stepsim::web::answer(question));
+  return text.c_str();
+}

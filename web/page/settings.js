@@ -1,0 +1,156 @@
+// Settings of the page, the scenario that they make, and the link that holds them. Nothing here
+// touches the page: tests run it in node. What a user typed goes into the scenario as it is, also
+// where it is wrong: the engine's message says what is wrong with it.
+'use strict';
+
+const STEPSIM_SETTINGS = (() => {
+  const choice = (value, label) => ({value, label});
+  const MODELS = [
+    choice('resnet50', 'ResNet-50'), choice('vgg16', 'VGG-16'), choice('bert_large', 'BERT large'),
+    choice('gpt2', 'GPT-2'), choice('gpt2_xl', 'GPT-2 XL'), choice('llama3_8b', 'Llama 3 8B')];
+  const CONVOLUTIONAL = ['resnet50', 'vgg16']; // their estimate must be accepted
+  const NETWORKS = [
+    choice('1gbe', '1 Gb Ethernet, TCP'), choice('10gbe', '10 Gb Ethernet, TCP'),
+    choice('25gbe', '25 Gb Ethernet, TCP'), choice('roce-25g', '25 Gb RoCE'),
+    choice('100gbe-tcp', '100 Gb Ethernet, TCP'), choice('100gbe', '100 Gb RoCE'),
+    choice('infiniband-200g', '200 Gb InfiniBand'), choice('infiniband-400g', '400 Gb InfiniBand')];
+  const INSIDE = [
+    choice('nvlink-v100', 'NVLink of V100'), choice('nvlink-a100', 'NVLink of A100'),
+    choice('nvlink-h100', 'NVLink of H100'), choice('xgmi-mi300x', 'xGMI of MI300X'),
+    choice('pcie3', 'PCIe 3'), choice('pcie4', 'PCIe 4')];
+  const SCHEDULES = [
+    choice('', 'as PyTorch DDP does (default)'), choice('ddp', 'DDP buckets of 25 MiB'),
+    choice('wfbp', 'every gradient at once (WFBP)'), choice('single', 'one message'),
+    choice('horovod', 'Horovod'), choice('mg_wfbp', 'MG-WFBP'), choice('optimal', 'best merge'),
+    choice('dear', 'DeAR')];
+  const COLLECTIVES = [
+    choice('ring', 'ring'), choice('double_binary_tree', 'double binary tree'),
+    choice('hierarchical', 'hierarchical, for several GPUs a node'),
+    choice('auto', 'the fastest, up to 64 GPUs')];
+  const COMPRESSIONS = [
+    choice('none', 'none'), choice('fp16', '16 bits (fp16)'), choice('quantize8', '8 bits'),
+    choice('topk', '1 % of the values (top-k)'), choice('powersgd', 'PowerSGD, rank 4')];
+  const MOST_AUTO = 64; // GPUs
+
+  // `when`: the settings for which a control counts; others are not shown.
+  const isModel = s => s.workload.startsWith('model:');
+  const isTrace = s => s.workload.startsWith('trace:');
+  const CONTROLS = [
+    {key: 'workload', label: 'Model', options: MODELS.map(m => choice('model:' + m.value, m.label + ', estimated'))
+      .concat(choice('table', 'own layers'))},
+    {key: 'gpu', label: 'GPU', options: [], when: isModel},
+    {key: 'table', label: 'Layers, one a line: name, forward ms, backward ms, gradient bytes', lines: true,
+      when: s => s.workload === 'table'},
+    {key: 'batch', label: 'Samples per GPU and step', least: 1, most: 512, log: true, whole: true,
+      when: s => !isTrace(s)},
+    {key: 'nodes', label: 'Nodes', least: 1, most: 1024, log: true, whole: true},
+    {key: 'gpus', label: 'GPUs per node', least: 1, most: 8, whole: true},
+    {key: 'inside', label: 'Links inside a node', options: INSIDE, when: s => s.gpus !== '1'},
+    {key: 'network', label: 'Network between nodes', options: NETWORKS.concat(choice('own', 'own numbers'))},
+    {key: 'bandwidth', label: 'Bandwidth of a node, Gb/s', least: 0.1, most: 800, log: true,
+      when: s => s.network === 'own'},
+    {key: 'latency', label: 'Latency of a message, µs', least: 1, most: 1000, log: true,
+      when: s => s.network === 'own'},
+    {key: 'schedule', label: 'When gradients are sent', options: SCHEDULES},
+    {key: 'collective', label: 'Collective', options: COLLECTIVES},
+    {key: 'compression', label: 'Compression', options: COMPRESSIONS}];
+  const DEFAULTS = {
+    workload: 'model:resnet50', gpu: 'a100-80', batch: '32', nodes: '8', gpus: '1', inside: 'nvlink-a100',
+    network: '25gbe', bandwidth: '25', latency: '10', schedule: '', collective: 'ring', compression: 'none',
+    table: 'conv, 4, 8, 6000000\ndense, 2, 4, 90000000'};
+
+  // A number as typed, times `unit`; the text itself where it is none.
+  function number(text, unit = 1) {
+    const value = text.trim() === '' ? NaN : Number(text);
+    return Number.isFinite(value) ? value * unit : text;
+  }
+
+  function layers(table) {
+    return table.split('\n').filter(line => line.trim() !== '').map(line => {
+      const cells = line.split(/[,;\t]/).map(cell => cell.trim());
+      const layer = {name: cells[0]};
+      if (cells.length > 1) layer.forward_s = number(cells[1], 1e-3);
+      if (cells.length > 2) layer.backward_s = number(cells[2], 1e-3);
+      if (cells.length > 3) layer.gradient_bytes = number(cells[3]);
+      return layer;
+    });
+  }
+
+  function workload(s) {
+    if (isTrace(s)) return {trace: s.workload.slice('trace:'.length)};
+    if (s.workload === 'table') return {layers: layers(s.table), batch_size: number(s.batch)};
+    const model = s.workload.slice('model:'.length);
+    const out = {model, gpu: s.gpu, batch_size: number(s.batch)};
+    return CONVOLUTIONAL.includes(model) ? {...out, accept_estimate: true} : out;
+  }
+
+  function compression(word) {
+    return word === 'topk' ? {method: word, density: 0.01}
+      : word === 'powersgd' ? {method: word, rank: 4} : {method: word};
+  }
+
+  // The scenario of the settings, with another number of nodes where one is given.
+  function scenario(s, nodes) {
+    const cluster = {nodes: nodes === undefined ? number(s.nodes) : nodes};
+    if (s.gpus !== '1') {
+      cluster.gpus_per_node = number(s.gpus);
+      cluster.intra_network = s.inside;
+    }
+    cluster.network = s.network === 'own'
+      ? {latency_s: number(s.latency, 1e-6), bandwidth_Bps: number(s.bandwidth, 1.25e8)} : s.network;
+    const communication = {};
+    if (s.schedule !== '') communication.schedule = s.schedule;
+    communication.collective = s.collective;
+    if (s.compression !== 'none') communication.compression = compression(s.compression);
+    return {schema_version: 1, kind: 'scenario', workload: workload(s), cluster, communication};
+  }
+
+  // Why the page does not ask the engine; '' where it does.
+  function refusal(s, nodes = number(s.nodes)) {
+    const ranks = nodes * number(s.gpus);
+    return s.collective === 'auto' && ranks > MOST_AUTO
+      ? `The page compares all collectives for up to ${MOST_AUTO} GPUs; stepsim run takes the scenario below.` : '';
+  }
+
+  // Numbers of nodes on the curve: powers of two and the scenario's own.
+  function curveNodes(s) {
+    const nodes = [];
+    for (let n = 1; n <= 1024; n *= 2) nodes.push(n);
+    const own = number(s.nodes);
+    if (Number.isInteger(own) && own >= 1 && own <= 1024 && !nodes.includes(own)) nodes.push(own);
+    return nodes.sort((a, b) => a - b).filter(n => refusal(s, n) === '');
+  }
+
+  // What differs from the defaults, as the part of a link behind #.
+  function link(s, defaults = DEFAULTS) {
+    return CONTROLS.filter(c => s[c.key] !== defaults[c.key] && (!c.when || c.when(s)))
+      .map(c => c.key + '=' + encodeURIComponent(s[c.key])).join('&');
+  }
+  function fromLink(text, defaults = DEFAULTS) {
+    const s = {...defaults};
+    for (const part of text.replace(/^#/, '').split('&')) {
+      const [key, value] = part.split('=', 2);
+      if (key in s && value !== undefined) {
+        try { s[key] = decodeURIComponent(value); } catch (error) { /* a link cut off in the middle */ }
+      }
+    }
+    return s;
+  }
+
+  // A slider has 0 to 1000 steps between the least and the most value.
+  const STEPS = 1000;
+  function atStep(control, step) {
+    const share = step / STEPS;
+    const value = control.log ? control.least * (control.most / control.least) ** share
+      : control.least + (control.most - control.least) * share;
+    return String(control.whole ? Math.round(value) : Number(value.toPrecision(3)));
+  }
+  function stepOf(control, text) {
+    const value = Math.min(Math.max(Number(text) || control.least, control.least), control.most);
+    return Math.round(STEPS * (control.log ? Math.log(value / control.least) / Math.log(control.most / control.least)
+      : (value - control.least) / (control.most - control.least)));
+  }
+
+  return {CONTROLS, DEFAULTS, MODELS, NETWORKS, INSIDE, STEPS, scenario, refusal, curveNodes, link, fromLink, atStep, stepOf};
+})();
+if (typeof module !== 'undefined') module.exports = STEPSIM_SETTINGS;
