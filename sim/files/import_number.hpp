@@ -10,6 +10,12 @@
 
 namespace stepsim::io {
 
+// The most elements of a tensor or a message that importers take: their bytes stay exact in a
+// double.
+inline constexpr std::int64_t kMostElements = std::int64_t{1} << 50;
+
+[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 // std::from_chars neither skips blanks nor takes a leading plus sign, so that "+5", " 5" and "5 GB"
 // are all refused. It does take "inf" and "nan" for floating-point numbers.
 template <class Number> [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "cli/report/answer.hpp"
 #include "json/fields/written.hpp"
 
 namespace stepsim::cli {

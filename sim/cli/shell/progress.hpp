@@ -4,10 +4,10 @@
 //     [##                  ] 1234/9000  12.3 /s  ETA 10:32
 // Any other command shows its elapsed time:
 //     stepsim run: 12 s of about 60 s
-// On a terminal this is one line, shown after 2 s, or at once if the work is expected to take longer;
-// it is redrawn in place and cleared at the end. Nothing is shown in a pipe or file. `--progress
-// plain` prints a new line every 10 s everywhere, the first one at once, before any point is
-// finished.
+// On a terminal this is one line, shown after 2 s, or at once if the work is expected to take
+// longer; it is redrawn in place and cleared at the end. Nothing is shown in a pipe or file.
+// `--progress plain` prints a new line every 10 s everywhere, the first one at once, before any
+// point is finished.
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>

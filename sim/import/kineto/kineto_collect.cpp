@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "files/import_number.hpp"
 
 namespace stepsim::io {
 
 namespace {
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 50; // bytes stay exact in a double
 constexpr Nanoseconds kLargestTime = std::numeric_limits<Nanoseconds>::max();
 
 // Categories that say where time goes; others (Python stacks, memory) are not kept.

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "files/import_number.hpp"
 #include "import/kineto/kineto_keys.hpp"
 
 namespace stepsim::io {
@@ -22,7 +23,6 @@ constexpr int kDeepest = 32;             // nested values that are skipped
 constexpr std::size_t kMostDigits = 300; // a number below 1e300 is a finite double
 
 constexpr bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The high bit of every byte of `word` that ends the plain part of a text: a quote, a backslash, a
 // control character, or a byte beyond ASCII. (A byte behind such a one may be marked wrongly; the

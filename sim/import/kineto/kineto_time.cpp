@@ -5,11 +5,11 @@
 #include <charconv>
 #include <limits>
 
+#include "files/import_number.hpp"
+
 namespace stepsim::io {
 
 namespace {
-
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // value * 10 + digit, or empty beyond 2^63 - 1.
 std::optional<Nanoseconds> append_digit(Nanoseconds value, int digit) {

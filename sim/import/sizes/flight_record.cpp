@@ -6,14 +6,13 @@
 
 #include "base/error.hpp"
 #include "base/statistics.hpp"
+#include "files/import_number.hpp"
 #include "json/json.hpp"
 #include "json/json_parse.hpp"
 
 namespace stepsim::io {
 
 namespace {
-
-constexpr std::int64_t kMostElements = std::int64_t{1} << 50;
 
 // The product of a shape; several inputs are sent as one message and summed up.
 std::int64_t elements_of(const Json& shapes, const std::string& file) {

@@ -1,6 +1,8 @@
 // What the ranks of a job decide and do, without MPI: the functions of the job are played.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/gpu_fit.hpp"
 #include "calibrate/cuda/gpu_job.hpp"
