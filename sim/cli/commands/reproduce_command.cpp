@@ -154,7 +154,7 @@ void add_pictures(FileTexts& texts, const Reproduced& result, const std::string&
 }
 
 // The tables to which others may add a column.
-void add_tables(Texts& texts, const Reproduced& result, const std::string& folder) {
+void add_tables(FileTexts& texts, const Reproduced& result, const std::string& folder) {
   for (const reproduce::Table& table : result.paper.tables) {
     if (table.predict) {
       texts[folder + table.id + ".csv"] = reproduce::scoreboard_csv(result.records.at(table.id));
