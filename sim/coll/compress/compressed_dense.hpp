@@ -5,9 +5,10 @@
 
 namespace stepsim::coll {
 
-// Returns the FLOP of powersgd, summed over the matrices of n x c values. A matrix of rank r takes
-// 6 r n c + 2 n r^2: three products of 2 r n c each (both factors, and the gradient back from
-// them), and 2 n r^2 to make one factor orthogonal. One-dimensional tensors take none.
+// Returns the FLOP of powersgd, summed over the matrices of n x c values. A matrix takes
+// 6 r n c + 2 n r^2 with r = min(rank, n, c): three products of 2 r n c each (both factors, and the
+// gradient back from them), and 2 n r^2 to make one factor orthogonal. One-dimensional tensors take
+// none.
 [[nodiscard]] double low_rank_flops(const Compression& compression, const GradientPart& gradient);
 
 // powersgd: adds all-reduces of the n x r left factors, the c x r right factors and the
