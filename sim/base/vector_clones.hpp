@@ -1,5 +1,5 @@
 #pragma once
-// Defines a macro that stands before a function whose loops over plain arrays must be fast. The
+// Defines a macro that is written before a function whose loops over plain arrays must be fast. The
 // function is compiled once per instruction set, and the loader picks the best version. All
 // versions give the same bits, because the project is built without fused multiply-add
 // (sim/same_bits.cmake).

@@ -21,7 +21,7 @@ struct BatchItems {
   std::vector<double> bytes;
   std::vector<double> prefix_bytes; // size() + 1 sums, from 0
   double channel_free_s{};
-  double last_ready_s{}; // of all items, with those of 0 bytes: no finish is earlier
+  double last_ready_s{}; // all items, with those of 0 bytes: no finish is earlier
   [[nodiscard]] std::size_t size() const { return ready_s.size(); }
 };
 

@@ -50,7 +50,7 @@ using Cuts = std::vector<std::uint32_t>; // ascending, each in [1, layers - 1]
 struct UnitPlan {
   Cuts cuts;
   Seconds period;
-  Seconds lower_bound;   // of the period, over all divisions into units
+  Seconds lower_bound;   // no division into units has a shorter period
   bool certified{};      // no allowed division is better
   std::int64_t labels{}; // partial divisions that were kept; 0 if divisions were tried instead
 
@@ -84,8 +84,8 @@ struct UnitMemory {
 
 // Returns the largest unit m, in parameters, with
 //     fixed + (ahead_forward + 2) v_p m + (reduces_in_flight + 1) v_g m <= limit
-// Without ahead_forward or reduces_in_flight, the whole model may be in memory at once, whatever the
-// units are. Empty if the bytes that do not depend on m exceed the limit.
+// Without ahead_forward or reduces_in_flight, the whole model may be in memory at once, whatever
+// the units are. Empty if the bytes that do not depend on m exceed the limit.
 [[nodiscard]] std::optional<std::int64_t> largest_unit(const UnitMemory& memory);
 
 } // namespace stepsim::plan

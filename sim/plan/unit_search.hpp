@@ -22,7 +22,7 @@ inline constexpr std::size_t kMostLayersTried = 16; // 32,768 divisions
 [[nodiscard]] UnitPlan search_units(const UnitProblem& problem, const PeriodOfCuts& period,
                                     const std::vector<Cuts>& starts, std::int64_t micro_batches);
 
-// Searches locally with the period of the problem itself, for any size; the lower bound is left at
+// Searches locally with the period of the problem itself, for any size; leaves the lower bound at
 // 0.
 [[nodiscard]] UnitPlan search_units(const UnitProblem& problem, const std::vector<Cuts>& starts);
 

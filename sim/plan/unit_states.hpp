@@ -31,7 +31,7 @@ struct StateLayout {
   std::size_t back_computes; // number in y
   std::size_t reductions;    // number in y
   std::size_t x_size;
-  std::size_t size; // of x and y together
+  std::size_t size; // x and y together
 
   // Indices of the components of y in a label.
   [[nodiscard]] std::size_t stream() const { return x_size; }

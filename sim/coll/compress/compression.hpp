@@ -56,7 +56,7 @@ enum class CompressionKind { dense, codec, sparse, encoded };
 // automatic: recursive_doubling if P is a power of two, else bruck.
 enum class SparseAllgather { automatic, recursive_doubling, bruck, ring };
 enum class SparseBroadcast { mst, flat };
-enum class SupportOverlap { random, full, disjoint }; // of the ranks' selections; sparcml_*
+enum class SupportOverlap { random, full, disjoint }; // overlap of selections; sparcml_*
 enum class ResidualMask { final, per_round };         // SPA 7, operators/error_feedback.hpp
 enum class SelectStream { compute, side }; // the selection delays backward, or runs next to it
 inline constexpr auto kSparseAllgathers =
@@ -76,7 +76,7 @@ inline constexpr auto kSelectStreams =
     base::words<SelectStream>({{SelectStream::compute, "compute"}, {SelectStream::side, "side"}});
 
 // Costs in seconds; 0 = free (SPA 8.2). A rank selects k of m elements and sends k' entries;
-// `merges` and `scattered` are those members of compressed_exchange.hpp:
+// `merges` and `scattered` come from CompressedExchange:
 //   select    select_s + select_s_per_element m + select_s_per_entry k
 //             n_log_n: select_s + select_s_per_element_log2 m log2 m
 //   residual  residual_s_per_element m

@@ -136,7 +136,7 @@ private:
     bool sending = false;    // the port is busy
     bool receiving = false;
     double send_begin_s = 0;
-    double delay_s = 0; // of the link in use
+    double delay_s = 0; // delay of the link in use
     double ready_s = 0; // when the current reception's data is ready, set when its transfer ends
     double added_s = 0; // end of the last addition
     std::uint32_t first = kNone, last = kNone; // arrivals

@@ -23,7 +23,7 @@ public:
   [[nodiscard]] const LinkCost& inside() const { return inside_; }
 
 private:
-  const std::vector<net::NodeId>& hosts_; // of the fabric, which must outlive the object
+  const std::vector<net::NodeId>& hosts_; // hosts of the fabric, which must outlive the object
   LinkCost all_, inside_;
 };
 

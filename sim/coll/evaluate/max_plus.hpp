@@ -13,8 +13,8 @@ namespace stepsim::coll {
 
 // Evaluates the collective. If ranks share interfaces the time is an estimate, but never shorter
 // than the interfaces need at full rate. Throws SimulationError if the link of a pair is missing
-// (the text names the pair), on a fabric, and for a parameter server without max_plus_defined
-// (server_flows.hpp).
+// (the text names the pair), on a fabric, for a parameter server without max_plus_defined
+// (server_flows.hpp), and as make_schedule(), in_switch_evaluation() and measured_evaluation() do.
 [[nodiscard]] Evaluation max_plus(const Collective& collective, bool with_transfer_times = false);
 
 // One message of the schedule, for `--transfers` and tests.

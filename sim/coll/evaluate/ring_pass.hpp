@@ -16,9 +16,9 @@ namespace stepsim::coll {
 // Vectors by local rank; times in s. Holds the state before the phase, and after it on return.
 struct RingState {
   std::vector<double> tx, rx, reduced, ready; // ports and engine free, data arrived
-  std::vector<double> latency_s, per_byte_s;  // of the link i -> i + 1
-  std::vector<double> delay_s;                // of the link i -> i + 1
-  std::vector<double> reduction_s_per_byte;   // of rank i
+  std::vector<double> latency_s, per_byte_s;  // [i] link i -> i + 1
+  std::vector<double> delay_s;                // [i] link i -> i + 1
+  std::vector<double> reduction_s_per_byte;   // [i] rank i
   friend bool operator==(const RingState&, const RingState&) = default;
 };
 

@@ -17,9 +17,9 @@ struct UniformCost {
 // Returns the common cost; empty if links, reduction rates or entry times differ.
 //   on a fabric            always empty
 //   with measured steps    empty unless nothing is sent
-//   on two levels          given for algorithms with phases over nodes (`node_phases`), and for
-//                          dedicated parameter servers, which are on other machines
-//   else on two levels     given only for one node, or one rank per node (sums in switches, too)
+//   on two levels          given for algorithms with phases over nodes (`node_phases`), for sums in
+//                          switches, and for dedicated parameter servers (on other machines)
+//   else on two levels     given only for one node, or one rank per node
 [[nodiscard]] std::optional<UniformCost> uniform_cost(const Collective& collective);
 
 // Returns c of COL 5.9: the number of ranks that share the busiest interface of a node; 1 on one

@@ -30,7 +30,7 @@ struct PhaseList {
   double offset = 0;                 // as in Phase
   double group_bytes = 0;            // as in Phase
   std::uint32_t nic_share = 0;       // as in Phase
-  std::optional<Index> first_step{}; // of the next phase; empty: after the last phase
+  std::optional<Index> first_step{}; // step of the next phase; empty: after the last phase
 };
 
 class FlatPhases {

@@ -48,8 +48,9 @@ inline constexpr AlgorithmId kCollnet{134};
                                               bool with_transfer_times);
 // Returns what ranks send to switches and to each other.
 [[nodiscard]] Traffic in_switch_traffic(const Collective& collective);
-// Returns the in-network bound of CLU 4: n over the rate that a GPU reaches, and n over the cards
-// of a node.
+// Returns the in-network bound of CLU 4: n (for half an all-reduce (P-1)/P n) over the rate of a
+// GPU in its node and its share of the cards, and n over all cards of a node. Throws like the forms
+// above.
 [[nodiscard]] LowerBound in_switch_bound(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -103,7 +103,7 @@ public:
   // its last delivery, kNeverPs if there was none.
   void settle(MessageId message, Picoseconds last);
   // Checks of debug builds (PKT 10).
-  [[nodiscard]] bool conserved() const; // per class, ended <= sent; the pool holds the difference
+  [[nodiscard]] bool conserved() const; // per class, ended <= sent; the pool holds all in flight
   [[nodiscard]] bool nothing_in_flight() const;  // sent = delivered + dropped + vanished, per class
   [[nodiscard]] bool waiting_ports_busy() const; // no packet waits at an idle port, after class 3
   [[nodiscard]] const PacketCounts& data_counts(DropClass drop_class) const {

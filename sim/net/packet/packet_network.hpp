@@ -43,7 +43,7 @@ public:
   // As advance(), but if messages can never end, it returns false with next_time() = kNeverPs, and
   // the caller reports them.
   bool go_on(Picoseconds until, std::vector<MessageId>& done);
-  [[nodiscard]] Picoseconds next_time(); // of the next event; kNeverPs if none
+  [[nodiscard]] Picoseconds next_time(); // the next event; kNeverPs if none
   [[nodiscard]] Picoseconds now() const { return core_.now; }
   // Whether a transport without recovery has lost a packet of a message, which then never ends. A
   // caller that submits messages for as long as others are in flight should stop.

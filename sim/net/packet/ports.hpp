@@ -8,6 +8,7 @@
 //   port cap or shared pool full                             buffer drop
 //   data, not ECN-capable and its queue >= K_drop[class]     threshold drop
 //   data, ECN-capable and its queue >= K_mark                marked and accepted
+//   all other packets                                        accepted
 //
 // thresholds.hpp gives K_drop and K_mark. With pfabric, at most 24 data packets wait; one more
 // drops the packet whose message has the most bytes left. Ports of hosts accept everything. Order
