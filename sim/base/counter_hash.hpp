@@ -1,16 +1,17 @@
 #pragma once
-// Counter-based random numbers of the simulation: a draw is a hash of what it is for (seed, stream,
-// worker, iteration, ...), never of what was drawn before, so results depend neither on the order
-// of events nor on the platform, the thread or the algorithm (PKT 3.6). All sums are mod 2^64.
+// Counter-based random numbers of the simulation. A random number is a hash of its purpose (seed,
+// stream, worker, iteration, ...) and not of earlier numbers, so results depend neither on the
+// order of events nor on the platform, the thread or the algorithm (PKT 3.6). All sums are mod
+// 2^64.
 //
 //   hash(a1, .., aj): h = 0; for every a: h = mix(h ^ a)        mix = one step of splitmix64
 //   u01 = (hash >> 11) 2^-53, in [0, 1)
 //
-// Streams (second argument, after the seed): 1 ECMP, 2 spray, 3 start jitter, 4 magnitude class,
-// 5 link loss, 6 background, 7 permutations of hosts, 16 compute time, 17 exchange time, 18 data of
-// small problems, 19 replications, 20 mini-batches of small problems, 21 resampled passes of
-// measurements, 22 resampled steps of traces. Each is a constant in the file that draws from it
-// (kEcmpStream in net/fabric/routes.cpp); this list is where a new stream finds a free number.
+// The stream is the second argument, after the seed: 1 ECMP, 2 spray, 3 start jitter, 4 magnitude
+// class, 5 link loss, 6 background, 7 permutations of hosts, 16 compute time, 17 exchange time, 18
+// data of small problems, 19 replications, 20 mini-batches of small problems, 21 resampled passes
+// of measurements, 22 resampled steps of traces. The file that uses a stream defines its constant
+// (kEcmpStream in net/fabric/routes.cpp); a new stream takes a number that is not listed here.
 #include <cstdint>
 
 namespace stepsim::base {
@@ -28,7 +29,7 @@ template <class... Words> [[nodiscard]] constexpr std::uint64_t hash(Words... wo
   return h;
 }
 
-// An index below m: the high 64 bits of h m.
+// Returns an index below m: the high 64 bits of the 128-bit product h m.
 [[nodiscard]] constexpr std::uint64_t pick(std::uint64_t h, std::uint64_t m) {
   const std::uint64_t low = 0xffffffffULL;
   const std::uint64_t carry = ((h & low) * (m & low)) >> 32;

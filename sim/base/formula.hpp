@@ -1,9 +1,9 @@
 #pragma once
-// Arithmetic over named variables, as a file writes it: "n * density * 8", "1e-5 + n / 4e9".
+// Arithmetic over named variables, as files contain it: "n * density * 8", "1e-5 + n / 4e9".
 //
 //     formula    numbers, variables, + - * / ( ), min(a, b, ..), max(a, b, ..), ceil(a), log2(a)
 //
-// Parsed once and evaluated often: a formula is a list of steps on a stack.
+// A formula is parsed once into a list of steps on a stack, and evaluated often.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,15 +18,17 @@ public:
   Formula() : Formula(0) {}
   explicit Formula(double constant);
 
-  // `variables`: the names that a formula may use; their order is that of the values. Otherwise the
-  // text of what is wrong: `unknown variable "m" in "2 * m"; did you mean "n"?`.
+  // Returns the formula, or an error text such as `unknown variable "m" in "2 * m"; did you mean
+  // "n"?`. `variables` are the names that the formula may use; value() takes their values in this
+  // order.
   [[nodiscard]] static std::variant<Formula, std::string>
   parse(std::string_view text, std::span<const std::string_view> variables);
 
-  // Not finite where a step divides by zero or takes the logarithm of what has none.
+  // Returns the value, which is not finite if a step divides by zero or takes the logarithm of 0.
+  // It is NaN for the logarithm of a negative number.
   [[nodiscard]] double value(std::span<const double> variables) const;
   [[nodiscard]] bool uses(std::size_t variable) const;
-  // As it was written; of a constant, "".
+  // The text that was parsed; empty for a constant.
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] bool operator==(const Formula&) const = default;
 
@@ -35,8 +37,8 @@ private:
   enum class Do { push, load, add, subtract, multiply, divide, negate, min, max, ceil, log2 };
   struct Step {
     Do what{};
-    double number{};        // of push
-    std::size_t variable{}; // of load
+    double number{};        // used by `push`
+    std::size_t variable{}; // used by `load`
     [[nodiscard]] bool operator==(const Step&) const = default;
   };
   std::vector<Step> steps_;

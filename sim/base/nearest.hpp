@@ -1,6 +1,6 @@
 #pragma once
-// "did you mean": the known words nearest to a mistyped one, by Damerau-Levenshtein distance
-// (insert, delete, replace, swap of neighbours cost 1 each).
+// "did you mean": finds the known words nearest to a mistyped word, by Damerau-Levenshtein
+// distance. Inserting, deleting or replacing a byte and swapping two neighbours cost 1 each.
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,27 +8,29 @@
 
 namespace stepsim::base {
 
-// The least number of such edits of bytes that turn `a` into `b`.
+// Returns the least number of such edits that turn `a` into `b`.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// Known words at distance <= max(1, length of word / 3). A word of three letters or more also finds
-// the words that go on after it with an underscore or a hyphen ("bandwidth" finds "bandwidth_Bps",
-// "infiniband" finds "infiniband-100g"), which count as the farthest, and where nothing is near the
-// words that end with it after an underscore ("efficiency" finds "scaling_efficiency"). Nearest
-// first, ties alphabetical, at most 3.
+// Returns the known words at distance <= max(1, length of `word` / 3): nearest first, ties in
+// alphabetical order, at most 3. A word of three letters or more also finds, as the most distant
+// results,
+//
+//   known words that continue it after "_" or "-"     "bandwidth" finds "bandwidth_Bps"
+//   if nothing else is found: known words that
+//   end in "_" and the word                           "efficiency" finds "scaling_efficiency"
 [[nodiscard]] std::vector<std::string> nearest_words(std::string_view word,
                                                      std::span<const std::string_view> known);
 
-// ", did you mean a, b or c?" or an empty string.
+// Returns ", did you mean a, b or c?", or an empty string if no word is near.
 [[nodiscard]] std::string did_you_mean(std::string_view word,
                                        std::span<const std::string_view> known);
 
-// `unknown model "resnet-50"; did you mean "resnet50"?`, or `...; one of a, b, c` where none is
-// near.
+// Returns `unknown model "resnet-50"; did you mean "resnet50"?`, or `...; one of a, b, c` if no
+// word is near.
 [[nodiscard]] std::string unknown_word(std::string_view noun, std::string_view word,
                                        std::span<const std::string_view> known);
 
-// "a, b, c", or with `last` = " or ": "a, b or c".
+// Returns "a, b, c", or with `last` = " or ": "a, b or c".
 [[nodiscard]] std::string joined(std::span<const std::string_view> words,
                                  std::string_view last = ", ");
 

@@ -1,14 +1,14 @@
 #pragma once
-// Counter-based random numbers: a value depends only on (seed, point, worker, step, purpose), never
-// on the order of drawing, so that results are equal with 1 thread or 8 and on any shard.
-// The hash takes in the five parts of the key one after the other, each through splitmix64's
-// finaliser. Tests and calibration draw from it; simulations draw from counter_hash.hpp.
+// Counter-based random numbers for tests and calibration; simulations use counter_hash.hpp. A value
+// depends only on (seed, point, worker, step, purpose) and not on the order of calls, so that
+// results are equal for any number of threads and shards. The hash combines the five parts of the
+// key one after the other, each through the finaliser of splitmix64.
 #include <cstdint>
 #include <initializer_list>
 
 namespace stepsim::base {
 
-// A bijection of 64 bits in which every bit of the input changes about half of those of the output.
+// A bijection of 64-bit words in which every input bit changes about half of the output bits.
 [[nodiscard]] constexpr std::uint64_t mix64(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
@@ -32,15 +32,16 @@ struct RandomKey {
   return state;
 }
 
-// A stream for tests and generators: consecutive steps of one key, the first draw at key.step + 1.
+// Random numbers in sequence, for tests and generators: consecutive steps of one key, the first at
+// key.step + 1.
 class RandomStream {
 public:
   explicit constexpr RandomStream(RandomKey key) : key_(key) {}
   constexpr std::uint64_t bits() { return random_bits(key_ = next(key_)); }
-  // In [0, 1), 53 bits.
+  // A number in [0, 1) of 53 bits.
   constexpr double uniform() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
   constexpr double uniform(double low, double high) { return low + (high - low) * uniform(); }
-  // Uniform integer in [low, high]; the tiny modulo bias does not matter for its uses.
+  // A uniform integer in [low, high]; the tiny modulo bias does not matter for its uses.
   constexpr std::int64_t integer(std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(high - low + 1));
   }

@@ -2,7 +2,7 @@
 // Strong types for the four quantities of the simulator, in SI units: seconds, bytes, bytes per
 // second, floating-point operations per second. One GB is 1e9 bytes, one GiB is 2^30 bytes.
 // Arithmetic keeps the unit (sum, difference, scaling by a number, ratio of two equal units);
-// everything else goes through `.value` inside a numeric kernel.
+// numeric kernels use `.value` for everything else.
 #include <compare>
 #include <cstdint>
 #include <limits>
@@ -29,7 +29,7 @@ using Bytes = Quantity<struct BytesTag, std::int64_t>; // whole bytes, >= 0
 using BytesPerSecond = Quantity<struct BytesPerSecondTag, double>;
 using Flops = Quantity<struct FlopsTag, double>; // floating-point operations per second
 
-// Largest byte count that a double holds exactly; sizes above it are refused where they are read.
+// Largest byte count that a double holds exactly; readers of sizes refuse larger values.
 inline constexpr std::int64_t kMaxExactBytes = std::int64_t{1} << 53;
 
 } // namespace stepsim::base

@@ -1,5 +1,6 @@
 #pragma once
-// The words that files, flags and results use for the values of an enum: one table next to it.
+// Table of the words that files, flags and results use for the values of an enum. It stands next to
+// the enum:
 //
 //     enum class CostForm { exact, paper, ideal };
 //     inline constexpr auto kCostForms = base::words<CostForm>(
@@ -7,8 +8,8 @@
 //
 //     kCostForms[CostForm::paper]   "paper"        kCostForms.find("paper")   CostForm::paper
 //
-// A table whose rows are not in the order of the enumerators, or that lacks the last of them, does
-// not compile.
+// A table does not compile if its rows are not in the order of the enumerators, or if it lacks the
+// last enumerator.
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -36,7 +37,7 @@ public:
   [[nodiscard]] constexpr std::string_view operator[](Enum value) const {
     return words_[static_cast<std::size_t>(value)];
   }
-  // Empty for a text that is none of the words.
+  // Returns the enumerator of `text`; empty if `text` is not in the table.
   [[nodiscard]] constexpr std::optional<Enum> find(std::string_view text) const {
     for (std::size_t i = 0; i < N; ++i) {
       if (words_[i] == text) {
@@ -45,10 +46,10 @@ public:
     }
     return std::nullopt;
   }
-  // In the order of the enumerators.
+  // All words, in the order of the enumerators.
   [[nodiscard]] constexpr std::span<const std::string_view> all() const { return words_; }
 
-  // The table of the first enumerators, for a place that knows no others.
+  // Returns the table of the first `count` enumerators, for an option that accepts only these.
   template <std::size_t count> [[nodiscard]] consteval Words<Enum, count> first() const {
     static_assert(count <= N);
     Word<Enum> rows[count];
@@ -62,7 +63,8 @@ private:
   std::array<std::string_view, N> words_{};
 };
 
-// True if the enum has an enumerator of this value; compilers print others as a number in brackets.
+// Whether the enum has an enumerator of this value; compilers print other values as a number in
+// brackets.
 template <auto value> [[nodiscard]] consteval bool is_enumerator() {
   const std::string_view name = __PRETTY_FUNCTION__;
   return name.substr(name.find("value = ") + 8).front() != '(';

@@ -1,6 +1,6 @@
 #pragma once
-// Which ranks are on which node (CLU 2, 3.6). Ranks are numbered node by node. Every node has
-// gpus_per_node ranks, the last one what is left; or TwoLevel::ranks_per_node lists the counts:
+// Maps ranks to nodes (CLU 2, 3.6). Ranks are numbered node by node. Every node has gpus_per_node
+// ranks and the last node the rest, unless TwoLevel::ranks_per_node lists the numbers:
 //     ranks_per_node 3, 1, 2     rank 0 1 2 | 3 | 4 5
 #include <cstdint>
 #include <vector>
@@ -11,9 +11,9 @@ namespace stepsim::coll {
 
 class NodeRanks {
 public:
-  // `ranks` >= 1; the listed counts, if any, are >= 1 and add up to `ranks`.
+  // Needs `ranks` >= 1; listed numbers must be >= 1 and add up to `ranks`.
   NodeRanks(const TwoLevel& levels, std::uint32_t ranks);
-  // Without two levels every rank is a node of its own.
+  // Without two levels every rank is a separate node.
   explicit NodeRanks(const Collective& collective);
 
   [[nodiscard]] std::uint32_t nodes() const { return nodes_; }
@@ -35,11 +35,11 @@ public:
 
 private:
   std::uint32_t ranks_;
-  std::uint32_t per_node_; // of nodes that are not listed
+  std::uint32_t per_node_; // ranks per node, if not listed
   std::uint32_t nodes_;
   std::uint32_t largest_, smallest_;
-  std::vector<std::uint32_t> node_of_; // [rank] of listed nodes
-  std::vector<std::uint32_t> first_;   // [node] of listed nodes
+  std::vector<std::uint32_t> node_of_; // [rank] its node, if nodes are listed
+  std::vector<std::uint32_t> first_;   // [node] its first rank, if nodes are listed
 };
 
 } // namespace stepsim::coll

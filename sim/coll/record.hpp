@@ -1,8 +1,7 @@
 #pragma once
-// The full record of one collective: its times by every method asked for, how far they differ, what
-// the wire carries, and how near the result is to the physical bound (COL 14).
-// Times of schedules and exact forms are checked against the lower bound; one below it is an
-// internal error.
+// The full record of one collective: its time by every requested method, the differences between
+// them, its traffic, and its ratio to the physical bound (COL 14). Times of schedules and exact
+// forms are checked against the lower bound; a time below it is an internal error.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,7 +25,7 @@ inline constexpr auto kAskedMethods =
                               {AskedMethod::events, "events"},
                               {AskedMethod::all, "all"}});
 
-// [P] each, in s; enter and finish from time 0; wait = finish - enter - transfer.
+// [P] each, in s. enter and finish count from time 0; wait = finish - enter - transfer.
 struct PerRank {
   std::vector<double> enter_s;
   std::vector<double> finish_s;
@@ -34,71 +33,72 @@ struct PerRank {
   std::vector<double> wait_s;
 };
 
-// What a compressed exchange adds; its bytes are those of the dense gradient, its lower bounds and
-// busbw do not exist.
+// Additional values of a compressed exchange. Its record has the bytes of the dense gradient, and
+// no lower bounds and busbw.
 struct CompressedRecord {
   CompressionMethod method{};
   std::int64_t elements{};
-  std::optional<std::int64_t> k; // of sparse methods, per rank
-  std::optional<double> density; // of sparse methods; empty if k is given for 0 elements
+  std::optional<std::int64_t> k; // per rank, for sparse methods
+  std::optional<double> density; // for sparse methods; empty if k is given for 0 elements
   std::optional<std::pair<double, double>> closed_form_range_s; // topk_dsa: lowest, highest
 };
 
 struct CollectiveRecord {
   Op op{};
-  AlgorithmId algorithm{}; // as asked; `choice` names the winner of `automatic`
+  AlgorithmId algorithm{}; // as requested; `choice` names the winner of `automatic`
   std::uint32_t ranks{};
   double bytes{}; // total
   Traffic traffic;
 
-  std::optional<double> closed_form_s;       // wherever defined
-  std::optional<double> max_plus_s;          // if asked for, chosen, or needed for per_rank
-  std::optional<double> events_s;            // if asked for or chosen
-  Method method{};                           // the most faithful one present
-  double seconds{};                          // its time
-  std::optional<double> relative_difference; // largest between those present
-  std::optional<double> paper_form_s;        // only where they differ from the exact form
+  std::optional<double> closed_form_s;       // if there is a closed form
+  std::optional<double> max_plus_s;          // if requested, chosen, or needed for per_rank
+  std::optional<double> events_s;            // if requested or chosen
+  Method method{};                           // the most detailed method present
+  double seconds{};                          // time by `method`
+  std::optional<double> relative_difference; // largest difference between the times present
+  std::optional<double> paper_form_s;        // this and ideal_form_s: only if not the exact form
   std::optional<double> ideal_form_s;
-  bool below_bound = false; // the paper form lies below the lower bound
+  bool below_bound = false; // the paper form is below the lower bound
 
   std::optional<double> algbw_Bps; // empty for one rank or time 0
   std::optional<double> busbw_Bps;
   LowerBound lower_bounds;
   std::optional<double> gap_ratio; // seconds / bound; empty for bound 0
 
-  LinkCost link;                       // that of uniform_cost, else Links::all
-  std::optional<double> bandwidth_Bps; // of it; empty if every link is listed
+  LinkCost link;                       // the cost by uniform_cost(), else Links::all
+  std::optional<double> bandwidth_Bps; // rate of `link`; empty if every link is listed
   double reduction_Bps{};              // 0 = free
   ReductionMode reduction_mode{};
   Chunking chunking{};
   std::optional<Blocks> blocks;
-  std::optional<double> startup_s; // where the closed form is linear in bytes
+  std::optional<double> startup_s; // if the closed form is linear in bytes
   std::optional<double> per_byte_s;
 
-  std::optional<Choice> choice; // of `automatic`
+  std::optional<Choice> choice; // chosen and second algorithm, if `automatic`
   std::optional<PerRank> per_rank;
   std::optional<CompressedRecord> compressed;
   std::vector<std::string> warnings;
 };
 
-// Needs a valid collective (`validate.hpp`); `with_ranks` fills per_rank. Throws SimulationError
-// where the asked evaluator has no answer, or gives one below the bound or beyond the range of
-// numbers.
+// Times the collective, which must be valid (`validate.hpp`); `with_ranks` fills per_rank. Throws
+// SimulationError if the requested evaluator cannot time it, or if a time is below the bound or too
+// large for a double.
 [[nodiscard]] CollectiveRecord make_record(const Collective& collective, AskedMethod asked,
                                            bool with_ranks = false);
 
-// busbw = algbw * factor: the share of the wire that an optimal algorithm would use (COL 10).
+// Returns the factor in busbw = algbw * factor, so that busbw is the bandwidth that an optimal
+// algorithm would need on the wire (COL 10).
 [[nodiscard]] double bus_factor(Op op, std::uint32_t ranks);
 
-// What records of dense and of compressed exchanges share.
+// Functions that records of dense and compressed exchanges share.
 
-// Whether the user's choice of evaluators takes `method`, `automatic` being the cheapest exact one.
+// Whether the requested method includes `method`; `automatic` is the cheapest exact method.
 [[nodiscard]] bool wants(AskedMethod asked, Method method, Method automatic);
-// Links, rates and blocks as they are resolved.
+// Fills links, rates and blocks as resolved.
 void fill_inputs(CollectiveRecord& record, const Collective& collective);
-// How far the times present differ, bandwidths and the gap to the bound, from the times, ranks,
-// bytes and bounds that the record has. Throws SimulationError for a time beyond the range of
-// numbers.
+// Fills the difference between the times, the bandwidths and the ratio to the bound, from the
+// times, ranks, bytes and bounds of the record. Throws SimulationError if a time is too large for a
+// double.
 void fill_comparison(CollectiveRecord& record);
 
 } // namespace stepsim::coll

@@ -1,7 +1,7 @@
 #pragma once
-// What makes a collective unusable (COL 15), as text for the user. `what` names the value as in
-// files, below the object that holds it ("latency_s", "links/3/src", "enter_s/2"); the cli maps it
-// to a flag, readers to a JSON pointer.
+// Finds what makes a collective unusable (COL 15), as text for the user. `what` is the name of the
+// value in files, relative to the object that contains it ("latency_s", "links/3/src",
+// "enter_s/2"); the cli turns it into a flag, readers into a JSON pointer.
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,14 +16,14 @@ struct Finding {
   std::string message; // "must be >= 0, got -1"
 };
 
-// The problems of the collective; empty if there are none. What cannot be judged before other
-// problems are mended is left out, such as what algorithms over nodes need.
+// Returns the problems of the collective; empty if there are none. A check that depends on other
+// problems, such as what algorithms over nodes need, is left out until these are fixed.
 [[nodiscard]] std::vector<Finding> validate(const Collective& collective);
 
-// The same and, if there are none, whether the asked method can answer.
+// Returns the same problems; if there are none, also checks that the requested method can time it.
 [[nodiscard]] std::vector<Finding> validate(const Collective& collective, AskedMethod asked);
 
-// Why `auto` cannot try an algorithm for `op`; empty if it can.
+// Returns why `auto` cannot try an algorithm for `op`; empty if it can.
 [[nodiscard]] std::optional<std::string> candidate_finding(Op op, AlgorithmId algorithm);
 
 } // namespace stepsim::coll

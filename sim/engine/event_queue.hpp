@@ -1,12 +1,13 @@
 #pragma once
-// Pending events in the order (time, sequence): events of equal time leave in the order in which
-// they were pushed. Monotone: nothing is pushed before the time of the last event that left.
+// Queue of pending events in the order (time, sequence): events of equal time leave in the order in
+// which they were pushed. No event may be earlier than the last event that left.
 //
-// Two stores: a run, a ring buffer whose times never fall, takes every event that is not earlier
-// than its last one; a 4-ary heap takes the rest. Equal ranks push in time order, so their events
-// cost O(1) each; others O(log pending):
+// There are two stores. The run is a ring buffer in time order, which takes every event that is not
+// earlier than its last event; a 4-ary heap takes all others. Equal ranks push in time order, so
+// their events cost O(1) each; other events cost O(log pending):
 //     push 5, 7, 6, 8     run 5 7 8     heap 6     leaves 5 6 7 8
-// `Time` is double seconds or integer picoseconds. An event is 16 bytes; ids are below 2^24.
+// `Time` is double (seconds) or an integer (picoseconds). An event has 16 bytes; ids are below
+// 2^24.
 #include <bit>
 #include <cassert>
 #include <cstddef>
@@ -31,7 +32,7 @@ public:
 
   [[nodiscard]] bool empty() const { return run_size_ == 0 && heap_.empty(); }
   [[nodiscard]] std::size_t size() const { return run_size_ + heap_.size(); }
-  // Events for which memory is held.
+  // Number of events for which memory is allocated.
   [[nodiscard]] std::size_t capacity() const { return run_.size() + heap_.capacity(); }
   [[nodiscard]] Time next_time() const { return next().time; }
 
@@ -70,7 +71,7 @@ private:
     return run_is_next() ? run_[run_head_] : heap_.front();
   }
 
-  // To the end of the run, a ring buffer whose size is a power of two.
+  // Appends to the run, a ring buffer whose size is a power of two.
   void append(const Event<Time>& event) {
     if (run_size_ == run_.size()) {
       grow();
@@ -88,7 +89,7 @@ private:
     run_mask_ = run_.size() - 1;
   }
 
-  // The heap has four children per node: half the levels of a binary one, and the children of a
+  // The heap has four children per node: half the levels of a binary heap, and the children of a
   // node lie in one or two cache lines.
   void sift_up(const Event<Time>& event) {
     std::size_t place = heap_.size();
@@ -104,7 +105,7 @@ private:
     heap_[place] = event;
   }
 
-  // The last entry sinks from the top to its place.
+  // Removes the top: the last entry moves down from the top to its position.
   void drop_top() {
     const Event<Time> moved = heap_.back();
     heap_.pop_back();

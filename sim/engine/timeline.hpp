@@ -1,7 +1,7 @@
 #pragma once
-// What happened when, for people to look at: spans on tracks, arrows between spans, counters. A
-// plain value, which export/chrome_trace.hpp writes as a Chrome trace. Times count from the start
-// of the run. Spans of one track nest or are disjoint (a test checks every exported file).
+// The timeline of a run, for people to look at: spans on tracks, arrows between spans, and
+// counters. export/chrome_trace.hpp writes it as a Chrome trace. Times count from the start of the
+// run. Spans of one track nest or are disjoint (a test checks every exported file).
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -12,7 +12,7 @@
 namespace stepsim::engine {
 
 struct Track {
-  std::uint32_t node{}; // one process of the picture per node
+  std::uint32_t node{}; // every node is a process in the trace
   std::uint32_t lane{}; // 0 compute, 1 communication, 2 + k overlapping transfers
 };
 
@@ -23,10 +23,10 @@ struct Span {
   std::string name;
   std::string category; // "forward", "backward", "update", "communication"
   std::vector<std::pair<std::string, std::string>> texts; // shown on click
-  std::vector<std::pair<std::string, double>> numbers;    // likewise
+  std::vector<std::pair<std::string, double>> numbers;    // shown on click
 };
 
-// From the instant a gradient is ready to the bucket that carries it.
+// An arrow from the instant at which a gradient is ready to the bucket that contains it.
 struct Arrow {
   Track from;
   Seconds from_time;
@@ -44,7 +44,7 @@ struct CounterPoint {
 };
 
 struct Timeline {
-  std::vector<std::string> node_names; // index = node
+  std::vector<std::string> node_names; // [node]
   std::vector<std::pair<Track, std::string>> lane_names;
   std::vector<Span> spans;
   std::vector<Arrow> arrows;

@@ -1,7 +1,7 @@
 #pragma once
-// The library model of one system after a fit (CLU 8): node type, parameters, which estimate picks
-// the pair, and the points that it was fitted to. From these follow the correction by residuals
-// (CLU 7.4) and how far predictions can be off (CLU 7.5); both are computed once, here.
+// The library model of one system after a fit (CLU 8): the node type, the parameters, the estimate
+// that picks algorithm and protocol, and the fitted points. The correction by residuals (CLU 7.4)
+// and the size of prediction errors (CLU 7.5) follow from these; both are computed once, here.
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@
 
 namespace stepsim::library {
 
-// What a file of kind library_calibration holds.
+// The content of a file of kind library_calibration.
 struct FittedLibrary {
   std::string name;
   NodeType node;
@@ -26,17 +26,18 @@ struct Calibration {
   Kriging kriging;
   // [point of `fitted`] |log(measured / corrected model)|.
   std::vector<double> misfits;
-  double smallest_bytes{}; // of the points
+  double smallest_bytes{}; // this and largest_bytes: range of the points
   double largest_bytes{};
-  // Posterior of the parameters: inverse Hessian times the factor phi for data that scatter more
-  // than the objective expects, [kParameterCount^2].
+  // [kParameterCount^2] posterior covariance of the parameters: the inverse Hessian times a factor
+  // phi, for data that scatter more than the objective expects.
   std::vector<double> covariance;
 };
 
-// Sorts the points. Throws UsageError as FitPoints does, and where there is no point.
+// Sorts the points and computes the calibration. Throws UsageError if there is no point, and as
+// FitPoints does.
 [[nodiscard]] Calibration calibration_of(FittedLibrary fitted);
 
-// Order of points in files and fits: by operation, nodes, GPUs, bytes.
+// Whether `a` comes before `b` in files and fits: by operation, nodes, GPUs, bytes.
 [[nodiscard]] bool before(const MeasuredPoint& a, const MeasuredPoint& b);
 
 } // namespace stepsim::library

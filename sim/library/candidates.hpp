@@ -1,6 +1,7 @@
 #pragma once
-// Which pairs of algorithm and protocol the library may run (CLU 6.2): what operation, node type
-// and version allow, less what the user forbids, as NCCL's environment variables do.
+// The pairs of algorithm and protocol that the library may run (CLU 6.2): the pairs that operation,
+// node type and version allow, without those that the user forbids, as with NCCL's environment
+// variables.
 #include <array>
 #include <cstddef>
 #include <span>
@@ -12,31 +13,32 @@
 
 namespace stepsim::library {
 
-// 2.23 as {2, 23}.
+// Version 2.23 is {2, 23}.
 struct Version {
   int major = 2;
   int minor = 30;
   auto operator<=>(const Version&) const = default;
 };
 
-// The release whose constants published_constants.hpp has.
+// The release from which published_constants.hpp is taken.
 inline constexpr Version kPublishedVersion{2, 30};
-// PAT exists from here on.
+// The first release with PAT (parallel aggregated trees).
 inline constexpr Version kPatVersion{2, 23};
 
-// "2.29", "2.29.2", or the code of a release as logs have it, "22902". Throws UsageError.
+// Returns the version of "2.29", "2.29.2", or the release code in logs, "22902". Throws UsageError
+// for other texts.
 [[nodiscard]] Version parse_version(std::string_view text);
 
 struct Restrictions {
   std::vector<Algorithm> algorithms{}; // empty = all
   std::vector<Protocol> protocols{};   // empty = all
   bool ll128 = true;
-  bool collnet = false; // a network that adds in its switches, and a library that is told so
+  bool collnet = false; // the network adds in its switches, and the library is set to use it
   bool switch_adds_type = true; // false: switches do not add the elements (library_words.hpp)
   Version version = kPublishedVersion;
 };
 
-// In the order in which ties are decided: the earlier pair wins.
+// Pairs in the order that decides ties: the earlier pair wins.
 class Candidates {
 public:
   void add(Pair pair) { pairs_[count_++] = pair; }
@@ -47,7 +49,7 @@ private:
   std::size_t count_ = 0;
 };
 
-// May be empty; p2p alone for alltoall, whatever the restrictions.
+// Returns the allowed pairs, possibly none; for alltoall always p2p alone.
 [[nodiscard]] Candidates candidates(const Layout& layout, Operation operation,
                                     const Restrictions& restrictions);
 

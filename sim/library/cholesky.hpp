@@ -1,6 +1,6 @@
 #pragma once
-// Cholesky factor A = L L^T of a symmetric positive definite matrix, rows one after the other, of
-// which only the lower triangle is read. For normal equations and kernels of a few hundred rows.
+// Cholesky factor A = L L^T of a symmetric positive definite matrix, for normal equations and
+// kernels of a few hundred rows. Matrices are stored by rows; only the lower triangle is read.
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -10,16 +10,17 @@ namespace stepsim::library {
 
 struct Cholesky {
   std::size_t size{};
-  std::vector<double> lower; // [size * size], zeros above the diagonal are not kept up
+  std::vector<double> lower; // [size * size]; entries above the diagonal are undefined
 };
 
-// Takes [size * size] numbers. Empty if the matrix is not positive definite in floating point.
+// Returns the factor of a matrix of [size * size] numbers; empty if it is not positive definite in
+// floating point.
 [[nodiscard]] std::optional<Cholesky> cholesky(std::vector<double> matrix, std::size_t size);
 
-// x with A x = right.
+// Returns x with A x = right.
 [[nodiscard]] std::vector<double> solve(const Cholesky& factor, std::span<const double> right);
 
-// The inverse of A, [size * size].
+// Returns the inverse of A, [size * size].
 [[nodiscard]] std::vector<double> inverse(const Cholesky& factor);
 
 } // namespace stepsim::library

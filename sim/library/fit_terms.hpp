@@ -1,11 +1,11 @@
 #pragma once
-// The objective whose least value calibrates the library model, and its linearisation (CLU 8.3):
+// The objective whose minimum calibrates the library model, and its linearisation (CLU 8.3):
 //
 //   z = log(model / measured) / 0.08
 //   objective = sum of Huber(z; 1.5) + sum of ((theta - mean) / sd)^2 / 2
 //
-// The Gauss-Newton Hessian at the best parameters is also the posterior precision from which the
-// intervals of predictions come (CLU 7.5).
+// The Gauss-Newton Hessian at the best parameters is also the posterior precision, from which the
+// intervals of predictions follow (CLU 7.5).
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -14,27 +14,27 @@
 
 namespace stepsim::library {
 
-// One measured time, of one operation, shape and size.
+// A measured time for one operation, shape and size.
 struct MeasuredPoint {
   Operation operation{};
   Shape shape;
   double bytes{};        // > 0
-  double measured_s{};   // > 0: the median
-  std::size_t count = 1; // measured times behind the median; counts for nothing in the fit
+  double measured_s{};   // median, > 0
+  std::size_t count = 1; // number of times behind the median; not used in the fit
 };
 
-// Points of one node type, with everything about them that no parameter changes.
+// The measured points of one node type, with all values that do not depend on the parameters.
 class FitPoints {
 public:
-  // Throws UsageError as layout_of and choose_pair do.
+  // Throws UsageError as layout_of() and choose_pair() do.
   FitPoints(const NodeType& node, std::span<const MeasuredPoint> points, Choice choice,
             const Restrictions& restrictions);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] double measured_s(std::size_t i) const { return entries_[i].measured_s; }
-  // The physical model's seconds of point i.
+  // Returns the seconds of point i by the physical model.
   [[nodiscard]] double seconds(std::size_t i, const Multipliers& multipliers) const;
-  // z of every point.
+  // Returns z of every point.
   [[nodiscard]] std::vector<double> misfits(const Parameters& parameters) const;
 
 private:
@@ -57,8 +57,8 @@ struct NormalEquations {
   Parameters gradient{};
 };
 
-// Linearised at `parameters`, whose misfits are given: derivatives by steps of 1e-4, Huber weights
-// min(1, 1.5 / |z|).
+// Linearises the objective at `parameters`, whose misfits are given, with derivatives by steps of
+// 1e-4 and Huber weights min(1, 1.5 / |z|).
 [[nodiscard]] NormalEquations normal_equations(const FitPoints& points,
                                                const Parameters& parameters,
                                                std::span<const double> misfits);

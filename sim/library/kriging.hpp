@@ -1,10 +1,10 @@
 #pragma once
-// Correction of a physical model by its residuals at measured points (CLU 7.4): a Gaussian process
+// Corrects a physical model by its residuals at measured points (CLU 7.4), with a Gaussian process
 // over log2 of bytes, nodes and GPUs per node.
 //
-//   d     = (dlog2 bytes / 1.5)^2 + (dlog2 N / 1.5)^2 + (dlog2 G)^2 + 2 where one of two has N = 1
-//   k     = 0.2^2 exp(-d / 2), times 0.6 between two operations, 0.1 between alltoall and another
-//   w     = (K + D)^-1 r, D = 0.07^2 per point, more where a point does not fit its neighbours
+//   d     = (dlog2 bytes / 1.5)^2 + (dlog2 N / 1.5)^2 + (dlog2 G)^2 + 2 if only one point has N = 1
+//   k     = 0.2^2 exp(-d / 2), times 0.6 between two operations, 0.1 if one of them is alltoall
+//   w     = (K + D)^-1 r, D = 0.07^2 per point, more for a point that disagrees with its neighbours
 //   T     = physical * exp(sum of w_i k(a, i))
 //
 // Far from all points the correction is 1.
@@ -26,15 +26,15 @@ struct KrigingPoint {
 
 struct Kriging {
   std::vector<KrigingPoint> points;
-  std::vector<double> weights;   // w, one per point
-  std::vector<double> variances; // D, one per point
+  std::vector<double> weights;   // [point] w
+  std::vector<double> variances; // [point] D
 
-  // Logarithm of the factor at `at`.
+  // Returns the logarithm of the correction factor at `at`.
   [[nodiscard]] double log_correction(const KrigingPoint& at) const;
 };
 
-// `residuals`: log(measured / physical) of every point. Three rounds of re-weighting give a point
-// that lies off its neighbours less to say.
+// Returns the correction for `residuals`, log(measured / physical) of every point. Three rounds of
+// re-weighting reduce the influence of points that disagree with their neighbours.
 [[nodiscard]] Kriging krige(std::vector<KrigingPoint> points, std::span<const double> residuals);
 
 } // namespace stepsim::library

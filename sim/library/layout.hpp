@@ -1,9 +1,9 @@
 #pragma once
-// A node type, and the layout that a shape (nodes, GPUs per node) of it gives: the numbers N, G, P
-// and R of CLU 2 with the rates that the published estimate starts from.
+// A node type, and the layout of a shape (nodes, GPUs per node) of it: the numbers N, G, P and R of
+// CLU 2, and the rates from which the published estimate starts.
 //
-// Where D machines form one NVLink domain (CLU 3.7), N' = N/D domains of G' = D G GPUs with D times
-// the cards take the place of nodes. A rack of 18 machines of 4 GPUs, shape 18x4, is thus 1x72.
+// If D machines form one NVLink domain (CLU 3.7), N' = N/D domains of G' = D G GPUs with D times as
+// many cards take the place of nodes. A rack of 18 machines of 4 GPUs, shape 18x4, is thus 1x72.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,40 +15,40 @@ namespace stepsim::library {
 struct NodeType {
   std::string name;
   std::uint32_t gpus = 1; // per machine
-  double ring_Bps{};      // r_n: what a ring inside a node reaches, per GPU and direction
+  double ring_Bps{};      // r_n: rate of a ring inside a node, per GPU and direction
   std::uint32_t nics = 1; // per machine; 0 is refused
-  double nic_Bps{};       // of one network card and direction
+  double nic_Bps{};       // per network card and direction
   Generation generation{};
   Host host{};
   InnerLink link{};
   bool in_switch_reduction = false; // NVLS
   bool ll128 = true;
   std::uint32_t domain_nodes = 1; // D
-  bool approximate = false;       // its library is modelled by the choice of another (RCCL by NCCL)
+  bool approximate = false;       // its library is modelled by another one (RCCL by NCCL)
 };
 
 struct Shape {
   std::uint32_t nodes = 1;
-  std::uint32_t gpus = 1; // per node, of the largest where they differ
-  // Of unequal nodes (CLU 3.6): GPUs of the smallest, and of all together; else 0.
+  std::uint32_t gpus = 1; // per node; of the largest node if nodes differ
+  // For unequal nodes (CLU 3.6), else 0: GPUs of the smallest node, and of all nodes together.
   std::uint32_t smallest = 0;
   std::uint32_t ranks = 0;
   bool operator==(const Shape&) const = default;
 };
 
-// "10x8", or "10x4..8" of unequal nodes.
+// Returns "10x8", or "10x4..8" for unequal nodes.
 [[nodiscard]] std::string text(Shape shape);
 
 struct Layout {
-  double nodes{};         // N, domains of machines included
+  double nodes{};         // N; domains if machines form domains
   double gpus{};          // G
   double ranks{};         // P = N G, or the sum over unequal nodes
-  double nics{};          // R <= G: cards in use, of unequal nodes those of the smallest
-  double smallest_gpus{}; // G, or that of the smallest node
+  double nics{};          // R <= G: cards in use, at the smallest node if nodes differ
+  double smallest_gpus{}; // G, or GPUs of the smallest node
   double ring_Bps{};
   double nics_Bps{};    // x = R times the rate of a card
-  std::size_t column{}; // of PerNodes: 0 one node, 1 two, 2 more
-  std::size_t row{};    // of constants by Generation
+  std::size_t column{}; // index in PerNodes: 0 one node, 1 two, 2 more
+  std::size_t row{};    // index in constants by Generation
   int floor_log2_nodes{};
   int ceil_log2_nodes{};
   int ceil_log2_gpus{};
@@ -58,8 +58,10 @@ struct Layout {
   bool ll128{};
 };
 
-// Throws UsageError: no node, no GPU, more GPUs than the node type has, no rate, or a domain that
-// does not divide the nodes. Fewer nodes than one domain has are one domain.
+// Returns the layout. If there are fewer nodes than a domain has, they form one domain. Throws
+// UsageError for
+//   no node, no GPU, more GPUs than the node type has, no rate or no network card;
+//   unequal nodes in a domain, or a number of nodes that the domain does not divide.
 [[nodiscard]] Layout layout_of(const NodeType& node, Shape shape);
 
 } // namespace stepsim::library

@@ -1,6 +1,6 @@
 #pragma once
-// One prediction of the library model with everything that is known about it (CLU 11): from an
-// operation, a shape, a size and a node type or calibration to a record.
+// One prediction of the library model, as a record with everything that is known about it (CLU 11),
+// for an operation, a shape, a size, and a node type or calibration.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,10 +11,10 @@
 namespace stepsim::library {
 
 struct LibraryOptions {
-  std::optional<Choice> choice{};            // else the calibration's, else published
-  std::optional<Residual> residual{};        // else kriging with a calibration, none without
-  std::optional<Version> version{};          // else the calibration's, else kPublishedVersion
-  std::optional<ElementType> element_type{}; // empty: one that switches add
+  std::optional<Choice> choice{};            // empty: as calibrated, else published
+  std::optional<Residual> residual{};        // empty: kriging with a calibration, else none
+  std::optional<Version> version{};          // empty: as calibrated, else kPublishedVersion
+  std::optional<ElementType> element_type{}; // empty: a type that switches add
   std::vector<Algorithm> algorithms{};       // empty = all
   std::vector<Protocol> protocols{};         // empty = all
   bool ll128 = true;
@@ -26,18 +26,18 @@ struct LibraryQuestion {
   Operation operation{};
   Shape shape;
   double bytes{};                           // >= 0, as in library_words.hpp
-  NodeType node;                            // of the preset, or of the calibration
-  const Calibration* calibration = nullptr; // outlives the question
+  NodeType node;                            // from a preset or the calibration
+  const Calibration* calibration = nullptr; // must outlive the question
   LibraryOptions options{};
-  // LibraryCost alone: so many standard deviations of log T above the prediction; -1.96 and 1.96
-  // are the ends of the 95 % interval.
+  // Only for LibraryCost: standard deviations of log T to add to the prediction; -1.96 and 1.96
+  // give the ends of the 95 % interval.
   double deviations = 0;
 };
 
 struct RunnerUp {
   Pair pair;
   double published_s{};
-  double seconds{}; // of the physical model
+  double seconds{}; // by the physical model
 };
 
 struct LibraryRecord {
@@ -45,29 +45,29 @@ struct LibraryRecord {
   Shape shape;
   double ranks{};
   double bytes{};
-  double seconds{};        // corrected by residuals, and at least the bound
+  double seconds{};        // corrected by residuals, and at least bound_s
   double physical_s{};     // without the correction
-  base::Interval interval; // 95 %, of `seconds`
+  base::Interval interval; // 95 % interval of `seconds`
   Pair chosen;
   int channels{};
   Choice choice{};
-  double published_s{};    // what NCCL expects of the chosen pair; of p2p the cost at factors 1
-  double latency_part_s{}; // the terms of physical_s (operation_time.hpp)
+  double published_s{};    // NCCL's estimate for `chosen`; for p2p the cost with factors 1
+  double latency_part_s{}; // terms of physical_s (operation_time.hpp)
   double transfer_part_s{};
   double cross_part_s{};
   Limit limited_by{};
-  std::optional<RunnerUp> runner_up; // empty where one pair alone is allowed
-  double algbw_Bps{};                // 0 for no bytes
+  std::optional<RunnerUp> runner_up; // empty if only one pair is allowed
+  double algbw_Bps{};                // 0 for 0 bytes
   double busbw_Bps{};
   double bound_s{};
   BoundKind bound_kind{};
-  double gap{};            // seconds / bound_s; 0 where the bound is 0
+  double gap{};            // seconds / bound_s; 0 if bound_s is 0
   std::string preset;      // name of the node type
-  std::string calibration; // "" without one
+  std::string calibration; // name; "" without a calibration
   std::vector<std::string> warnings;
 };
 
-// Words with which a warning starts, for those who look for one.
+// The first words of warnings, for code that looks for one.
 inline constexpr std::string_view kWarnSmall = "uncalibrated_small_message";
 inline constexpr std::string_view kWarnGeneration = "other_generation";
 inline constexpr std::string_view kWarnSizes = "outside_measured_sizes";
@@ -75,24 +75,24 @@ inline constexpr std::string_view kWarnApproximate = "approximate";
 inline constexpr std::string_view kWarnNics = "unused_nics";
 inline constexpr std::string_view kWarnUnequal = "unequal_nodes";
 
-// The model that prices the question, for callers that need many sizes of it.
+// Returns the model that predicts the question, for callers that need many sizes.
 [[nodiscard]] LibraryModel library_model(const LibraryQuestion& question);
 
-// Throws UsageError where `predict` would, for less work.
+// Throws UsageError if predict() would, with less work.
 void refuse_impossible(const LibraryQuestion& question);
 
-// Throws UsageError: shape or rates that are no system (layout_of), no pair left, nvls or nvls_tree
-// as the only algorithm where it does not exist (the message says why).
+// Predicts one operation. Throws UsageError if shape or rates are invalid (layout_of), if no pair
+// is left, and if nvls or nvls_tree is the only algorithm but not available (the message says why).
 [[nodiscard]] LibraryRecord predict(const LibraryQuestion& question);
 
-// Where the numbers of the answer are not to be trusted, in sentences.
+// Returns a sentence for every reason not to trust the numbers of the prediction.
 [[nodiscard]] std::vector<std::string> warnings_of(const LibraryQuestion& question);
 
-// The time of one operation by its bytes, for callers that need no record: `seconds` of predict, or
-// an end of its interval.
+// Seconds of one operation for many sizes, for callers that need no record: `seconds` of predict(),
+// or an end of its interval (LibraryQuestion::deviations).
 class LibraryCost {
 public:
-  // Throws UsageError as predict.
+  // Throws UsageError as predict() does.
   explicit LibraryCost(const LibraryQuestion& question);
   [[nodiscard]] double seconds(double bytes) const;
 

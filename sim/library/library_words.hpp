@@ -1,8 +1,7 @@
 #pragma once
-// The words of the model of a collective library (CLU 6): what it may run, and what limits it.
-// They are a list of their own beside the algorithms of coll: `ring` here is NCCL's estimate of a
-// ring, the latencies of all its hops plus the bytes at the slowest rate, and `ring` of coll is a
-// schedule.
+// The words of the model of a collective library (CLU 6): what it may run, and what limits it. They
+// are separate from the algorithms of coll: `ring` here is NCCL's estimate of a ring, the latencies
+// of all hops plus the bytes at the slowest rate, whereas `ring` of coll is a schedule.
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -11,8 +10,8 @@
 
 namespace stepsim::library {
 
-// Operations that the library has. `bytes` of an operation is the whole vector; the total buffer
-// for reduce_scatter and allgather; the send buffer of one rank for alltoall.
+// The operations of the library. Their `bytes` are the whole vector; the total buffer for
+// reduce_scatter and allgather; the send buffer of one rank for alltoall.
 enum class Operation : std::uint8_t {
   broadcast,
   reduce,
@@ -29,7 +28,7 @@ inline constexpr auto kOperations =
                             {Operation::allgather, "allgather"},
                             {Operation::alltoall, "alltoall"}});
 
-// p2p is the form of alltoall, which is no choice of the library.
+// p2p is always the algorithm of alltoall; the library does not choose it.
 enum class Algorithm : std::uint8_t { ring, tree, nvls, nvls_tree, pat, collnet, p2p };
 inline constexpr auto kAlgorithms = base::words<Algorithm>({{Algorithm::ring, "ring"},
                                                             {Algorithm::tree, "tree"},
@@ -39,13 +38,13 @@ inline constexpr auto kAlgorithms = base::words<Algorithm>({{Algorithm::ring, "r
                                                             {Algorithm::collnet, "collnet"},
                                                             {Algorithm::p2p, "p2p"}});
 
-// ll sends 4 bytes of data with 4 of a flag, ll128 120 with 8; simple sends data alone and
-// synchronises by memory fences, which costs latency.
+// ll sends 4 bytes of data with a flag of 4 bytes, ll128 sends 120 with 8; simple sends data
+// without flags and synchronises by memory fences, which add latency.
 enum class Protocol : std::uint8_t { ll, ll128, simple };
 inline constexpr auto kProtocols = base::words<Protocol>(
     {{Protocol::ll, "ll"}, {Protocol::ll128, "ll128"}, {Protocol::simple, "simple"}});
 
-// Generation of the GPU: the column of the published constants.
+// Generation of the GPU: the row of the published constants.
 enum class Generation : std::uint8_t { volta, ampere, hopper, blackwell };
 inline constexpr auto kGenerations =
     base::words<Generation>({{Generation::volta, "volta"},
@@ -53,7 +52,7 @@ inline constexpr auto kGenerations =
                              {Generation::hopper, "hopper"},
                              {Generation::blackwell, "blackwell"}});
 
-// Make of the host processors; `intel` is also the column of any other make but AMD.
+// Manufacturer of the host processors; `intel` stands for all but AMD.
 enum class Host : std::uint8_t { intel, amd };
 inline constexpr auto kHosts = base::words<Host>({{Host::intel, "intel"}, {Host::amd, "amd"}});
 
@@ -62,21 +61,25 @@ enum class InnerLink : std::uint8_t { nvlink, pcie };
 inline constexpr auto kInnerLinks =
     base::words<InnerLink>({{InnerLink::nvlink, "nvlink"}, {InnerLink::pcie, "pcie"}});
 
-// Which estimate picks algorithm and protocol: the one that NCCL itself makes from published
-// constants, or the calibrated cost.
+// The estimate that picks algorithm and protocol: NCCL's own from published constants, or the
+// calibrated cost.
 enum class Choice : std::uint8_t { published, calibrated };
 inline constexpr auto kChoices =
     base::words<Choice>({{Choice::published, "published"}, {Choice::calibrated, "calibrated"}});
 
-// Whether the model is corrected by what a calibration measured nearby (CLU 7.4).
+// Whether the model is corrected by nearby measurements of a calibration (CLU 7.4).
 enum class Residual : std::uint8_t { none, kriging };
 inline constexpr auto kResiduals =
     base::words<Residual>({{Residual::none, "none"}, {Residual::kriging, "kriging"}});
 
-// What sets the time of an operation. nvlink and pcie: the links inside a node; mix: the rate of a
-// ring that leaves the node; protocol_cap: a published limit of the protocol or of its channels;
-// latency: more of the time is latency than transfer; floor: the launch; bound: the model gave less
-// than the lower bound (CLU 4), which is taken.
+// What sets the time of an operation:
+//   nic            the network cards of a node
+//   nvlink, pcie   the links inside a node
+//   mix            the rate of a ring that leaves the node
+//   protocol_cap   a published limit of the protocol or of its channels
+//   latency        more than half of the time is latency
+//   floor          the launch
+//   bound          the lower bound (CLU 4), because the model gave less
 enum class Limit : std::uint8_t { nic, nvlink, pcie, mix, protocol_cap, latency, floor, bound };
 inline constexpr auto kLimits = base::words<Limit>({{Limit::nic, "nic"},
                                                     {Limit::nvlink, "nvlink"},
@@ -87,16 +90,15 @@ inline constexpr auto kLimits = base::words<Limit>({{Limit::nic, "nic"},
                                                     {Limit::floor, "floor"},
                                                     {Limit::bound, "bound"}});
 
-// The term of the lower bound that is the largest (CLU 4, COL 6): the network cards of a node, the
-// ports of a GPU, latency, or additions, which the library model does not count.
+// The largest term of the lower bound (CLU 4, COL 6): the network cards of a node, the ports of a
+// GPU, latency, or additions (which the library model leaves out).
 enum class BoundKind : std::uint8_t { nic, gpu, latency, reduction };
 inline constexpr auto kBoundKinds = base::words<BoundKind>({{BoundKind::nic, "nic"},
                                                             {BoundKind::gpu, "gpu"},
                                                             {BoundKind::latency, "latency"},
                                                             {BoundKind::reduction, "reduction"}});
 
-// Types of elements (CLU 7.6). Of a type the model needs its size, and whether the switch of a node
-// adds it.
+// Types of elements (CLU 7.6). They differ in size, and in whether the switch of a node adds them.
 enum class ElementType : std::uint8_t { fp32, fp16, bf16, fp8_e4m3, fp8_e5m2, int8, fp64, int64 };
 inline constexpr auto kElementTypes = base::words<ElementType>({{ElementType::fp32, "fp32"},
                                                                 {ElementType::fp16, "fp16"},
@@ -107,7 +109,7 @@ inline constexpr auto kElementTypes = base::words<ElementType>({{ElementType::fp
                                                                 {ElementType::fp64, "fp64"},
                                                                 {ElementType::int64, "int64"}});
 
-// Bytes of one element.
+// Returns the bytes of one element.
 [[nodiscard]] constexpr int element_bytes(ElementType type) {
   switch (type) {
   case ElementType::fp32:
@@ -126,8 +128,8 @@ inline constexpr auto kElementTypes = base::words<ElementType>({{ElementType::fp
   return 0;
 }
 
-// NVLS adds 32- and 64-bit integers, fp16, bf16, fp32 and fp64 (CLU 5.1); it adds no type of one
-// byte.
+// Whether NVLS adds the type: it adds 32- and 64-bit integers, fp16, bf16, fp32 and fp64 (CLU 5.1),
+// and no type of one byte.
 [[nodiscard]] constexpr bool switch_adds(ElementType type) { return element_bytes(type) > 1; }
 
 } // namespace stepsim::library

@@ -3,9 +3,9 @@
 // shapes and operations of a system, and two plain numbers (kappa, rail).
 //
 //   Parameters    coordinates of a fit: the natural logarithm of a factor, or the plain number
-//   Multipliers   what the cost takes: the factor itself; plain numbers below 0 count as 0
+//   Multipliers   values in the cost: the factor itself, or the plain number, at least 0
 //
-// A system without measurements has the means of the priors (prior_means).
+// Without measurements, a system has the means of the priors (prior_means).
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -68,17 +68,17 @@ inline constexpr auto kParameters = base::words<Parameter>({{Parameter::base, "b
                                                             {Parameter::rail, "rail"}});
 inline constexpr std::size_t kParameterCount = 24;
 
-using Parameters = std::array<double, kParameterCount>; // by Parameter
+using Parameters = std::array<double, kParameterCount>; // [Parameter]
 
 struct ParameterRow {
   Parameter parameter{};
   double prior_mean{};       // a logarithm, or the plain number
-  double prior_sd{};         // in the same coordinate
+  double prior_sd{};         // in the same unit as prior_mean
   bool plain = false;        // else the coordinate is a logarithm
-  std::string_view sentence; // what it acts on
+  std::string_view sentence; // its effect
 };
 
-// In the order of the enumerators.
+// The table, in the order of the enumerators.
 [[nodiscard]] std::span<const ParameterRow> parameter_rows();
 [[nodiscard]] const ParameterRow& row_of(Parameter parameter);
 
@@ -91,10 +91,11 @@ struct Multipliers {
 };
 
 [[nodiscard]] Parameters prior_means();
-// What the cost takes for a coordinate of a fit: its exponential, or the plain number, at least 0.
+// Returns the value in the cost for a coordinate of a fit: the exponential, or the plain number, at
+// least 0.
 [[nodiscard]] double factor(Parameter parameter, double coordinate);
 [[nodiscard]] Multipliers multipliers_of(const Parameters& parameters);
-// Nothing but the published constants: every factor 1, but floor, kappa and rail 0.
+// Returns the multipliers of the published estimate: floor, kappa and rail are 0, all factors 1.
 [[nodiscard]] Multipliers published_multipliers();
 
 } // namespace stepsim::library

@@ -1,13 +1,13 @@
 #pragma once
-// Lower bounds of operations among nodes with several GPUs and network cards (CLU 4), derived: the
-// bytes that must leave a node over all of its cards, those that must pass the ports of a GPU, and
-// the latency of a message that reaches every node.
+// Lower bounds of operations on nodes with several GPUs and network cards (CLU 4), derived from
+// three times: the bytes that must leave a node through all of its cards, the bytes that must pass
+// the ports of a GPU, and the latency of a message that reaches every node.
 //
 //   B_i   rate of a GPU inside its node        B_x   rate of all cards of a node
 //   all-reduce   max(2 (N-1)/N n/B_x, 2 (P-1)/P n/(B_i + B_x/G), ceil(log2 N) alpha_e)
 //
-// A level that is absent has the rate 0 and no term. In-network reduction sends every byte once and
-// not twice. The library model calls it with effective rates, schedules with those of their links.
+// A level that is absent has rate 0 and no term. In-network reduction sends every byte once instead
+// of twice. The library model uses effective rates, schedules the rates of their links.
 #include "library/library_words.hpp"
 
 namespace stepsim::library {
@@ -25,12 +25,13 @@ struct NodeBound {
   BoundKind kind{};
 };
 
-// `bytes` as in library_words.hpp. In-network reduction matters for an all-reduce alone.
+// Returns the bound. `bytes` are as in library_words.hpp. `in_network` (in-network reduction)
+// changes the bound of an all-reduce only.
 [[nodiscard]] NodeBound node_bound(Operation operation, double bytes, const NodeRates& rates,
                                    bool in_network = false);
 
-// busbw = algbw * factor (COL 10): 2 (P-1)/P of an all-reduce, (P-1)/P of reduce_scatter, allgather
-// and alltoall, else 1.
+// Returns the factor in busbw = algbw * factor (COL 10): 2 (P-1)/P for an all-reduce, (P-1)/P for
+// reduce_scatter, allgather and alltoall, else 1.
 [[nodiscard]] double bus_share(Operation operation, double ranks);
 
 } // namespace stepsim::library

@@ -1,11 +1,11 @@
 #pragma once
-// How long the library takes for one operation by one pair of algorithm and protocol (CLU 7.1):
+// The time of one operation in the library, with one pair of algorithm and protocol (CLU 7.1):
 //
 //   T = max(floor, L + X + kappa sqrt(L X), bound)
 //
-// The cross term is what remains of a pipeline whose block is not the best one for every size;
-// collnet has none, as its chunks are in L and X. `floor` is the shortest launch. The bound is that
-// of CLU 4 at the calibrated rates.
+// L is latency and X transfer. The cross term remains from a pipeline whose block is not optimal
+// for every size; collnet has none, because its chunks are in L and X. `floor` is the shortest
+// launch. The bound is the lower bound of CLU 4 at the calibrated rates.
 #include "library/node_bound.hpp"
 #include "library/pair_parts.hpp"
 
@@ -20,7 +20,7 @@ struct OperationTime {
   Limit limited_by{};
 };
 
-// The time that NCCL itself expects, L + X from published constants, seconds (CLU 6.2).
+// Returns the seconds that NCCL itself estimates, L + X from published constants (CLU 6.2).
 [[nodiscard]] double published_seconds(const Layout& layout, Operation operation, double bytes,
                                        Pair pair);
 

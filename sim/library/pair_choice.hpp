@@ -1,7 +1,7 @@
 #pragma once
-// Which pair the library picks (CLU 6): the one with the smallest estimate by published constants,
-// because the library measures nothing; or the cheapest by calibrated cost. Ties go to the earlier
-// candidate.
+// Chooses the pair of algorithm and protocol (CLU 6): the pair with the smallest estimate by
+// published constants, as in NCCL, which measures nothing; or the pair with the smallest calibrated
+// cost. At equal times the earlier candidate wins.
 #include <optional>
 
 #include "library/candidates.hpp"
@@ -9,8 +9,8 @@
 
 namespace stepsim::library {
 
-// Everything that prices an operation, resolved once for many sizes. Without measurements the
-// multipliers are those of prior_means().
+// Inputs of the time of an operation, resolved once for many sizes. Without measurements the
+// multipliers come from prior_means().
 struct LibraryModel {
   Multipliers multipliers;
   Choice choice = Choice::published;
@@ -20,14 +20,14 @@ struct LibraryModel {
 
 struct PairChoice {
   Pair chosen;
-  std::optional<Pair> runner_up; // the next best by the same measure; empty with a single pair
+  std::optional<Pair> runner_up; // second by the same estimate; empty if there is one pair
 };
 
-// Throws UsageError where the restrictions leave no pair.
+// Chooses the pair. Throws UsageError if the restrictions leave no pair.
 [[nodiscard]] PairChoice choose_pair(const LibraryModel& model, const Layout& layout,
                                      Operation operation, double bytes);
 
-// The time of the pair that is chosen.
+// Returns the time of the chosen pair. Throws as choose_pair() does.
 [[nodiscard]] OperationTime chosen_time(const LibraryModel& model, const Layout& layout,
                                         Operation operation, double bytes);
 

@@ -1,29 +1,31 @@
 #pragma once
-// How far a prediction can be off (CLU 7.5): the 95 % interval T exp(-+1.96 s) with
+// How far a prediction may be off (CLU 7.5): the 95 % interval T exp(-+1.96 s) with
 //
 //   s^2 = j^T C j + 0.03^2 + s0^2 + s1^2       j: derivatives of log T by the parameters
 //
-// C is the posterior covariance; s0 the typical misfit of the training points, s1 the largest among
-// the three of the same shape that are nearest in size. Without a calibration C is that of the
-// priors, and below 32 MiB s^2 has (log 2)^2 more, because published constants are then often a
+// C is the posterior covariance, s0 the typical misfit of the training points, and s1 the largest
+// misfit of the three points of the same shape that are nearest in size. Without a calibration C is
+// the covariance of the priors, and below 32 MiB s^2 has (log 2)^2 more, because published
+// constants are then often too fast by a factor of two.
 // factor of two too fast.
 #include "base/mean_interval.hpp"
 #include "library/calibration.hpp"
 
 namespace stepsim::library {
 
-// Deviations of a normal distribution within which 95 % lie.
+// A normal distribution has 95 % within this many standard deviations.
 inline constexpr double kQuantile95 = 1.96;
 
-// Below this many bytes published constants alone are not to be trusted.
+// Below this many bytes, published constants alone are not reliable.
 inline constexpr double kSmallMessage = 32.0 * 1024 * 1024;
 
-// Standard deviation s of log T of the physical model for the pair. `calibration` may be null.
+// Returns s, the standard deviation of log T by the physical model for the pair. `calibration` may
+// be null.
 [[nodiscard]] double log_deviation(const LibraryModel& model, const Calibration* calibration,
                                    const Layout& layout, Operation operation, Shape shape,
                                    double bytes, Pair pair);
 
-// Of `seconds`, which may be corrected.
+// Returns the interval of `seconds`, which may be corrected by residuals.
 [[nodiscard]] base::Interval interval_95(double seconds, double deviation);
 
 } // namespace stepsim::library

@@ -1,8 +1,8 @@
 #pragma once
 // Constants of NCCL's cost estimate (CLU 6.1), restated from the public source of NCCL 2.30.7
-// (NVIDIA/nccl, src/graph/tuning.cc and src/graph/topo.h). Latencies are microseconds and rates
-// GB/s (1e9 bytes/s), as they are published; the functions of this folder return seconds and bytes
-// per second.
+// (NVIDIA/nccl, src/graph/tuning.cc and src/graph/topo.h). Latencies are in microseconds and rates
+// in GB/s (1e9 bytes/s), as published; the functions of this folder return seconds and bytes per
+// second.
 #include <array>
 #include <cstddef>
 
@@ -11,9 +11,9 @@
 namespace stepsim::library {
 
 using PerProtocol = std::array<double, 3>; // ll, ll128, simple
-using PerNodes = std::array<double, 3>;    // one node, two, more than two
+using PerNodes = std::array<double, 3>;    // one node, two nodes, more
 
-// The columns of hop latencies: those of a tree also hold for a ring of one GPU per node.
+// Hop latencies. The column of a tree also holds for a ring of one GPU per node.
 struct HopLatencies {
   PerProtocol tree;
   PerProtocol ring;
@@ -28,27 +28,27 @@ inline constexpr HopLatencies kHopNvlink{.tree = {0.6, 1.25, 4.0}, .ring = {0.6,
 inline constexpr HopLatencies kHopPcie{.tree = {1.0, 1.9, 4.0}, .ring = {1.0, 2.5, 5.7}};
 inline constexpr HopLatencies kHopNetwork{.tree = {5.0, 8.5, 14.0}, .ring = {2.7, 4.0, 14.0}};
 
-inline constexpr double kHopNvls = 25.0;            // the whole of NVLS inside a node
+inline constexpr double kHopNvls = 25.0;            // whole NVLS inside a node
 inline constexpr double kHopNvlsTreeNetwork = 20.9; // one network hop of nvls_tree
-inline constexpr double kHopPatNetwork = 14.0;      // of which PAT pays the following part
+inline constexpr double kHopPatNetwork = 14.0;      // PAT is charged the following share of it
 inline constexpr double kPatHopShare = 3.5;
 inline constexpr double kPatPerRank = 2.8;
 inline constexpr double kPatRateShare = 0.75;
 
-// CollNet: the direct form pays the first inside the node once and the second per further GPU, the
-// chain form its latency per GPU; then the network.
+// CollNet. The direct form takes kHopCollnetDirect once and kCollnetDirectPerGpu per further GPU
+// inside the node, the chain form kHopCollnetChain per GPU; the network latency is added.
 inline constexpr double kHopCollnetDirect = 3.7;
 inline constexpr double kCollnetDirectPerGpu = 0.4;
 inline constexpr double kCollnetDirectNetwork = 31.0;
 inline constexpr double kHopCollnetChain = 2.8;
 inline constexpr double kCollnetChainNetwork = 30.0;
-inline constexpr double kCollnetDirectHopper = 0.85; // share of the rate from Hopper on
+inline constexpr double kCollnetDirectHopper = 0.85; // fraction of the rate from Hopper on
 
-// A network message costs the host this much; simple sends three.
-inline constexpr std::array<double, 2> kPostOverhead{1.0, 2.0}; // by Host
+// Host time per network message; `simple` sends three messages.
+inline constexpr std::array<double, 2> kPostOverhead{1.0, 2.0}; // [Host]
 inline constexpr double kSimplePosts = 3;
 
-// Caps by Generation. The cap of LL is that of the whole bus, the others are per channel.
+// Rate limits, [Generation]. The limit of LL holds for the whole bus, the others per channel.
 inline constexpr std::array<PerNodes, 4> kCapLl{
     {{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}};
 inline constexpr std::array<double, 4> kCapRingLl128{20, 20, 36.7, 40};
@@ -56,34 +56,35 @@ inline constexpr std::array<PerNodes, 4> kCapTreeLl128{
     {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 29}, {55.6, 31.67, 20}}};
 inline constexpr std::array<PerNodes, 4> kCapTree{
     {{26.5, 18.5, 10}, {24, 23.6, 17.8}, {38.7, 41.4, 36}, {70, 42.8, 24}}};
-// From two nodes on; the first entry is never used.
+// Used for two nodes and more; the first entry is never read.
 inline constexpr std::array<PerNodes, 4> kCapNvlsTree{
     {{0, 18.5, 10}, {0, 23.6, 17.8}, {0, 57.7, 45.5}, {0, 96, 80}}};
 inline constexpr double kNvlsTreeChannels = 16;
 
-// Share of the ring rate that the switch of a node reaches while it adds; 0 where it cannot.
+// [Generation] fraction of the ring rate that the switch of a node reaches while it adds; 0 if it
+// cannot.
 inline constexpr std::array<double, 4> kNvlsEfficiency{0, 0, 0.85, 0.74};
-// Fitted, not published: the estimate then changes from nvls_tree to a ring between 1 and 2 GiB on
-// 10 nodes of 8 H100, as measured (CLU 6.2).
+// Fitted, not published: with it the estimate changes from nvls_tree to a ring between 1 and 2 GiB
+// on 10 nodes of 8 H100, as measured (CLU 6.2).
 inline constexpr double kNvlsTreeEstimateShare = 0.92;
 inline constexpr std::uint32_t kLeastNvlsGpus = 3;
 
-// Shares of the bus that algorithms and protocols reach.
-inline constexpr double kLl128Share = 0.92; // ring; a tree of any protocol
+// Fractions of the bus rate that algorithms and protocols reach.
+inline constexpr double kLl128Share = 0.92; // a ring; a tree with any protocol
 inline constexpr double kLlShareOfTree = 1 / 3.8;
 inline constexpr double kLl128ShareOfTreeInside = 7.0 / 9;
 inline constexpr double kLl128ShareOfTree = 0.9375;
 inline constexpr double kRingChannelRate = 20; // GB/s of the bus per channel, rounded
-inline constexpr std::array kTreeChannelRate{20.0, 20.0, 24.0, 24.0}; // the same, by Generation
+inline constexpr std::array kTreeChannelRate{20.0, 20.0, 24.0, 24.0}; // the same, [Generation]
 inline constexpr double kLeastTreeChannels = 2;
 
-// A large all-reduce by a ring with simple on several nodes has so much more latency, by
-// Generation, from this many bytes per channel and rank on.
+// [Generation] factor on the latency of a large all-reduce by a ring with `simple` on several
+// nodes, from kRingLatencyBytes per channel and rank on.
 inline constexpr std::array kRingLatencyFactor{1.9, 1.4, 1.4, 1.4};
 inline constexpr double kRingLatencyBytes = 64;
 
-// Correction of a tree's bandwidth by floor(log2(bytes / 64)); 1 outside of the table. The last
-// entry of simple is not applied by the library, which is why it is 1 here.
+// Correction of a tree's bandwidth, by floor(log2(bytes / 64)); 1 outside the table. The last entry
+// of `simple` is 1, because the library does not apply it.
 inline constexpr std::size_t kTreeSizes = 24;
 inline constexpr std::array<std::array<double, kTreeSizes>, 3> kTreeCorrection{
     {{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
@@ -91,13 +92,13 @@ inline constexpr std::array<std::array<double, kTreeSizes>, 3> kTreeCorrection{
      {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5,
       .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, 1}}};
 
-// Point-to-point (CLU 7.3): microseconds per message inside the node and across, and the share of a
-// card that one peer fills where there is no other.
+// Point-to-point (CLU 7.3): microseconds per message inside a node and between nodes, and the
+// fraction of a card that one peer uses if there is no other.
 inline constexpr double kPointToPointInside = 1.0;
 inline constexpr double kPointToPointAcross = 4.0;
 inline constexpr double kLonePeerShare = 0.8;
 
-// Shortest possible operation: the launch (CLU 7.1).
+// The shortest possible operation: the launch (CLU 7.1).
 inline constexpr double kLaunch = 5.0;
 
 } // namespace stepsim::library

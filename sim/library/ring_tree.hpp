@@ -5,16 +5,16 @@
 
 namespace stepsim::library {
 
-// Every operation but alltoall.
+// Returns the parts of a ring, for every operation but alltoall.
 [[nodiscard]] Parts ring_parts(const Layout& layout, Operation operation, double bytes,
                                Protocol protocol, const Multipliers& multipliers, View view);
 
-// Of an all-reduce.
+// Returns the parts of a double tree, for an all-reduce.
 [[nodiscard]] Parts tree_parts(const Layout& layout, double bytes, Protocol protocol,
                                const Multipliers& multipliers);
 
-// Channels (q of CLU 6.2): of a ring, on several nodes its cards, else by the published rate; and
-// of a tree, by the calibrated rate.
+// Return q of CLU 6.2. A ring has a channel per card on several nodes, else as many as the
+// published rate requires; the channels of a tree follow from the calibrated rate.
 [[nodiscard]] double ring_channels(const Layout& layout);
 [[nodiscard]] double tree_channels(const Layout& layout, const Multipliers& multipliers);
 

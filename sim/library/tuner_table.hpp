@@ -1,13 +1,13 @@
 #pragma once
-// A table for NCCL's example tuner plug-in (CLU 12): for ranges of bytes, the pair that the
-// calibrated model, or a measurement, finds to be the fastest.
+// A table for NCCL's example tuner plug-in (CLU 12): for ranges of bytes, the pair of algorithm and
+// protocol that is fastest by the calibrated model or by measurement.
 //
 //   sizes of a grid     8        16   ...   1 MiB       2 MiB   ...
 //   fastest pair        ring/ll  ring/ll    ring/ll128  ring/ll128
 //   lines              [0 ............ m]  [m + 1 .............. last_byte]
 //
-// m is the geometric mean of the two sizes of the grid at which the pair changes, rounded down. The
-// lines of an operation leave no gap and do not overlap.
+// m is the geometric mean, rounded down, of the two sizes of the grid between which the pair
+// changes. The lines of an operation leave no gap and do not overlap.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -20,11 +20,11 @@
 
 namespace stepsim::library {
 
-// What one size of the grid says.
+// The result for one size of the grid.
 struct TunerSize {
   double bytes{}; // > 0, as in library_words.hpp
-  Pair pair;      // of the table
-  // Time of the published choice / time of `pair` - 1; 0 where they are the same, empty where the
+  Pair pair;      // entered in the table
+  // Time of the published choice / time of `pair` - 1; 0 if both are the same pair, empty if the
   // published choice was not measured.
   std::optional<double> gain;
   bool differs = false; // from the published choice
@@ -32,29 +32,29 @@ struct TunerSize {
 
 struct TunerLine {
   Operation operation{};
-  std::uint64_t first_byte{}; // both inclusive
+  std::uint64_t first_byte{}; // first and last byte are included
   std::uint64_t last_byte{};
   Pair pair;
-  std::optional<double> gain; // mean over its sizes that have one
-  bool differs = false;       // from the published choice, at one of its sizes at least
+  std::optional<double> gain; // mean over its sizes that have a gain
+  bool differs = false;       // from the published choice, for at least one of its sizes
 };
 
-// The largest size that a 32-bit reader takes, and the default of the last line's end.
+// The largest size that a 32-bit reader accepts, and the default end of the last line.
 inline constexpr std::uint64_t kTunerLastByte = 4294967295;
 
-// The operations that the plug-in has a word for: all but alltoall.
+// The operations that the plug-in knows: all but alltoall.
 inline constexpr std::array kTunerOperations{Operation::broadcast, Operation::reduce,
                                              Operation::allreduce, Operation::reduce_scatter,
                                              Operation::allgather};
 
-// Of the model: the cheapest pair by calibrated cost, where it gains something and at least
-// `least_gain` over the published choice, which is kept elsewhere. `sizes` ascend. Throws
-// UsageError as choose_pair.
+// Returns the pair per size by the model: the cheapest pair by calibrated cost if its gain over the
+// published choice is above 0 and at least `least_gain`, else the published choice. `sizes` must
+// ascend. Throws UsageError as choose_pair() does.
 [[nodiscard]] std::vector<TunerSize> tuner_sizes(const LibraryModel& model, const Layout& layout,
                                                  Operation operation, std::span<const double> sizes,
                                                  double least_gain);
 
-// One time of a collective that was forced to run as `pair`.
+// A measured time of a collective that was forced to run as `pair`.
 struct ForcedTime {
   Operation operation{};
   double bytes{};
@@ -62,21 +62,22 @@ struct ForcedTime {
   double seconds{}; // > 0
 };
 
-// Of measurements: at each size the pair with the least time, by the same rule. Sizes at which one
-// pair alone was measured count too. Ascending sizes; empty where `times` has none of the
-// operation. Throws UsageError as choose_pair.
+// Returns the pair per measured size, ascending: the pair with the least time, by the same rule. If
+// the published choice was not measured at a size, the fastest measured pair is used, even if it is
+// the only one. Empty if `times` has no time of the operation. Throws UsageError as choose_pair()
+// does.
 [[nodiscard]] std::vector<TunerSize> tuner_sizes(std::span<const ForcedTime> times,
                                                  const Layout& layout, Operation operation,
                                                  const Restrictions& restrictions,
                                                  double least_gain);
 
-// One line for each run of sizes with the same pair; the first begins at 0, the last ends at
-// `last_byte`, and sizes above it are left out. `sizes` ascend.
+// Returns one line for every range of sizes with the same pair. The first line begins at 0 and the
+// last ends at `last_byte`; larger sizes are left out. `sizes` must ascend.
 [[nodiscard]] std::vector<TunerLine>
 tuner_lines(Operation operation, std::span<const TunerSize> sizes, std::uint64_t last_byte);
 
-// The table as text, with `comment` (no line breaks) as its first line. Lines that hold
-// the published choice are written like the others, so that no size is left out.
+// Returns the table as text, with `comment` (no line breaks) in its first line. Lines with the
+// published choice are written, too, so that every size is covered.
 [[nodiscard]] std::string tuner_text(std::span<const TunerLine> lines, Shape shape,
                                      std::string_view comment);
 

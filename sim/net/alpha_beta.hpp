@@ -1,6 +1,6 @@
 #pragma once
-// The network without contention: every transfer ends latency + bytes * per_byte after its start,
-// whatever else is under way.
+// A network without contention: every transfer ends latency + bytes * per_byte after its start,
+// whatever other transfers there are.
 #include "engine/event_queue.hpp"
 #include "net/network_model.hpp"
 

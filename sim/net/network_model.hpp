@@ -1,11 +1,12 @@
 #pragma once
-// What a network model offers to the simulations that pull it:
-//   submit(now, transfer)   a transfer starts now
-//   next_time()             when the model changes next, infinity if never
-//   advance(now, done)      go on to `now` (at most next_time()); ids of transfers that end by then
-//                           are appended to `done`, in a fixed order
-// Times are in seconds and never fall. A concept, not a base class: simulations take the model as
-// template parameter.
+// The interface of a network model for the simulations that drive it:
+//   submit(now, transfer)   starts a transfer now
+//   next_time()             time of the next change of the model, infinity if there is none
+//   advance(now, done)      advances to `now` (at most next_time()) and appends the ids of
+//   transfers
+//                           that end by then to `done`, in a fixed order
+// Times are in seconds and never decrease. It is a concept, not a base class: simulations have the
+// model as a template parameter.
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -16,15 +17,15 @@ namespace stepsim::net {
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 inline constexpr std::uint32_t kNoPort = 0xffffffff;
 
-// One message. It takes latency_s, then its bytes at most at 1 / per_byte_s bytes per second.
+// One message. It waits for latency_s, then moves at most 1 / per_byte_s bytes per second.
 struct Transfer {
-  std::uint32_t id{}; // the caller's; unique among the transfers under way
+  std::uint32_t id{}; // chosen by the caller; unique among transfers in flight
   double latency_s{};
   double per_byte_s{};
   double bytes{};
-  std::uint32_t send_port = kNoPort; // shared ports on its way, for models that know ports
+  std::uint32_t send_port = kNoPort; // shared ports, for models with ports
   std::uint32_t receive_port = kNoPort;
-  std::uint32_t src{}, dst{}; // ranks, for models that know the ways between them
+  std::uint32_t src{}, dst{}; // ranks, for models with paths
 };
 
 template <class Model>

@@ -11,15 +11,16 @@ struct Sending;
 struct SendInput;
 struct SendTimes;
 
-// Groups for `concurrency` messages at once; a linear cost. A local search: it can miss the best
-// plan. Each round evaluates a plan per item; rounds go on while one gains.
+// Merges for `concurrency` messages at once; needs a linear cost. A local search, which can miss
+// the best plan: each round evaluates one plan per item, and rounds continue while the plan
+// improves.
 [[nodiscard]] Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options);
 
-// At most `concurrency` messages at once, started in launch order; while k of them move data each
+// Sends at most `concurrency` messages at once, in launch order; while k messages move data, each
 // takes 1 + contention (k - 1) times as long (MER 6.1).
 void send_at_once(const Sending& sending, const SendInput& input, SendTimes& times);
 
-// "2 all-reduces at once move 1.33 times the bandwidth of one".
+// Returns "2 all-reduces at once move 1.33 times the bandwidth of one".
 [[nodiscard]] std::string asc_wfbp_settings(const ScheduleOptions& options);
 
 } // namespace stepsim::plan

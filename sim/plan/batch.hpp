@@ -1,12 +1,12 @@
 #pragma once
-// Finish times of one list of gradients for many linear costs (a, b): the inner loop of sweeps.
-// The same recurrences as the planners, without groups, strings or allocation:
+// Finish times of one list of gradients for many linear costs (a, b): the inner loop of sweeps. The
+// recurrences are those of the planners, without groups, strings or allocation:
 //     wfbp      end = max(end, r_i) + a + b m_i
-//     mg_wfbp   the same over the greedy's groups        (MER 5.4)
+//     mg_wfbp   the same over the groups of the greedy   (MER 5.4)
 //     optimal   F_i = min over j of max(F_j, r_i) + a + b (S_i - S_j)   (MER 5.7)
 // r_i, m_i and S_i are the ready time of item i, its bytes and the bytes of the first i items. 32
-// costs advance in lockstep through the list, one vector lane each. Seconds and bytes are raw
-// doubles here; finish times equal those of make_plan bit for bit.
+// costs are computed in lockstep, one vector lane each. Seconds and bytes are plain doubles here;
+// finish times equal those of make_plan() bit for bit.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -21,25 +21,26 @@ struct BatchItems {
   std::vector<double> bytes;
   std::vector<double> prefix_bytes; // size() + 1 sums, from 0
   double channel_free_s{};
-  double last_ready_s{}; // of all items, also those of 0 bytes: no finish is earlier
+  double last_ready_s{}; // all items, with those of 0 bytes: no finish is earlier
   [[nodiscard]] std::size_t size() const { return ready_s.size(); }
 };
 
 [[nodiscard]] BatchItems batch_items(const Problem& problem);
 
-// finish_s[k] for the cost startup_s[k] + per_byte_s[k] m; three spans of equal length.
+// Compute finish_s[k] for the cost startup_s[k] + per_byte_s[k] m; the three spans have equal
+// length.
 void wfbp_finish_batch(const BatchItems& items, std::span<const double> startup_s,
                        std::span<const double> per_byte_s, std::span<double> finish_s);
 void mg_wfbp_finish_batch(const BatchItems& items, std::span<const double> startup_s,
                           std::span<const double> per_byte_s, std::span<double> finish_s);
-// `scratch` grows at the first call and can be used again for any items.
+// `scratch` grows in the first call and can be reused for any items.
 void optimal_finish_batch(const BatchItems& items, std::span<const double> startup_s,
                           std::span<const double> per_byte_s, std::vector<double>& scratch,
                           std::span<double> finish_s);
 
-// One cost. Fills prefix_finish_s[i] = F_i and, unless `back` is empty, back[i] = the number of
-// items before the last group of the best plan of the first i items; both have items.size() + 1
-// entries.
+// Returns the finish time for one cost. Fills prefix_finish_s[i] = F_i and, unless `back` is empty,
+// back[i] = the number of items before the last group of the best plan for the first i items; both
+// have items.size() + 1 entries.
 [[nodiscard]] double optimal_finish(const BatchItems& items, const LinearCost& cost,
                                     std::span<double> prefix_finish_s,
                                     std::span<std::uint32_t> back = {});

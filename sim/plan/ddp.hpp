@@ -1,7 +1,7 @@
 #pragma once
-// The buckets of PyTorch's DistributedDataParallel (MER 5.2): gradients fill a bucket until it has
-// bucket_bytes, per element type; buckets are launched in order, none before an earlier one is
-// ready.
+// The buckets of PyTorch's DistributedDataParallel (MER 5.2). Gradients fill a bucket until it has
+// bucket_bytes, separately per element type. Buckets are launched in order; none is launched before
+// an earlier bucket is ready.
 #include <string>
 
 #include "plan/problem.hpp"
@@ -10,14 +10,15 @@ namespace stepsim::plan {
 
 struct ScheduleOptions;
 
-// Groups need not be contiguous with several element types. O(items log items).
+// Plans the buckets. Groups need not be contiguous if there are several element types. O(items log
+// items).
 [[nodiscard]] Plan plan_ddp(const Problem& problem, const ScheduleOptions& options);
 
-// The limit of the first bucket: smaller than the others in PyTorch's defaults, so that the first
-// message leaves early.
+// Returns the limit of the first bucket. It is smaller than the others in PyTorch's defaults, so
+// that the first message is sent early.
 [[nodiscard]] Bytes first_bucket_bytes(const ScheduleOptions& options);
 
-// "buckets of 25 MiB, the first of 1 MiB".
+// Returns "buckets of 25 MiB, the first of 1 MiB".
 [[nodiscard]] std::string ddp_settings(const ScheduleOptions& options);
 
 } // namespace stepsim::plan

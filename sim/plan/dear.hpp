@@ -1,6 +1,6 @@
 #pragma once
-// DeAR (MER 6.3): the reduce-scatters of the buckets run behind backward, their all-gathers
-// interleave with the next forward.
+// DeAR (MER 6.3): the reduce-scatters of the buckets overlap backward, and their all-gathers
+// overlap the next forward.
 #include <string>
 
 #include "plan/problem.hpp"
@@ -12,15 +12,15 @@ struct Sending;
 struct SendInput;
 struct SendTimes;
 
-// Groups of whole layers: as many as stay below bucket_bytes, at least one, or dear_layers of them.
-// O(items).
+// Groups whole layers: as many as have less than bucket_bytes together, at least one, or
+// dear_layers of them. O(items).
 [[nodiscard]] Plan plan_dear(const Problem& problem, const ScheduleOptions& options);
 
-// Reduce-scatters in launch order, all-gathers after the last of them, interleaved with the next
-// forward (MER 6.3).
+// Sends the reduce-scatters in launch order, and after the last of them the all-gathers,
+// interleaved with the next forward (MER 6.3).
 void send_dear(const Sending& sending, const SendInput& input, SendTimes& times);
 
-// "groups of 25 MiB; all-gather overlaps the next forward".
+// Returns "groups of 25 MiB; all-gather overlaps the next forward".
 [[nodiscard]] std::string dear_settings(const ScheduleOptions& options);
 
 } // namespace stepsim::plan

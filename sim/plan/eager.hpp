@@ -1,13 +1,13 @@
 #pragma once
-// The planner that never waits: whenever the channel is free, everything that is ready goes as one
-// message (MER 5.5). Needs no knowledge of the cost beforehand, as a runtime could do it.
+// The planner that never waits: whenever the channel is free, all gradients that are ready are sent
+// as one message (MER 5.5). It needs no cost in advance, so a runtime could do the same.
 #include "plan/problem.hpp"
 
 namespace stepsim::plan {
 
 struct ScheduleOptions;
 
-// Groups that depend on when the channel is free: any cost. O(items).
+// Plans the groups, which depend on when the channel is free, for any cost. O(items).
 [[nodiscard]] Plan plan_eager(const Problem& problem, const ScheduleOptions& options);
 
 } // namespace stepsim::plan

@@ -9,8 +9,9 @@ namespace stepsim::plan {
 
 struct ScheduleOptions;
 
-// No grouping into contiguous runs finishes earlier, whatever the cost; another one that finishes
-// at the same time may have fewer groups. O(items) for a linear cost, else O(items^2) calls of it.
+// Returns a plan with the earliest finish over all groupings into contiguous runs, for any cost;
+// another plan with the same finish may have fewer groups. O(items) for a linear cost, else
+// O(items^2) calls of the cost.
 [[nodiscard]] Plan plan_optimal(const Problem& problem, const ScheduleOptions& options);
 
 } // namespace stepsim::plan

@@ -1,7 +1,6 @@
 #pragma once
-// The options of the planners, as plain values: which key belongs to which planner stands in its
-// row of the table (planners.cpp), and what each word means in scenario/keys/schedule_keys.hpp and
-// docs/algorithms.md.
+// The options of the planners, as plain values. The table of planners (planners.cpp) lists the keys
+// of each planner; scenario/keys/schedule_keys.hpp and docs/algorithms.md explain the words.
 #include <cstdint>
 #include <optional>
 
@@ -27,25 +26,27 @@ inline constexpr auto kPriorityPresets =
 inline constexpr auto kPrefetches =
     base::words<Prefetch>({{Prefetch::all, "all"}, {Prefetch::one, "one"}});
 
-// The keys of /communication that `schedule` reads (MER 5), each with the schedules that read it.
+// The keys of /communication that schedules read (MER 5). Comments name the schedules that read
+// each.
 struct ScheduleOptions {
   Bytes bucket_bytes = kDefaultBucketBytes; // ddp, dear; >= 1
-  // ddp, >= 1; 1 MiB where bucket_bytes has its default value, else bucket_bytes
+  // ddp, >= 1; empty: 1 MiB if bucket_bytes has its default value, else bucket_bytes
   std::optional<Bytes> first_bucket_bytes;
   DdpMode ddp_mode = DdpMode::rebuilt;
   Bytes fusion_bytes{128 * 1024 * 1024}; // horovod, >= 0; 0 = no fusion
   Seconds cycle{1e-3};                   // horovod, >= 0
-  Seconds phase{0};                      // horovod; first tick, from the start of backward
-  bool blocking = false;                 // horovod; a cycle waits for the messages of the last
+  Seconds phase{0};                      // horovod; first tick, s from the start of backward
+  bool blocking = false;                 // horovod; a cycle waits for the previous cycle's messages
   std::int64_t concurrency = 2;          // asc_wfbp, >= 1
   double contention = 0.5;               // asc_wfbp, >= 0
   PriorityPreset preset = PriorityPreset::bytescheduler; // priority
-  // priority, >= 1; with the defaults of a preset filled in by `with_preset`. Empty = unlimited.
+  // priority, >= 1; `with_preset` fills in the default of a preset. Empty = unlimited.
   std::optional<Bytes> partition_bytes = Bytes{4'000'000};
-  // priority, >= 1; a chunk starts while fewer bytes are under way, so the last may exceed it.
+  // priority, >= 1; a chunk starts while fewer bytes than this are in flight, which it may then
+  // exceed.
   Bytes credit_bytes{16'000'000};
-  std::optional<std::int64_t> dear_layers; // dear, >= 1: layers per group instead of bucket_bytes
-  Prefetch prefetch = Prefetch::all;       // dear; all-gathers without a gap, or one group ahead
+  std::optional<std::int64_t> dear_layers; // dear, >= 1: layers per group, replaces bucket_bytes
+  Prefetch prefetch = Prefetch::all;       // dear; all-gathers back to back, or one group ahead
   std::int64_t buckets = 4;                // fixed_count, >= 1
 };
 

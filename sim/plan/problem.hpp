@@ -1,13 +1,14 @@
 #pragma once
-// The merge problem: gradients become ready one after another in backward order, one FIFO channel
-// sends them, neighbours may be merged into one message (a group). A plan is the list of groups.
+// The merge problem: gradients become ready one after another in backward order, and one FIFO
+// channel sends them. Neighbours may be merged into one message (a group). A plan is the list of
+// groups.
 //
 //     backward   |--3--|-2-|----1----|            items 1, 2, 3 = layers 3, 2, 1
 //     ready            r1  r2        r3
 //     channel          |==1==|       |===2,3===|   groups {1} {2,3};  finish = end of the last
 //
 // start(g) = max(end(g-1), ready of its last item), end(g) = start(g) + T(bytes(g)).   (MER 3)
-// All times count from the start of backward. Items are numbered from 0 here, from 1 in files.
+// All times count from the start of backward. Items are numbered from 0 here, but from 1 in files.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,14 +21,14 @@ namespace stepsim::plan {
 struct Item {
   Seconds ready;           // non-decreasing over the list
   Bytes bytes;             // >= 0
-  std::int64_t elements{}; // 0 = unknown; mg_wfbp_small_tensors then counts bytes / 4
+  std::int64_t elements{}; // 0 = unknown; mg_wfbp_small_tensors then uses bytes / 4
   std::uint32_t dtype{};   // equal numbers = equal element type; bucket rules are per dtype
-  std::uint32_t layer{};   // position of its layer in forward order
-  // For ddp. Equal numbers fall through to the next rule: ready order, then reverse registration
-  // order, then the order of this list; so both may be left at 0.
-  std::int64_t ready_order{};  // position in the measured gradient-ready order
-  std::int64_t registration{}; // position in registration (forward) order
-  bool sparse_gradient{};      // ddp: a bucket of its own
+  std::uint32_t layer{};   // index of its layer in forward order
+  // The ready order of ddp is by ready_order, then by descending registration, then as in this
+  // list. Both may be left at 0.
+  std::int64_t ready_order{};  // index in the measured gradient-ready order
+  std::int64_t registration{}; // index in registration (forward) order
+  bool sparse_gradient{};      // ddp: gets a separate bucket
   std::int64_t bucket = -1;    // trace: its measured bucket in launch order; -1 = unknown
 };
 
@@ -37,13 +38,14 @@ struct Problem {
   Seconds channel_free{}; // F_0: the channel is busy until then
 };
 
-// One message: the items it carries (ascending). Groups are contiguous runs but for ddp and horovod
-// with several dtypes, for ddp and trace by other orders than that of the items, and for priority,
-// whose groups are chunks of an item.
+// One message: the items that it carries, ascending. Groups are contiguous runs, except
+//   ddp and horovod with several element types;
+//   ddp and trace in other orders than that of the items;
+//   priority, whose groups are chunks of an item.
 struct Group {
   std::vector<std::uint32_t> items;
   Bytes bytes;
-  Seconds ready; // latest ready time (ddp, trace: of all buckets so far; horovod: its tick)
+  Seconds ready; // latest ready time (ddp, trace: over all groups so far; horovod: its tick)
   Seconds start;
   Seconds end;
   [[nodiscard]] std::uint32_t first() const { return items.front(); }

@@ -1,7 +1,7 @@
 #pragma once
-// Sharding units of programs that the labels of unit_labels.hpp do not cover (other prefetch,
-// several micro-batches, replicas, interference): all divisions of a small model, local search over
-// those of a large one (TRN 6).
+// Plans sharding units for programs that unit_labels.hpp does not cover (other prefetch, several
+// micro-batches, replicas, interference): it tries all divisions of a small model, and searches
+// locally among the divisions of a large one (TRN 6).
 #include <cstddef>
 #include <functional>
 #include <vector>
@@ -14,15 +14,16 @@ using PeriodOfCuts = std::function<double(const Cuts& cuts)>; // seconds; must b
 
 inline constexpr std::size_t kMostLayersTried = 16; // 32,768 divisions
 
-// The best of all allowed divisions of at most kMostLayersTried layers, certified; of more layers
+// Returns the best of all allowed divisions, certified, for at most kMostLayersTried layers; else
 // the best that local search finds, not certified, with the lower bound of TRN 6. The search moves
-// to the best division with one cut more or less until none is better. It begins at one unit per
+// to the best division with one cut more or less until none is better. It starts at one unit per
 // layer, one unit, every division into units of equally many layers, and `starts`; divisions that
-// are not allowed are no starts.
+// are not allowed are skipped.
 [[nodiscard]] UnitPlan search_units(const UnitProblem& problem, const PeriodOfCuts& period,
                                     const std::vector<Cuts>& starts, std::int64_t micro_batches);
 
-// Local search over the problem itself, whatever its size; the lower bound is left at 0.
+// Searches locally with the period of the problem itself, for any size; leaves the lower bound at
+// 0.
 [[nodiscard]] UnitPlan search_units(const UnitProblem& problem, const std::vector<Cuts>& starts);
 
 } // namespace stepsim::plan

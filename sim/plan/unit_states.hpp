@@ -1,14 +1,14 @@
 #pragma once
-// A label is a division of layers 0 .. l into units, as a forward state x and a backward functional
-// y (TRN 6):
+// A label is a division of layers 0 .. l into units, stored as a forward state x and a backward
+// functional y (TRN 6):
 //
 //     x   end of the gather stream, then ends of the last computes, newest first
 //     y   from the state before the backward of the newest unit to the end of the last reduction:
-//         y[i] = longest way from component i to the end. Components: gather stream, end of the
+//         y[i] = longest path from component i to the end. Components: gather stream, end of the
 //         newest unit's own gather, last computes, last reductions (newest first)
 //
-// Forward runs from the first unit outwards and backward ends with it, so a unit that is added
-// behind the division extends x by one step and puts one step in front of y.
+// Forward starts with the first unit and backward ends with it, so appending a unit to a division
+// extends x by one step and puts one step in front of y.
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -18,8 +18,8 @@
 
 namespace stepsim::plan {
 
-// Where the components of a label stand, and which waits exist. A limit of as many positions as an
-// iteration has is none.
+// The indices of the components of a label, and the waits that exist. A limit of at least the
+// number of positions in an iteration is no limit.
 struct StateLayout {
   explicit StateLayout(const UnitProblem& problem);
 
@@ -27,13 +27,13 @@ struct StateLayout {
   bool regathers;
   bool keeps_last;
   std::optional<std::size_t> forward, backward, flying;
-  std::size_t computes;      // of x
-  std::size_t back_computes; // of y
-  std::size_t reductions;    // of y
+  std::size_t computes;      // number in x
+  std::size_t back_computes; // number in y
+  std::size_t reductions;    // number in y
   std::size_t x_size;
-  std::size_t size; // of x and y together
+  std::size_t size; // x and y together
 
-  // Components of y, from the beginning of the label.
+  // Indices of the components of y in a label.
   [[nodiscard]] std::size_t stream() const { return x_size; }
   [[nodiscard]] std::size_t own_gather() const { return x_size + 1; }
   [[nodiscard]] std::size_t compute(std::size_t i) const { return x_size + 2 + i; }
@@ -42,18 +42,19 @@ struct StateLayout {
   }
 };
 
-// Sets `now` to `label` with one more unit behind it. `regather` is how long the unit before it is
-// gathered in backward. An empty label makes the unit the first one.
+// Sets `now` to `label` with one more unit at its end. `regather` are the seconds in which the
+// previous unit is gathered in backward. With an empty label the unit is the first one.
 void add_unit(const StateLayout& layout, const UnitSeconds& unit, double regather,
               std::span<const double> label, std::span<double> now);
 
-// Seconds until the last reduction of a label with all layers, whose newest unit is gathered in
-// `gather` seconds.
+// Returns the seconds until the last reduction of a label with all layers, whose newest unit is
+// gathered in `gather` seconds.
 [[nodiscard]] double finish_of(const StateLayout& layout, double gather,
                                std::span<const double> label);
 
-// No division that begins with `label`, and goes on with layers of which `rest` are the bounds,
-// finishes earlier. `gather` is that of the newest unit, `end` the last layer of the model.
+// Returns a lower bound of the finish of all divisions that begin with `label` and continue with
+// the layers whose bounds are `rest`. `gather` belongs to the newest unit; `end` is the last layer
+// of the model.
 [[nodiscard]] double bound_of(const StateLayout& layout, double gather, const RestOfLayers& rest,
                               const ShardedLayer& end, std::span<const double> label);
 

@@ -1,13 +1,13 @@
 #pragma once
 // Wait-free backpropagation: one message per gradient, sent as soon as it is ready (Poseidon, and
-// the authors' baseline with a threshold of 0; MER 5.1). Pays a start-up for every gradient.
+// the authors' baseline with a threshold of 0; MER 5.1). Every gradient has a start-up.
 #include "plan/problem.hpp"
 
 namespace stepsim::plan {
 
 struct ScheduleOptions;
 
-// One group per item. O(items).
+// Returns one group per item. O(items).
 [[nodiscard]] Plan plan_wfbp(const Problem& problem, const ScheduleOptions& options);
 
 } // namespace stepsim::plan

@@ -5,24 +5,28 @@
 
 namespace stepsim::coll {
 
-// FLOP of powersgd per n x c matrix of rank r: three products of 2 r n c each (both factors, and
-// the gradient back from them), and 2 n r^2 to make one factor orthogonal.
-//     6 r n c + 2 n r^2; one-dimensional tensors cost nothing
+// Returns the FLOP of powersgd, summed over the matrices of n x c values. A matrix takes
+// 6 r n c + 2 n r^2 with r = min(rank, n, c): three products of 2 r n c each (both factors, and the
+// gradient back from them), and 2 n r^2 to make one factor orthogonal. One-dimensional tensors take
+// none.
 [[nodiscard]] double low_rank_flops(const Compression& compression, const GradientPart& gradient);
 
-// All-reduces of the n x r left factors, of the c x r right ones, and of one-dimensional tensors.
+// powersgd: adds all-reduces of the n x r left factors, the c x r right factors and the
+// one-dimensional tensors.
 void add_powersgd(const ExchangeBuilder& build);
-// Few bits a value, or signs: everybody's whole gradient in `bytes_per_rank`, gathered around a
-// ring.
+// qsgd, signsgd: adds an all-gather around a ring, of `bytes_per_rank` from every rank for its
+// whole gradient in few bits or signs.
 void add_packed(const ExchangeBuilder& build, double bytes_per_rank);
-// fp16: the dense all-reduce with values of at most 2 bytes.
+// fp16: adds the dense all-reduce with values of at most 2 bytes.
 void add_fp16(const ExchangeBuilder& build);
-// truncate16, quantize8, custom_codec: the dense all-reduce of M / ratio bytes, M bytes of the
-// gradient. Every hop decodes, adds and encodes again, which counts as the cost of adding. A
-// parameter server decodes and adds every push, and encodes the sum once. With `scale_agreement` an
-// all-reduce of one scale per tensor comes first, and codes are added as they are.
+// truncate16, quantize8, custom_codec: adds the dense all-reduce of M / ratio bytes, where M are
+// the bytes of the gradient. Every hop decodes, adds and encodes again, which the cost of adding
+// contains. A parameter server decodes and adds every push, and encodes the sum once. With
+// `scale_agreement`, an all-reduce of one scale per tensor comes first, and codes are added without
+// decoding.
 void add_codec(const ExchangeBuilder& build);
-// custom: its exchange of the bytes that its formula gives; what merging costs is not on the wire.
+// custom: adds the exchange of the compressor with the bytes of its formula, without the cost of
+// merging.
 void add_custom(const ExchangeBuilder& build);
 
 } // namespace stepsim::coll

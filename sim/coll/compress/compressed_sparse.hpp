@@ -1,25 +1,29 @@
 #pragma once
 // The stages of methods that exchange lists of entries (SPA 3, 4, 11). Every rank sends k' entries,
-// an index and a value each (CompressedExchange::entries).
+// each an index and a value (CompressedExchange::entries).
 #include "coll/compress/exchange_builder.hpp"
 
 namespace stepsim::coll {
 
-// Ranks that one rank's gradient is split over before it selects: those of a node for
-// hierarchical_topk, else 1. Throws SimulationError where they do not suit the method.
+// Returns the number of ranks that split a gradient before each selects from its shard: the ranks
+// of a node for hierarchical_topk, else 1. Throws SimulationError if ranks or links do not suit
+// hierarchical_topk.
 [[nodiscard]] std::uint32_t selecting_shards(const Compression& compression,
                                              const Collective& base);
 
-// topk, dgc, gaussian_k, gtopk_exact: all-gather of P lists.
+// topk, dgc, gaussian_k, gtopk_exact: adds an all-gather of P lists; gaussian_k gathers the list
+// sizes first.
 void add_topk(const ExchangeBuilder& build);
-// gtopk_tree: reduce of one list, neighbours first, then broadcast of the merged one.
+// gtopk_tree: adds a reduce of one list, neighbours first, and a broadcast of the merged list.
 void add_tree(const ExchangeBuilder& build);
-// gtopk_butterfly: floor(log2 P) exchanges of one list, merged and cut to k after each; for other P
-// than 2^K one more round before and one after.
+// gtopk_butterfly: adds floor(log2 P) exchanges of one list, which is merged and cut to k entries
+// after each. If P is not a power of two, one more round comes before them and one after.
 void add_butterfly(const ExchangeBuilder& build);
-// sparcml_rd: recursive doubling whose messages grow with the lists summed, at most to dense.
+// sparcml_rd: adds recursive doubling, whose messages grow with the lists summed, at most to the
+// dense size.
 void add_sparcml(const ExchangeBuilder& build);
-// hierarchical_topk: dense reduce-scatter in nodes, lists of shards between nodes, all-gather back.
+// hierarchical_topk: adds a dense reduce-scatter in nodes, an all-gather of the shards' lists
+// between nodes, and an all-gather of these lists in nodes.
 void add_hierarchical(const ExchangeBuilder& build);
 
 } // namespace stepsim::coll

@@ -1,12 +1,12 @@
 #pragma once
-// How a gradient is made smaller before it is sent, as plain values: the method, its parameters and
-// what compressing costs. `compressed_exchange.hpp` gives the messages and times.
+// Describes how a gradient is compressed before it is sent, as plain values: the method, its
+// parameters and its costs. `compressed_exchange.hpp` gives the messages and times.
 //
-//   dense      m elements, by the type of the gradient       M bytes
+//   dense      m elements in the type of the gradient        M bytes
 //   sparse     k = max(1, floor(density m)) entries of an index and a value, E = I + V bytes each:
-//              V is the size of a value as it is sent, whatever the gradient's own
+//              V is the size of a value as sent, whatever its size in the gradient
 //   codec      every value in fewer bits inside the ring     M / ratio on the wire
-//   custom     bytes and work as formulas of a file          custom_compressor.hpp
+//   custom     formulas of a file give bytes and work        custom_compressor.hpp
 //
 // Sources: SPA 2, 8, 11 (sparse, low-rank, quantised), PIP 6 (codecs).
 #include <cstdint>
@@ -45,7 +45,7 @@ enum class CompressionMethod {
   omnireduce,
 };
 
-// What a method is made of; decides which keys have a meaning.
+// What a method sends; decides which keys apply to it.
 //   dense      none, fp16: an ordinary all-reduce
 //   codec      re-encoded at every hop of a ring (PIP 6)
 //   sparse     selects k entries (density or k)
@@ -53,12 +53,12 @@ enum class CompressionMethod {
 //              what a custom compressor makes of it
 enum class CompressionKind { dense, codec, sparse, encoded };
 
-// automatic: recursive_doubling for P = 2^K ranks, else bruck.
+// automatic: recursive_doubling if P is a power of two, else bruck.
 enum class SparseAllgather { automatic, recursive_doubling, bruck, ring };
 enum class SparseBroadcast { mst, flat };
-enum class SupportOverlap { random, full, disjoint }; // of the ranks' selections, sparcml_*
+enum class SupportOverlap { random, full, disjoint }; // overlap of selections; sparcml_*
 enum class ResidualMask { final, per_round };         // SPA 7, operators/error_feedback.hpp
-enum class SelectStream { compute, side }; // selecting delays backward, or runs next to it
+enum class SelectStream { compute, side }; // the selection delays backward, or runs next to it
 inline constexpr auto kSparseAllgathers =
     base::words<SparseAllgather>({{SparseAllgather::automatic, "auto"},
                                   {SparseAllgather::recursive_doubling, "recursive_doubling"},
@@ -75,8 +75,8 @@ inline constexpr auto kResidualMasks = base::words<ResidualMask>(
 inline constexpr auto kSelectStreams =
     base::words<SelectStream>({{SelectStream::compute, "compute"}, {SelectStream::side, "side"}});
 
-// Seconds; all 0 = free (SPA 8.2). With m elements that a rank searches, k entries selected, k'
-// sent, and `merges` and `scattered` of compressed_exchange.hpp:
+// Costs in seconds; 0 = free (SPA 8.2). A rank selects k of m elements and sends k' entries;
+// `merges` and `scattered` come from CompressedExchange:
 //   select    select_s + select_s_per_element m + select_s_per_entry k
 //             n_log_n: select_s + select_s_per_element_log2 m log2 m
 //   residual  residual_s_per_element m
@@ -98,7 +98,7 @@ struct CompressCosts {
   [[nodiscard]] bool operator==(const CompressCosts&) const = default;
 };
 
-struct MatrixShape { // powersgd sees a tensor as rows x columns; columns 1 = one-dimensional
+struct MatrixShape { // a tensor of powersgd; columns 1 = one-dimensional
   std::int64_t rows{};
   std::int64_t columns = 1;
   [[nodiscard]] bool operator==(const MatrixShape&) const = default;
@@ -106,40 +106,40 @@ struct MatrixShape { // powersgd sees a tensor as rows x columns; columns 1 = on
 
 struct Compression {
   CompressionMethod method = CompressionMethod::none;
-  // Sparse methods have one of the two: density in (0, 1], or k in 1..elements.
+  // Sparse methods have either a density in (0, 1] or k in 1..elements.
   std::optional<double> density;
   std::optional<std::int64_t> k;
-  std::int64_t index_bytes = 4; // I
-  std::int64_t value_bytes = 4; // V, of an entry or a factor as it is sent
+  std::int64_t index_bytes = 4; // I: bytes of an index
+  std::int64_t value_bytes = 4; // V: bytes of a value in an entry or a factor, as sent
   SparseAllgather allgather = SparseAllgather::automatic;
   SparseBroadcast broadcast = SparseBroadcast::mst;
   ResidualMask residual_mask = ResidualMask::final;
   SelectStream select_stream = SelectStream::compute;
   bool split_values_indices = false;     // two all-gathers instead of one
   bool round_barriers = false;           // a barrier after every reduce or exchange round
-  std::vector<double> density_warmup;    // of the first epochs; not used if k is given
+  std::vector<double> density_warmup;    // [epoch] density; ignored if k is given
   std::int64_t iterations_per_epoch = 0; // 0 = no warm-up
   CompressCosts costs;
-  // Codecs (PIP 6).
-  double ratio = 1;      // r = M / wire bytes: `codec_ratio` unless given
-  double encode_Bps = 0; // of uncompressed bytes; 0 = free
+  // Used by codecs (PIP 6).
+  double ratio = 1;      // r = M / bytes on the wire; codec_ratio() unless given
+  double encode_Bps = 0; // uncompressed bytes per second; 0 = free
   double decode_Bps = 0;
-  bool count_scale_bytes = false; // 4 bytes more in every message, for its scale
+  bool count_scale_bytes = false; // every message has 4 more bytes, for its scale
   bool scale_agreement = false;   // scales are all-reduced first; then no hop encodes or decodes
-  // Of single methods (SPA 11).
+  // Used by single methods (SPA 11).
   double selected_ratio = 1;                               // k' / k of approximate selectors
   SupportOverlap support_overlap = SupportOverlap::random; // sparcml_rd, sparcml_split
-  std::int64_t bits = 8;                                   // of a quantised value
+  std::int64_t bits = 8;                                   // bits per quantised value
   std::int64_t bucket = 512;                               // values that share a scale
-  std::int64_t rank = 0;                                   // powersgd, required there
-  std::int64_t block = 0;                                  // omnireduce, required there
+  std::int64_t rank = 0;                                   // powersgd, which requires it
+  std::int64_t block = 0;                                  // omnireduce, which requires it
   std::int64_t dense_warmup_iterations = 512;              // ok_topk
   CustomCompressor custom;
   [[nodiscard]] bool operator==(const Compression&) const = default;
 };
 
-// One method: its kind, whether a schedule of messages exists (else closed form only), the keys of
-// `compression` and names of `--param` that have a meaning for it, one line of help.
+// A row of the table: a method, its kind, whether it has a schedule of messages (else only a closed
+// form), the keys of `compression` and names of `--param` that apply to it, and a line of help.
 struct CompressionRow {
   CompressionMethod method;
   std::string_view name;
@@ -147,34 +147,37 @@ struct CompressionRow {
   bool simulated;
   std::span<const std::string_view> keys;
   std::string_view summary;
-  // What its times take for granted, besides its keys; "" = nothing.
+  // Assumptions of its times besides the keys; "" = none.
   std::string_view assumes = "";
-  // One of those that `compare --algorithms all` lines up; the others need more keys, or are
-  // variants of these.
+  // Whether `compare --algorithms all` has the method. False for methods that need more keys, and
+  // for variants of methods that are compared.
   bool compared = false;
-  // What it sends has a size of its own: the value_bytes of a scenario count for nothing.
+  // Whether the method fixes the size of the values it sends, so that `value_bytes` of a scenario
+  // is ignored.
   bool no_values = false;
 };
 
 [[nodiscard]] std::span<const CompressionRow> compression_table();
-// The names of all methods, in the order of the table.
+// Returns the names of all methods, in the order of the table.
 [[nodiscard]] std::vector<std::string_view> compression_names();
 [[nodiscard]] const CompressionRow& row(CompressionMethod method);
-// Null if there is no such name.
+// Returns the row of this name, or null if there is none.
 [[nodiscard]] const CompressionRow* find_compression(std::string_view name);
 [[nodiscard]] bool has_key(const CompressionRow& row, std::string_view key);
-// The first method whose name goes on after `word`: gtopk_tree for gtopk; null if there is none.
+// Returns the first method whose name continues `word`, as gtopk_tree continues gtopk; null if
+// there is none.
 [[nodiscard]] const CompressionRow* compression_family(std::string_view word);
-// `unknown compression method "gtopk"; did you mean "gtopk_tree"?`
+// Returns the text `unknown compression method "gtopk"; did you mean "gtopk_tree"?`
 [[nodiscard]] std::string unknown_compression(std::string_view word);
-// r of a codec unless `ratio` says otherwise: truncate16 sends 2 bytes a value, quantize8 one, so
-// of 4-byte values r is 2 and 4. Values that are no larger stay: 1. Others: 1.
+// Returns r of a codec without `ratio`, for values of `value_bytes`: truncate16 sends 2 bytes per
+// value and quantize8 sends 1, so for 4-byte values r is 2 and 4. It is never below 1, and 1 for
+// all other methods.
 [[nodiscard]] double codec_ratio(CompressionMethod method, double value_bytes = 4);
 
-// k of m elements: 0 for m = 0, else the given k but at most m, else max(1, floor(density m)) in
-// double arithmetic (SPA 2).
+// Returns k for m elements: 0 if m = 0; the given k, but at most m; or without a given k max(1,
+// floor(density m)), computed in double (SPA 2).
 [[nodiscard]] std::int64_t selected_entries(const Compression& compression, std::int64_t elements);
-// Density in iteration `index` (from 0) under the warm-up; empty where k is given.
+// Returns the density in iteration `index` (from 0) under the warm-up; empty if k is given.
 [[nodiscard]] std::optional<double> density_at(const Compression& compression, std::int64_t index);
 
 } // namespace stepsim::coll

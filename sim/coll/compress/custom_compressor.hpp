@@ -1,11 +1,13 @@
 #pragma once
-// A compressor as data: how many bytes each worker sends for a bucket, over which exchange, and
-// what its work takes (INP 4.8). Its values are formulas of
+// A compressor described by a file: the bytes that each worker sends for a bucket, the exchange,
+// and the seconds of its work (INP 4.8). Bytes and seconds are formulas of
 //     n         elements of the bucket
 //     P         ranks
-//     density   the share of elements that is kept, where the file gives one
+//     density   the fraction of elements that is kept, if the file gives one
 //
-//   exchange    seconds with latency a and bandwidth B     merges on the longest path
+// With b bytes per worker, latency a and bandwidth B:
+//
+//   exchange    seconds                                    merges on the longest path
 //   ring        2 (P-1) (a + b / (P B))                    (P-1) / P, of parts of b / P
 //   allgather   (P-1) (a + b / B)                          P-1
 //   server      2 (a + P b / B)                            P-1
@@ -27,7 +29,7 @@ inline constexpr auto kCustomExchanges =
                                  {CustomExchange::server, "server"},
                                  {CustomExchange::tree, "tree"}});
 
-// In the order of the values of a formula.
+// The variables of a formula; their values are passed in this order.
 inline constexpr std::array<std::string_view, 3> kCustomVariables{"n", "P", "density"};
 inline constexpr std::size_t kDensityVariable = 2;
 
@@ -36,21 +38,21 @@ struct CustomCompressor {
   CustomExchange exchange = CustomExchange::ring;
   base::Formula bytes_per_worker; // b
   base::Formula compress_s;       // before the exchange
-  base::Formula merge_s;          // two messages of b bytes into one
+  base::Formula merge_s;          // merges two messages of b bytes
   base::Formula decompress_s;     // after the exchange
   [[nodiscard]] bool operator==(const CustomCompressor&) const = default;
 };
 
-// The value of one of its formulas. Throws SimulationError `custom: bytes_per_worker is -3 with
-// n = 10, P = 4` where it is negative or not finite.
+// Returns the value of one formula of the compressor. Throws SimulationError `custom:
+// bytes_per_worker is -3 with n = 10, P = 4` if it is negative or not finite.
 [[nodiscard]] double custom_value(const CustomCompressor& compressor,
                                   base::Formula CustomCompressor::*formula, std::int64_t elements,
                                   std::uint32_t ranks, double density);
 
-// Merges on the longest path, in units of messages of b bytes.
+// Returns the merges on the longest path, in units of messages of b bytes.
 [[nodiscard]] double custom_merges(CustomExchange exchange, std::uint32_t ranks);
 
-// The formulas of a compressor with the keys of a file that they stand at.
+// A formula of a compressor and its key in a file.
 struct CustomKey {
   std::string_view key;
   base::Formula CustomCompressor::*formula;

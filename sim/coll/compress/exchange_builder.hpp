@@ -1,6 +1,6 @@
 #pragma once
-// How the stages of a compressed exchange are made from the collective that the user asks for: a
-// builder holds what is asked and the exchange that grows; a method is a function that adds its
+// Builds the stages of a compressed exchange from the collective that the user asks for. A builder
+// holds this collective and the exchange to extend; every method has a function that adds its
 // stages (compressed_sparse.hpp, compressed_dense.hpp).
 //
 //     void add_fp16(const ExchangeBuilder& build) {
@@ -14,16 +14,16 @@
 
 namespace stepsim::coll {
 
-inline constexpr double kScaleBytes = 4; // of quantised values, per part, tensor or bucket
+inline constexpr double kScaleBytes = 4; // scale of a quantised part, tensor or bucket
 
 struct ExchangeBuilder {
   const Compression& compression;
   const GradientPart& gradient;
   const Collective& base;
-  CompressedExchange& exchange; // appended to
+  CompressedExchange& exchange; // stages are appended to it
 
   [[nodiscard]] double dense_bytes() const { return exchange.dense_bytes; } // M
-  // Bytes of one value of the dense gradient; 1 if M / elements is not a whole number.
+  // Returns the bytes of one value of the dense gradient; 1 if M / elements is not a whole number.
   [[nodiscard]] std::int64_t dense_value_bytes() const {
     const double each = dense_bytes() / static_cast<double>(gradient.elements);
     return each == std::floor(each) ? static_cast<std::int64_t>(each) : 1;
@@ -34,7 +34,8 @@ struct ExchangeBuilder {
   }
   [[nodiscard]] bool power_of_two() const { return std::has_single_bit(base.ranks); }
 
-  // An all-reduce as the base asks for it; behind other stages all ranks enter at 0.
+  // Returns an all-reduce with the algorithm and options of `base`; if other stages come first, all
+  // ranks enter at 0.
   [[nodiscard]] Collective dense(double bytes) const {
     Collective collective = base;
     collective.op = Op::allreduce;
@@ -43,11 +44,11 @@ struct ExchangeBuilder {
     collective.sizes.clear();
     collective.held_bytes.clear();
     if (!exchange.stages.empty()) {
-      collective.enter_s.clear(); // all ranks leave the stage before together
+      collective.enter_s.clear(); // all ranks finish the previous stage together
     }
     return collective;
   }
-  // Values of `value_bytes` around a ring, whatever algorithm the base asks for.
+  // Returns a collective around a ring, whatever algorithm `base` has, in values of `value_bytes`.
   [[nodiscard]] Collective ring(Op op, double bytes, std::int64_t value_bytes) const {
     Collective collective = dense(bytes);
     collective.op = op;
@@ -58,7 +59,7 @@ struct ExchangeBuilder {
     collective.options.element_bytes = value_bytes;
     return collective;
   }
-  // Lists of entries: an empty one is sent too, and adding costs nothing.
+  // Returns a collective of lists of entries: an empty list is sent, too, and adding costs nothing.
   [[nodiscard]] Collective lists(Op op, AlgorithmId algorithm, double bytes) const {
     Collective collective = ring(op, bytes, 1);
     collective.algorithm = algorithm;

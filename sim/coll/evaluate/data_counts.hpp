@@ -1,9 +1,9 @@
 #pragma once
-// Which data have arrived where, for schedules whose lanes carry several sets of data, such as the
-// chunks of two_level: chunk 1 may wait on a card while chunk 2 is already complete inside the
-// node. Every phase counts what each rank still has to receive in it, and knows the earlier phases
-// of its data. Where a lane carries one set, positions in program order tell as much, and nothing
-// is counted. Memory O(phases x ranks) if it counts.
+// Tracks which data have arrived where, for schedules whose lanes carry several sets of data, such
+// as the chunks of two_level: chunk 1 may wait for an interface while chunk 2 is already complete
+// inside the node. For every phase and rank it counts the receptions still to come, and it knows
+// the earlier phases of the same data. If each lane carries one set, positions in program order are
+// enough and nothing is counted. Memory O(phases x ranks) if it counts.
 #include <cstdint>
 #include <vector>
 
@@ -13,19 +13,20 @@ namespace stepsim::coll {
 
 class DataCounts {
 public:
-  explicit DataCounts(const Schedule& schedule); // which outlives this
+  explicit DataCounts(const Schedule& schedule); // `schedule` must outlive the object
 
-  // Whether a lane carries several sets, so that receptions are counted.
+  // Whether a lane carries several sets of data, so that receptions are counted.
   [[nodiscard]] bool counts() const { return counts_; }
-  // The data of a lane that carries one set.
+  // Returns the set of data of a lane that carries only one.
   [[nodiscard]] std::uint32_t of_lane(std::uint32_t lane) const { return of_lane_[lane]; }
-  // The rank has received a part in the phase, and added it if the phase adds.
+  // Records that the rank has received a part in the phase, and has added it if the phase adds.
   void arrived(std::uint32_t phase, std::uint32_t rank) {
     if (counts_) {
       --awaited(phase, rank);
     }
   }
-  // Whether the sender has all that earlier phases of the data and earlier steps bring.
+  // Whether the sender has received everything from earlier phases of the data and from earlier
+  // steps.
   [[nodiscard]] bool all_is_there(const NextSend& send) const;
 
 private:
@@ -39,7 +40,7 @@ private:
   const Schedule& schedule_;
   bool counts_ = false;
   std::vector<std::uint32_t> of_lane_;
-  std::vector<std::vector<std::uint32_t>> earlier_; // by phase: those of its data before it
+  std::vector<std::vector<std::uint32_t>> earlier_; // [phase] earlier phases of the same data
   std::vector<Index> awaited_;                      // [phase x ranks + rank] receptions to come
 };
 

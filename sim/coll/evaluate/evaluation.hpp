@@ -1,5 +1,6 @@
 #pragma once
-// What max_plus and events answer: when every rank has finished, and what it took to find out.
+// Result of max_plus and events: when every rank has finished, and how much work the evaluation
+// took.
 //     seconds = max over ranks of finish_s, counted from time 0, not from the first entry
 #include <cstdint>
 #include <vector>
@@ -18,9 +19,9 @@ struct RankTimes {
 struct Evaluation {
   double seconds{}; // latest finish, from time 0
   std::uint64_t messages{};
-  std::uint64_t events{}; // events processed, 0 for max_plus
+  std::uint64_t events{}; // events processed; 0 for max_plus
   RankTimes ranks;
-  std::vector<net::LinkUse> links; // [link] of the fabric, where the collective has one
+  std::vector<net::LinkUse> links; // [link] of the fabric, if there is one
 };
 
 } // namespace stepsim::coll

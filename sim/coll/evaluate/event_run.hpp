@@ -1,17 +1,17 @@
 #pragma once
-// The event-driven evaluation of a schedule. Every port has two cursors in program order, over its
-// sends and over its receptions; most schedules have one port per rank, of the rank's number. A
-// transfer starts when it is at the head of both, both ports are free and its data is there; the
-// network model says when its ports are free again. The data is there a delay later. Additions
-// behind a port run one after the other, so that the end of a transfer tells when its data will be
-// ready:
-//     ready = max(added, end + delay) + bytes * gamma,   added = ready of the addition before
-// Memory O(ports), one counter per stream, and what is between its ports and its addition.
+// The event-driven evaluation of a schedule. Every port has two cursors in program order, for its
+// sends and its receptions; most schedules have one port per rank, with the rank's number. A
+// transfer starts when both of its cursors have reached it, both ports are free and its data has
+// arrived at the sender. The network model decides when its ports are free again; the data arrives
+// a delay later. Additions at a port run one after the other, so the end of a transfer determines
+// when its data is ready:
+//     ready = max(added, end + delay) + bytes * gamma,   added = ready of the previous addition
+// Memory: O(ports), one counter per stream, and the arrivals that are delayed or being added.
 //
-//   run()                           from entries to the end on a network of its own
-//   begin, enter, completed, ...    step by step, by who shares the network with others and only
-//                                   passes on what is submitted; transfers are named by their
-//                                   sending port
+//   run()                           runs everything, on a network of its own
+//   begin, enter, completed, ...    single steps, for a caller whose network also has other
+//                                   traffic; that network only passes on submitted transfers,
+//                                   which are named by their sending port
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -29,7 +29,8 @@
 
 namespace stepsim::coll {
 
-// Times are seconds from time 0. `with_transfer_times`: run() also gives RankTimes::transfer_s.
+// Times are seconds from time 0. With `with_transfer_times`, run() also fills
+// RankTimes::transfer_s.
 template <class Links, class Network> class EventRun {
 public:
   EventRun(const Collective& collective, const Schedule& schedule, const Links& links,
@@ -44,7 +45,7 @@ public:
         written_(walk_.streams(), 0), data_(schedule),
         busy_(with_transfer_times ? collective.ranks : 0) {}
 
-  // Throws SimulationError if the schedule cannot go on.
+  // Throws SimulationError if the schedule is blocked: some transfers never start.
   Evaluation run() requires net::NetworkModel<Network> {
     begin();
     for (std::uint32_t rank = 0; rank < enter_.size(); ++rank) {
@@ -84,14 +85,14 @@ public:
     now_ = now;
     enter(rank);
   }
-  // The bytes of the transfer from this port are through, so that its ports are free; the delay of
-  // its link is still to come.
+  // Tells the run that the bytes of the transfer from this port have left, so that its ports are
+  // free; the delay of its link still follows.
   void completed(double now, std::uint32_t port) {
     now_ = now;
     ++result_.events;
     transferred(port);
   }
-  [[nodiscard]] double next_time() const { // of delays, additions (and of entries, in run())
+  [[nodiscard]] double next_time() const { // delays, additions (in run() entries)
     return timers_.empty() ? net::kNever : timers_.next_time();
   }
   void advance(double now) {
@@ -107,22 +108,22 @@ public:
     }
   }
   [[nodiscard]] bool finished() const { return open_ == 0; } // every rank has done everything
-  // What the port sends now or next.
+  // The send that the port performs now or next.
   [[nodiscard]] const NextSend& sending(std::uint32_t port) const { return ports_[port].send; }
   [[nodiscard]] const Network& network() const { return network_; }
 
 private:
-  // Timer ids: 2 rank + kEntry, 2 port + kPort, then the places of arrivals.
+  // Timer ids: 2 rank + kEntry, 2 port + kPort, then 2 ports + index of an arrival.
   static constexpr std::uint32_t kEntry = 0;
   static constexpr std::uint32_t kPort = 1; // free after a serial addition
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  // What has left its ports and is still under way, or waits for its addition. Arrivals behind a
-  // port are a list in program order, from the first that is not ready.
+  // Data that has left its ports and is delayed or waits for its addition. Arrivals at a port form
+  // a list in program order, which starts with the first that is not ready.
   struct Arrival {
     std::uint32_t port{};
-    std::uint32_t rank{};       // whose data it is
-    std::uint32_t next = kNone; // behind the port, or of the free places
+    std::uint32_t rank{};       // that receives the data
+    std::uint32_t next = kNone; // at the port, or in the free list
     Position position{};
     std::uint32_t phase{};
     std::size_t stream{};
@@ -130,13 +131,13 @@ private:
   };
 
   struct Port {
-    NextSend send;           // next, or the one under way
-    NextReception reception; // next, or the one under way
+    NextSend send;           // the next send, or the current one
+    NextReception reception; // the next reception, or the current one
     bool sending = false;    // the port is busy
     bool receiving = false;
     double send_begin_s = 0;
-    double delay_s = 0; // of the link that it sends over
-    double ready_s = 0; // data of the reception under way, known when its transfer has ended
+    double delay_s = 0; // delay of the link in use
+    double ready_s = 0; // when the current reception's data is ready, set when its transfer ends
     double added_s = 0; // end of the last addition
     std::uint32_t first = kNone, last = kNone; // arrivals
   };
@@ -145,8 +146,8 @@ private:
     return walk_.schedule().port(lane, rank);
   }
 
-  // Up to where everything of these data that the rank receives in program order has arrived and
-  // has been added.
+  // Returns the position before which all receptions of these data by the rank have arrived and
+  // been added.
   [[nodiscard]] Position unready(std::uint32_t rank, std::uint32_t data) const {
     if (one_set_) {
       return unready(ports_[rank]);
@@ -164,9 +165,8 @@ private:
     return state.first == kNone ? state.reception.position : arrivals_[state.first].position;
   }
 
-  // Whether everything that the send passes on is there. Positions are compared, not counted: what
-  // the rank has not received yet stands later in program order than the send, or the send has to
-  // wait.
+  // Whether all data that the send passes on has arrived. Positions are compared, not counted: a
+  // reception still to come is later in program order than the send, or the send has to wait.
   [[nodiscard]] bool data_is_there(const NextSend& send) const {
     switch (send.needs) {
     case Needs::entry:
@@ -188,16 +188,16 @@ private:
     return walk_.schedule().phases[cursor.phase];
   }
 
-  // On to the next send or reception of the port; `open_` counts the cursors that are not at their
-  // end.
+  // Moves to the next send or reception of the port; `open_` counts the cursors that are not at
+  // their end.
   template <class Next> void go_on(std::uint32_t port, Next& cursor) {
     walk_.advance(port, cursor);
     open_ -= cursor.position == kEndOfSchedule ? 1 : 0;
   }
 
   // Starts the next send of the port if both ports are free, both ranks have entered, the receiver
-  // expects this very transfer next, and the data is there. Whoever frees a port or brings data
-  // calls it again, so that no transfer is forgotten.
+  // expects this transfer next, and the data has arrived. It is called whenever a port becomes free
+  // or data arrives, so that no transfer is forgotten.
   void try_start(std::uint32_t from) {
     Port& sender = ports_[from];
     const NextSend& send = sender.send;
@@ -288,7 +288,7 @@ private:
     try_start(from);
   }
 
-  // The receive port is free again.
+  // Handles a receive port that is free again.
   void received(std::uint32_t to) {
     Port& state = ports_[to];
     const std::uint32_t rank = state.reception.dst;
@@ -324,8 +324,9 @@ private:
     timers_.push(state.ready_s, 2 * static_cast<std::uint32_t>(ports_.size()) + place);
   }
 
-  // Links with different delays bring data out of program order. It then counts as received when
-  // all before it is ready, too; a stream comes over one link and in order.
+  // Handles the end of a delay or addition. Links with different delays deliver data out of program
+  // order: data counts as received when all data before it is ready, too. A stream uses one link
+  // and arrives in order.
   void became_ready(std::uint32_t place) {
     Arrival& arrival = arrivals_[place];
     const std::uint32_t rank = arrival.rank;
@@ -343,8 +344,8 @@ private:
     try_start_all(rank);
   }
 
-  // What a rank received in the phase may be passed on. Sends that need a block of a stream compare
-  // its number with a count.
+  // Allows that the data a rank received in the phase is passed on. Sends that need a block of a
+  // stream compare its number with the count in `written_`.
   void is_ready(std::uint32_t phase, std::uint32_t rank, std::size_t stream) {
     data_.arrived(phase, rank);
     if (stream != NextReception::kNoStream) {
@@ -352,8 +353,8 @@ private:
     }
   }
 
-  // No event is left but some cursors are not at their end: ranks wait for each other, or for a
-  // transfer that nobody sends. Names the first of them.
+  // Throws SimulationError, naming the first blocked ports, if no event is left but some cursors
+  // are not at their end: ranks wait for each other, or for a transfer that nobody sends.
   void refuse_deadlock() const {
     constexpr std::size_t kShown = 5;
     std::size_t blocked = 0;
@@ -381,17 +382,17 @@ private:
   bool serial_;
   bool watches_;
   std::vector<double> enter_, gamma_, finish_;
-  std::vector<std::uint8_t> entered_; // by rank: 1 once it has entered
+  std::vector<std::uint8_t> entered_; // [rank] 1 once it has entered
   std::uint32_t lanes_;
   bool one_set_;               // one lane and one set of data, as in most schedules
-  std::vector<Port> ports_;    // of all lanes
-  std::vector<Index> written_; // blocks of a stream that are ready
+  std::vector<Port> ports_;    // ports of all lanes
+  std::vector<Index> written_; // [stream] blocks that are ready
   DataCounts data_;
   std::vector<Arrival> arrivals_;
-  std::uint32_t free_ = kNone; // first free place among them
+  std::uint32_t free_ = kNone; // first free entry of `arrivals_`
   engine::EventQueue<double> timers_;
   BusyTime busy_;
-  std::uint64_t open_ = 0; // cursors that are not at the end
+  std::uint64_t open_ = 0; // cursors that are not at their end, and arrivals that are not ready
   double now_ = 0;
   Evaluation result_;
 };

@@ -1,20 +1,20 @@
 #pragma once
-// The evaluator of collectives that knows contention: the transfers of the schedule go through a
-// network model one by one (event_run.hpp).
-//     links alike, or one by one      a transfer takes latency + bytes * per_byte
+// The evaluator of collectives that models contention: it sends the transfers of the schedule
+// through a network model one by one (event_run.hpp).
+//     equal links, or single links    a transfer takes latency + bytes * per_byte
 //     two levels                      the interfaces of a node are shared max-min fairly
 //     fabric                          flows over the routes of the fabric, max-min fairly
-// One event per transfer and per addition that ends; memory O(ranks). A parameter server runs by
-// server_flows.hpp, sums in switches by their formula (in_switch.hpp).
+// There is one event per transfer and per addition that ends; memory is O(ranks). A parameter
+// server runs in server_flows.hpp; sums in switches use their formula (in_switch.hpp).
 #include "coll/collective.hpp"
 #include "coll/evaluate/evaluation.hpp"
 
 namespace stepsim::coll {
 
-// Throws SimulationError naming the pair where a link is missing, and where measured steps give the
-// time (takes_measured_steps), which only max_plus knows. With transfer times `ranks.transfer_s` is
-// filled in. On a fabric `links` says what every link carried; without transfer times a ring whose
-// connections share no link is evaluated as disjoint_ring.hpp says.
+// Evaluates the collective; fills `ranks.transfer_s` if `with_transfer_times`, and `links` on a
+// fabric. Without transfer times, a ring whose connections share no link takes the shortcut of
+// disjoint_ring.hpp. Throws SimulationError if the link of a pair is missing (the text names the
+// pair), and if measured steps give the time (takes_measured_steps), which only max_plus supports.
 [[nodiscard]] Evaluation events(const Collective& collective, bool with_transfer_times = false);
 
 } // namespace stepsim::coll

@@ -1,6 +1,6 @@
 #pragma once
-// Collectives on a fabric (`Links::fabric`): the links that evaluators see beside it, and what the
-// fabric costs where a formula needs one alpha and one beta.
+// Collectives on a fabric (`Links::fabric`): the link costs besides the flows, and a summary of the
+// fabric for formulas that need one alpha and one beta.
 #include <algorithm>
 #include <cstdint>
 
@@ -9,8 +9,8 @@
 
 namespace stepsim::coll {
 
-// Ranks of one host talk over the inner link (two_level->intra, else all); what leaves a host costs
-// `all` beside its flow.
+// Link costs on a fabric. Ranks of one host communicate over the inner link (two_level->intra, else
+// all); a transfer that leaves a host costs `all` besides its flow.
 class FabricLinks {
 public:
   explicit FabricLinks(const Links& links)
@@ -23,18 +23,18 @@ public:
   [[nodiscard]] const LinkCost& inside() const { return inside_; }
 
 private:
-  const std::vector<net::NodeId>& hosts_; // of the fabric, which outlives this
+  const std::vector<net::NodeId>& hosts_; // hosts of the fabric, which must outlive the object
   LinkCost all_, inside_;
 };
 
-// Every stride-th of the ranks, `count` of them.
+// `count` ranks, `stride` apart.
 struct RankRow {
   std::uint32_t first = 0, stride = 1, count = 0;
 };
 
-// The largest latency and the smallest bandwidth on the ways between neighbours of a ring of these
-// ranks, undisturbed: alpha and beta for the block size of a pipeline (COL 7). Every block pays the
-// latency of its path. O(count) paths.
+// Returns the largest latency and the smallest bandwidth of the idle paths between neighbours in a
+// ring of these ranks: alpha and beta for the block size of a pipeline (COL 7), whose blocks each
+// take the latency of the path. O(count) paths.
 [[nodiscard]] LinkCost ring_cost(const Links& links, RankRow ranks);
 
 } // namespace stepsim::coll

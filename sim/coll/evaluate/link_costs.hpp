@@ -1,11 +1,11 @@
 #pragma once
-// The three kinds of link cost that evaluators are compiled for:
+// The three kinds of link cost for which evaluators are compiled:
 //   EqualLinks     every pair alike
-//   PairLinks      pairs listed one by one, others alike or missing
-//   TwoLevelLinks  ranks of one node over the inner link, others through the interfaces (NICs) of
-//                  their nodes; a listed pair has a link of its own beside them
-// `cost(src, dst)` throws SimulationError where there is no link; `shared(src, dst)` says whether
-// the transfer leaves its node through a shared interface.
+//   PairLinks      pairs listed one by one; all other pairs are alike or have no link
+//   TwoLevelLinks  ranks of one node use the inner link, other ranks the interfaces (NICs) of their
+//                  nodes; a listed pair has a separate link
+// `cost(src, dst)` throws SimulationError if there is no link; `shared(src, dst)` is whether the
+// transfer leaves its node through a shared interface.
 #include <cstdint>
 #include <variant>
 #include <vector>
@@ -26,7 +26,7 @@ class PairLinks {
 public:
   PairLinks(const Links& links, std::uint32_t ranks);
   [[nodiscard]] const LinkCost& cost(std::uint32_t src, std::uint32_t dst) const;
-  // Null if the pair is not listed.
+  // Returns the cost, or null if the pair is not listed.
   [[nodiscard]] const LinkCost* listed(std::uint32_t src, std::uint32_t dst) const;
 
 private:
@@ -43,8 +43,8 @@ public:
   [[nodiscard]] bool shared(std::uint32_t src, std::uint32_t dst) const {
     return node(src) != node(dst) && (!any_pairs_ || pairs_.listed(src, dst) == nullptr);
   }
-  // Times the cost per byte where flows share ports for good: `inner` inside a node, `nic` on an
-  // interface (see Phase).
+  // Returns the factor on the cost per byte if flows share ports for a whole phase: `inner` inside
+  // a node, `nic` on an interface (see Phase), 1 on a separate link.
   [[nodiscard]] std::uint32_t static_share(std::uint32_t src, std::uint32_t dst, std::uint32_t nic,
                                            std::uint32_t inner) const {
     return node(src) == node(dst) ? inner : shared(src, dst) ? nic : 1;
@@ -53,7 +53,8 @@ public:
   [[nodiscard]] std::uint32_t nodes() const { return nodes_.nodes(); }
   [[nodiscard]] std::uint32_t gpus_per_node() const { return levels_.gpus_per_node; }
   [[nodiscard]] std::uint32_t nics_per_node() const { return levels_.nics_per_node; }
-  // Ports of the interface of a rank, counted over all nodes; sending and receiving are two.
+  // Returns the send port of the rank's interface, numbered over all nodes; every interface has a
+  // send and a receive port.
   [[nodiscard]] std::uint32_t send_port(std::uint32_t rank) const {
     return 2 * (node(rank) * levels_.nics_per_node + nodes_.local(rank) % levels_.nics_per_node);
   }
@@ -73,7 +74,7 @@ private:
 using AnyLinks = std::variant<EqualLinks, PairLinks, TwoLevelLinks>;
 [[nodiscard]] AnyLinks make_links(const Links& links, std::uint32_t ranks);
 
-// Per-rank values with their defaults.
+// Values per rank, filled with their defaults if empty.
 [[nodiscard]] std::vector<double> entry_times(const Collective& collective);
 [[nodiscard]] std::vector<double> reduction_costs(const Collective& collective); // s per byte
 

@@ -1,7 +1,7 @@
 #pragma once
 // The evaluator of collectives without contention: one pass over the transfers of the schedule in
-// program order, with the times of all ranks as state. Every start is the maximum of three times
-// and every end a sum, hence the name (the (max, +) algebra); any entry times, any link costs.
+// program order, with the times of all ranks as state. Every start is a maximum of three times and
+// every end is a sum, hence the name, (max, +) algebra. Any entry times and link costs are allowed.
 // O(transfers) time, O(ranks) memory; rings run in vector loops (ring_pass.hpp).
 #include <cstdint>
 #include <vector>
@@ -11,24 +11,25 @@
 
 namespace stepsim::coll {
 
-// Throws SimulationError naming the pair where a link is missing, on a fabric, and for a parameter
-// server without max_plus_defined (server_flows.hpp). Where ranks share interfaces the time is an
-// estimate, never below what the interfaces carry at full rate.
+// Evaluates the collective. If ranks share interfaces the time is an estimate, but never shorter
+// than the interfaces need at full rate. Throws SimulationError if the link of a pair is missing
+// (the text names the pair), on a fabric, for a parameter server without max_plus_defined
+// (server_flows.hpp), and as make_schedule(), in_switch_evaluation() and measured_evaluation() do.
 [[nodiscard]] Evaluation max_plus(const Collective& collective, bool with_transfer_times = false);
 
-// One message of the schedule, for `--transfers` and the contribution tests.
+// One message of the schedule, for `--transfers` and tests.
 struct TransferRecord {
   std::int64_t step{};
   std::uint32_t src{};
   std::uint32_t dst{};
-  double offset{}; // first byte in the buffer; a range may wrap at the end of its partition
+  double offset{}; // first byte in the buffer; a range may wrap around in its partition
   double bytes{};
   bool reduce = false;
-  double start_s{}; // from time 0, from which entry times count
-  double end_s{};   // the ports are free; the data is there a delay later
+  double start_s{}; // from time 0, as entry times
+  double end_s{};   // the ports are free; the data arrives a delay later
 };
-// At most `limit` transfers in program order, timed by max_plus. Throws SimulationError on a
-// fabric, for a parameter server and for sums in switches, which have no list of transfers.
+// Returns at most `limit` transfers in program order, timed by max_plus. Throws SimulationError on
+// a fabric, and for a parameter server and sums in switches, which have no list of transfers.
 [[nodiscard]] std::vector<TransferRecord> list_transfers(const Collective& collective,
                                                          std::size_t limit);
 

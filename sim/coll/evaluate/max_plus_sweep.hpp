@@ -1,12 +1,11 @@
 #pragma once
 // The max-plus sweep (COL 3): all operations in program order, step by step. In a step every port
-// serves at most one operation, so all starts come from the state before the step:
+// has at most one operation, so every start follows from the state before the step:
 //     start = max(tx[from], rx[to], data), end = start + latency + bytes * per_byte
-// with the ports `from` of src and `to` of dst, which are free at `end`, `to` only after the
-// addition where additions are serial; the data is there a delay after `end`. Memory O(ports) and
-// one cell per block where the rule keeps a stream (see pipelined_rules.hpp).
-// `Observer::seen(Operation)` is called for every operation in program order; the sweep stops when
-// `Observer::done()`.
+// The ports `from` of src and `to` of dst are free at `end`; with serial additions `to` is free
+// only after the addition. The data arrives a delay after `end`. Memory is O(ports), and one cell
+// per block if the rule has a stream (pipelined_rules.hpp). `Observer::seen(Operation)` is called
+// for every operation in program order; the sweep stops when `Observer::done()`.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -26,10 +25,10 @@ struct Operation {
   double bytes{};
   bool reduce{};
   double start_s{};
-  double end_s{};       // send port of src is free
-  double port_free_s{}; // receive port of dst
+  double end_s{};       // the send port of src is free
+  double port_free_s{}; // the receive port of dst is free
   double addition_s{};  // how long dst adds
-  double ready_s{};     // data at dst, after the addition
+  double ready_s{};     // the data is at dst and added
 };
 
 // No observer: a ring phase may skip per-transfer bookkeeping.
@@ -40,9 +39,9 @@ struct NoObserver {
 };
 
 struct SweepState {                    // s
-  std::vector<double> tx, rx, reduced; // per port: free, free, its additions done
-  std::vector<double> ready;           // per set of data and rank
-  std::vector<double> finish;          // per rank
+  std::vector<double> tx, rx, reduced; // [port] free, free, additions done
+  std::vector<double> ready;           // [set of data and rank]
+  std::vector<double> finish;          // [rank]
   std::uint64_t messages = 0;
 };
 
@@ -79,8 +78,9 @@ private:
   };
   static constexpr std::size_t kNoCell = ~std::size_t{0};
 
-  // Ports of a rank are free when it enters; of ports that ranks share (Needs::entry) every
-  // transfer asks whether its own ranks have entered.
+  // Returns the times at which ports become free: when their rank enters, or 0 for ports that
+  // several ranks share. On shared ports (Needs::entry) every transfer waits until its own ranks
+  // have entered.
   [[nodiscard]] std::vector<double> port_entries(const Schedule& schedule) const {
     std::vector<double> entries;
     for (const Lane& lane : schedule.lanes) {
@@ -92,9 +92,9 @@ private:
     return entries;
   }
 
-  // Step by step: first all sends of the step are collected, then timed on the state before the
-  // step, then applied. Two loops, because a rank that sends and receives in one step must not see
-  // the other half of the step already done.
+  // Runs a phase step by step: all sends of a step are collected, then timed on the state before
+  // the step, then applied. Timing and applying are two loops, because a rank that sends and
+  // receives in one step must not see the other half of the step.
   template <class R> void run_phase(const Phase& phase, const R& rule) {
     if constexpr (!Observer::kWatches && std::same_as<R, RingPass>) {
       run_ring(phase, rule);
@@ -118,12 +118,12 @@ private:
     }
   }
 
-  // Where the data of a rank stands in `ready`.
+  // Returns the index in `ready` for the data of a rank.
   [[nodiscard]] std::size_t data_of(const Phase& phase, std::uint32_t rank) const {
     return std::size_t{phase.data} * enter_.size() + rank;
   }
 
-  // All sends of a step.
+  // Collects all sends of a step.
   template <class R> void collect(const Phase& phase, const R& rule, Index step) {
     pending_.clear();
     for (Index group = 0; group < phase.layout.groups; ++group) {
@@ -160,7 +160,7 @@ private:
     }
   }
 
-  // Sends per node that leave it in this step.
+  // Counts the sends per node that leave it in this step.
   void count_leaving(const Phase& phase) {
     if constexpr (std::same_as<Links, TwoLevelLinks>) {
       if (phase.nic_share == 0) {
@@ -187,9 +187,9 @@ private:
     return cost.per_byte_s;
   }
 
-  // The equations of the evaluator. With serial additions the receive port is held as long again as
-  // the addition takes; with overlapped ones only the reduction engine of a rank works in order
-  // behind the port.
+  // Applies the equations of the evaluator. With serial additions, the addition holds the receive
+  // port; with overlapped additions, it holds only the reduction engine behind the port, which
+  // works in order.
   void time(Pending& pending, const Phase& phase) {
     Operation& operation = pending.operation;
     const LinkCost& cost = links_.cost(operation.src, operation.dst);
@@ -245,9 +245,9 @@ private:
     observer_.seen(operation);
   }
 
-  // All groups of a ring pass: what leaves a node is the same in every step. Groups that begin
-  // alike, as the nodes of a cluster and the rings of several cards do, end alike: the pass is run
-  // once for all that stand in a row.
+  // Runs all groups of a ring pass, in which the same sends leave a node in every step. Groups with
+  // equal states, such as the nodes of a cluster or the rings of several interfaces, stay equal:
+  // consecutive equal groups are computed once.
   void run_ring(const Phase& phase, const RingPass& rule) {
     collect(phase, rule, 0);
     count_leaving(phase);
@@ -275,7 +275,7 @@ private:
     state_.messages += pending_.size() * (size - 1);
   }
 
-  // The ranks of one group before the pass.
+  // Returns the state of one group's ranks before the pass.
   [[nodiscard]] RingState ring_state(const Phase& phase, std::size_t begin,
                                      std::size_t size) const {
     RingState ring;
@@ -295,7 +295,7 @@ private:
     return ring;
   }
 
-  // A ring pass that has been run.
+  // The last ring pass, with its result.
   struct RunRing {
     bool reduce{};
     Partition partition;
@@ -308,8 +308,8 @@ private:
   std::vector<double> gamma_, enter_; // per rank
   const Schedule* schedule_ = nullptr;
   SweepState state_;
-  std::vector<double> own_;   // ready at the start of the phase
-  std::vector<double> cells_; // of streams
+  std::vector<double> own_;   // `ready` at the start of the phase
+  std::vector<double> cells_; // ready times of the blocks of streams
   std::vector<Pending> pending_;
   std::vector<std::uint32_t> leaving_;
   std::optional<RunRing> last_ring_;

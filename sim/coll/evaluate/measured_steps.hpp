@@ -1,17 +1,17 @@
 #pragma once
-// The time of a collective from measured times of single messages (CAL 8.3, 8.4), where traffic in
-// both directions is slower than in one. A message of n bytes costs its sender and its receiver by
-// what they do in the same step:
+// The time of a collective from measured times of single messages (CAL 8.3, 8.4), for links that
+// are slower in both directions at once than in one. The cost of a message of n bytes at its sender
+// and at its receiver depends on what that rank does in the step:
 //
-//   only send or only receive      t_one(n)   one way
-//   both, with one peer            t_ex(n)    all ranks exchange in pairs
-//   both, with two peers           t_sh(n)    all ranks send to the next
-//   answered                       + t_reply at the sender, which waits for an empty reply
-//   added at the receiver          + n gamma
+//   sends or receives only         t_one(n)   measured one way
+//   both, with one peer            t_ex(n)    measured while all ranks exchange in pairs
+//   both, with two peers           t_sh(n)    measured while all ranks send to the next
+//   gets a reply                   + t_reply  at a sender that waits for an empty reply
+//   adds the message               + n gamma  at the receiver
 //
-// A message ends when the slower of its two ends is done. Blocks of b bytes of `lp` follow each
-// other by tau = alpha_blk + b beta; among P ranks, with m = n/b, which is no whole number where
-// the last block is short:
+// A message ends when the slower of its two ranks has finished. The linear pipeline (`lp`) sends
+// blocks of b bytes at intervals of tau = alpha_blk + b beta. With P ranks and m = n/b, which is
+// not a whole number if the last block is short:
 //
 //   broadcast (P-1) t_one(b) + (m-1) tau,  reduce + (P-1) b gamma,
 //   allreduce P t_one(b) + (max(m, P) + m - 2) tau + (P-1) b gamma
@@ -28,22 +28,22 @@ namespace stepsim::coll {
 
 struct MeasuredSteps {
   std::vector<net::CurveSegment> one_way, exchange, shift; // t by bytes, at least one segment each
-  std::optional<double> reply_s; // a reply to messages of trees that spread data; empty: none
+  std::optional<double> reply_s; // an empty reply, in trees that spread data; empty: none
   double block_latency_s{};      // alpha_blk, of a follow-up block
   double per_byte_s{};           // beta
 };
 
-// The link of a profile that joins its ranks: of class network, else of class host where that has
-// both duplex factors, which the processes of one host give; null without one.
+// Returns the link of a profile that joins its ranks: the link of class network, else the link of
+// class host if it has both duplex factors, as between the processes of one host; else null.
 [[nodiscard]] const net::LinkClass* link_of_ranks(const net::NetworkProfile& profile);
 
-// The steps of that link: the profile's curves of probes (pingpong, and sendrecv by exchange and
-// shift); for a curve that it lacks a straight line by latency, time per byte and duplex factor of
-// the link. Empty without that link, or where the link lacks one of the duplex factors.
+// Returns the measured steps of link_of_ranks(): the profile's curves of probes (pingpong,
+// exchange, shift). A missing curve is replaced by a straight line from latency, time per byte and
+// duplex factor of the link. Empty without that link, or if it lacks a duplex factor.
 [[nodiscard]] std::optional<MeasuredSteps> measured_steps(const net::NetworkProfile& profile);
 
-// Whether `links.measured` gives the time: on one level without single links or a fabric, for
-// algorithms in which a rank sends one message per step, and for `lp`.
+// Whether `links.measured` gives the time: links are all alike on one level (no fabric, no single
+// links), and the algorithm sends one message per rank and step or is `lp`.
 [[nodiscard]] bool takes_measured_steps(const Collective& collective);
 
 struct StepMessage {
@@ -53,21 +53,23 @@ struct StepMessage {
   double added_s{};      // how long the receiver adds after the step
   bool answered = false; // the sender waits for a reply
 };
-// Whether the receiver of a message replies to it where MeasuredSteps has a reply: in trees that
-// spread data, so that a round means delivery.
+// Whether the receiver replies to a message, if MeasuredSteps has a reply: in trees that spread
+// data, so that a finished round means delivery.
 [[nodiscard]] bool is_answered(const Collective& collective, std::int64_t step, bool added);
 
-// When each rank has finished, from the times at which the ranks enter (`ready`, one per rank).
-// Messages in program order; those of one step follow each other. Throws SimulationError for a rank
-// that sends or receives twice in a step.
+// Returns when each rank has finished. `ready` has the entry time of every rank. `messages` are in
+// program order, with the messages of a step together. Throws SimulationError if a rank sends or
+// receives twice in a step.
 [[nodiscard]] RankTimes step_times(std::span<const StepMessage> messages,
                                    const MeasuredSteps& steps, std::vector<double> ready);
 
-// Needs takes_measured_steps (asserted). `lp` takes the formulas above, from the last entry on and
-// with the slowest rank's gamma; everything else step_times, with the errors of that.
+// Evaluates a collective for which takes_measured_steps() is true (asserted). `lp` uses the
+// formulas above, from the last entry on and with gamma of the slowest rank; other algorithms use
+// step_times() and throw as it does.
 [[nodiscard]] Evaluation measured_evaluation(const Collective& collective);
 
-// Seconds by the formulas of `lp` above, in blocks of `block` bytes; `gamma` in s per byte.
+// Returns the seconds of `lp` by the formulas above, in blocks of `block` bytes; `gamma` in s per
+// byte.
 [[nodiscard]] double measured_pipeline(Op op, double ranks, double bytes, double block,
                                        double gamma, const MeasuredSteps& steps);
 

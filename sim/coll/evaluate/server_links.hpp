@@ -1,9 +1,10 @@
 #pragma once
-// Links and ports of a parameter server's flows. Hosts are the ranks, then the dedicated servers.
-//   EqualLinks    every host has a port each way
-//   ServerNodes   two levels: the ranks of a node share its interfaces towards other nodes and have
-//                 a port each inside; dedicated servers are on machines of their own
-//   FabricLinks   the fabric knows the way; ports count for nothing
+// Links and ports of the flows of a parameter server. Hosts are the ranks, then the dedicated
+// servers.
+//   EqualLinks    every host has a port per direction
+//   ServerNodes   two levels: the ranks of a node share its interfaces towards other nodes, and
+//                 each has a port per direction inside; a dedicated server is a separate machine
+//   FabricLinks   the fabric routes the flows; ports are not used
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -44,7 +45,8 @@ public:
     }
     return {outer_port(src), outer_port(dst) + 1};
   }
-  // Bytes per second of every port: interfaces, ranks inside their nodes, dedicated servers.
+  // Returns the bytes per second of every port: interfaces, ranks inside their nodes, dedicated
+  // servers.
   [[nodiscard]] std::vector<double> capacities() const {
     const double outer = 1 / levels_.between_nodes().per_byte_s;
     std::vector<double> result(levels_.ports() + 2 * hosts_, outer);

@@ -1,6 +1,6 @@
 #pragma once
-// How many bytes and messages a collective puts on the wire, whatever the links cost. Counted from
-// the schedule, so that the short parts of a message that does not divide are in.
+// Counts the bytes and messages of a collective on the wire, which do not depend on link costs. The
+// schedule is counted, so that unequal parts are exact.
 #include <cstdint>
 #include <vector>
 
@@ -15,15 +15,16 @@ struct Traffic { // bytes that ranks send
   std::int64_t steps{}; // rounds on the critical path
   std::uint64_t messages{};
 };
-// Of dedicated parameter servers only `total` and `messages` count what the servers send.
+// Returns the traffic of the ranks. The sends of dedicated parameter servers are counted in `total`
+// and `messages` only.
 [[nodiscard]] Traffic traffic(const Collective& collective);
 
 struct RankTraffic {
   double bytes{};
   std::uint64_t messages{};
 };
-// What every rank sends, [P]. Throws SimulationError for parameter_server and for sums in switches,
-// which have no schedule.
+// Returns what every rank sends, [P]. Throws SimulationError for parameter_server and for sums in
+// switches, which have no schedule.
 [[nodiscard]] std::vector<RankTraffic> traffic_by_rank(const Collective& collective);
 
 } // namespace stepsim::coll

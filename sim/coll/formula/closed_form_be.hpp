@@ -1,20 +1,22 @@
 #pragma once
-// Times of bidirectional exchange (COL 5.2), Rabenseifner's algorithm: recursive halving, then
-// doubling. q = 2^K ranks exchange; F = 1 if P - q others fold their vector into a partner's.
+// Times of bidirectional exchange (be, COL 5.2), Rabenseifner's algorithm: recursive halving, then
+// doubling. q = 2^K ranks exchange; F = 1 if the other P - q ranks fold their vectors into a
+// partner's, else 0.
 //     allreduce   (2K + 2F) alpha + (q-1)/q n (2 beta + gamma) + F n (2 beta + gamma)
 
 #include "coll/formula/closed_form.hpp"
 
 namespace stepsim::coll {
 
-// (ceil(log2 P) + P-1) alpha + 2 (P-1)/P n beta. Empty with a delay, unless P is a power of two.
+// (ceil(log2 P) + P-1) alpha + 2 (P-1)/P n beta. Empty if links have a delay and P is not a power
+// of two.
 [[nodiscard]] std::optional<ClosedForm> be_broadcast(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> be_reduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> be_allreduce(const Collective& collective);
-// Bruck's where P is no power of two, which needs no fold.
+// If P is not a power of two, the form of Bruck's algorithm, which needs no fold.
 [[nodiscard]] std::optional<ClosedForm> be_reduce_scatter(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> be_allgather(const Collective& collective);
-// Reduce and allreduce as printed, without the fold.
+// The forms of reduce and allreduce as printed, without the fold.
 [[nodiscard]] std::optional<ClosedForm> be_paper(const Collective& collective);
 
 } // namespace stepsim::coll

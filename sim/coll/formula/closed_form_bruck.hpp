@@ -2,7 +2,7 @@
 // Times of Bruck's algorithm (COL 5.3): L = ceil(log2 P) blocking rounds for any P.
 //     reduce_scatter   L alpha + (P-1)/P n (beta + gamma)
 //     allgather        L alpha + (P-1)/P n beta
-//     allreduce        both
+//     allreduce        the sum of both
 
 #include "coll/formula/closed_form.hpp"
 
@@ -11,7 +11,8 @@ namespace stepsim::coll {
 [[nodiscard]] std::optional<ClosedForm> bruck_allreduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> bruck_reduce_scatter(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> bruck_allgather(const Collective& collective);
-// Also that of be. Empty for unequal sizes, where the last round depends on who holds what.
+// Also used by be (bidirectional exchange). Empty for unequal sizes, because the last round then
+// depends on which rank holds which data.
 [[nodiscard]] std::optional<ClosedForm> bruck_allgatherv(const Collective& collective);
 
 } // namespace stepsim::coll

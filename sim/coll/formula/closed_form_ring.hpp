@@ -1,7 +1,7 @@
 #pragma once
 // Times of rings (COL 5.4): P-1 rounds of n/P for reduce-scatter and for all-gather.
 //     allreduce    2 (P-1) alpha + (P-1)/P n (2 beta + gamma)
-//     allgatherv   (P-1) (alpha + s beta), s the largest part: it makes P-1 hops (COL 5.8)
+//     allgatherv   (P-1) (alpha + s beta), s the largest part, which makes P-1 hops (COL 5.8)
 
 #include <optional>
 
@@ -14,9 +14,9 @@ namespace stepsim::coll {
 [[nodiscard]] std::optional<ClosedForm> ring_allgather(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> ring_allgatherv(const Collective& collective);
 
-// Seconds of a ring in whole elements, as max_plus has them (to 1e-12), in O(1): where P does not
-// divide n, the longest part makes every hop, and no rank ever waits for more than one such hop.
-// Empty where ranks or links differ, and for other algorithms, operations and cost forms.
+// Returns the seconds of a ring in whole elements in O(1), equal to max_plus within 1e-12. If P
+// does not divide n, the longest part makes every hop, and no rank ever waits for more than one
+// such hop. Empty if ranks or links differ, and for other algorithms, operations and cost forms.
 [[nodiscard]] std::optional<double> ring_seconds_of_longest_part(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -1,12 +1,12 @@
 #pragma once
-// The lower bound of a collective on a fabric (derived from COL 6 with hosts for ranks).
+// The lower bound of a collective on a fabric (derived from COL 6, with hosts in place of ranks).
 #include "coll/formula/lower_bound.hpp"
 
 namespace stepsim::coll {
 
-// Hosts exchange what their ranks must, at the rate of their own cables. Uplinks of switches are
-// not looked at, so that an oversubscribed fabric stays above the bound by its oversubscription.
-// Needs `links.fabric`.
+// Returns the bound: hosts exchange what their ranks must exchange, at the rate of their own
+// cables. The bound ignores the uplinks of switches, so an oversubscribed fabric stays above it by
+// its oversubscription. Needs `links.fabric`.
 [[nodiscard]] LowerBound fabric_bound(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -1,9 +1,9 @@
 #pragma once
-// What no algorithm can beat: an operation on these links takes at least the largest of three
-// times, each of which is counted without the others. Ranks that are all alike, or have links of
-// their own, by COL 6; nodes of several ranks with network cards by CLU 4, for which latency counts
-// between nodes only; hosts of a fabric by fabric_bound.hpp. A parameter server and sums in
-// switches move other bytes than ranks among themselves and have bounds of their own.
+// Lower bound of an operation on given links, for every algorithm: the largest of three times, each
+// computed without the other two. Ranks that are all alike, or have single links, use COL 6. Nodes
+// of several ranks with network cards use CLU 4, with latency between nodes only. Hosts of a fabric
+// use fabric_bound.hpp. A parameter server and sums in switches have bounds of their own, because
+// they move other bytes than ranks that send to each other.
 #include <cstdint>
 
 #include "coll/collective.hpp"
@@ -12,24 +12,25 @@
 namespace stepsim::coll {
 
 struct LowerBound {
-  // Messages that must follow one another: ceil(log2 P) of them without delays, one for an
+  // Messages that must follow one another: ceil(log2 P) if links have no delay; one for an
   // alltoall.
   double latency_s{};
-  double bandwidth_s{}; // bytes that must leave or reach the busiest rank, or all ranks together
+  double bandwidth_s{}; // bytes that the busiest rank, or all ranks, must send or receive
   double reduction_s{}; // additions, spread over all ranks
-  // What these bytes pass: network cards, or the ports of ranks inside a node.
+  // The ports that set bandwidth_s: network cards, or the ports of ranks inside a node.
   library::BoundKind bandwidth_kind = library::BoundKind::nic;
   [[nodiscard]] double seconds() const;
-  [[nodiscard]] library::BoundKind kind() const; // the term that is the largest
+  [[nodiscard]] library::BoundKind kind() const; // kind of the largest term
 };
-// The operation in the words of the library, which has no allgatherv: that is an allgather.
+// Returns the operation as the library names it; allgatherv, which the library lacks, is an
+// allgather.
 [[nodiscard]] library::Operation operation_of(Op op);
-// All 0 for one rank or nothing to send. Entry times do not count: the bound is one of duration.
+// Returns the bound of the duration, without entry times. All 0 for one rank or nothing to send.
 [[nodiscard]] LowerBound lower_bound(const Collective& collective);
 
-// Least time in which what one rank knows can reach `ranks` ranks, or the other way round, with
-// messages that hold their ports for `latency_s` and are there `startup_s` >= latency_s after their
-// start: ceil(log2 ranks) latencies if both are equal.
+// Returns the least time in which data of one rank can reach `ranks` ranks, or data of all can
+// reach one. Messages hold their ports for `latency_s` and arrive `startup_s` >= latency_s after
+// their start. With startup_s = latency_s it is ceil(log2 ranks) latencies.
 [[nodiscard]] double spread_seconds(std::uint32_t ranks, double latency_s, double startup_s);
 
 } // namespace stepsim::coll

@@ -1,5 +1,5 @@
 #pragma once
-// The symbols in which the formulas of COL 5 are written, as numbers of one collective.
+// The symbols of the formulas of COL 5, as numbers for one collective.
 #include <cstdint>
 
 #include "coll/collective.hpp"
@@ -14,14 +14,14 @@ struct Symbols {
   double F{};         // 1 if P is not a power of two, else 0
   double f{};         // (P-1)/P
   double fq{};        // (q-1)/q, q = 2^K
-  double alpha{};     // s per message that waits for the one before: latency and delay
-  double alpha_blk{}; // s per follow-up block
-  double delay{};     // s of alpha that hold no port; 0 in the printed cost forms
+  double alpha{};     // s per message that waits for the previous one: latency + delay
+  double alpha_blk{}; // s per later block
+  double delay{};     // s of alpha during which no port is held; 0 for printed cost forms
   double beta{};      // s per byte
   double gamma{};     // s per byte added
-  bool serial{};      // reduction_mode
+  bool serial{};      // additions hold the receive port (ReductionMode::serial)
 };
-// Needs `homogeneous()` (asserted): one alpha, beta and gamma for all.
+// Returns the symbols. Needs `homogeneous()` (asserted): all ranks have one alpha, beta and gamma.
 [[nodiscard]] Symbols symbols(const Collective& collective);
 
 // Both are 0 for 0 and 1 ranks.

@@ -1,17 +1,18 @@
 #pragma once
 // One iteration of sparsified SGD with error feedback on all ranks (SPA 7):
 //
-//   acc_p = gradient_p + residual_p            what rank p owes
-//   S_p = top k of acc_p                       sent
-//   update = result / P                        result of the exchange of all S_p
+//   acc_p = gradient_p + residual_p            what rank p still has to send
+//   S_p = top k of acc_p                       what it sends
+//   update = result / P                        `result` of the exchange of all S_p
 //   residual_p = acc_p without the entries of S_p that were included in the result
 //
-// "Included" is up to the mask (gtopk_tree and gtopk_butterfly only; the others agree):
-//   final      the index is in the result. Leaks: an entry that was cut on the way, while its index
-//              enters the result from other ranks, is neither applied nor returned.
+// The mask decides which entries were "included". It matters for gtopk_tree and gtopk_butterfly
+// only:
+//   final      the index is in the result. Some entries are lost: an entry that was cut on the way,
+//              while its index enters the result from other ranks, is neither applied nor returned.
 //   per_round  the entry was in the merged list of every merge that it took part in. Then
 //              sum_p acc_p = result + sum_p residual_p at every index.
-// Both are worked out from the same acc; the chosen one is what the next iteration starts from.
+// Both outcomes are computed from the same acc; the next iteration starts from the chosen one.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -52,8 +53,8 @@ struct FeedbackStep {
   }
 };
 
-// One gradient and one residual per rank, at least one rank (asserted). Throws SimulationError
-// where a sum leaves the range of double.
+// Runs one iteration with one gradient and one residual per rank, at least one rank (asserted).
+// Throws SimulationError if a sum exceeds the range of double.
 [[nodiscard]] FeedbackStep error_feedback_step(std::span<const SparseVector> gradients,
                                                std::span<const SparseVector> residuals,
                                                SparseMethod method, std::uint32_t k,

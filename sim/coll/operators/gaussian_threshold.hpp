@@ -1,6 +1,6 @@
 #pragma once
-// The threshold of Gaussian-k: of values with a normal distribution, the share `density` has a
-// magnitude above z standard deviations from the mean (SPA 8.3, 11).
+// The threshold of Gaussian-k: a fraction `density` of normally distributed values is more than z
+// standard deviations away from the mean (SPA 8.3, 11).
 //
 //     erfc(z / sqrt 2) = density          density 0.001: z = 3.2905, the two-sided quantile
 //
@@ -8,7 +8,7 @@
 
 namespace stepsim::coll {
 
-// z >= 0 for a density in (0, 1]. Source: SPA 13, decision 14 (the published code).
+// Returns z >= 0 for a density in (0, 1]. Source: SPA 13, decision 14 (the published code).
 [[nodiscard]] double gaussian_threshold(double density);
 
 } // namespace stepsim::coll

@@ -1,16 +1,16 @@
 #pragma once
-// What a sparse exchange computes (not what it costs): every rank gives its selection, all get one
-// list (SPA 4, 6, 7).
+// Computes the result of a sparse exchange, not its cost: every rank gives its selection, and all
+// ranks get one list (SPA 4, 6, 7).
 //
 //   topk             the sum of all selections
 //   gtopk_tree       T_k along a binomial tree to rank 0: in round j rank r, a multiple of 2^(j+1),
-//                    merges the list of r + 2^j, where that rank exists
-//   gtopk_butterfly  in round i rank r merges the list of r XOR 2^i; ranks beyond the largest power
-//                    of two P2 <= P first hand theirs to rank - P2 (round 0) and get the result
-//                    back
+//                    merges the list of r + 2^j, if that rank exists
+//   gtopk_butterfly  in round i rank r merges the list of r XOR 2^i; each rank beyond the largest
+//                    power of two P2 <= P first gives its list to rank - P2 (round 0) and gets the
+//                    result at the end
 //   gtopk_exact      the top k of the sum of all selections
 //
-// T_k adds two lists and keeps the k largest entries (sparse_vector.hpp). It is not associative:
+// T_k adds two lists and keeps the k largest entries (sparse_vector.hpp). It is not associative, so
 // the result depends on the rounds, which always run in rank order.
 #include <cstdint>
 #include <span>
@@ -28,7 +28,7 @@ inline constexpr auto kSparseMethods =
                                {SparseMethod::gtopk_butterfly, "gtopk_butterfly"},
                                {SparseMethod::gtopk_exact, "gtopk_exact"}});
 
-// `rank` merges its own list with the one of `from`; `result` is what it holds then.
+// `rank` merges the list of `from` into its own; `result` is the merged list.
 struct Merge {
   std::uint32_t rank{};
   std::uint32_t from{};
@@ -37,16 +37,17 @@ struct Merge {
 
 struct GlobalTopK {
   SparseVector result;
-  // In order, by ascending rank within a round; in a butterfly an exchange is two merges, one per
-  // rank. Empty for topk, gtopk_exact and one rank.
+  // [round] merges by ascending rank; an exchange in a butterfly is two merges, one per rank. Empty
+  // for topk, gtopk_exact and one rank.
   std::vector<std::vector<Merge>> rounds;
-  // [rank][entry of its selection]: the index was in the merged list of every merge whose operands
-  // contain this rank's contribution. topk: all; gtopk_exact: the index is in the result.
+  // [rank][entry of its selection] whether the index was in the merged list of every merge that
+  // contained this rank's contribution. topk: always true; gtopk_exact: whether the index is in the
+  // result.
   std::vector<std::vector<bool>> survived;
 };
 
-// `selected`: one list per rank, at least one, each of at most k entries (asserted). Throws
-// SimulationError where a sum leaves the range of double.
+// Computes the exchange. `selected` has one list per rank, at least one, each of at most k entries
+// (asserted). Throws SimulationError if a sum exceeds the range of double.
 [[nodiscard]] GlobalTopK gtopk(SparseMethod method, std::span<const SparseVector> selected,
                                std::uint32_t k);
 

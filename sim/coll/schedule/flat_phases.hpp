@@ -1,9 +1,9 @@
 #pragma once
-// What the flat algorithms (COL 5.1 to 5.8) are made of: `FlatPhases` appends one phase after the
-// other to a list. An algorithm is a function that appends its phases for an operation and returns
-// false for operations that it does not have.
+// Building blocks of the flat algorithms (COL 5.1 to 5.8): `FlatPhases` appends one phase after the
+// other to a list. An algorithm is a function that appends its phases for an operation, and returns
+// false for operations that it does not offer.
 //
-//     bool ring_phases(FlatPhases& phases, Op op) {   // of an all-reduce
+//     bool ring_phases(FlatPhases& phases, Op op) {   // an all-reduce
 //       phases.pass(true);                            // reduce-scatter around the ring
 //       phases.pass(false);                           // all-gather
 //       return true;
@@ -17,20 +17,20 @@
 
 namespace stepsim::coll {
 
-// Where the phases of one algorithm go: over these groups of ranks, behind the phases there already
-// are. Two-level algorithms are made of flat ones, one list per level.
+// The list that the phases of one algorithm are appended to, and its groups of ranks. Two-level
+// algorithms consist of flat ones, with one list per level.
 struct PhaseList {
   std::vector<Phase>& phases; // appended to
   Layout layout;
   const Options& options;
-  double bytes = 0;                  // of the range of one group
-  double block_bytes = 0;            // of the pipelined algorithms
-  std::optional<Partition> split{};  // in one part per rank; equal parts of `bytes` if empty
-  std::optional<Partition> held{};   // growing messages, by contributions
+  double bytes = 0;                  // range of one group
+  double block_bytes = 0;            // for pipelined algorithms
+  std::optional<Partition> split{};  // one part per rank; empty: equal parts of `bytes`
+  std::optional<Partition> held{};   // sizes of growing messages, by number of contributions
   double offset = 0;                 // as in Phase
   double group_bytes = 0;            // as in Phase
   std::uint32_t nic_share = 0;       // as in Phase
-  std::optional<Index> first_step{}; // of the next phase; after the last one if empty
+  std::optional<Index> first_step{}; // step of the next phase; empty: after the last phase
 };
 
 class FlatPhases {
@@ -49,7 +49,7 @@ public:
     list_.first_step = phase.first_step + phase.steps();
     list_.phases.push_back(std::move(phase));
   }
-  // The splits that phases use: everything as one part, one part per contribution of a growing
+  // Partitions that phases use: everything as one part, one part per contribution of a growing
   // message, `count` parts, or the blocks of two sections.
   [[nodiscard]] Partition whole() const {
     return Partition::equal(list_.split ? list_.split->total() : list_.bytes, 1, list_.options);
@@ -63,8 +63,8 @@ public:
     return Partition::blocks({first, second}, list_.block_bytes);
   }
 
-  // The phases that several algorithms share, over all ranks of the group, or over its largest
-  // power of two.
+  // Phases that several algorithms share, over all ranks of the group or over its largest power of
+  // two.
   void tree(Direction direction) {
     const TreeShape shape = list_.options.tree;
     if (shape == TreeShape::flat) {
@@ -88,7 +88,7 @@ public:
 
   [[nodiscard]] const PhaseList& list() const { return list_; }
   [[nodiscard]] Index size() const { return size_; }
-  [[nodiscard]] Index core() const { return core_; } // largest power of two
+  [[nodiscard]] Index core() const { return core_; } // largest power of two <= size()
 
 private:
   PhaseList& list_;
@@ -97,7 +97,7 @@ private:
 };
 
 // Appends the phases of a flat algorithm, whose row in the table names the function. Throws
-// SimulationError if the operation does not have it.
+// SimulationError if the algorithm does not offer the operation.
 void add_flat_phases(PhaseList& list, Op op, AlgorithmId algorithm);
 
 // One function per algorithm; the table of algorithms lists them.

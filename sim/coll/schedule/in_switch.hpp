@@ -1,12 +1,15 @@
 #pragma once
-// Reduction inside switches (CLU 5): nvls, in the switch of one node; nvls_tree, there and by a
-// double tree across nodes; collnet (SHARP), in the switches of the network, with rings inside the
-// nodes. Ranks send no messages to each other that a schedule could list: a switch works for all
-// ranks at once, begins when the last of them has entered, and all have the result at the same
-// time. So max_plus and events give the formula of the algorithm after the last entry; closed_form
-// does where ranks and links count as alike (uniform_cost).
+// Reduction inside switches (CLU 5):
+//   nvls        in the switch of one node
+//   nvls_tree   in the switch of every node, and along a double tree across nodes
+//   collnet     (SHARP) in the switches of the network, with rings inside the nodes
+// A schedule could not list these transfers: a switch works for all ranks at once, begins when the
+// last rank has entered, and all ranks have the result at the same time. Therefore max_plus and
+// events return the formula of the algorithm after the last entry, and so does closed_form if ranks
+// and links are alike (uniform_cost).
 //
-// G GPUs a node, N nodes, n bytes; lambda and 1/r of NvlsCost, alpha_e latency between nodes.
+// Symbols: G GPUs per node, N nodes, n bytes; lambda and 1/r are startup_s and per_byte_s of
+// NvlsCost, alpha_e is the latency between nodes.
 #include <optional>
 #include <string>
 
@@ -17,7 +20,7 @@
 
 namespace stepsim::coll {
 
-// What collnet does with an intra_algorithm, in words.
+// Describes the effect of intra_algorithm on collnet, for messages.
 inline constexpr std::string_view kCollnetInside =
     "collnet, which sums in rings inside nodes unless it is nvls";
 
@@ -25,26 +28,29 @@ inline constexpr AlgorithmId kNvls{132};
 inline constexpr AlgorithmId kNvlsTree{133};
 inline constexpr AlgorithmId kCollnet{134};
 
-// What the cluster lacks for the algorithm, as a sentence; empty where it runs.
+// Returns what the cluster lacks for the algorithm, as a sentence; empty if the algorithm can run.
 [[nodiscard]] std::optional<std::string> in_switch_problem(const Collective& collective);
 
-// lambda + n (1 + 1/G)/r of an all-reduce, lambda + n (G-1)/G / r of one half (CLU 5.1, 6.2).
+// lambda + n (1 + 1/G)/r for an all-reduce, lambda + n (G-1)/G / r for a reduce_scatter or
+// allgather (CLU 5.1, 6.2).
 [[nodiscard]] std::optional<ClosedForm> nvls_allreduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> nvls_half(const Collective& collective);
-// lambda + 2 floor(log2 N) alpha_e + n / rate, the rate of library/in_network.hpp (CLU 5.2).
+// lambda + 2 floor(log2 N) alpha_e + n / rate, with the rate of library/in_network.hpp (CLU 5.2).
 [[nodiscard]] std::optional<ClosedForm> nvls_tree_allreduce(const Collective& collective);
-// Ring, sum in the network, ring, in chunks; or NVLS in the place of the rings (CLU 5.3).
+// Ring, sum in the network, ring, in chunks; or NVLS in place of the rings (CLU 5.3).
 [[nodiscard]] std::optional<ClosedForm> collnet_allreduce(const Collective& collective);
-// Seconds of collnet in so many chunks (library/in_network.hpp).
+// Returns the seconds of collnet with `chunks` chunks (library/in_network.hpp).
 [[nodiscard]] double collnet_seconds(const Collective& collective, std::uint32_t chunks);
 
-// One operation from the last entry on, with transfer times if asked. This and the forms above
-// throw SimulationError where NVLS is needed and the node's switch does not add.
+// Evaluates one operation from the last entry on, and fills transfer times if requested. Like the
+// forms above, it throws SimulationError if NVLS is needed but the node's switch does not add.
 [[nodiscard]] Evaluation in_switch_evaluation(const Collective& collective,
                                               bool with_transfer_times);
-// What ranks send to switches and to each other.
+// Returns what ranks send to switches and to each other.
 [[nodiscard]] Traffic in_switch_traffic(const Collective& collective);
-// In-network row of CLU 4: n over the rate that a GPU reaches, and over the cards of a node.
+// Returns the in-network bound of CLU 4: n (for half an all-reduce (P-1)/P n) over the rate of a
+// GPU in its node and its share of the cards, and n over all cards of a node. Throws like the forms
+// above.
 [[nodiscard]] LowerBound in_switch_bound(const Collective& collective);
 
 } // namespace stepsim::coll

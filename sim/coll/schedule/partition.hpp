@@ -1,10 +1,11 @@
 #pragma once
-// How a byte range is split into numbered parts (COL 2.5). No byte is dropped.
-//   equal    k parts; integer: whole elements, the first R = elements mod k parts one longer; real:
-//            exactly n / k
+// Splits a byte range into numbered parts (COL 2.5). No byte is dropped.
+//   equal    k parts; integer: whole elements, the first R = elements mod k parts one element
+//   longer;
+//            real: exactly n / k bytes
 //   sizes    given bytes per part (allgatherv)
 //   blocks   one or two sections, each in blocks of b bytes with its own short last block; the
-//            blocks of the second section follow those of the first
+//            blocks of the second section follow the blocks of the first
 // A range of parts may wrap around at the last part (not with blocks).
 #include <algorithm>
 #include <array>
@@ -25,13 +26,13 @@ public:
 
   [[nodiscard]] Index parts() const { return parts_; }
   [[nodiscard]] double total() const { return total_; }
-  // Blocks of a section.
+  // Returns the number of blocks of a section.
   [[nodiscard]] Index blocks_of(std::size_t section) const { return section_blocks_[section]; }
   [[nodiscard]] double begin(Index part) const; // first byte, counted from the range's start
   [[nodiscard]] double bytes(Index first, Index count) const {
     return kind_ == Kind::equal ? equal_bytes(first, count) : other_bytes(first, count);
   }
-  // All parts (of `equal`) have the same size.
+  // Whether the partition is `equal` and all parts have the same size.
   [[nodiscard]] bool uniform() const { return kind_ == Kind::equal && large_parts_ == 0; }
 
 private:
@@ -49,10 +50,10 @@ private:
   Kind kind_ = Kind::equal;
   Index parts_ = 1;
   double total_{};
-  double small_bytes_{};      // equal: a small part; blocks: a block
-  double extra_bytes_{};      // how much longer large parts are: one element
-  Index large_parts_{};       // R
-  std::vector<double> begin_; // sizes: [parts + 1]
+  double small_bytes_{};      // equal: bytes of a small part; blocks: bytes of a block
+  double extra_bytes_{};      // difference between large and small parts: one element
+  Index large_parts_{};       // R: number of large parts
+  std::vector<double> begin_; // sizes: [parts + 1] first byte
   std::array<double, 2> section_bytes_{};
   std::array<Index, 2> section_blocks_{};
 };

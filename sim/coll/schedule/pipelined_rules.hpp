@@ -1,16 +1,16 @@
 #pragma once
-// The phases that send streams of blocks (COL 5.6, 5.7). Steps are slots in which every port serves
-// at most one block; the slots of a port rise in program order.
-//   Chain       lp broadcast and reduce: block i goes h -> h+1 in slot i + h
+// Rules of phases that send streams of blocks (COL 5.6, 5.7). Steps are slots in which every port
+// serves at most one block; the slots of a port ascend in program order.
+//   Chain       linear pipeline (lp), broadcast and reduce: block i goes h -> h+1 in slot i + h
 //   ChainRing   lp allreduce: reduce blocks as Chain, block i returns P-1 -> 0 in slot P-1+i and is
 //               broadcast h -> h+1 in slot max(m, P) + i + h
 //   TreePair    double binary tree: block i of an edge in slot 2 i + offset, first all reduce
 //               slots, then all broadcast slots
 //
-// Streams: the return of a block must not wait for the newest one, so these rules name what a send
-// needs. A stream is kept whole (one cell per block) where its reader may lag many slots behind its
-// writer (the head of the ring, the roots of the trees), else only its last block is.
-// Memory O(P + m).
+// A returning block must not wait for the newest block, so these rules name the block of a stream
+// that a send needs. A stream keeps one cell per block if its reader may lag many slots behind its
+// writer (the head of the ring, the roots of the trees), else only the last block. Memory O(P + m)
+// for m blocks.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -42,7 +42,7 @@ struct Chain {
 struct ChainRing {
   Index size{};
   Index blocks{};
-  bool last_hop{}; // also P-2 -> P-1, which has the sum already
+  bool last_hop{}; // the sum also goes P-2 -> P-1, which has it already
   [[nodiscard]] Index steps() const {
     if (blocks == 0) {
       return 0;
@@ -53,7 +53,8 @@ struct ChainRing {
   [[nodiscard]] Index streams() const { return 1; } // the returned blocks at rank 0
   [[nodiscard]] Index cells() const { return blocks; }
   [[nodiscard]] Index cell(Index /*stream*/, Index block) const { return block; }
-  // Hops of a block on its second way: without the last one, the tail has the sum already.
+  // Returns the hops of a block in the broadcast; the last hop may be skipped, because the tail has
+  // the sum.
   [[nodiscard]] Index last_hops() const { return last_hop ? size - 1 : size - 2; }
 
   [[nodiscard]] Send send(Index step, Index rank) const {
@@ -99,12 +100,12 @@ private:
 
 class TreePair {
 public:
-  // blocks[t] = blocks of tree t.
+  // blocks[t] is the number of blocks of tree t.
   TreePair(Index size, std::array<Index, 2> blocks);
 
   [[nodiscard]] Index steps() const { return reduce_steps_ + broadcast_steps_; }
-  // Blocks of tree 0 or 1, and how many of its edges meet a rank: each is used up and down, one of
-  // the two ways by this rank.
+  // Returns the blocks of tree 0 or 1, and the number of its edges at a rank. Every edge is used in
+  // both directions; the rank sends in one of them.
   [[nodiscard]] Index blocks(Index tree) const { return blocks_[static_cast<std::size_t>(tree)]; }
   [[nodiscard]] Index edges(Index tree, Index rank) const;
   [[nodiscard]] Index streams() const { return 4 * size_; }
@@ -114,22 +115,22 @@ public:
   [[nodiscard]] Receive receive(Index step, Index rank) const;
 
 private:
-  // An edge as one of its two ranks sees it.
+  // An edge, seen from one of its two ranks.
   struct Port {
     Index peer = kNobody;
     Index tree{};
     Index reduce_offset{};
     Index broadcast_offset{};
-    bool completes = false; // towards the parent: the last child to bring a block
+    bool completes = false; // to the parent: this is the last child to send a block
   };
-  // Edges at a rank, by parity of their slots.
+  // The edges of a rank, by parity of their slots.
   struct Ports {
     std::array<Port, 2> up;   // to its parents
     std::array<Port, 2> down; // to its children
   };
   [[nodiscard]] Index reduced(Index tree, Index rank) const { return tree * size_ + rank; }
   [[nodiscard]] Index broadcast(Index tree, Index rank) const { return (2 + tree) * size_ + rank; }
-  // Block that the edge carries in that slot of its half, or -1.
+  // Returns the block that the edge carries in this slot of its half, or -1.
   [[nodiscard]] Index block_in(const Port& port, Index slot, Index offset) const;
 
   Index size_;

@@ -1,13 +1,13 @@
 #pragma once
-// ring_rails (CLU 3.1, 3.5): K rings over all ranks, one per network card of a node, each with n/K
-// bytes; K = 1 on a single node. Ring k visits the nodes in order. In every node it starts at local
-// index k G/K and goes upwards modulo G; it leaves and enters every node by card k. Example with
-// two nodes of four GPUs and two cards:
+// ring_rails (CLU 3.1, 3.5): K rings over all ranks, one per network card of a node (one on a
+// single node), each with n/K bytes. Ring k visits the nodes in order. In every node it starts at
+// local index k G/K and goes upwards modulo G; it enters and leaves every node through card k.
+// Example with two nodes of four GPUs and two cards:
 //     ring 0   0 1 2 3   4 5 6 7
 //     ring 1   2 3 0 1   6 7 4 5
-// The K rings share the ports inside a node and the adder of a GPU for good, so that each has ports
-// of its own at 1/K of the rate. The cards divide the GPUs of a node, whose number is the same in
-// all nodes.
+// The K rings always share the ports inside a node and the adder of a GPU, so each has separate
+// ports at 1/K of the rate. The number of cards divides the number of GPUs per node, which is the
+// same in all nodes.
 #include <optional>
 
 #include "coll/formula/blocks.hpp"
@@ -22,21 +22,22 @@ inline constexpr AlgorithmId kRingRails{130};
 // Appends the phases of an operation; broadcast and reduce are K pipelined chains (linear pipeline,
 // COL 5.6) over the ranks of each ring, from or to the root.
 void ring_rails_phases(Schedule& schedule, const Collective& collective);
-// Equal parts that all K rings together cut the message into: K P, or K of a chain.
+// Returns the equal parts into which all K rings together cut the message: K P, or K for a chain.
 [[nodiscard]] double ring_rails_parts(const Collective& collective);
-// Blocks of the largest of the K chains; empty for other operations. The optimum is that of the
-// chain's own form, sum of hops + (m - 1) slowest hop (COL 5.6, unequal hops), for free additions.
+// Returns the blocks of the largest of the K chains; empty for operations other than broadcast and
+// reduce. The block size is optimal for the chain's own form with free additions, sum of hops + (m
+// - 1) slowest hop (COL 5.6, unequal hops).
 [[nodiscard]] std::optional<Blocks> ring_rails_blocks(const Collective& collective);
 
-// S max(h_e, h_i) with S = P-1 steps, twice as many for an allreduce; h_e = alpha_e + x beta_e on
-// the card, h_i = alpha_i + K x beta_i inside a node, x = n/(K P); a level that does not exist is
-// left out. Empty where additions take time, with delays, for sizes that differ and where sizes are
-// exchanged first: max_plus gives those.
+// S max(h_e, h_i) with S = P-1 steps, or 2 (P-1) for an allreduce. h_e = alpha_e + x beta_e on the
+// card and h_i = alpha_i + K x beta_i inside a node, x = n/(K P); a level that does not exist is
+// left out. Empty, so that max_plus is used, if additions take time, if links have delays, if sizes
+// differ, or if sizes are exchanged first.
 [[nodiscard]] std::optional<ClosedForm> ring_rails_allreduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> ring_rails_half(const Collective& collective);
-// Every hop of the chain with most crossings once, then the slowest hop for each further block; an
-// upper bound where the last block is shorter. Empty where additions take time, with delays, and
-// where further blocks have a latency of their own.
+// The time of every hop of the chain that crosses most nodes, then the slowest hop for each further
+// block; an upper bound if the last block is shorter. Empty if additions take time, if links have
+// delays, or if further blocks have another latency.
 [[nodiscard]] std::optional<ClosedForm> ring_rails_chains(const Collective& collective);
 
 } // namespace stepsim::coll

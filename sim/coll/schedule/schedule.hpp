@@ -1,12 +1,12 @@
 #pragma once
-// A collective as a list of phases; a phase is a rule over groups of ranks, over a split range of
-// bytes. Nothing is stored per message: `rule.send(step, rank)` says what happens.
+// A collective as a list of phases. A phase is a rule over groups of ranks and a partition of
+// bytes. Messages are not stored: `rule.send(step, rank)` computes each.
 //   mst allreduce    BinomialTree collect, BinomialTree spread
 //   be broadcast     BinomialSplit spread, RingPass
 //   hierarchical     RingPass in every node, an allreduce per local index, RingPass in every node
-// There is no barrier between phases: a rank goes on as soon as its ports and data allow. Program
-// order is phase by phase, step by step; phases that stand side by side (different ranks) share
-// their step numbers.
+// There is no barrier between phases: a rank continues as soon as its ports and data allow. Program
+// order is phase by phase, and step by step in a phase; phases of different ranks may have the same
+// step numbers.
 #include <cstdint>
 #include <string_view>
 #include <variant>
@@ -23,15 +23,16 @@ using Rule =
     std::variant<RingPass, BinomialTree, NearTree, FlatTree, BinomialSplit, FlatSplit, Halving,
                  Doubling, FullExchange, Bruck, Fold, FunctionRule, Chain, ChainRing, TreePair>;
 
-// A rule with streams (see operation.hpp).
+// A rule with streams (operation.hpp).
 template <class R>
 concept StreamRule = requires(const R& rule) {
   rule.streams();
 };
 
-// `groups` groups of `size` ranks. Member m of group g is the rank
+// `groups` groups of `size` ranks. Member m of group g is rank
 //   base + g * group_stride + m * rank_stride,
-// and local rank l is member (l + shift) mod modulus. An explicit order of ranks replaces this.
+// and local rank l is member (l + shift) mod modulus. If `order` is given, it replaces these
+// formulas.
 struct Layout {
   Index base = 0;
   Index groups = 1;
@@ -56,21 +57,21 @@ struct Layout {
     const Index member = local + shift < modulus ? local + shift : local + shift - modulus;
     return base + group * group_stride + member * rank_stride;
   }
-  // The inverse of `rank`: where the rank stands in the groups. O(1).
+  // The inverse of `rank`: returns the group and local rank of a rank. O(1).
   [[nodiscard]] Place place(Index rank) const;
 };
 
-// A set of send and receive ports. A phase holds the ports of one lane, and phases of different
-// lanes run at the same time where data allows. In lane 0 every rank has its own two ports. In
-// another one it may be its ports to a network card, or those of the card itself, which the ranks
-// of a node share: local index l uses card l mod cards. Example with 4 GPUs and 2 cards a node:
+// A set of send and receive ports. A phase holds the ports of one lane; phases of different lanes
+// run at the same time if their data allows. In lane 0 every rank has two ports. In other lanes a
+// rank has its ports to a network card, or the ports of the card itself, which the ranks of a node
+// share: local index l uses card l mod cards. Example with 4 GPUs and 2 cards per node:
 //     rank   0 1 2 3  4 5 6 7
-//     place  0 1 0 1  4 5 4 5     where its ports stand in the lane
+//     place  0 1 0 1  4 5 4 5     index of its ports in the lane
 struct Lane {
   Index gpus_per_node = 1;
-  Index cards = 0; // per node; 0: every rank has ports of its own
+  Index cards = 0; // per node; 0: every rank has separate ports
   [[nodiscard]] Index place(Index rank) const {
-    if (cards == 0) { // most lanes; two divisions for each message would show
+    if (cards == 0) { // most lanes; two divisions per message would be noticeable
       return rank;
     }
     const Index local = rank % gpus_per_node;
@@ -81,15 +82,16 @@ struct Lane {
 struct Phase {
   Layout layout;
   Rule rule;
-  Partition partition;         // of the range of every group
-  double offset = 0;           // first byte of the range of group 0 in the whole buffer
-  double group_bytes = 0;      // from the range of one group to that of the next
+  Partition partition;         // splits the range of every group
+  double offset = 0;           // first byte of group 0 in the whole buffer
+  double group_bytes = 0;      // first byte of group g + 1 less that of group g
   Index first_step = 0;        // counted over the whole collective
-  std::uint32_t nic_share = 0; // static share c of COL 5.9; 0: count the sends of each step
-  std::uint32_t lane = 0;      // whose ports its transfers hold
-  std::uint32_t data = 0;      // what its sends pass on: what phases of these data have brought
-  // Flows of the schedule that always use the same ports inside a node, and the same adder of a
-  // rank, at the same time: each has ports of its own at that part of the rate (CLU 2).
+  std::uint32_t nic_share = 0; // static share c of COL 5.9; 0: count sends per step
+  std::uint32_t lane = 0;      // its transfers hold the ports of this lane
+  std::uint32_t data = 0;      // set of data: its sends pass on what earlier phases of it brought
+  // Number of flows of the schedule that always use the same ports inside a node, and the same
+  // adder of a rank, at the same time. Each has separate ports at this fraction of the rate (CLU
+  // 2).
   std::uint32_t inner_share = 1;
   bool own_ports = false; // nic_share and inner_share hold in every evaluator
 
@@ -98,18 +100,19 @@ struct Phase {
   }
 };
 
-// First step after all of them.
+// Returns the first step after all phases.
 [[nodiscard]] Index end_step(const std::vector<Phase>& phases);
 
 struct Schedule {
   std::uint32_t ranks = 0;
   std::vector<Phase> phases;
-  // Ranks that share ports in a lane send only what they own (Needs::entry), one in a step.
+  // Ranks that share ports in a lane send only their own data (Needs::entry), and one rank per
+  // step.
   std::vector<Lane> lanes{Lane{}};
   std::uint32_t data_sets = 1;
   bool serial_additions = false; // whatever the options say (COL 2.3)
   [[nodiscard]] Index steps() const { return end_step(phases); } // rounds on the critical path
-  // Ports of all lanes are numbered one lane after the other; sending and receiving are alike.
+  // Number of ports in all lanes, numbered lane by lane; a send and a receive port share a number.
   [[nodiscard]] std::uint32_t ports() const {
     return ranks * static_cast<std::uint32_t>(lanes.size());
   }
@@ -118,12 +121,12 @@ struct Schedule {
   }
 };
 
-// `automatic` becomes the chosen algorithm first. Empty for one rank or nothing to send. Throws
-// SimulationError for an algorithm that the operation does not have, for those that are no list of
-// phases (parameter_server, sums in switches) and for hierarchical with unequal nodes.
+// Returns the schedule; `automatic` is resolved first. Empty for one rank or nothing to send.
+// Throws SimulationError if the algorithm does not offer the operation, if it has no list of phases
+// (parameter_server, sums in switches), and for hierarchical on unequal nodes.
 [[nodiscard]] Schedule make_schedule(const Collective& collective);
 
-// What a phase is called in messages: "ring reduce-scatter".
+// Returns the name of a phase for messages: "ring reduce-scatter".
 [[nodiscard]] std::string_view name(const Rule& rule);
 
 } // namespace stepsim::coll

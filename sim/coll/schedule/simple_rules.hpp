@@ -1,23 +1,24 @@
 #pragma once
-// The phases that are not pipelined (COL 5.1 to 5.5): every send needs all that its rank received
-// in earlier steps. P = size of the group, L = ceil(log2 P), ranks and parts count from 0.
+// Rules of phases that are not pipelined (COL 5.1 to 5.5): every send needs all that its rank
+// received in earlier steps. P = size of the group, L = ceil(log2 P); ranks and parts count from 0.
 //   BinomialTree     L steps    the whole range, from 0 to all or (reducing) from all to 0
 //   NearTree         L steps    reducing, but neighbours first: distances 1, 2, 4, ..
 //   FlatTree         P-1 steps  as BinomialTree, but 0 serves the others one after the other
 //   BinomialSplit    L steps    part r from 0 to rank r, or back
-//   FlatSplit        P-1 steps  likewise, but 0 serves the others one after the other
-//   RingPass         P-1 steps  parts go round: all-gather, or reduce-scatter ending with part r
-//   Halving          log2 P     reduce-scatter of a power of two, by exchange with r xor d
-//   Doubling         log2 P     all-gather likewise
-//   FullExchange     log2 P     everybody exchanges and adds the whole range, or (growing) a part
-//                               of its own size for each number of contributions in the sum
-//   Bruck            L steps    all-gather of any P, or its reverse, a reduce-scatter
-//                               (blocking rounds: a rank sends when the round before is complete,
-//                               though for P that is no power of two it may not forward what it
-//                               waits for)
-//   Fold             1 step     ranks beyond the largest power of two q give rank r - q all they
-//                               have, or get the result back
-//   FunctionRule                what the functions of an algorithm in a file of its own say
+//   FlatSplit        P-1 steps  as BinomialSplit, but 0 serves the others one after the other
+//   RingPass         P-1 steps  parts go around: all-gather, or reduce-scatter ending with part r
+//   Halving          log2 P     reduce-scatter over a power of two, by exchange with r xor d
+//   Doubling         log2 P     all-gather over a power of two, by exchange with r xor d
+//   FullExchange     log2 P     all ranks exchange and add the whole range, or (growing) a part
+//   whose
+//                               size depends on the number of contributions in the sum
+//   Bruck            L steps    all-gather for any P, or its reverse, a reduce-scatter. Rounds are
+//                               blocking: a rank sends when the previous round is complete,
+//                               although for P that is not a power of two it may not forward that
+//                               data
+//   Fold             1 step     ranks beyond the largest power of two q give rank r - q all their
+//                               data, or get the result back
+//   FunctionRule                functions of an algorithm in its own file
 #include <algorithm>
 #include <cassert>
 #include <string_view>
@@ -213,7 +214,8 @@ struct FullExchange {
   }
 
 private:
-  // Held before the step: of the ranks that differ in lower bits, and of those folded into them.
+  // Returns the contributions held before the step: of the ranks that differ in lower bits, and of
+  // the ranks folded into these.
   [[nodiscard]] Index contributions(Index step, Index rank) const {
     const Index held = Index{1} << step;
     return held + std::clamp<Index>(folded - (rank & ~(held - 1)), 0, held);
@@ -251,7 +253,7 @@ private:
 struct Fold {
   Index size{};
   Index core{};          // q
-  Direction direction{}; // collect = the extra ranks give, spread = they get back
+  Direction direction{}; // collect = the extra ranks give; spread = they get the result
   bool growing = false;  // as in FullExchange
   [[nodiscard]] static Index steps() { return 1; }
   [[nodiscard]] Send send(Index /*step*/, Index rank) const {
@@ -270,22 +272,22 @@ struct Fold {
   }
 };
 
-// What a rank sends in a phase without asking step by step: parts first .. first + count - 1 but
-// not those of its own, in so many messages.
+// The total of a rank's sends in a phase: parts first .. first + count - 1 without its own parts,
+// in `messages` messages.
 struct SentParts {
   Index first{}, count{};
   Index own_first{}, own_count{};
   Index messages{};
 };
 
-// A rule that its algorithm brings along: functions of the group's size, and of its nodes where the
-// algorithm knows them.
+// A rule made of functions of its algorithm. They get the size of the group, and the size and cards
+// of a node for algorithms that use nodes.
 struct FunctionRule {
   Index size{};
-  bool reduce{}; // of a reduce-scatter, else of a rule that adds nothing
+  bool reduce{}; // a reduce-scatter; else the rule adds nothing
   std::string_view name;
-  Index node = 1;  // ranks of a node
-  Index cards = 1; // network cards of a node
+  Index node = 1;  // ranks per node
+  Index cards = 1; // network cards per node
   Index (*steps_of)(const FunctionRule& rule) = nullptr;
   Send (*send_of)(const FunctionRule& rule, Index step, Index rank) = nullptr;
   Index (*peer_of)(const FunctionRule& rule, Index step, Index rank) = nullptr; // sends to `rank`

@@ -1,12 +1,13 @@
 #pragma once
 // Swing (De Sensi et al., NSDI 2024): an all-reduce for an even number P of ranks, with distances
 //     d(t) = (1 - (-2)^(t+1)) / 3 = 1, -1, 3, -5, 11, ..   for t = 0, 1, .., L-1, L = ceil(log2 P)
-// Even ranks r exchange with r + d(t), odd ranks with r - d(t). A reduce-scatter, then an
+// Even ranks r exchange with r + d(t), odd ranks with r - d(t): first a reduce-scatter, then an
 // all-gather with the same pairs in reverse order. Every rank sends (P-1)/P of the buffer in each.
 //
-// P = 2^L: the reduce-scatter begins with t = 0, so that the largest messages travel least far.
-// After it rank r holds the sum of part `swing_part(r)`. Other P: it begins with t = L-1, where
-// pairs exchange what is left of two neighbouring ranges of ranks; rank r ends with part r.
+// If P = 2^L, the reduce-scatter begins with t = 0, so that the largest messages travel the
+// shortest distance, and rank r ends with the sum of part `swing_part(r)`. For other P it begins
+// with t = L-1: pairs exchange the remaining data of two neighbouring ranges of ranks, and rank r
+// ends with part r.
 #include <optional>
 
 #include "coll/formula/closed_form.hpp"
@@ -16,15 +17,15 @@ namespace stepsim::coll {
 
 inline constexpr AlgorithmId kSwing{100};
 
-// The peer of a rank at distance d(t), modulo P.
+// Returns the peer of a rank at distance d(t), modulo P.
 [[nodiscard]] Index swing_peer(Index ranks, Index t, Index rank);
-// Where P is a power of two: the part that a rank reduces. Ranks that can still reach each other
-// from exchange t on have parts in a row.
+// Returns the part that a rank reduces if P is a power of two. Ranks that can still reach each
+// other from exchange t on have consecutive parts.
 [[nodiscard]] Index swing_part(Index ranks, Index rank);
 
-// 2 L start-ups, 2 (P-1)/P of the buffer sent and (P-1)/P added; nothing for odd P.
+// 2 L start-ups, 2 (P-1)/P of the buffer sent and (P-1)/P added; empty for odd P.
 [[nodiscard]] std::optional<ClosedForm> swing_allreduce(const Collective& collective);
-// Appends the phases; false for other operations and odd P.
+// Appends the phases; returns false for other operations and odd P.
 [[nodiscard]] bool swing_phases(FlatPhases& phases, Op op);
 
 } // namespace stepsim::coll

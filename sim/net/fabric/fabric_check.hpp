@@ -1,8 +1,9 @@
 #pragma once
-// What is wrong with a fabric: no hosts, a link to an unknown node or to itself, below 1 byte/s or
-// with a negative latency, links that are not in pairs, names used twice, hosts that cannot reach
-// each other.
-// Presets never have such problems; fabrics read from files or put together by hand may.
+// Checks a fabric. Fabrics that are read from files or built by hand may have problems; presets
+// have none. A problem is
+//   no host, a name that is used twice, links that are not in pairs;
+//   a link to an unknown node or to its own node, below 1 byte/s, or with a negative latency;
+//   hosts that cannot reach each other.
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,16 +13,17 @@
 namespace stepsim::net {
 
 struct FabricProblem {
-  // The node or the link at fault; neither = the whole fabric.
+  // The node or link with the problem; neither = the whole fabric.
   std::optional<NodeId> node{};
   std::optional<LinkId> link{};
   std::string message{};
 };
 
-// Empty = every host reaches every other. Paths are only looked for if nothing else is wrong.
+// Returns the problems; empty = every host reaches every other. Paths are checked only if nothing
+// else is wrong.
 [[nodiscard]] std::vector<FabricProblem> fabric_problems(const Fabric& fabric);
 
-// Whether one connected set of switches joins all hosts. Where none does, hosts must forward.
+// Whether one connected set of switches joins all hosts. If not, hosts must forward traffic.
 [[nodiscard]] bool switches_join_hosts(const Fabric& fabric);
 
 } // namespace stepsim::net

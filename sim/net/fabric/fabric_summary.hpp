@@ -1,10 +1,10 @@
 #pragma once
-// What a fabric can do, in a few numbers, and its levels for drawing.
+// A fabric in a few numbers, and its levels for drawing.
 //
-//   bisection          most bytes/s from the first half of the hosts (in id order) to the others:
+//   bisection          most bytes/s from the first half of the hosts (in id order) to the second:
 //                      the smallest cut between these two halves (max-flow)
 //   oversubscription   bandwidth of a switch to its hosts / to other switches
-//   diameter           links between the two hosts farthest apart
+//   diameter           links between the two hosts that are farthest apart
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -15,18 +15,18 @@ namespace stepsim::net {
 
 struct FabricSummary {
   std::uint32_t hosts{}, switches{}, cables{};
-  double bisection_Bps{};                 // 0 with fewer than two hosts
-  double half_Bps{};                      // sum of the links out of the hosts of the first half
-  std::optional<double> oversubscription; // of the worst switch; none = no switch has both
-  std::uint32_t diameter{};               // links
+  double bisection_Bps{};                 // 0 for fewer than two hosts
+  double half_Bps{};                      // bytes/s of all links out of hosts of the first half
+  std::optional<double> oversubscription; // worst switch; empty = no switch has both
+  std::uint32_t diameter{};               // in links
   NodeId far_a{}, far_b{};                // the first two hosts at that distance
-  double paths{};                         // number of shortest paths between them
+  double paths{};                         // number of shortest paths between far_a and far_b
 };
 
-// Throws SimulationError if the fabric is too large for routes.
+// Returns the summary. Throws SimulationError if the fabric is too large for routes.
 [[nodiscard]] FabricSummary summary_of(const Fabric& fabric);
 
-// [node] links to the nearest host: 0 for hosts, 1 for leaves, 2 for spines.
+// Returns [node] links to the nearest host: 0 for hosts, 1 for leaves, 2 for spines.
 [[nodiscard]] std::vector<std::uint32_t> levels(const Fabric& fabric);
 
 } // namespace stepsim::net

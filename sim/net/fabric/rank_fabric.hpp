@@ -1,8 +1,8 @@
 #pragma once
 // Ranks on a fabric: the fabric with its routes, shared by everything that runs on it, and the host
-// of every rank. The connection from rank src to rank dst, dedicated servers counting as ranks, has
+// of every rank. Dedicated servers count as ranks. The connection from rank src to rank dst has
 // number src x hosts.size() + dst at the flow level, and for the first job at the packet level, so
-// that both put it on the same path (PKT 3.6, 6.3).
+// that it has the same path at both levels (PKT 3.6, 6.3).
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -26,8 +26,8 @@ struct RoutedFabric {
 
 struct RankFabric {
   std::shared_ptr<const RoutedFabric> network;
-  std::vector<NodeId> hosts; // [rank], then dedicated servers
-  FlowPathOptions paths;     // spray: flow level only; seed: of ECMP
+  std::vector<NodeId> hosts; // [rank], then one per dedicated server
+  FlowPathOptions paths;     // spray is for the flow level only; seed is used by ECMP
   Headers headers{};         // flow level only
 
   [[nodiscard]] const Fabric& fabric() const { return network->fabric; }

@@ -1,11 +1,11 @@
 #pragma once
 // Shortest paths through a fabric by number of links. All equal-cost next hops are kept, sorted by
-// (node id, link id); which of them a packet or flow takes is a hash of what it is, so a connection
-// keeps its path at the flow and the packet level (PKT 3.6). Hosts do not forward unless the fabric
-// says so (hosts_forward).
+// (node id, link id). A hash of the connection picks one of them, so a connection has the same path
+// at the flow and the packet level (PKT 3.6). Hosts do not forward unless the fabric has
+// `hosts_forward`.
 //
-// A host with a single cable, to a switch, needs no table of its own: a path to it is a path to the
-// switch and one more link. So the tables have (switches + other hosts)^2 entries at most, not (all
+// A host with a single cable, to a switch, needs no table: a path to it is a path to the switch and
+// one more link. The tables therefore have at most (switches + other hosts)^2 entries, not (all
 // nodes)^2.
 #include <cstdint>
 #include <span>
@@ -17,23 +17,23 @@ namespace stepsim::net {
 
 class Routes {
 public:
-  // Time: links x (switches with hosts + hosts with several cables). Throws SimulationError naming
-  // two hosts without a path, or if the tables would pass 2^26 entries (about 1 GB).
+  // Takes time O(links x (switches with hosts + hosts with several cables)). Throws SimulationError
+  // naming two hosts without a path, or if the tables would exceed 2^26 entries (about 1 GB).
   explicit Routes(const Fabric& fabric);
 
-  // Equal-cost links out of `node` towards host `dst`; empty at dst itself, and at a switch that
-  // has no path to dst.
+  // Returns the equal-cost links from `node` towards host `dst`; empty at dst itself, and at a
+  // switch without a path to dst.
   [[nodiscard]] std::span<const LinkId> next_links(NodeId node, NodeId dst) const;
-  // Number of links on a shortest path; kNoWay at a switch that has no path to dst.
+  // Returns the number of links on a shortest path; kNoWay at a switch without a path to dst.
   [[nodiscard]] std::uint32_t distance(NodeId node, NodeId dst) const;
   static constexpr std::uint32_t kNoWay = 0xffffffffU;
 
-  // The path of a connection under ECMP: at every node pick(hash(seed, 1, node, src, dst,
-  // connection), m) of the m next hops (base/counter_hash.hpp). Empty for src = dst.
+  // Returns the path of a connection under ECMP: at every node pick(hash(seed, 1, node, src, dst,
+  // connection), m) of the m next hops (base/counter_hash.hpp). Empty if src = dst.
   [[nodiscard]] std::vector<LinkId> ecmp_path(NodeId src, NodeId dst, std::uint64_t connection,
                                               std::uint64_t seed) const;
 
-  // How many shortest paths lead from src to dst; 1 for src = dst.
+  // Returns the number of shortest paths from src to dst; 1 if src = dst.
   [[nodiscard]] double path_count(NodeId src, NodeId dst) const;
 
 private:
@@ -45,13 +45,13 @@ private:
 
   std::uint32_t hosts_{};
   std::vector<NodeId> to_;              // [link]
-  std::vector<LinkId> up_, down_;       // [host] of a leaf; kNoLink elsewhere
-  std::vector<NodeId> root_;            // [host] the switch of a leaf; elsewhere the host itself
-  std::vector<std::uint32_t> row_;      // [host] of its root
-  std::vector<std::uint32_t> column_;   // [node] of all but leaves
+  std::vector<LinkId> up_, down_;       // [host] links of a leaf; kNoLink for others
+  std::vector<NodeId> root_;            // [host] the switch of a leaf; for others the host itself
+  std::vector<std::uint32_t> row_;      // [host] row of its root
+  std::vector<std::uint32_t> column_;   // [node] for all but leaves
   std::vector<NodeId> roots_, columns_; // [row], [column] node
-  std::vector<std::uint32_t> distance_; // [row x columns + column] links from there to the root
-  std::vector<std::uint32_t> begin_;    // likewise, into next_
+  std::vector<std::uint32_t> distance_; // [row x columns + column] links from column to root
+  std::vector<std::uint32_t> begin_;    // [row x columns + column] index in next_
   std::vector<LinkId> next_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// From a topology file to a fabric. The table of presets says which parameters a file may give;
-// bandwidth_Bps and latency_s hold for every cable, the longer names for cables of one kind:
+// Builds a fabric from a topology file. The table of presets lists the parameters that a file may
+// give. bandwidth_Bps and latency_s hold for every cable, the longer names for one kind of cable:
 //
 //     leaf_spine     uplink_bandwidth_Bps                       leaf to spine
 //     dragonfly      global_bandwidth_Bps, global_latency_s     between groups
@@ -18,7 +18,7 @@
 
 namespace stepsim::net {
 
-// A key of a topology file, whose row says what the number is (files/keys/topology_keys.hpp).
+// A key of a topology file; files/keys/topology_keys.hpp describes its value.
 struct PresetParameter {
   std::string_view name;
   bool required{};
@@ -29,18 +29,18 @@ struct Preset {
 };
 [[nodiscard]] std::span<const Preset> presets();
 
-// Names a parameter (or "preset") and what is wrong with it next to the other parameters: an odd
-// number of ports, more network interfaces than GPUs, more than 2^20 hosts or 2^21 cables.
+// A parameter (or "preset") with a value that does not fit the other parameters: an odd number of
+// ports, more network interfaces than GPUs, more than 2^20 hosts or 2^21 cables.
 struct ParameterProblem {
   std::string_view parameter;
   std::string message;
 };
 [[nodiscard]] std::optional<ParameterProblem> preset_problem(const Topology& topology);
 
-// The fabric of a preset without problem, or of a graph whose links join known nodes. Cable c of
-// a file is links 2c (a to b) and 2c + 1, named "a>b" and "b>a", or "ID>b" and "ID>a" where the
-// file gives an id; a name that is taken gets "#" and the number of the link behind it. Hosts of a
-// graph forward if no connected set of switches joins all of them.
+// Returns the fabric of a preset without preset_problem(), or of a graph whose links join known
+// nodes. Cable c of a file is links 2c (a to b) and 2c + 1, named "a>b" and "b>a", or "ID>b" and
+// "ID>a" if the file gives an id; to a name that is already used, "#" and the number of the link
+// are appended. Hosts of a graph forward if no connected set of switches joins all of them.
 [[nodiscard]] Fabric fabric_of(const Topology& topology);
 
 } // namespace stepsim::net

@@ -1,18 +1,19 @@
 #pragma once
-// Fair rates (flow_rates.hpp) of flows that come and go, recomputed only where something changes.
+// Fair rates (flow_rates.hpp) of flows that start and end, recomputed only where something changes.
 //
-// Every link remembers the level at which it is full: `full`, infinity if it is not. A flow rises
-// to the lowest of its cap and the `full` of its links; `full` of a link follows from where its
-// flows would stop without it:  sum_f share_f min(stop_f, full) = capacity,  where stop_f is the
-// level at which flow f would stop without the link, share_f its weight times the part of it that
-// crosses the link, and capacity what the classes before leave. It depends on flows that stop below
-// it only, so wrong links are put right in the order of their levels, much as
-// shortest paths after a change (Ramalingam, Reps 1996). A link whose `full` is right already stops
-// the wave: work goes with what changes, not with all flows that are connected somehow.
+// Every link stores `full`, the fill level at which it is saturated, or infinity. A flow rises to
+// the lowest of its cap and the `full` of its links. `full` of a link follows from the levels at
+// which its flows would stop without it:
+//     sum_f share_f min(stop_f, full) = capacity
+// where stop_f is the level at which flow f would stop without the link, share_f its weight times
+// the part of it that crosses the link, and capacity what earlier classes leave. `full` depends
+// only on flows that stop below it, so wrong links are corrected in the order of their levels, much
+// as shortest paths after a change (Ramalingam, Reps 1996). Corrections stop at links whose `full`
+// is already right: the work depends on what changes, not on the number of connected flows.
 //
-// A flow that shares no link needs none of that. Where many others come or go at once, or a wave
-// takes more work than computing all rates, they are computed from scratch. In both cases rates are
-// those of flow_rates to about 1e-12.
+// Flows that share no link are handled directly. If many other flows start or end at once, or
+// corrections take more work than computing all rates, all rates are computed from scratch. In both
+// cases rates equal flow_rates to about 1e-12.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,40 +26,41 @@ namespace stepsim::net {
 class ChangingRates {
 public:
   struct Flow {
-    std::uint32_t path{}; // of `paths`
+    std::uint32_t path{}; // index in `paths`
     std::uint32_t priority{};
     double weight = 1;
     double cap_Bps = std::numeric_limits<double>::infinity();
   };
 
-  // Capacities >= 0, bytes/s; priorities are below `classes`.
+  // Needs capacities >= 0 in bytes/s, and priorities of flows below `classes`.
   ChangingRates(std::vector<double> capacity_Bps, std::uint32_t classes);
 
   PathTable paths;
 
-  // A place for the flow. Places are used again after the next solve() that follows remove().
+  // Returns the index of the flow. The index of a removed flow is used again after the next
+  // solve().
   std::uint32_t add(const Flow& flow);
   void remove(std::uint32_t place);
-  // Computes all rates. Returns the places whose rate has changed, in a fixed order; a new flow is
-  // one of them unless its rate is 0.
+  // Computes all rates. Returns the flows whose rate has changed, in a fixed order; a new flow is
+  // among them unless its rate is 0.
   std::span<const std::uint32_t> solve();
 
-  // Bytes/s.
+  // Returns the rate in bytes/s.
   [[nodiscard]] double rate(std::uint32_t place) const { return flows_[place].rate; }
   [[nodiscard]] const Flow& flow(std::uint32_t place) const { return flows_[place].flow; }
-  [[nodiscard]] std::size_t size() const { return size_; } // flows
+  [[nodiscard]] std::size_t size() const { return size_; } // number of flows
   [[nodiscard]] std::size_t links() const { return capacity_.size(); }
   [[nodiscard]] std::uint64_t full_solves() const { return full_solves_; }
 
 private:
   static constexpr std::uint32_t kNone = 0xffffffff;
-  // A flow and the two lowest levels that stop it, from which follows where it would stop without
-  // any one of its links.
+  // A flow and the two lowest levels that stop it, which determine where it would stop without any
+  // one of its links.
   struct State {
     Flow flow;
     double cap_level{};
     double first{};  // lowest of cap and `full` of the links = the level
-    double second{}; // lowest without first_link
+    double second{}; // lowest level without first_link
     std::uint32_t first_link = kNone;
     bool alive = false;
     bool touched = false; // listed in changed_
@@ -72,17 +74,17 @@ private:
     std::uint32_t place;
     double share; // weight times part
   };
-  struct Link { // of one class
+  struct Link { // a link in one class
     std::vector<User> users;
-    double full; // as flows see it
-    double aim;  // what it should be, given the flows; equal once right
+    double full; // saturation level as flows use it
+    double aim;  // right value for the current flows; differs while the link is wrong
     double left; // capacity for this class
     double load = 0;
     bool wrong = false; // aim is not full
-    bool dirty = false; // aim to be found anew
+    bool dirty = false; // aim must be recomputed
     bool departed = false;
   };
-  // A link that is wrong, by the level up to which everything is right without it.
+  // A wrong link, with the level up to which everything is right without it.
   struct Entry {
     double level;
     std::uint32_t link;
@@ -91,7 +93,7 @@ private:
     }
   };
 
-  // Every class has links of its own.
+  // Returns the index of a link in links_; every class has separate links.
   [[nodiscard]] std::uint32_t link_of(std::uint32_t priority, LinkId link) const {
     return priority * static_cast<std::uint32_t>(capacity_.size()) + link;
   }
@@ -118,12 +120,12 @@ private:
   std::vector<std::vector<std::uint32_t>> dirty_;   // [class] links
   std::vector<std::vector<std::uint32_t>> altered_; // [class] links whose load may differ
   std::vector<Entry> heap_;
-  std::vector<double> stop_, share_; // of the users of one link
+  std::vector<double> stop_, share_; // per user of one link
   std::vector<std::uint32_t> result_;
   std::size_t size_ = 0;
   std::size_t uses_ = 0; // links on the paths of all flows
-  std::size_t work_ = 0; // uses looked at by solve_changes
-  std::size_t news_ = 0; // flows that share links and came or went since the last solve
+  std::size_t work_ = 0; // uses that solve_changes() visited
+  std::size_t news_ = 0; // flows on shared links that started or ended since the last solve
   std::uint64_t full_solves_ = 0;
   ProgressiveFilling filling_;
   std::vector<ProgressiveFilling::Flow> members_;

@@ -1,7 +1,7 @@
 #pragma once
-// Indexed min-heap of flow finish times; update and erase by flow in O(log n). A finish time has a
-// window: a flow that would finish within the window after now counts as finished, so that equal
-// flows finish together although their times differ by rounding.
+// Indexed min-heap of flow finish times; update and erase by flow in O(log n). Every finish time
+// has a window: a flow that would finish within its window after now counts as finished, so that
+// equal flows finish together although their times differ by rounding.
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,12 +12,12 @@ namespace stepsim::net {
 class FinishTimes {
 public:
   struct Finish {
-    double early; // end less the window
+    double early; // end - window
     double end;
     std::uint32_t place;
   };
 
-  // Adds the place or moves it.
+  // Inserts the flow, or changes its finish time.
   void set(std::uint32_t place, double early, double end) {
     if (place >= index_.size()) {
       index_.resize(place + 1, kNone);
@@ -45,13 +45,13 @@ public:
     }
   }
 
-  // The earliest end, infinity if none.
+  // Returns the earliest end, or infinity if the heap is empty.
   [[nodiscard]] double next() const {
     double first = std::numeric_limits<double>::infinity();
     visit(0, first, [&](const Finish& finish) { first = finish.end < first ? finish.end : first; });
     return first;
   }
-  // Appends the places that end at `now`, in no particular order; they stay in the heap.
+  // Appends the flows that end at `now`, in no particular order; they stay in the heap.
   void at(double now, std::vector<std::uint32_t>& places) const {
     double limit = now;
     visit(0, limit, [&](const Finish& finish) { places.push_back(finish.place); });
@@ -60,7 +60,7 @@ public:
 private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  // Calls see(finish) for all with early <= limit; see may lower the limit.
+  // Calls see(finish) for all entries with early <= limit; see() may lower the limit.
   template <class See> void visit(std::size_t at, double& limit, const See& see) const {
     if (at >= heap_.size() || heap_[at].early > limit) {
       return;

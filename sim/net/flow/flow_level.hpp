@@ -1,15 +1,16 @@
 #pragma once
-// The network as fluid: flows share links at fair rates (flow_rates.hpp), constant between events.
-// A flow waits for the latency of its path without using anything, then its bytes flow until none
-// are left (PKT 6.3). At one instant: all ends, then all begins, both by id, then one solve.
+// The network at the flow level: flows share links at fair rates (flow_rates.hpp), which are
+// constant between events. A flow waits for the latency of its path without using bandwidth, then
+// its bytes flow until none are left (PKT 6.3). At one instant all ends come first, then all
+// begins, both by id, then one solve.
 //
-//     submit(now, flow)      a flow starts; its path is one of `add_path`
+//     submit(now, flow)      starts a flow; its path comes from `add_path`
 //     next_time()            time of the next begin or end
-//     advance(now, done)     goes on to `now` <= next_time(); ids of flows that end
+//     advance(now, done)     advances to `now` <= next_time(); appends ids of flows that end
 //
-// A flow with no more than 1e-3 byte or 1e-9 of its size left, whichever is less, ends now, so that
-// symmetric flows end together. The second limit is widened by 1e-15 of the current time, which is
-// what the clock cannot resolve. Units are bytes, seconds and bytes/s.
+// A flow ends now if it has no more than 1e-3 byte or 1e-9 of its size left, whichever is less, so
+// that symmetric flows end together. The second limit is increased by 1e-15 of the current time,
+// which the clock cannot resolve. Units are bytes, seconds and bytes/s.
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -22,16 +23,16 @@
 
 namespace stepsim::net {
 
-// Errors about flows that stand still name at most this many of them (PKT 12, A27).
+// Errors about stalled flows name at most this many of them (PKT 12, A27).
 inline constexpr std::size_t kMostNamed = 10;
 
 class FlowLevel {
 public:
   struct Start {
-    std::uint32_t id{}; // the caller's; unique among the flows under way
+    std::uint32_t id{}; // chosen by the caller; unique among flows in flight
     std::uint32_t path{};
     double bytes{};
-    // Added to the latency of the path; negative for the part of it that has passed already.
+    // Added to the latency of the path; negative if part of that latency has already passed.
     double latency_s{};
     std::uint32_t priority{}; // below `classes`; 0 is served first
     double weight = 1;
@@ -46,17 +47,17 @@ public:
     return rates_.paths.latency_s(path);
   }
 
-  // A flow of 0 bytes ends at the instant at which it begins.
+  // Starts a flow. A flow of 0 bytes ends at the instant at which it begins.
   void submit(double now, const Start& start);
   [[nodiscard]] double next_time();
   void advance(double now, std::vector<std::uint32_t>& done);
 
-  // Flows under way that will never end (PKT 6.4): all rates are 0 and nothing is to come. Empty
-  // otherwise. By id.
+  // Returns the flows in flight that will never end, by id (PKT 6.4): all rates are 0 and no flow
+  // is to begin. Empty otherwise.
   [[nodiscard]] std::vector<Start> stalled();
 
-  // Bytes and busy seconds of every link up to `now`, [link]; flows under way count with what they
-  // have moved.
+  // Returns the bytes and busy seconds of every link up to `now`, [link]; flows in flight are
+  // included with the bytes that they have moved.
   [[nodiscard]] std::vector<LinkUse> link_use(double now) const;
   [[nodiscard]] std::uint64_t solves() const { return solves_; }
   [[nodiscard]] std::uint64_t full_solves() const { return rates_.full_solves(); }
@@ -64,7 +65,7 @@ public:
 private:
   struct Flow {
     Start start;
-    double since{}; // `remaining` is as of then
+    double since{}; // time at which `remaining` was right
     double remaining{};
     double rate{};
     bool under_way = false;
@@ -75,11 +76,11 @@ private:
   void count_senders(const Flow& flow, int change);
 
   ChangingRates rates_;
-  engine::EventQueue<double> begins_; // by place in waiting_
+  engine::EventQueue<double> begins_; // ids are indices in waiting_
   std::vector<Start> waiting_;
   std::vector<std::uint32_t> free_waiting_;
   std::vector<Start> beginning_; // at now_
-  std::vector<Flow> flows_;      // by place in rates_
+  std::vector<Flow> flows_;      // same index as in rates_
   FinishTimes finishes_;
   std::vector<std::uint32_t> ending_;
   struct Link {

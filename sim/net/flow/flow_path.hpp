@@ -1,7 +1,8 @@
 #pragma once
-// The path of a flow: links with the part of its bytes that each carries, and the start-up latency.
-//   single path   the links of one path, part 1 each; latency = the sum of their latencies
-//   sprayed       all shortest paths; a node sends 1/m of what it gets to each of its m next links;
+// The path of a flow: links with the fraction of its bytes that each carries, and the start-up
+// latency.
+//   single path   the links of one path, fraction 1 each; latency = the sum of their latencies
+//   sprayed       all shortest paths; a node sends 1/m of its bytes to each of its m next links;
 //                 latency = the latency of the slowest path                        (PKT 6.1, 6.3)
 #include <cstdint>
 #include <span>
@@ -13,8 +14,8 @@
 namespace stepsim::net {
 
 struct FlowPath {
-  std::vector<LinkId> links; // each once
-  std::vector<double> parts; // [links], or empty = 1 everywhere
+  std::vector<LinkId> links; // every link once
+  std::vector<double> parts; // [links] fractions; empty = 1 on every link
   double latency_s{};
 };
 
@@ -24,7 +25,7 @@ struct FlowPath {
 
 [[nodiscard]] std::vector<double> link_capacities(const Fabric& fabric); // bytes/s
 
-// Many paths in flat arrays. Ids are positions in the order of adding.
+// Many paths in flat arrays. The id of a path is its index in the order of add().
 class PathTable {
 public:
   std::uint32_t add(const FlowPath& path);
@@ -34,7 +35,7 @@ public:
   [[nodiscard]] double part(std::uint32_t path, std::size_t place) const {
     return whole_[path] != 0 ? 1 : parts_[begin_[path] + place];
   }
-  // Parts of a path, null if all are 1.
+  // Returns the fractions of a path; null if all are 1.
   [[nodiscard]] const double* parts(std::uint32_t path) const {
     return whole_[path] != 0 ? nullptr : parts_.data() + begin_[path];
   }
@@ -44,7 +45,7 @@ public:
 private:
   std::vector<std::size_t> begin_{0};
   std::vector<LinkId> links_;
-  std::vector<double> parts_; // parallel to links_, up to the last path that has parts
+  std::vector<double> parts_; // parallel to links_, up to the last path with fractions
   std::vector<char> whole_;
   std::vector<double> latency_;
 };

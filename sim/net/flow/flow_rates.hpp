@@ -1,9 +1,9 @@
 #pragma once
-// Fair rates of flows that share links: weighted, with coefficients, caps and strict classes.
-// Flow f puts a_fl x_f on link l (a = 1 on a single path, 1/m on each of m branches of spraying).
-// In every class, progressive filling (PKT 6.2, 6.4): x_f = w_f s rises with the common level s
-// until a link of f is full or f is at its cap. Classes are served in increasing number, each with
-// what the ones before left; a flow across a link that has nothing left gets rate 0.
+// Fair rates of flows that share links, with weights, coefficients, caps and strict classes. Flow f
+// puts a_fl x_f on link l (a = 1 on a single path, 1/m on each of m branches of spraying). In every
+// class, progressive filling (PKT 6.2, 6.4) raises x_f = w_f s with the common level s until a link
+// of f is full or f is at its cap. Classes are served in increasing number, each with the capacity
+// that earlier classes leave; a flow across a link without capacity left gets rate 0.
 //
 //   x is weighted max-min fair: every flow is at its cap or has a full link on which no flow of
 //   its class has a larger x / w. There is exactly one such allocation.
@@ -14,7 +14,7 @@
 
 namespace stepsim::net {
 
-// Empty spans stand for 1 (coefficient, weight), no cap, class 0.
+// Empty spans mean coefficient 1, weight 1, no cap and class 0.
 struct FlowUses {
   std::span<const std::uint32_t> path_begin; // [flows + 1]
   std::span<const std::uint32_t> path;       // links, each once per flow
@@ -24,15 +24,16 @@ struct FlowUses {
   std::span<const std::uint8_t> priority;    // [flows], 0 is served first
 };
 
-// One rate per flow, bytes/s; infinity for a flow with neither link nor cap. Capacities >= 0.
+// Returns one rate per flow in bytes/s; infinity for a flow with neither link nor cap. Capacities
+// must be >= 0.
 [[nodiscard]] std::vector<double> flow_rates(std::span<const double> capacity_Bps,
                                              const FlowUses& flows);
 
-// A link with no more than this part of its capacity left has nothing for the next class.
+// A link with at most this fraction of its capacity left has none for the next class.
 inline constexpr double kNothingLeft = 1e-9;
 
-// The kernel: one class. Keeps its memory between calls; time O(uses log links), where uses are
-// the links on the paths of the flows given.
+// Computes the rates of one class. Keeps its memory between calls; time O(uses log links), where
+// uses are the links on the paths of the given flows.
 class ProgressiveFilling {
 public:
   struct Flow {
@@ -43,21 +44,21 @@ public:
   };
   explicit ProgressiveFilling(std::size_t links);
 
-  // level[f] = x_f / w_f, given what the class finds left on every link.
+  // Computes level[f] = x_f / w_f, given the capacity left on every link.
   void fill(std::span<const double> left, std::span<const double> capacity,
             std::span<const Flow> flows, std::span<double> level);
-  // Of the last call: the links that have flows, and the level at which one was full (infinity if
-  // all its flows had stopped elsewhere before).
+  // Results of the last fill(): the links with flows, and the level at which a link became full
+  // (infinity if all its flows had stopped before).
   [[nodiscard]] std::span<const std::uint32_t> links() const { return links_; }
   [[nodiscard]] double full_at(std::uint32_t link) const { return state_[link].full_at; }
 
 private:
   struct Link {
     double left;
-    double share;       // sum of those of open flows
-    double whole_share; // the same when last added up
+    double share;       // sum over the flows still rising
+    double whole_share; // value of `share` when it was last summed
     double full_at;
-    std::uint32_t begin; // of its users_
+    std::uint32_t begin; // index of its first user in users_
     std::uint32_t users;
     std::uint32_t open; // users whose level still rises
   };
@@ -82,7 +83,7 @@ private:
              std::span<const Flow> flows, std::span<double> level);
   void leave(const Flow& uses, double level);
 
-  std::vector<Link> state_; // by link; `users` is 0 between calls
+  std::vector<Link> state_; // [link]; `users` is 0 between calls
   std::vector<std::uint32_t> links_;
   std::vector<User> users_;
   std::vector<Entry> heap_;

@@ -1,5 +1,5 @@
 #pragma once
-// How much one direction of a link carried.
+// The use of one direction of a link.
 #include <cstddef>
 #include <vector>
 
@@ -7,11 +7,10 @@ namespace stepsim::net {
 
 struct LinkUse {
   double bytes{};  // through the link so far
-  double busy_s{}; // time during which a transfer moves over the link
+  double busy_s{}; // time during which some transfer used the link
 };
 
-// Adds `times` times the uses of an exchange to `sum`, [link]. Both are of the same fabric, or
-// empty.
+// Adds `more`, multiplied by `times`, to `sum`; both are [link] of the same fabric, or empty.
 inline void add_uses(const std::vector<LinkUse>& more, double times, std::vector<LinkUse>& sum) {
   if (sum.size() < more.size()) {
     sum.resize(more.size());

@@ -1,27 +1,27 @@
 #pragma once
-// Connections and messages as a core gets them, and the way of a packet: how paths are chosen when
-// a connection opens, or, where packets are sprayed, at every hop. A message says how it is cut
-// into packets and how many of them it needs.
+// Creates the connections and messages of a core, and routes packets: paths are chosen when a
+// connection opens, or at every hop if packets are sprayed. A message determines how it is cut into
+// packets and how many packets it needs.
 #include "net/packet/core.hpp"
 
 namespace stepsim::net {
 
-// A new connection between two hosts, with the paths of its packets, ACKs and control packets: ECMP
-// by source, destination and number, or the given path. None inside a host. The id is the position
-// in core.connections, whereas `number` is the name in hashes.
+// Opens a connection between two hosts, with the paths of its packets, ACKs and control packets: by
+// ECMP over source, destination and number, or the given path. A connection inside a host has no
+// path. The id is an index in core.connections; hashes use `number`.
 ConnectionId open_connection(PacketCore& core, const ConnectionSpec& spec);
 
-// A new message of an open connection. It does not start before now, and its queue is 1 or higher,
-// as queue 0 is control (both asserted).
+// Adds a message to an open connection. It must not start before now, and its queue must be 1 or
+// higher, because queue 0 is for control packets (both asserted).
 MessageId add_message(PacketCore& core, const MessageSpec& spec);
 
-// The link out of the node where the packet is. Sprayed packets take one of the shortest ways: at
-// random by a hash of connection, packet and node, or in turn.
+// Returns the link on which the packet leaves its node. Sprayed packets take one of the shortest
+// paths: at random, by a hash of connection, packet and node, or in turn.
 [[nodiscard]] LinkId next_link(const PacketCore& core, const Packet& packet);
 
-// The least time from the start of the message to its completion: `need` packets one after the
-// other through the slowest link of the path, the last of them alone over the others. Of sprayed
-// packets only the link out of the host counts; 0 where several links lead out.
+// Returns the least time from the start of the message to its completion: `need` packets one after
+// the other on the slowest link of the path, and the last packet alone on the other links. For
+// sprayed packets only the link out of the host is included; 0 if several links lead out.
 [[nodiscard]] Picoseconds lower_bound(const PacketCore& core, MessageId message);
 
 } // namespace stepsim::net

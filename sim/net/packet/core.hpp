@@ -1,17 +1,17 @@
 #pragma once
-// What all transports share: the ports, the packets on their way, the events, and what is known of
-// connections and messages. A transport hands packets to `send`; `arrive` carries one packet over
-// the end of its link. Of these functions of a transport PacketNetwork calls those that it has:
+// State that all transports share: the ports, the packets in flight, the events, and the
+// connections and messages. A transport passes packets to `send`; `arrive` moves one packet over
+// the end of its link. PacketNetwork calls these functions of a transport, if it has them:
 //
 //   open         a connection is opened, once and before its messages
-//   ready        the start of a message has come; it has packets and leaves its host
-//   delivered    a packet is at the end of its path, data at the receiver, ACKs at the sender
+//   ready        a message starts; it has packets and leaves its host
+//   delivered    a packet is at the end of its path: data at the receiver, ACKs at the sender
 //   lost         a data packet was dropped by a port or by a fault
-//   timer, ..    an event that the transport has asked for is due
+//   timer, ..    an event that the transport has requested is due
 //
-// Ends of transmission are events only where somebody waits for one: a port that was idle long ago
-// leaves its packet out of the occupancy when it is next looked at. Ports that may start at this
-// instant are kept in a list and started after all other events of the instant (class 3 of
+// The end of a transmission is an event only if something waits for it: a port whose transmission
+// has ended removes the packet from its occupancy when the port is next used. Ports that may start
+// at this instant are kept in a list, and start after all other events of the instant (class 3 of
 // PKT 3.4).
 #include <array>
 #include <cstdint>
@@ -26,7 +26,7 @@
 namespace stepsim::net {
 
 struct Way {
-  std::uint32_t path = kNone; // position of its links in the list of paths; kNone = sprayed
+  std::uint32_t path = kNone; // index of its first link in core.paths; kNone = sprayed
   std::uint16_t hops = 0;
 };
 
@@ -35,17 +35,18 @@ struct Connection {
   std::uint32_t number{};
   TransportKind kind{};
   Way data{};
-  Way control{};              // of control packets to the receiver: always ECMP
-  Way back{};                 // and of ACKs and control packets from it
-  LinkId first_link{};        // out of the source
+  Way control{};              // control packets to the receiver: always ECMP
+  Way back{};                 // ACKs and control packets from the receiver
+  LinkId first_link{};        // link out of the source
   std::uint32_t state{};      // index in the arrays of its transport
-  std::uint32_t sent = 0;     // data packets so far
-  std::uint32_t last_seq = 0; // of the last data packet that arrived
-  // Sum over the links of the path: twice the latency, and sending a full and a control packet.
+  std::uint32_t sent = 0;     // number of data packets sent
+  std::uint32_t last_seq = 0; // seq of the last data packet that arrived
+  // Sum over the links of the path: twice the latency, and the transmission of a full and a control
+  // packet.
   Picoseconds base_rtt{};
 };
 
-// A timer of a connection: at most one event at a time is waited for.
+// A timer of a connection, with at most one pending event.
 struct Timer {
   Picoseconds deadline = kNeverPs;
   Picoseconds event_at = kNeverPs;
@@ -57,10 +58,10 @@ inline constexpr int kTimerIndexBits = 29;
 struct Arrival {
   enum class What : std::uint8_t { forwarded, delivered, lost };
   What what = What::forwarded;
-  std::uint32_t packet = kNone; // delivered or lost; the caller gives it back
+  std::uint32_t packet = kNone; // the packet that was delivered or lost; the caller frees it
 };
 
-// Packets by what became of them: `dropped` by a port, `vanished` by a fault of a link.
+// Number of packets by outcome: `dropped` by a port, `vanished` by a fault of a link.
 struct PacketCounts {
   std::uint64_t sent{}, delivered{}, dropped{}, vanished{};
   [[nodiscard]] std::uint64_t ended() const { return delivered + dropped + vanished; }
@@ -68,27 +69,28 @@ struct PacketCounts {
 
 class PacketCore {
 public:
-  // Both outlive the core. Options were checked.
+  // Fabric and routes must outlive the core. Options must be valid.
   PacketCore(const Fabric& fabric, const Routes& routes, const PacketOptions& options);
 
-  // A packet of the connection, without its place in a message; its size is set unless it is data.
+  // Returns a packet of the connection, without its place in a message; its size is set unless it
+  // is data.
   [[nodiscard]] Packet packet(ConnectionId connection, PacketKind kind) const;
-  // What the connection sends next: packet `seq` of the message.
+  // Returns the next data packet of the connection: packet `seq` of the message.
   [[nodiscard]] Packet next_data(MessageId message, std::uint32_t seq);
-  // Puts a packet into the queue of its source host.
+  // Appends a packet to the queue of its source host.
   void send(const Packet& packet);
   // Removes the data packets of the message that have not left the source; returns their number.
   std::uint32_t purge(MessageId message);
-  // All packets of the message at once. `notify`: the transport is told when each has left the
-  // host.
+  // Sends all packets of the message at once. With `notify`, the transport is called when each
+  // packet has left the host.
   void send_all(MessageId message, bool notify);
   Arrival arrive(std::uint32_t packet);
-  // End of a transmission. Returns the packet that left, kNone if nobody waits for it.
+  // Ends a transmission. Returns the packet that left, or kNone if nothing waits for it.
   std::uint32_t end(LinkId link);
   // Starts the ports in `to_start`, by link, after all other events of the instant.
   void start_ports();
 
-  // `index`: of the connection, or message, whose timer it is.
+  // Sets a timer; `index` is the connection, or the message, of the timer.
   void set_timer(Timer& timer, TimerKind kind, ConnectionId connection, std::uint32_t index,
                  Picoseconds deadline);
   // Whether this event is the timer's deadline; if the deadline was moved, sets the next event.
@@ -96,15 +98,14 @@ public:
                              std::uint32_t index);
   void push_timer(TimerKind kind, ConnectionId connection, std::uint32_t index, Picoseconds time);
 
-  void complete(MessageId message); // at the receiver, now
-  // Nothing of the message is on its way any more, but it lost packets for good. `last`: its last
-  // delivery, kNeverPs if there was none.
+  void complete(MessageId message); // completes it at the receiver, now
+  // Settles a message that lost packets for good, when none of its packets are in flight. `last` is
+  // its last delivery, kNeverPs if there was none.
   void settle(MessageId message, Picoseconds last);
   // Checks of debug builds (PKT 10).
-  [[nodiscard]] bool
-  conserved() const; // of each class no more ended than was sent; the pool holds the rest
+  [[nodiscard]] bool conserved() const; // per class, ended <= sent; the pool holds all in flight
   [[nodiscard]] bool nothing_in_flight() const;  // sent = delivered + dropped + vanished, per class
-  [[nodiscard]] bool waiting_ports_busy() const; // after class 3
+  [[nodiscard]] bool waiting_ports_busy() const; // no packet waits at an idle port, after class 3
   [[nodiscard]] const PacketCounts& data_counts(DropClass drop_class) const {
     return flights_[static_cast<std::size_t>(drop_class)];
   }
@@ -118,12 +119,12 @@ public:
   std::vector<MessageResult> results;  // [message]
   std::vector<MessageSpec> specs;      // [message]
   std::vector<Connection> connections; // [connection]
-  std::vector<LinkId> paths;           // of all connections
+  std::vector<LinkId> paths;           // links of all paths
   Ports ports;
   PacketEventQueue events;
   std::vector<LinkId> to_start;
   std::vector<MessageId> done;  // completed, not yet reported
-  std::uint64_t unfinished = 0; // messages
+  std::uint64_t unfinished = 0; // number of messages
   std::uint64_t packet_hops = 0, event_count = 0;
 
 private:
@@ -135,7 +136,7 @@ private:
   static constexpr std::size_t kFlightClasses = kDropClasses + 2; // data by class, ACKs, control
   [[nodiscard]] PacketCounts& flight_of(const Packet& packet);
   std::array<PacketCounts, kFlightClasses> flights_{};
-  std::vector<double> loss_;                // [link] if any link loses packets
+  std::vector<double> loss_;                // [link]; empty if no link loses packets
   std::vector<std::uint32_t> fault_counts_; // [drop_once]: transmissions seen
   std::uint32_t insertions_ = 0;
 };

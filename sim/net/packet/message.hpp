@@ -1,6 +1,6 @@
 #pragma once
-// A message: the unit handed to a transport for one (sender, receiver); a flow, or a tensor, shard
-// or chunk of a training job. A connection carries the congestion state of its messages.
+// A message: the unit that is submitted to a transport for one (sender, receiver): a flow, or a
+// tensor, shard or chunk of a training job. A connection has the congestion state of its messages.
 //
 //   n = ceil(size / payload of a full packet); the last packet is short
 //   need = ceil((1 - p) n - 1e-9) packets complete a message of loss bound p (PKT 5.6, A3)
@@ -18,21 +18,21 @@ namespace stepsim::net {
 using ConnectionId = std::uint32_t;
 using MessageId = std::uint32_t;
 
-// What a connection is opened with.
+// Arguments for opening a connection.
 struct ConnectionSpec {
   NodeId src{}, dst{};
-  std::uint32_t number{};              // its name in hashes, faults and the order of events
-  std::optional<TransportKind> kind{}; // another transport than the network's
+  std::uint32_t number{};              // identifies it in hashes, faults and the order of events
+  std::optional<TransportKind> kind{}; // if not the transport of the network
   std::vector<LinkId> path{};          // explicit_path: from src to dst
 };
 
-// Which packets of a message may be dropped first.
+// Decides which packets of a message may be dropped first.
 struct DropRule {
   enum class Kind : std::uint8_t { all_protected, every, by_size };
   Kind kind = Kind::all_protected;
   std::uint32_t every = 1, offset = 0;           // every: seq mod every = offset is protected
-  DropClass small = DropClass::droppable;        // by_size: class of small and large values;
-  DropClass large = DropClass::protected_;       //   a packet is large if
+  DropClass small = DropClass::droppable;        // by_size: classes of packets with small and
+  DropClass large = DropClass::protected_;       // large values; a packet is large if
   double large_fraction = 0.5;                   //   u01(seed, 4, iteration, worker, tensor,
   std::uint64_t iteration{}, worker{}, tensor{}; //       seq) < large_fraction
 };
@@ -40,28 +40,28 @@ struct DropRule {
 struct MessageSpec {
   ConnectionId connection{};
   std::int64_t size_bytes{};
-  std::uint8_t queue = 1; // 1 .. queues - 1, smaller is served first
+  std::uint8_t queue = 1; // 1 .. queues - 1, the smallest is served first
   double loss_bound = 0;  // dlcp: p, in [0, 1)
   DropRule drop_rule{};
   Picoseconds start{}; // not before now
 };
 
-// What became of a message. Times count from the begin of the run.
+// The outcome of a message. Times count from the start of the run.
 struct MessageResult {
   Picoseconds start{};
-  // Completion at the receiver; kNeverPs = never, or not yet. Of a raw message that lost packets
-  // its last delivery, kNeverPs if there was none.
+  // Completion at the receiver; kNeverPs = never, or not yet. For a raw message that lost packets
+  // the last delivery, kNeverPs if there was none.
   Picoseconds end = kNeverPs;
   Picoseconds sender_done = kNeverPs; // dlcp: STOP has arrived
   std::uint32_t packets{}, need{};
   std::uint32_t delivered_packets{};
   std::int64_t size_bytes{}, delivered_bytes{};
-  std::int64_t lost_network_bytes{}; // dropped or vanished, not delivered
+  std::int64_t lost_network_bytes{}; // dropped or vanished, and not delivered
   std::int64_t wasted_bytes{};       // arrived after completion
-  std::uint32_t sent_packets{};      // transmissions of the sender's host, begun
+  std::uint32_t sent_packets{};      // transmissions begun at the sender's host
   std::uint32_t retransmissions{}, timeouts{}, duplicates{}, wasted_packets{}, probe_rounds{};
-  std::uint32_t fast_retransmits{}; // reno, dctcp: recoveries begun by duplicate ACKs
-  std::uint32_t inversions{};       // arrivals with a smaller seq than the arrival before
+  std::uint32_t fast_retransmits{}; // reno, dctcp: recoveries that duplicate ACKs began
+  std::uint32_t inversions{};       // arrivals with a smaller seq than the previous one
 
   bool settled = false; // complete, or (raw) nothing more will arrive
 
@@ -69,16 +69,18 @@ struct MessageResult {
     ++delivered_packets;
     delivered_bytes += payload;
   }
-  // Also true for a raw message that lost packets, once it is settled, if any were delivered.
+  // Whether the message has ended. True also for a settled raw message that lost packets, if any
+  // packet was delivered.
   [[nodiscard]] bool complete() const { return end != kNeverPs; }
   [[nodiscard]] Picoseconds fct() const { return end - start; }
-  // Not sent, or on its way, when the message was complete.
+  // Bytes that had not been sent, or were in flight, when the message was complete.
   [[nodiscard]] std::int64_t lost_stopped_bytes() const {
     return size_bytes - delivered_bytes - lost_network_bytes;
   }
 };
 
-// The tolerance keeps 0.9 * 10 = 9.000000000000002 from asking for a packet more.
+// Returns the packets that complete a message. The tolerance keeps 0.9 * 10 = 9.000000000000002
+// from requiring one more packet.
 [[nodiscard]] inline std::uint32_t packets_needed(std::uint32_t packets, double loss_bound) {
   return static_cast<std::uint32_t>(std::ceil((1 - loss_bound) * packets - 1e-9));
 }

@@ -1,10 +1,10 @@
 #pragma once
-// A packet on its way, and the pool it lives in. Packets are named by their index; a freed index is
-// used again. No payload is carried, only sizes.
+// A packet in flight, and the pool that stores packets. Packets are named by their index in the
+// pool; a freed index is used again. Packets have sizes but no payload.
 //
-// A *train* is a run of packets of one message that wait in the queue of a host and are made one by
-// one when they are sent: a message of a million packets handed over at once costs one entry.
-// Source: PKT 3.2.
+// A *train* is a run of packets of one message in the queue of a host, which are created one by one
+// when they are sent: a message of a million packets, submitted at once, takes one entry. Source:
+// PKT 3.2.
 #include <cassert>
 #include <cstdint>
 #include <vector>
@@ -15,7 +15,7 @@ namespace stepsim::net {
 
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
-// data < ack in the order of events, all others before (control).
+// Events are in the order control < data < ack; control are all kinds before data.
 enum class PacketKind : std::uint8_t { probe, bitmap, stop, feedback, data, ack };
 // `protected` alone is a keyword. NOLINTNEXTLINE(readability-identifier-naming)
 enum class DropClass : std::uint8_t { protected_, middle, droppable, not_ect };
@@ -25,22 +25,22 @@ struct Packet {
   std::uint32_t next = kNone; // in its queue, or in the list of free packets
   std::uint32_t connection{}; // index
   std::uint32_t message{};    // index
-  std::uint32_t seq{};        // of the message; of the connection under reno, dctcp and in ACKs
+  std::uint32_t seq{};        // number in the message; in the connection for reno, dctcp, ACKs
   std::uint32_t tx_index{};   // 1, 2, ... over the data packets of the connection
-  std::uint32_t path{};       // position of its links in the list of paths; kNone = sprayed
-  std::uint32_t link{};       // the one it waits for or is on
+  std::uint32_t path{};       // index of its first link in core.paths; kNone = sprayed
+  std::uint32_t link{};       // link that it waits for or is on
   std::uint16_t wire{}, payload{};
-  std::uint16_t hop{}, hops{}; // links travelled, links to travel
+  std::uint16_t hop{}, hops{}; // number of links travelled, and on the path
   PacketKind kind = PacketKind::data;
   std::uint8_t queue{};
   DropClass drop_class = DropClass::protected_;
   bool ect : 1 = false, ce : 1 = false; // ECN: capable, congestion experienced (marked)
   bool retransmission : 1 = false, vanishes : 1 = false;
   bool train : 1 = false;
-  bool notify : 1 = false; // its sender wants to know when it has left the host
-  std::uint32_t count{};   // packets left of a train; pfabric: remaining; feedback, ACK: arrivals
+  bool notify : 1 = false; // its sender is called when it has left the host
+  std::uint32_t count{};   // packets left in a train; pfabric: remaining; feedback, ACK: arrivals
   std::uint32_t marked{};  // feedback: marked arrivals
-  Picoseconds sent_at{};   // when the sender emitted it; echoed by feedback
+  Picoseconds sent_at{};   // when the sender emitted it; copied into feedback
   std::uint64_t order{};   // key of its arrival events
 };
 static_assert(sizeof(Packet) == 64, "a packet fills one cache line");
@@ -60,12 +60,12 @@ enum class EventClass : std::uint8_t { end, arrival, timer };
 [[nodiscard]] constexpr std::uint64_t host_of(std::uint64_t key) { return key >> 38 & 0xffffff; }
 
 [[nodiscard]] constexpr bool is_control(PacketKind kind) { return kind < PacketKind::data; }
-// The kind in keys.
+// Returns the kind as used in keys.
 [[nodiscard]] constexpr std::uint64_t order_of(PacketKind kind) {
   return is_control(kind) ? 0 : kind == PacketKind::data ? 1 : 2;
 }
 
-// All packets of a network in one array. Freed places form a list, so that taking one costs O(1).
+// All packets of a network in one array. Freed entries form a list, so that take() costs O(1).
 class PacketPool {
 public:
   // References stay valid until the next take().

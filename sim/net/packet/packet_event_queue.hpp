@@ -1,11 +1,11 @@
 #pragma once
 // Pending events of the packet level in the order (time, class, key, seq, id); class and key are
-// one word. A calendar: near events lie in unsorted buckets of equal width, the bucket that is next
-// is sorted as a whole, far ones (timers) wait in a heap:
+// one word. It is a calendar queue: near events are in unsorted buckets of equal width, the next
+// bucket is sorted as a whole, and far events (timers) are in a heap:
 //
 //   now .. [sorted bucket + late arrivals] [bucket][bucket] ... 4096 buckets ... [heap]
 //
-// O(1) a push and pop while a bucket holds few events; nothing is pushed before the last pop.
+// Push and pop cost O(1) while buckets hold few events. No event may be earlier than the last pop.
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -36,8 +36,8 @@ struct PacketEvent {
 
 class PacketEventQueue {
 public:
-  // `step`: the time between an event and the one it usually causes. Buckets are as wide as the
-  // power of two above 1/1024 of it, so that 4096 of them reach at least four steps ahead.
+  // `step` is the time between an event and the event that it usually causes. The width of a bucket
+  // is the power of two above step / 1024, so that 4096 buckets reach at least four steps ahead.
   explicit PacketEventQueue(Picoseconds step)
       : shift_(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(step / 1024)))),
         bucket_(kBuckets, kNone), used_(kBuckets / 64, 0) {}
@@ -59,10 +59,11 @@ public:
     }
   }
 
-  // Whether anything is left of the instant of the last pop (0 before).
+  // Whether an event is left at `now`, the time of the last pop (0 before the first).
   [[nodiscard]] bool any_at(Picoseconds now) const { return has_next() && next().time == now; }
 
-  // Looks without opening a bucket: what is pushed afterwards may come before it.
+  // Returns the time of the next event without opening a bucket, because events pushed later may
+  // come before it.
   [[nodiscard]] Picoseconds next_time() const {
     assert(!empty() && "an empty queue has no next event");
     if (has_next()) {
@@ -107,17 +108,18 @@ private:
   [[nodiscard]] std::uint64_t slot_of(const PacketEvent& event) const {
     return static_cast<std::uint64_t>(event.time) >> shift_;
   }
-  // Of the bucket that is being emptied.
+  // Whether the bucket being emptied has events.
   [[nodiscard]] bool has_next() const { return !sorted_.empty() || !late_.empty(); }
   [[nodiscard]] const PacketEvent& next() const {
     return late_is_next() ? late_.front() : sorted_.back();
   }
-  // An event that is pushed into the open bucket may come before some that are sorted already.
+  // Whether the next event is in late_: an event pushed into the open bucket may come before sorted
+  // ones.
   [[nodiscard]] bool late_is_next() const {
     return sorted_.empty() || (!late_.empty() && late_.front().before(sorted_.back()));
   }
 
-  // Buckets are lists through one array of nodes: no bucket has memory of its own.
+  // Inserts into a bucket. Buckets are lists in one array of nodes, so that none allocates memory.
   void put(const PacketEvent& event, std::uint64_t slot) {
     const std::uint64_t place = slot % kBuckets;
     std::uint32_t node = free_;
@@ -133,7 +135,7 @@ private:
     ++in_buckets_;
   }
 
-  // The first slot after base_ with events; there is one.
+  // Returns the first slot after base_ with events; there must be one.
   [[nodiscard]] std::uint64_t next_used() const {
     const std::uint64_t from = base_ + 1;
     std::uint64_t word = from % kBuckets / 64;
@@ -147,7 +149,8 @@ private:
     return first + static_cast<std::uint64_t>(std::countr_zero(bits));
   }
 
-  // Opens the next bucket that has events and takes what is now near out of the heap.
+  // Opens the next bucket with events, and moves events that are now near from the heap into
+  // buckets.
   void next_bucket() {
     std::uint64_t next = in_buckets_ > 0 ? next_used() : ~std::uint64_t{0};
     if (!far_.empty()) {
@@ -179,12 +182,12 @@ private:
   }
 
   int shift_;
-  std::uint64_t base_ = 0; // slot of the bucket that is being emptied
+  std::uint64_t base_ = 0; // slot of the bucket being emptied
   std::size_t size_ = 0, in_buckets_ = 0;
   std::vector<PacketEvent> sorted_; // descending
-  std::vector<PacketEvent> late_;   // heap: pushed into the bucket while it is being emptied
+  std::vector<PacketEvent> late_;   // heap: events pushed into the bucket being emptied
   std::vector<std::uint32_t> bucket_;
-  std::vector<std::uint64_t> used_; // one bit a bucket
+  std::vector<std::uint64_t> used_; // one bit per bucket
   std::vector<Node> nodes_;
   std::uint32_t free_ = kNone;
   std::vector<PacketEvent> far_; // heap

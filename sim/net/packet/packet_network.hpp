@@ -1,16 +1,16 @@
 #pragma once
-// A network that simulates every packet (PKT 3, 5). Messages are handed over on connections;
-// whoever drives the network pulls it from completion to completion:
+// A network that simulates every packet (PKT 3, 5). Messages are submitted on connections; the
+// caller advances the network from completion to completion:
 //
 //   PacketNetwork network(fabric, routes, options);
 //   const auto connection = network.open({.src = 0, .dst = 3, .number = 0});
 //   const auto message = network.hand_over({.connection = connection, .size_bytes = 65536});
-//   while (network.advance(kNeverPs, done)) { /* done holds messages; hand over their dependants */
+//   while (network.advance(kNeverPs, done)) { /* submit what depends on `done` */
 //   }
 //
 // advance() stops at each completion, and at `until`, before ports start sending at that instant,
-// so that what is handed over for `now` still takes part (class 2 of PKT 3.4). The same input gives
-// the same result.
+// so that messages submitted for `now` still take part (class 2 of PKT 3.4). The same input always
+// gives the same result.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,30 +25,31 @@ namespace stepsim::net {
 
 class PacketNetwork {
 public:
-  // Fabric and routes outlive the network. Throws SimulationError on options without meaning.
+  // Fabric and routes must outlive the network. Throws SimulationError for invalid options.
   PacketNetwork(const Fabric& fabric, const Routes& routes, const PacketOptions& options);
   PacketNetwork(const PacketNetwork&) = delete;
   PacketNetwork& operator=(const PacketNetwork&) = delete;
 
-  // A connection keeps the state of its transport, such as a window, from message to message.
+  // Opens a connection, which keeps the state of its transport, such as a window, between messages.
   ConnectionId open(const ConnectionSpec& spec);
-  // Not before now(). Empty messages and those to oneself are complete at their start.
+  // Submits a message, which must not start before now(). Empty messages and messages inside a host
+  // are complete at their start.
   MessageId hand_over(const MessageSpec& spec);
 
-  // Goes on to the next completions (appended to `done`), at most to `until`. False: nothing more
-  // happens by then. Throws SimulationError naming up to 10 messages when they can never end, or
-  // when the simulated time passes the limit (PKT A27, A28).
+  // Advances to the next completions (appended to `done`), at most to `until`. Returns false if no
+  // message completes by then. Throws SimulationError if messages can never end (naming up to 10 of
+  // them), or if simulated time exceeds the limit (PKT A27, A28).
   bool advance(Picoseconds until, std::vector<MessageId>& done);
-  // The same, but messages that can never end are the caller's to name: false with next_time() =
-  // kNeverPs.
+  // As advance(), but if messages can never end, it returns false with next_time() = kNeverPs, and
+  // the caller reports them.
   bool go_on(Picoseconds until, std::vector<MessageId>& done);
-  [[nodiscard]] Picoseconds next_time(); // of the next event, kNeverPs if none
+  [[nodiscard]] Picoseconds next_time(); // the next event; kNeverPs if none
   [[nodiscard]] Picoseconds now() const { return core_.now; }
-  // True once a transport that recovers nothing has lost a packet of a message, which then never
-  // ends. Whoever hands over messages for as long as others are under way should stop.
+  // Whether a transport without recovery has lost a packet of a message, which then never ends. A
+  // caller that submits messages for as long as others are in flight should stop.
   [[nodiscard]] bool blocked() const { return blocked_; }
 
-  [[nodiscard]] std::size_t messages() const { return core_.results.size(); } // handed over
+  [[nodiscard]] std::size_t messages() const { return core_.results.size(); } // submitted so far
   [[nodiscard]] const MessageResult& result(MessageId message) const {
     return core_.results[message];
   }

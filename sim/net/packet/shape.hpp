@@ -1,5 +1,6 @@
 #pragma once
-// Sizes and drop class of the data packets of a message, by position: all are full but the last.
+// Sizes and drop class of the data packets of a message, by their index; all packets but the last
+// are full.
 //   wire = payload + header + overhead
 // Source: PKT 3.2, 5.1, 5.6.
 #include <algorithm>

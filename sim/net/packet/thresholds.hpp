@@ -1,19 +1,20 @@
 #pragma once
-// At how many packets a switch port marks and drops (PKT 3.8). What options do not give grows with
-// the bandwidth of the port, in proportion to the values that the papers give for 10 Gbit/s, but
-// not below a least number for slow ports.
+// Thresholds in packets at which a switch port marks and drops (PKT 3.8). Thresholds that the
+// options leave open grow with the bandwidth of the port, in proportion to published values for 10
+// Gbit/s, but have a minimum for slow ports.
 #include "net/packet/options.hpp"
 #include "net/packet/shape.hpp"
 
 namespace stepsim::net {
 
-// In packets, for a switch port of this bandwidth (PKT 3.8); kNoThreshold = none: `protected_`
-// where options do not give it.
+// Packets, for one switch port; kNoThreshold = never. `protected_` is kNoThreshold unless the
+// options give it.
 struct Thresholds {
   // NOLINTNEXTLINE(readability-identifier-naming): `protected` alone is a keyword
   std::uint32_t mark{}, droppable{}, middle{}, protected_{};
 };
-// Values that the options give are taken as they are, for every port.
+// Returns the thresholds of a switch port. Values in the options hold for every port, whatever its
+// bandwidth.
 [[nodiscard]] Thresholds thresholds(const PacketOptions& options, double bandwidth_Bps);
 
 } // namespace stepsim::net

@@ -1,11 +1,11 @@
 #pragma once
-// What a profile says of a number of ranks: how much longer dense all-reduces took than the
-// network's alpha-beta model says, and whether a run lies outside what was measured.
+// The factor by which dense all-reduces took longer than the alpha-beta model of a profile's
+// network, for a number of ranks; and warnings for runs outside the measured range.
 //
 //   gamma(P) = linear in log2 P between the points of the table, the nearest point outside,
 //              1 for P = 1 or without a table                                        (SPA 9)
 //
-// Latency times gamma and bandwidth over gamma, for dense ring all-reduces only.
+// The factor multiplies the latency and divides the bandwidth of dense ring all-reduces only.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,23 +15,23 @@
 
 namespace stepsim::net {
 
-// ranks >= 1 (asserted).
+// Returns gamma(ranks). Needs ranks >= 1 (asserted).
 [[nodiscard]] double dense_inflation(const NetworkProfile& profile, std::int64_t ranks);
 
-// `icdcs19: ranks=64 outside the calibrated 4..32, gamma held at 10.635`; empty inside the table,
-// without one, and for one rank.
+// Returns `icdcs19: ranks=64 outside the calibrated 4..32, gamma held at 10.635`; empty inside the
+// table, without a table, and for one rank.
 [[nodiscard]] std::optional<std::string> dense_inflation_warning(const NetworkProfile& profile,
                                                                  std::int64_t ranks);
 
-// `icdcs19: density=0.01 outside the calibrated 0.001`, likewise ranks (more than one) and GPUs per
-// node: one text for each of the profile's valid_* ranges that the run lies outside of. No density:
-// a dense run.
+// Returns one text per valid_* range of the profile that does not include the run, such as
+// `icdcs19: density=0.01 outside the calibrated 0.001`: ranks (if more than one), GPUs per node,
+// density (if given; a dense run has none).
 [[nodiscard]] std::vector<std::string> outside_warnings(const NetworkProfile& profile,
                                                         std::int64_t ranks,
                                                         std::int64_t gpus_per_node,
                                                         std::optional<double> density);
 
-// What every result that rests on the profile must say: it was graded `fail`. Empty for any other.
+// Returns the warning that a profile graded `fail` adds to every result; empty for other grades.
 [[nodiscard]] std::optional<std::string> grade_warning(const NetworkProfile& profile);
 
 } // namespace stepsim::net

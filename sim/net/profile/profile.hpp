@@ -1,8 +1,8 @@
 #pragma once
 // Network profiles and topologies as plain values; files/profile_file.hpp and
-// files/topology_file.hpp read and write them. A profile (kind network_calibration) stands for
-// latency, bandwidth, reduction rate and measured collective curves of a network; its label says
-// how far to trust it.
+// files/topology_file.hpp read and write them. A profile (kind network_calibration) has the
+// latency, bandwidth, reduction rate and measured collective curves of a network, and a label for
+// their origin.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -21,16 +21,15 @@ inline constexpr auto kProfileLabels =
                                {ProfileLabel::calibrated, "calibrated"},
                                {ProfileLabel::default_value, "default"}});
 
-// How well a fit describes what was measured, best first: ok below 10 % of error, warn below 25 %,
-// else fail. Which error counts says group_fit.hpp of calibrate for curves, gpu_fit.hpp for
-// kernels.
+// The error of a fit, best first: ok is below 10 %, warn below 25 %, fail above. group_fit.hpp of
+// calibrate defines the error of curves, gpu_fit.hpp the error of kernels.
 enum class Grade { ok, warn, fail };
 inline constexpr auto kGrades =
     base::words<Grade>({{Grade::ok, "ok"}, {Grade::warn, "warn"}, {Grade::fail, "fail"}});
 
 struct CurveSegment { // T(m) = startup_s + per_byte_s m, s, for from_bytes <= m <= to_bytes
   double from_bytes{};
-  double to_bytes{}; // infinite where the source does not say
+  double to_bytes{}; // infinite if the source does not give it
   double startup_s{}, per_byte_s{};
 };
 
@@ -44,38 +43,38 @@ struct CollectiveCurve {
   std::string algorithm;
   std::int64_t ranks{};
   std::vector<CurveSegment> segments;
-  // Where the file gives points instead of segments: bytes ascend strictly, seconds do not fall.
-  // The segments are then the lines from point to point (curve_through).
+  // Set if the file gives points instead of segments: bytes ascend strictly, seconds do not fall.
+  // The segments are then the lines between neighbouring points (curve_through).
   std::vector<CurvePoint> points;
 };
 
-// Kinds of links that are calibrated on their own; same-device is a copy within one memory.
+// Kinds of links that are calibrated separately; same-device is a copy within one memory.
 inline constexpr std::array<std::string_view, 5> kLinkClasses{"network", "nvlink", "pcie", "host",
                                                               "same-device"};
 struct LinkClass {
-  std::string name; // of kLinkClasses
+  std::string name; // one of kLinkClasses
   double latency_s{};
   double per_byte_s{};
-  std::optional<double> block_latency_s; // of further blocks of a stream
-  // Time per byte while every rank also receives, over that of one direction alone: from the rank
-  // that it sends to, and from another one.
+  std::optional<double> block_latency_s; // latency of later blocks of a stream
+  // Time per byte while every rank also receives / time per byte of one direction alone. exchange:
+  // the rank receives from its destination; shift: from another rank.
   std::optional<double> duplex_exchange, duplex_shift;
-  std::optional<double> reply_s; // of an empty reply that senders of spreading trees wait for
-  double delay_s{};              // after the ports are free
+  std::optional<double> reply_s; // empty reply that senders of spreading trees wait for
+  double delay_s{};              // the data arrives this long after the ports are free
 };
 
-// Dense ring all-reduces take factor[i] times as long on ranks[i] ranks (SPA 9); ranks ascending.
+// Factor factor[i] on the time of dense ring all-reduces on ranks[i] ranks (SPA 9); ranks ascend.
 struct DenseInflation {
   std::vector<std::int64_t> ranks;
   std::vector<double> factor; // > 0
 };
 
-// What compressing costs beside the wire, by the names of a scenario's `compression.costs` (SPA
-// 8.2): seconds, per element or entry where the name says so.
+// Costs of compression besides the wire, named as in `compression.costs` of a scenario (SPA 8.2):
+// seconds, per element or entry if the name says so.
 inline constexpr std::array<std::string_view, 2> kSelectForms{"linear", "n_log_n"};
 struct CompressionCosts {
-  std::string method; // "any" = every method; a method's own values add to or override those
-  std::string form;   // "" where the file gives none
+  std::string method; // "any" = every method; values of a method override these
+  std::string form;   // "" if the file gives none
   std::vector<std::pair<std::string, double>> values;
 };
 
@@ -83,13 +82,13 @@ struct NetworkProfile {
   std::string name;
   ProfileLabel label = ProfileLabel::default_value;
   std::string note;
-  std::string grade; // of kGrades, "" where the file gives none
-  // Empty where the file gives none.
+  std::string grade; // one of kGrades; "" if the file gives none
+  // Empty if the file gives none.
   std::optional<double> latency_s, bandwidth_Bps, reduction_Bps;
   double delay_s{};
   std::vector<LinkClass> links;
   std::vector<CollectiveCurve> collectives;
-  // What was measured or fitted, both ends included; empty where the file does not say.
+  // The measured or fitted ranges, both ends included; empty if the file gives none.
   std::optional<std::pair<std::int64_t, std::int64_t>> valid_ranks;
   std::optional<std::pair<double, double>> valid_bytes;
   std::optional<std::pair<double, double>> valid_density;
@@ -99,13 +98,14 @@ struct NetworkProfile {
   std::vector<std::string> warnings;
 };
 
-// A fabric as a file gives it: hosts, switches and full-duplex links between them.
+// A fabric as given in a file: hosts, switches and full-duplex links between them.
 struct TopologyLink {
-  // Names of the ends; `id` is "a-b" where the file gives none, "a-b#N" of further parallel links.
+  // Names of the ends. Without an id in the file, `id` is "a-b", and "a-b#N" for further parallel
+  // links.
   std::string id, a, b;
   double latency_s{};
   double bandwidth_Bps{};
-  std::string source; // where the numbers come from, "" where the file says nothing
+  std::string source; // origin of the numbers; "" if the file gives none
 };
 struct Topology {
   std::string name;

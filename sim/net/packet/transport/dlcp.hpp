@@ -1,13 +1,13 @@
 #pragma once
-// Bounded-loss delivery (PKT 5.6): a message of n packets and loss bound p is complete with need =
-// ceil((1 - p) n) packets; nothing is retransmitted on gaps or time-outs.
+// Bounded-loss delivery (dlcp, PKT 5.6): a message of n packets and loss bound p is complete with
+// need = ceil((1 - p) n) packets. Gaps and time-outs cause no retransmissions:
 //
 //   sender                         receiver
 //   DATA ... DATA PROBE  ----->    delivered >= need: complete, STOP
 //   missing packets      <-----    else BITMAP (what is missing)
 //
-// PROBE follows the last packet in the same queue. Each connection sends at its own rate
-// (dlcp_rate.hpp, PKT 5.7); rate control `none` puts everything into the host's queue at once.
+// PROBE follows the last packet in the same queue. Each connection has its own sending rate
+// (dlcp_rate.hpp, PKT 5.7); with rate control `none`, all packets enter the host's queue at once.
 #include <cstdint>
 #include <vector>
 
@@ -22,9 +22,9 @@ public:
   void ready(PacketCore& core, MessageId message);
   void delivered(PacketCore& core, const Packet& packet);   // data or control, at either end
   void lost(PacketCore& core, const Packet& packet);        // data
-  void transmitted(PacketCore& core, const Packet& packet); // it has left the host
-  void pace(PacketCore& core, ConnectionId connection);     // event: the next may be emitted
-  void probe_again(PacketCore& core, MessageId message);    // event, control_lossy
+  void transmitted(PacketCore& core, const Packet& packet); // the packet has left the host
+  void pace(PacketCore& core, ConnectionId connection);     // event: the next packet may be emitted
+  void probe_again(PacketCore& core, MessageId message); // event: repeats PROBE, if control_lossy
   [[nodiscard]] const DlcpRate& rate(const PacketCore& core, ConnectionId connection) const {
     return states_[core.connections[connection].state].rate;
   }
@@ -32,22 +32,22 @@ public:
 private:
   struct State {
     DlcpRate rate;
-    std::vector<MessageId> to_send{}; // with packets not yet emitted, most urgent first
+    std::vector<MessageId> to_send{}; // messages with packets to emit, most urgent first
     Picoseconds next_send = 0;
     bool pace_pending = false;
-    std::uint32_t arrivals = 0, marked = 0, since_feedback = 0; // receiver
+    std::uint32_t arrivals = 0, marked = 0, since_feedback = 0; // at the receiver
     Picoseconds last_feedback = kNeverPs;
   };
   struct Transfer {
-    std::uint32_t next_seq = 0;         // first never emitted
+    std::uint32_t next_seq = 0;         // first packet never emitted
     std::vector<std::uint32_t> again{}; // to retransmit
-    std::size_t again_next = 0;         // position in it
-    std::uint32_t untransmitted = 0;    // emitted or to emit, still in the host
-    std::uint32_t round = 0;            // PROBEs that were not repetitions
+    std::size_t again_next = 0;         // index in `again`
+    std::uint32_t untransmitted = 0;    // packets emitted or to emit that are still in the host
+    std::uint32_t round = 0;            // number of PROBEs without repetitions
     bool answered = true, stopped = false;
     Timer probe{};
-    std::vector<bool> received{}, dropped{}; // receiver, until it is complete
-    std::vector<std::uint32_t> missing{};    // content of the BITMAP on its way
+    std::vector<bool> received{}, dropped{}; // at the receiver, until complete
+    std::vector<std::uint32_t> missing{};    // content of the BITMAP in flight
   };
 
   void add_to_send(PacketCore& core, State& state, MessageId message);

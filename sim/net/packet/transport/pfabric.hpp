@@ -1,9 +1,9 @@
 #pragma once
-// pFabric (PKT 5.5): packets carry how much of their message is left; switches serve the message
-// with the least left and drop packets of the one with the most (ports.cpp). Senders keep a fixed
-// window, every packet has its ACK, and one timer queues again whatever is outstanding.
+// pFabric (PKT 5.5): packets carry the remaining size of their message. Switches serve the message
+// with the least left and drop packets of the message with the most left (ports.cpp). Senders have
+// a fixed window, every packet gets an ACK, and one timer queues all outstanding packets again.
 //   window = ceil(base_rtt B / mtu) + 6 packets; timer = 3 base_rtt; after 5 expiries in a row: 1
-// B: rate of the sender's link.
+// B is the rate of the sender's link.
 #include <cstdint>
 #include <vector>
 
@@ -21,13 +21,13 @@ private:
   enum class Status : std::uint8_t { to_send, outstanding, acknowledged };
   struct Transfer {
     std::vector<Status> status{}; // [seq], at the sender
-    std::vector<bool> sent{};     // [seq], at least once
+    std::vector<bool> sent{};     // [seq] sent at least once
     std::vector<bool> received{}; // [seq], at the receiver
-    std::uint32_t next = 0;       // no packet before it is to be sent
+    std::uint32_t next = 0;       // no packet before it waits to be sent
     std::uint32_t outstanding = 0;
-    std::uint32_t left = 0; // not acknowledged
+    std::uint32_t left = 0; // packets not acknowledged
     std::uint32_t window = 0;
-    std::uint32_t expiries = 0; // in a row
+    std::uint32_t expiries = 0; // consecutive expiries of the timer
     Timer timer{};
   };
 

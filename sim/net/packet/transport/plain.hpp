@@ -2,8 +2,8 @@
 // The two transports without recovery (PKT 5.1, 5.2).
 //   raw     all packets of a message enter the host's queue at its start; a message ends when each
 //           of its packets has arrived or is lost
-//   window  at most `window_packets` of a connection are not yet acknowledged; one ACK per packet
-//           on the control queue; needs unlimited buffers
+//   window  at most `window_packets` packets of a connection are unacknowledged; every packet has
+//           an ACK in the control queue; needs unlimited buffers
 #include <cstdint>
 #include <vector>
 
@@ -22,7 +22,7 @@ private:
 
   struct State {
     std::uint32_t lost = 0;
-    Picoseconds last = kNeverPs; // delivery
+    Picoseconds last = kNeverPs; // last delivery
   };
   [[nodiscard]] State& state_of(MessageId message);
   std::vector<State> states_; // [message]
@@ -39,9 +39,9 @@ private:
 
   struct State {
     std::uint32_t outstanding = 0;
-    std::uint32_t next_seq = 0;        // of the message being sent
-    std::size_t sending = 0;           // position in messages
-    std::vector<MessageId> messages{}; // in the order of hand-over
+    std::uint32_t next_seq = 0;        // in the message being sent
+    std::size_t sending = 0;           // index in `messages`
+    std::vector<MessageId> messages{}; // in the order of submission
   };
   std::vector<State> states_;
 };

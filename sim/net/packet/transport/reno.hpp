@@ -1,14 +1,15 @@
 #pragma once
 // TCP NewReno in packets, without handshake, on persistent connections; DCTCP is Reno that cuts its
 // window by the fraction of marked packets (PKT 5.3, 5.4). Sequence numbers run over the
-// connection; messages are appended in the order of hand-over and delivered in order.
+// connection; messages are appended in the order of submission and delivered in order.
 //
-//   alpha = (1 - g) alpha + g F, F = marked part of a window;   cwnd = cwnd (1 - alpha / 2)
+//   alpha = (1 - g) alpha + g F, F = marked fraction of a window;   cwnd = cwnd (1 - alpha / 2)
 //
-// With selective acknowledgements lost packets are known one by one: a recovery halves the window
-// once, sends the first lost packet at once, then lost ones before new ones while fewer than cwnd
-// packets are in flight. The round trip is then sampled by the last packet in order of arrival that
-// the ACK reports for the first time; the packet before the first missing one, which gives the
+// With selective acknowledgements every lost packet is known. A recovery halves the window once and
+// sends the first lost packet at once, then lost packets before new ones while fewer than cwnd
+// packets are in flight. The round trip is sampled at the last packet to arrive among those that
+// the ACK reports for the first time. Without selective acknowledgements it is sampled at the
+// packet before the first missing one, which may have arrived long before.
 // sample otherwise, may have arrived long before.
 #include <cstdint>
 #include <limits>
@@ -24,19 +25,20 @@ public:
   void open(PacketCore& core, ConnectionId connection);
   void ready(PacketCore& core, MessageId message);
   void delivered(PacketCore& core, const Packet& packet); // data or ACK
-  void timer(PacketCore& core, ConnectionId connection);  // its timer's event
+  void timer(PacketCore& core, ConnectionId connection);  // the event of its timer
   [[nodiscard]] double alpha(const PacketCore& core, ConnectionId connection) const {
     return states_[core.connections[connection].state].alpha;
   }
 
 private:
-  struct Range { // packets first, first + 1, ... are those of the message
+  struct Range { // packets from `first` on belong to the message
     std::uint32_t first{};
     MessageId message{};
   };
   struct State {
     double cwnd = 0, ssthresh = std::numeric_limits<double>::infinity(); // packets
-    // First packet not acknowledged, next to send, first never sent, packets of all messages.
+    // First packet not acknowledged, next to send, first never sent, number of packets in all
+    // messages.
     std::uint32_t una = 0, next = 0, high = 0, total = 0;
     std::uint32_t duplicates = 0;
     std::int64_t recover = -1;
@@ -45,15 +47,15 @@ private:
     double srtt = 0, rttvar = 0; // ps
     Picoseconds rto = 0, last_sent = 0;
     Timer timer{};
-    double alpha = 1; // dctcp
+    double alpha = 1; // used by dctcp
     std::uint32_t acked = 0, marked = 0, window_end = 0;
     std::int64_t cut_end = -1;
     std::vector<Range> ranges{};
-    std::size_t sending = 0;            // range of the last packet sent
+    std::size_t sending = 0;            // index in ranges of the last packet sent
     std::vector<Picoseconds> sent_at{}; // ring over una .. high; -1 = sent more than once
-    std::uint32_t expected = 0;         // receiver: first packet that is missing
-    std::size_t receiving = 0;          // its range
-    std::vector<bool> received{};       // ring over expected ..
+    std::uint32_t expected = 0;         // receiver: first missing packet
+    std::size_t receiving = 0;          // index in ranges of `expected`
+    std::vector<bool> received{};       // ring from `expected` on
   };
 
   void pump(PacketCore& core, ConnectionId id, State& state);
@@ -77,7 +79,7 @@ private:
   }
 
   std::vector<State> states_;
-  std::vector<Scoreboard> scoreboards_; // the same, if there are selective acknowledgements
+  std::vector<Scoreboard> scoreboards_; // [state], if there are selective acknowledgements
 };
 
 } // namespace stepsim::net

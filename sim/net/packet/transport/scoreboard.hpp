@@ -1,10 +1,10 @@
 #pragma once
-// What the sender of a connection knows of its packets under selective acknowledgements (PKT 5.3).
-// The receiver logs new packets as they arrive; an ACK carries how far the log was when it left, so
-// the sender knows all that had arrived by then, and ACKs stay as short as they are.
+// The sender's knowledge of its packets under selective acknowledgements (PKT 5.3). The receiver
+// logs new packets as they arrive. An ACK carries the length of the log, so the sender knows all
+// packets that had arrived by then, and ACKs need no list of packets.
 //
-//   lost = not received, with `threshold` packets above it received, not sent again since;
-//          at a timeout: everything not received
+//   lost = not received, with at least `threshold` packets above it received, and not sent again
+//          since; at a timeout: every packet not received
 //   in flight = sent, neither received nor lost
 //
 //   received 0 1 2 4 6 7, threshold 3: 3 is lost (4, 6, 7 above it), 5 is not
@@ -19,23 +19,23 @@ class Scoreboard {
 public:
   explicit Scoreboard(std::uint32_t threshold) : threshold_(threshold) {}
 
-  // At the receiver, of a packet that had not arrived before.
+  // Records, at the receiver, a packet that had not arrived before.
   void arrived(std::uint32_t seq) {
     log_.push_back(seq);
     ++arrivals_;
   }
   [[nodiscard]] std::uint32_t arrivals() const { return arrivals_; } // for ACKs
 
-  // The next packet never sent, or one that is lost.
+  // Records the sending of the next new packet, or of a lost one.
   void sent(std::uint32_t seq);
-  // The first `una` packets are received, and the first `arrivals` of the log. Returns the last
-  // packet that was news; kNone if none was.
+  // Handles an ACK: the first `una` packets and the first `arrivals` packets of the log are
+  // received. Returns the last packet that was not known to be received; kNone if there is none.
   std::uint32_t acknowledged(std::uint32_t una, std::uint32_t arrivals);
   void timeout();
 
   [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
   [[nodiscard]] bool any_lost() const { return lost_ > 0; }
-  [[nodiscard]] std::uint32_t first_lost(); // kNone if none is
+  [[nodiscard]] std::uint32_t first_lost(); // kNone if none is lost
 
 private:
   enum class Status : std::uint8_t { in_flight, sent_again, lost, received };
@@ -47,14 +47,14 @@ private:
   void find_lost();
 
   std::uint32_t threshold_;
-  std::deque<std::uint32_t> log_; // what the sender has not heard of
+  std::deque<std::uint32_t> log_; // arrivals that the sender does not know
   std::uint32_t arrivals_ = 0, heard_ = 0;
-  std::deque<Status> status_; // of packets una_, una_ + 1, ...
+  std::deque<Status> status_; // status of packets una_, una_ + 1, ...
   std::uint32_t una_ = 0;
   std::uint32_t in_flight_ = 0, lost_ = 0;
   std::uint32_t lost_from_ = 0; // no packet before it is lost
-  std::uint32_t edge_ = 0;      // every packet before it has `threshold` received above it
-  std::uint32_t above_ = 0;     // received packets from the edge on
+  std::uint32_t edge_ = 0;      // every packet before it has `threshold` received packets above it
+  std::uint32_t above_ = 0;     // number of received packets from edge_ on
 };
 
 } // namespace stepsim::net
