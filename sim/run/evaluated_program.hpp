@@ -30,8 +30,8 @@ struct EvaluatedProgram {
                                          const ScenarioProgram& made,
                                          const program::Factors& factors);
 
-// The number of first iterations that means leave out. For a pipelined run it is at least half of
-// the iterations, which fill the pipeline (PIP 10).
+// The number of first iterations that means leave out. If gradients are applied late, as in a
+// pipeline, this is half of the iterations, during which the pipeline fills (PIP 10).
 [[nodiscard]] std::int64_t discarded_of(const Scenario& scenario);
 
 } // namespace stepsim::study
