@@ -1,10 +1,10 @@
 #pragma once
-// What a row of `compare --algorithms` takes for granted, in words, from the scenario as it was
-// run with every default filled in:
+// The assumptions behind a row of `compare --algorithms`, in words. They are made from the scenario
+// as it was run, with every default filled in:
 //
 //   "one message after backward; error feedback; density 0.001 by default; compressing is free"
 //
-// "by default" marks what `compare --algorithms` fills in because the scenario does not say it.
+// "by default" marks values that `compare --algorithms` fills in because the scenario lacks them.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +14,8 @@
 
 namespace stepsim::study {
 
-// `record`: the flat summary of the run. `filled_in`: names of keys such as "density".
+// The text above for one run; empty if there is nothing to list. `record` is the flat summary of
+// the run. `filled_in` has the names of the keys, such as "density", that got a default.
 [[nodiscard]] std::string assumptions(const Scenario& scenario, const io::Json& record,
                                       const std::vector<std::string>& filled_in);
 

@@ -1,15 +1,16 @@
 #pragma once
-// Where does a function of one variable pass a target? All such places between two bounds, the
-// function known by its values only and not assumed monotone:
+// Finds the places between two bounds where a function of one variable crosses a target. Only
+// values of the function are used, and it need not be monotone:
 //
-//   scan     many points, evenly spaced: on a logarithmic scale where the lower bound is > 0
-//   probe    around a scanned point that comes near the target and turns back: is there a dip
-//            through the target between two points?
-//   refine   each change of side to 1e-9 relative (integers: to two neighbours)
+//   scan     evaluate many points, evenly spaced: on a logarithmic scale if the lower bound is > 0
+//   probe    if a scanned point comes near the target and both neighbours are farther away, search
+//            around it for a point on the other side of the target
+//   refine   narrow each change of side to 1e-9 relative (integers: to two neighbours)
 //
-// Values within 1e-12 relative of the target count as equal to it. A stretch of such values is one
-// crossing, where the function reaches it, also if the function then turns back; a stretch at the
-// lower bound, or after a failed sample, is one where the function leaves it.
+// Values within 1e-12 relative of the target are equal to it. Several such values in a row are one
+// crossing, at the point where the function reaches the target, even if it then turns back. If they
+// begin at the lower bound or after a failed sample, the crossing is where the function leaves the
+// target.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -22,34 +23,34 @@ struct CrossingSearch {
   double low{}, high{}; // low < high
   double target{};
   bool integers = false; // the variable takes integers only
-  // Where two neighbours lie on both sides and none on the target (integers, jumps): the answer is
-  // the one with a value >= target, or <= target.
+  // If the function jumps over the target (integers, discontinuities), the crossing is the
+  // neighbour with a value > target (true) or < target (false).
   bool at_least = true;
 };
 
 struct Sample {
   double at{};
-  std::optional<double> value; // empty: the function fails there
+  std::optional<double> value; // empty if the function fails there
 };
 
-// Where the function meets the target, and its value there.
+// A point where the function meets the target, and the value there.
 struct Crossing {
   double at{};
   double value{};
-  bool rising{};                // from below the target to above it as the variable grows
-  std::optional<Sample> beyond; // the neighbour on the other side, if the function jumps over it
+  bool rising{};                // the function grows through the target as the variable grows
+  std::optional<Sample> beyond; // the neighbour on the other side of a jump over the target
 };
 
 using Evaluate = std::function<std::optional<double>(double)>;
 
-// At most `points` >= 2 values, ascending, first and last the bounds; those between rounded to 6
-// significant digits, or to integers. All integers between the bounds where there are at most
-// `points`. Without `points` at most 129, and all integers where there are at most 1024.
+// The points to scan, ascending: the two bounds and values between them, rounded to 6 significant
+// digits or to integers. There are at most `points` >= 2 of them, 129 if `points` is empty. If the
+// interval has at most `points` integers (1024 if `points` is empty), all of them are scanned.
 [[nodiscard]] std::vector<double> scan_values(const CrossingSearch& search,
                                               std::optional<std::int64_t> points);
 
-// All crossings, ascending. `scan` holds the evaluated values of scan_values, ascending; the
-// intervals on both sides of a sample without a value are not searched.
+// The crossings, ascending. `scan` holds the samples at scan_values(), ascending. The intervals on
+// both sides of a sample without a value are not searched.
 [[nodiscard]] std::vector<Crossing> find_crossings(const CrossingSearch& search,
                                                    std::span<const Sample> scan,
                                                    const Evaluate& evaluate);

@@ -1,7 +1,7 @@
 #pragma once
-// The buckets that PyTorch's DistributedDataParallel should use in a scenario: one size for all of
-// them (bucket_cap_mb), and one size for each (bucket_cap_mb_list) where DDP can then make the best
-// merge. 1 MiB is 2^20 bytes, as in PyTorch.
+// Finds the bucket sizes that PyTorch's DistributedDataParallel should use in a scenario: one size
+// for all buckets (bucket_cap_mb) and, if DDP can make the best merge that way, a list with a size
+// for each bucket (bucket_cap_mb_list). 1 MiB is 2^20 bytes, as in PyTorch.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,24 +16,24 @@ namespace stepsim::study {
 
 struct DdpBuckets {
   Bytes cap;                              // best single bucket size
-  Bytes first;                            // of the first bucket, with `cap`
-  Seconds cap_step;                       // step with `cap`
-  std::optional<std::vector<Bytes>> list; // sizes in launch order, of the best buckets of all
-  Seconds step;                           // step with `list`; with `cap` if there is no list
-  Seconds default_step;                   // step with PyTorch's defaults
-  std::string no_list;                    // why there is no list, "" if there is one
-  std::vector<std::string> warnings;      // of the runs
+  Bytes first;                            // size of the first bucket if `cap` is used
+  Seconds cap_step;                       // iteration time with `cap`
+  std::optional<std::vector<Bytes>> list; // sizes of the best buckets, in launch order
+  Seconds step;                           // iteration time with `list`, or with `cap` without list
+  Seconds default_step;                   // iteration time with PyTorch's defaults
+  std::string no_list;                    // why there is no list; empty if there is one
+  std::vector<std::string> warnings;      // warnings of the runs
 };
 
-// `cap` is the best of all values, because one value of every division that PyTorch's rule can make
-// is run (MER 5.2). A list exists if the gradients have one element type and DDP fills buckets in
-// the order of their backward pass, so that every contiguous division is a list of sizes. Throws
-// InputError for the scenario, UsageError where it has no bucket_bytes, SimulationError if every
-// value fails.
+// Runs the scenario with every division into buckets that PyTorch's rule can make, so that `cap` is
+// the best of all values (MER 5.2). There is a list only if every contiguous division of the
+// gradients is a list of sizes: all gradients are dense and have one element type, and DDP fills
+// its buckets in the order of the backward pass. Throws InputError if the scenario is invalid,
+// UsageError if it cannot have bucket_bytes, and SimulationError if every value fails.
 [[nodiscard]] DdpBuckets ddp_buckets(const io::Json& scenario, Files& files,
                                      const RowsOptions& options);
 
-// The settings of DDP, with a Python snippet that applies them.
+// The settings for DDP as a JSON object, with a Python snippet that applies them.
 [[nodiscard]] io::Json ddp_buckets_tree(const io::Json& scenario, const DdpBuckets& buckets);
 
 } // namespace stepsim::study

@@ -1,11 +1,11 @@
 #pragma once
-// Slowdown and link constants from measured steps (TRN 3.5): start-up a, time per byte b and the
-// slowdown s of computing next to an exchange, as they explain the times of steps best.
+// Fits three constants to measured iteration times (TRN 3.5): the start-up a [s] and the time per
+// byte b [s] of an exchange, and the slowdown s of compute during an exchange. The fit minimizes
 //
 //     loss = sum over rows of min(|ln(predicted / measured)|, 0.5)^1.5
 //
-// is minimised over (a, b, s - 1), each in absolute value, from (a0, 2 b0, 0.5), where a0 and b0
-// are those of the scenarios' network: 160 steps of Nelder and Mead.
+// over a, b and s - 1, all >= 0, with 160 steps of the Nelder-Mead method. The search starts at
+// a = a0, b = 2 b0 and s = 1.5; a0 and b0 are the constants of the scenarios' network.
 #include <string>
 
 #include "ask/overlap_rows.hpp"
@@ -13,7 +13,7 @@
 
 namespace stepsim::study {
 
-// Which constants stay as they are: a0 and b0 of the network, and no slowdown.
+// The constants that are not fitted: they keep a0 and b0 of the network, and a slowdown of 1.
 struct KeptConstants {
   bool startup = false, per_byte = false, compute = false;
   [[nodiscard]] std::size_t free() const {
@@ -21,12 +21,15 @@ struct KeptConstants {
   }
 };
 
+// The iteration time [s] of a measured step by the model with these constants.
 [[nodiscard]] double predicted_s(const MeasuredStep& step, const io::OverlapConstants& constants);
 
-// `leave_out`: the pointer that the steps were read with; if not empty, every fold is predicted by
-// constants fitted to the others as well. A single step with schedule single gives b alone: the
-// message takes what is left after computing and a0. Throws UsageError where there are fewer rows
-// than constants.
+// Fits the constants that are not kept. `leave_out` is the pointer that the steps were read with:
+// if it is not empty, every fold (the rows with one value at the pointer) is also predicted by
+// constants that were fitted to the other folds. If there is only one row and it has one message,
+// just b is fitted, to the time that compute and a0 leave of the step. Throws UsageError if there
+// are fewer rows than constants, if no time is left for that one message, or if `leave_out` has the
+// same value in all rows.
 [[nodiscard]] io::OverlapFit fit_overlap(const MeasuredSteps& measured,
                                          const std::string& leave_out, const KeptConstants& kept);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The keys of a file of measured steps (kind measured_steps, TRN 3.5): scenarios, each with the
-// time that its step took. Such files are written from publications or from runs of one's own;
+// The keys of a file of measured steps (kind measured_steps, TRN 3.5): a list of scenarios, each
+// with its measured iteration time. Users write such files from publications or their own runs;
 // `stepsim fit-overlap` reads them.
 #include <array>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Measured steps as what a fit of overlap needs of them (TRN 3.5): when the messages of a step are
-// ready, their bytes, and what else the step computes.
+// Reads a file of measured steps into the values that fit_overlap.hpp needs (TRN 3.5): when the
+// messages of a step are ready, their sizes, and the compute times of the step.
 #include <string>
 #include <vector>
 
@@ -10,28 +10,31 @@
 namespace stepsim::study {
 
 struct MeasuredMessage {
-  double ready_s{}; // from the start of backward
+  double ready_s{}; // seconds from the start of the backward pass, without slowdown
   double bytes{};
 };
 
 struct MeasuredStep {
   std::string schedule;
-  std::string fold{}; // value of the key that tells the folds apart
-  double step_s{};    // measured
+  std::string fold{}; // value at the pointer `leave_out`; rows with one value are one fold
+  double step_s{};    // measured iteration time
   double forward_s{}, backward_s{}, update_s{};
-  std::vector<MeasuredMessage> messages{}; // in the order of their launch
+  std::vector<MeasuredMessage> messages{}; // in launch order
 };
 
 struct MeasuredSteps {
   std::string name, source;
-  double startup_s{}, per_byte_s{}; // of the network of all steps, where the fit starts
+  double startup_s{}, per_byte_s{}; // cost of an exchange on the network, where the fit starts
   std::vector<MeasuredStep> steps{};
 };
 
-// A file of kind measured_steps. `leave_out`: pointer into the scenarios, or "". Buckets are those
-// of the network, or of /communication/plan_cost where the scenario gives it. Throws InputError
-// for what cannot be read, and for steps that the fit does not describe: anything but sync_sgd with
-// dense all-reduces, one after the other, of equal workers, and networks that differ.
+// Reads a file of kind measured_steps. `leave_out` is a JSON pointer into the scenarios, or empty.
+// The buckets are planned with the cost of the network, or with /communication/plan_cost if the
+// scenario has it. Throws InputError if
+//   - the file or a scenario is invalid, or a scenario lacks the key `leave_out`
+//   - the model of the fit does not cover a step: it needs sync_sgd with equal workers and dense
+//     all-reduces, one after the other
+//   - the cost of an exchange is not startup_s + per_byte_s x bytes, or differs between rows
 [[nodiscard]] MeasuredSteps read_measured_steps(const io::Json& tree, Files& files,
                                                 const std::string& leave_out);
 

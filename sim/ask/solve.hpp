@@ -1,7 +1,8 @@
 #pragma once
-// The values of one scenario field at which a number of the summary reaches a target: all of them,
-// because most curves are not monotone (compression can pay on slow and on fast networks, and not
-// in between). The points are those of a sweep over the field; between them, crossings.hpp.
+// Finds all values of one scenario field at which a metric of the summary reaches a target. There
+// may be several, because most curves are not monotone: compression can pay on slow and on fast
+// networks, and not in between. The field is swept first; crossings.hpp then searches between the
+// points.
 //
 //   solve --for /cluster/network/bandwidth_Bps --between 1Gbps,400Gbps
 //         --target scaling_efficiency=0.9
@@ -19,39 +20,41 @@ namespace stepsim::study {
 
 struct SolveProblem {
   io::Json scenario;
-  std::string pointer;                // of the field that is varied
+  std::string pointer;                // JSON pointer of the field that is varied
   io::Json low, high;                 // numbers, low < high
   std::string metric;                 // numeric key of the flat summary
-  double target{};                    // of the metric, in SI units
-  std::optional<std::int64_t> points; // scanned at most, >= 2; empty: as scan_values has it
+  double target{};                    // value of the metric in SI units
+  std::optional<std::int64_t> points; // most points of the sweep, >= 2; see scan_values()
 };
 
 struct SolvePoint {
-  io::Json value; // of the field; an integer where the field takes integers only
-  std::optional<double> metric_value; // SI units; empty if the run failed or does not have it
-  std::string error; // what failed; empty if nothing did, also where runs do not have the metric
+  io::Json value; // value of the field; an integer if the field takes integers only
+  std::optional<double> metric_value; // SI units; empty if the run failed or lacks the metric
+  std::string error; // error of a failed run; empty if the run only lacks the metric
 };
 
 struct SolveCrossing {
   SolvePoint point; // the metric meets the target here
-  bool rising{};    // the metric, with the field's value
-  // Where the metric jumps over the target (integers, changes of plan): the other side.
+  bool rising{};    // the metric grows as the field grows
+  // The other side of the jump, if the metric jumps over the target (integers, changes of plan).
   std::optional<SolvePoint> beyond;
 };
 
 struct Solution {
   std::vector<SolveCrossing> crossings; // ascending
-  std::vector<SolvePoint> points;       // scanned, ascending
-  std::optional<SolvePoint> closest;    // of those scanned, to the target
+  std::vector<SolvePoint> points;       // points of the sweep, ascending
+  std::optional<SolvePoint> closest;    // the point of the sweep that is closest to the target
   std::vector<std::string> warnings;
 };
 
-// Throws UsageError where the pointer names no field of a scenario, with the nearest.
+// Throws UsageError, with the nearest pointer, if `pointer` names no field of a scenario.
 void require_field(const io::Json& scenario, const std::string& pointer, Files& files);
 
-// Throws UsageError for an unknown metric (with the nearest), a metric that runs like these do not
-// have, or bounds that are no integers where the field takes integers only, InputError if none of a
-// sample of points can be parsed, SimulationError if no point has the metric for another reason.
+// Solves the problem. Throws
+//   UsageError       the metric is unknown (with the nearest known one) or such runs do not have
+//                    it, or a bound is no integer although the field takes integers only
+//   InputError       none of a sample of points can be parsed
+//   SimulationError  no point has the metric, for another reason
 [[nodiscard]] Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options);
 // The object that `solve --json` prints: pointer, target, crossings, points and warnings.
 [[nodiscard]] io::Json solution_tree(const SolveProblem& problem, const Solution& solution);

@@ -1,22 +1,24 @@
 #pragma once
-// The number of the summary that `solve` looks at, and the value it must reach. Not every run has
-// every number: the errors say which runs have the number and how to make a scenario one of them.
+// The metric of `stepsim solve`, a number of the summary, and the value that it must reach. Not
+// every run has every metric: the errors tell which runs have it, and how to change a scenario so
+// that it has the metric.
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace stepsim::study {
 
-// Throws UsageError, with the nearest key, unless it is a numeric key of the flat summary. Called
-// before anything is run.
+// Throws UsageError, with the nearest key, unless `metric` is a numeric key of the flat summary.
+// `solve` calls it before it runs anything.
 void require_metric(std::string_view metric);
 
-// For a metric that no point has although none failed: UsageError that says which runs have it, or
-// SimulationError where that is not known.
+// Reports a metric that no point has although none failed. Throws UsageError with the runs that do
+// have the metric, or SimulationError if they are not known.
 [[noreturn]] void throw_absent_metric(const std::string& metric);
 
 // Parses "METRIC=VALUE" into the metric and its value in SI units. VALUE may have a unit that suits
-// the metric, "iteration_time_s=50ms"; a number alone is in SI units. Throws UsageError.
+// the metric, as in "iteration_time_s=50ms"; a plain number is in SI units. Throws UsageError if
+// the text is not of this form.
 [[nodiscard]] std::pair<std::string, double> parse_target(std::string_view text);
 
 } // namespace stepsim::study

@@ -1,18 +1,21 @@
 #pragma once
-// The best value of one knob of training: a list of values is run as a sweep, the least iteration
-// time wins, and what the scenario, the default and the best possible merge would give stands
-// beside it.
+// Finds the best value of one knob, which is a key of a scenario. A list of values is run as a
+// sweep and the shortest iteration time wins. The result is shown next to references: the
+// scenario's own value, the default, and the best possible merge.
 //
-//   bucket_bytes, fusion_bytes   every value that changes the buckets, so nothing better exists;
-//                                fusion_bytes with several element types is scanned
-//   collective, schedule         all that the scenario can have, without auto, parameter_server
-//                                and exhaustive; collnet only where the scenario has it
-//   pipeline_width               1..max_width: the smallest within width_tolerance of the widest
-//                                (both are keys of /training)
-//   density                      most entries that are at least as fast as dense, by bisection
-//   others                       scanned, then refined around the best
+//   bucket_bytes, fusion_bytes   one value for every division into buckets, so that no other value
+//                                is better; fusion_bytes with several element types is scanned
+//   collective, schedule         every word that the scenario can have, except auto,
+//                                parameter_server and exhaustive; collnet only if the scenario
+//                                uses it
+//   pipeline_width               1..max_width: the smallest width whose iteration time exceeds the
+//                                time of the widest by at most width_tolerance (both are keys of
+//                                /training)
+//   density                      the largest number of entries that is at least as fast as dense
+//                                training, by bisection
+//   all other knobs              a scan, which is then refined around the best value
 //
-// regret = iteration time of a reference / that of the best - 1.
+// regret = iteration time of a reference / iteration time of the best value - 1
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,16 +31,17 @@
 
 namespace stepsim::study {
 
-// The merge with the shortest iteration of all that send one message after the other; schedules
-// that cut gradients or send several at once can be faster.
+// The reference with the shortest iteration of all merges that send one message after the other.
+// Schedules that cut gradients or send several messages at once can be faster.
 inline constexpr std::string_view kBestMerge = "best_merge";
 
 struct TuneReference {
-  // current, default, optimal (the knob's own), best_merge, dense_sequential, dense_overlapped
+  // current, default, optimal (the simulator chooses the knob itself), best_merge,
+  // dense_sequential, dense_overlapped
   std::string name;
   TunePoint point;
   std::optional<double> regret; // empty if the reference failed or there is no best
-  // Knob density: most entries at which compression is at least as fast as this dense reference.
+  // Knob density only: most entries with which compression is at least as fast as this reference.
   std::optional<std::int64_t> largest_k;
 };
 
@@ -52,13 +56,13 @@ struct Tuning {
   std::vector<std::string> warnings;
 };
 
-// `values`: what tune_values gives for `problem`. Throws InputError if none of a sample of the
-// values can be parsed, SimulationError if every value fails, or, for the knob density, the run
-// with one entry.
+// Runs `values`, which must come from tune_values() for the same `problem`. Throws InputError if
+// none of a sample of the values can be parsed, and SimulationError if every value fails or, for
+// the knob density, if the run with one entry fails.
 [[nodiscard]] Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
                           const RowsOptions& options);
-// The object that `tune --json` prints: knob, best, curve, references, tolerance, exact, warnings,
-// and for the knob density baseline.
+// The object that `tune --json` prints: knob, best, curve, references, tolerance, exact, warnings
+// and, for the knob density only, baseline.
 [[nodiscard]] io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning);
 
 } // namespace stepsim::study

@@ -1,6 +1,7 @@
 #pragma once
-// For which values of a bucket size the buckets differ (MER 5.2, 5.3, 6.3): between two of them
-// every value makes the same plan, so that trying one of each finds the best value exactly.
+// The values of a bucket size at which the buckets change (MER 5.2, 5.3, 6.3). Every value between
+// two neighbours in the list makes the same plan, so that trying the values of the list finds the
+// best value exactly.
 #include <cstdint>
 #include <vector>
 
@@ -9,10 +10,10 @@
 
 namespace stepsim::study {
 
-// Values of bucket_bytes or fusion_bytes, whichever the schedule has, ascending, one for every plan
-// that any value makes. These schedules close a bucket by comparing a sum of neighbouring gradients
-// with the value, so that a plan stays the same until the value passes the next sum that was
-// compared.
+// Values of bucket_bytes or fusion_bytes, whichever key the schedule has: ascending, with at least
+// one value for every plan that any value makes. These schedules close a bucket by comparing a sum
+// of neighbouring gradients with the value, so that the plan stays the same until the value passes
+// the next sum that was compared.
 [[nodiscard]] std::vector<std::int64_t> plan_changes(const plan::Problem& problem,
                                                      plan::Schedule schedule,
                                                      const plan::ScheduleOptions& options);

@@ -1,6 +1,6 @@
 #pragma once
-// The knobs that `tune` can turn: one row each, in the order of the enumerators. A knob is one key
-// of a scenario, which only some schedules, collectives or training algorithms read.
+// The table of knobs of `stepsim tune`: one row per knob, in the order of the enumerators. A knob
+// is one key of a scenario, which only some schedules, collectives or training algorithms read.
 #include <span>
 #include <string_view>
 
@@ -22,14 +22,14 @@ enum class Knob {
 struct KnobRow {
   Knob knob;
   std::string_view name;
-  std::string_view pointer; // of the scenario
+  std::string_view pointer; // JSON pointer of the key in a scenario
   std::string_view summary; // one line of help
 };
 
-// All rows, in the order of help.
+// All rows, in the order in which help prints them.
 [[nodiscard]] std::span<const KnobRow> knobs();
 [[nodiscard]] const KnobRow& row(Knob knob);
-// Throws UsageError, with the nearest, for an unknown name.
+// The knob of this name. Throws UsageError, with the nearest name, if it is unknown.
 [[nodiscard]] Knob parse_knob(std::string_view name);
 
 } // namespace stepsim::study

@@ -1,5 +1,5 @@
 #pragma once
-// Points of the curve of a knob: one run of the scenario per value.
+// The points of a knob's curve: one run of the scenario per value of the knob.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,18 +11,19 @@
 namespace stepsim::study {
 
 struct TunePoint {
-  io::Json value;                         // null: a reference that does not have the knob
+  io::Json value;                         // value of the knob; null for a reference without it
   std::optional<double> iteration_time_s; // empty if the run failed
-  io::Json record;                        // flat, as in a sweep; null where nothing was run
-  std::string error;                      // "" if the run did not fail
+  io::Json record;                        // flat record as in a sweep; null if nothing was run
+  std::string error;                      // empty if the run did not fail
 };
 
-// The point of a value from the flat record of its run, as `rows_of` and `row_of` give it.
+// The point of `value`. `record` is the flat record of the run, as rows_of() and row_of()
+// (sweep/rows.hpp) return it.
 [[nodiscard]] TunePoint tune_point(io::Json record, io::Json value);
 
-// Runs the scenario with each value at `pointer` in turn: one point per value, in their order. A
-// value that fails gives a point with its error. Warnings are added, each once. Throws InputError
-// if none of a sample of the values can be parsed.
+// Runs the scenario with each of `values` at `pointer` and returns one point per value, in the same
+// order. A failed run gives a point with an error. Each new warning is appended to `warnings` once.
+// Throws InputError if none of a sample of the values can be parsed.
 [[nodiscard]] std::vector<TunePoint> run_points(const io::Json& scenario,
                                                 const std::string& pointer,
                                                 const std::vector<io::Json>& values, Files& files,

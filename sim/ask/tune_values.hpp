@@ -1,7 +1,9 @@
 #pragma once
-// Which values of a knob are tried, and in which scenario: where a bucket size changes the buckets
-// only at certain values, those alone; every width of a pipeline; every collective or schedule that
-// the scenario can have; elsewhere an even scan on a logarithmic scale.
+// Chooses the values of a knob that are tried, and the scenario they are tried in:
+//   bucket sizes            only values at which the buckets change (tune_buckets.hpp)
+//   pipeline_width          every width
+//   collective, schedule    every word that the scenario can have
+//   all other knobs         values that are evenly spaced on a logarithmic scale
 #include <string>
 #include <vector>
 
@@ -15,21 +17,22 @@ namespace stepsim::study {
 struct TuneProblem {
   io::Json scenario;
   Knob knob{};
-  // Knob density: the dense training that compression must be at least as fast as.
+  // Knob density only: the kind of dense training that compression must not be slower than.
   train::DenseBaseline baseline = train::DenseBaseline::sequential;
 };
 
-// What will be run.
+// The values that will be run, and the scenario for them.
 struct TuneValues {
   io::Json scenario;              // with the algorithm or schedule that reads the knob
-  std::vector<io::Json> values;   // ascending where they are numbers
-  io::Json default_value;         // of the key; null for density
-  bool exact = false;             // no other value can be better
-  bool refine = false;            // then try values between the best and its neighbours
-  bool whole = false;             // integers only
-  std::vector<std::string> notes; // what was changed in the scenario
+  std::vector<io::Json> values;   // ascending if they are numbers
+  io::Json default_value;         // default of the knob's key; null for density
+  bool exact = false;             // no value outside `values` can be better
+  bool refine = false;            // values between the best and its neighbours are tried next
+  bool whole = false;             // the knob takes integers only
+  std::vector<std::string> notes; // sentences about what was changed in the scenario
 };
-// Throws InputError for the scenario, UsageError for a knob that it cannot have.
+// The values for `problem`. Throws InputError if the scenario is invalid, and UsageError if it
+// cannot have the knob.
 [[nodiscard]] TuneValues tune_values(const TuneProblem& problem, Files& files);
 
 } // namespace stepsim::study

@@ -17,50 +17,50 @@
 
 namespace stepsim::study {
 
-// The algorithm `library`, and what fills the cluster of any algorithm.
+// The node type that fills the cluster of any algorithm, and the input of the algorithm `library`.
 struct CollectiveSystem {
-  // Of the preset, else of the calibration of the library; empty without either.
+  // The node type of the preset, else of the library's calibration; empty without both.
   std::optional<NodeSource> node;
-  LibrarySettings settings{};                 // of the key `library`
-  std::optional<library::Shape> shape;        // as written; empty if it is not
-  std::vector<std::int64_t> ranks_per_node{}; // as written; empty if it is not
-  std::vector<std::string> overrides{};       // pointers of values that replace others of the node
-  std::optional<library::LibraryQuestion> question; // there for the algorithm `library` alone
+  LibrarySettings settings{};                 // value of the key `library`
+  std::optional<library::Shape> shape;        // value of the key; empty if not given
+  std::vector<std::int64_t> ranks_per_node{}; // value of the key; empty if not given
+  std::vector<std::string> overrides{};       // pointers of keys that replace a value of `node`
+  std::optional<library::LibraryQuestion> question; // set for the algorithm `library` only
 };
 
 struct CollectiveFile {
-  // Of a compressed exchange and of `library`: the ring on the same ranks and links.
+  // A compressed exchange and the algorithm `library` have the ring on the same ranks and links.
   coll::Collective collective;
-  std::optional<coll::Compression> compression; // empty = nothing is compressed
-  coll::GradientPart gradient;                  // with a compression
+  std::optional<coll::Compression> compression; // empty if nothing is compressed
+  coll::GradientPart gradient;                  // what is compressed; unused without `compression`
   CollectiveSystem system;
   coll::AskedMethod method{};
-  // Rates as written, else of the node type: 1 / (1 / rate) may differ in the last digit.
-  // bandwidth_Bps is empty without either.
+  // Rates as given in the file, else by the node type. They are kept because 1 / (1 / rate) may
+  // differ in the last digit. bandwidth_Bps is empty if neither gives it.
   std::optional<double> bandwidth_Bps;
-  double reduction_Bps{}; // 0 = free
-  bool has_delay = false; // of the network; only then records show it
-  // Where the list of links stands: its file, and the pointer of the object in it. Both "" without.
+  double reduction_Bps{}; // 0 = reductions take no time
+  bool has_delay = false; // the network has a delay_s; records show it only then
+  // File of the list of links, and JSON pointer of the list in it; both empty without such a list.
   std::string links_file, links_pointer;
-  std::vector<std::string> warnings; // about its calibration
+  std::vector<std::string> warnings; // warnings about the library's calibration
 };
 
-// True if the file says that it is a collective.
+// Whether the file has "kind": "collective".
 [[nodiscard]] bool is_collective(const io::Json& tree);
 
-// Throws InputError with all problems (COL 15, SPA 14): pointers of `tree`, or of the files that it
-// names. Messages about several keys name the others by their pointers. Keys of `compression` that
-// the algorithm does not read, and several interfaces of a node for an algorithm that uses one, are
-// problems where leftovers are refused.
+// Throws InputError with all problems (COL 15, SPA 14). Each problem has a pointer into `tree` or
+// into a file that `tree` names. With Leftovers::refuse, two kinds of unused keys are problems:
+// keys of `compression` that the algorithm does not read, and several interfaces of a node for an
+// algorithm that uses one.
 [[nodiscard]] CollectiveFile parse_collective(const io::Json& tree, Files& files,
                                               Leftovers leftovers = Leftovers::refuse);
 
-// The method of compression that a word of `algorithm` names; none for dense algorithms and for
+// The compression method that the word `algorithm` names; empty for dense algorithms and for
 // unknown words.
 [[nodiscard]] std::optional<coll::CompressionMethod> exchange_method(const io::Json& algorithm);
 
-// Reports the keys of a `compression` that none of the methods reads. Without methods the exchange
-// is dense.
+// Adds a problem for every key of `compression` that none of `methods` reads. No methods mean a
+// dense exchange.
 void refuse_meaningless(const io::Json& compression,
                         std::span<const coll::CompressionMethod> methods, io::Problems& problems);
 

@@ -1,8 +1,8 @@
 #pragma once
 // The keys of a file of kind collective (COL, SPA 3 and 11): one collective operation with its
-// ranks, bytes, links and algorithm. Keys that a scenario has too are rows of the scenario, with
-// the sentence or range that a single collective needs. The flags of `stepsim collective` are names
-// of these keys.
+// ranks, bytes, links and algorithm. Keys that a scenario has, too, reuse the rows of the scenario,
+// some with another sentence or range. The flags of `stepsim collective` have the names of these
+// keys.
 //
 //     {"kind": "collective", "op": "allreduce", "algorithm": "ring", "ranks": 8, "bytes": 1e8,
 //      "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}}
@@ -21,12 +21,12 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
-// Words of `algorithm`: those of any operation, auto, library, and the compressed exchanges; words
-// of `candidates`: the algorithms of any operation.
+// The words of `algorithm`: the algorithms of all operations, auto, library, and the compressed
+// exchanges. The words of `candidates` are the algorithms of all operations.
 [[nodiscard]] std::vector<std::string_view> collective_algorithms();
 [[nodiscard]] std::vector<std::string_view> collective_candidates();
 
-// The row of a key in another table; it must be there.
+// The row of the key `name` in another table. The table must have the key (else compiling fails).
 consteval io::Key shared_row(std::span<const io::Key> rows, std::string_view name) {
   for (const io::Key& row : rows) {
     if (row.name == name) {
@@ -65,7 +65,7 @@ inline constexpr std::array kCollectiveIntra{
 inline constexpr std::array kAnyCandidate{
     word("candidates", collective_candidates, "An algorithm of the operation.")};
 
-// The order is also that in which help lists the parameters.
+// Help lists the parameters in this order, too.
 inline constexpr std::array kCollectiveOptions{
     list("candidates", kAnyCandidate,
          "Algorithms that auto chooses from. The default is all that fit.")
@@ -96,8 +96,8 @@ inline constexpr std::array kTensorLength{
 inline constexpr std::array kTensorShape{
     list("shapes", kTensorLength, "Dimensions of one tensor.").sizes(1).example("[64, 32]")};
 
-// How many values a message holds follows from bytes and value_bytes, so that k is checked against
-// it and not against a range. The other bounds keep products of these numbers exact.
+// `k` has no range here, because it is checked against the number of values in a message, which
+// follows from bytes and value_bytes. The other bounds keep products of these numbers exact.
 inline constexpr std::array kCollectiveCompression{
     shared_compression("density"),
     shared_compression("k")

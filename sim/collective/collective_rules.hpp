@@ -1,12 +1,12 @@
 #pragma once
-// Keys of a collective that its algorithm does not read, next to those of compressions
-// (refuse_meaningless).
+// Refuses keys of a collective that its algorithm does not read. refuse_meaningless()
+// (collective_file.hpp) does the same for the keys of compressions.
 #include "collective/collective_file.hpp"
 
 namespace stepsim::study {
 
-// Problems: several interfaces for an algorithm that uses one of them, and an inner algorithm of
-// collnet other than nvls.
+// Adds a problem if a node has several interfaces but the algorithm uses one, and if the inner
+// algorithm of collnet is not nvls.
 void refuse_unused_keys(const CollectiveFile& file, const io::Json& tree, io::Problems& problems);
 
 } // namespace stepsim::study

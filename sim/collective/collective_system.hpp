@@ -1,6 +1,6 @@
 #pragma once
-// The cluster of a collective in words: its shape, the node type that fills what the file leaves
-// open, and the question that the algorithm `library` asks (CLU 10).
+// Reads the keys of a collective that describe its cluster: the shape, the node type, whose values
+// replace missing keys, and the input of the algorithm `library` (CLU 10).
 #include <cstdint>
 
 #include "collective/collective_file.hpp"
@@ -9,30 +9,33 @@
 
 namespace stepsim::study {
 
-// "10x8" -> 10 nodes of 8 GPUs; empty for every other text.
+// Parses "10x8" as 10 nodes of 8 GPUs; empty for any text of another form.
 [[nodiscard]] std::optional<library::Shape> parse_shape(std::string_view text);
 
-// Reads preset, library, shape and ranks into `file`, whose algorithm is known. A shape that
-// contradicts ranks or gpus_per_node is a problem.
+// Reads preset, library, shape, ranks_per_node and ranks into `file`, whose algorithm must be set
+// already. A shape or ranks_per_node that contradicts ranks or gpus_per_node is a problem.
 void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFile& file);
 
-// GPUs of a node: as written, else of the shape, of a machine of the topology (`machine_gpus`, 0 =
-// none), of the node type, 1.
+// GPUs of a node, by the first of these that is given: ranks_per_node (the largest), gpus_per_node,
+// the shape, the machines of a topology (`machine_gpus`, 0 = none), the node type; else 1.
 [[nodiscard]] std::uint32_t gpus_per_node(io::Fields& fields, std::uint32_t machine_gpus,
                                           CollectiveFile& file);
-// Network interfaces of a node of `gpus` GPUs: as written, else of the node type but at most one
-// per GPU, 1. A topology has interfaces of its own: 1 unless written.
+// Network interfaces of a node of `gpus` GPUs: nics_per_node if given, else as many as the node
+// type has but at most one per GPU, else 1. The node type is ignored with a topology, which
+// describes the interfaces itself.
 [[nodiscard]] std::uint32_t nics_per_node(io::Fields& fields, std::uint32_t gpus,
                                           CollectiveFile& file);
-// Fills the network inside a node (two_level of the links, which exists) from the node type, which
-// is there; values of intra_network win.
+// Sets the cost of the network inside a node (two_level->intra of the links) from the key
+// intra_network, and from the node type for values that the key lacks. `file` must have two_level
+// links and a node type.
 void fill_intra(io::Fields& fields, const ParseContext& context, CollectiveFile& file);
 
-// Remembers that `key` of `object` replaces a value of the node type, if it is given and differs.
+// Adds `key` of `object` to the overrides of `file` if the key is given and its value differs from
+// the node type (`differs`).
 void note_override(CollectiveFile& file, io::Fields& object, std::string_view key, bool differs);
 
-// Completes the question of the algorithm `library`. Throws InputError where the model has no
-// answer (CLU 13).
+// Completes the question of the algorithm `library`. Throws InputError if the model of the library
+// has no answer (CLU 13).
 void ask_library(const io::Json& tree, CollectiveFile& file);
 
 } // namespace stepsim::study

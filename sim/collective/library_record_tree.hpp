@@ -1,6 +1,6 @@
 #pragma once
-// The record of the algorithm `library` as a tree (CLU 11): the keys of every record of a
-// collective, and those that only the model of a library has.
+// The record of a collective with the algorithm `library`, as JSON (CLU 11): the keys of every
+// record of a collective, and further keys for the model of a library.
 #include <string>
 
 #include "collective/collective_file.hpp"
@@ -8,15 +8,15 @@
 
 namespace stepsim::study {
 
-// Adds the keys that only the model of a library has, all null, to a record of any collective:
-// records of one output have the same keys.
+// Adds the further keys, all null, to a record of another algorithm, so that all records of one
+// output have the same keys.
 void add_library_keys(io::Json& record);
 
-// The record of a collective whose question is complete.
+// The record of `file`, whose `system.question` must be complete (ask_library()).
 [[nodiscard]] io::Json library_record(const CollectiveFile& file);
 
-// "NCCL would use nvls_tree/simple (estimate 6229 us; next tree/simple 6444 us). The network cards
-// limit it."
+// The record in words: "NCCL would use nvls_tree/simple (estimate 6229 us; next tree/simple
+// 6444 us). The network cards limit it."
 [[nodiscard]] std::string library_sentence(const io::Json& record);
 
 } // namespace stepsim::study

@@ -2,9 +2,9 @@
 // Writes a timeline as Chrome trace event JSON (opens in Perfetto and chrome://tracing; IO 11):
 //   {"displayTimeUnit": "ms", "traceEvents": [M names ..., X spans ..., s/f arrows ..., C
 //   counters]}
-// pid = node, tid = lane, ts and dur in microseconds with three decimals. Start and end are rounded
-// to whole nanoseconds each, so that spans that nest or are disjoint stay so. The text is made and
-// handed over in blocks; memory does not grow with the number of spans.
+// pid is the node, tid the lane; ts and dur are microseconds with three decimals. Starts and ends
+// are rounded to whole nanoseconds, so that nested spans remain nested and disjoint spans disjoint.
+// The text is passed to the sink in blocks; memory does not grow with the number of spans.
 #include <functional>
 #include <string_view>
 
@@ -14,7 +14,8 @@ namespace stepsim::io {
 
 using Sink = std::function<void(std::string_view block)>;
 
-// Throws SimulationError where a time does not fit the format (from 9e9 s on). All times >= 0.
+// Writes the timeline to `sink`. All times must be >= 0. Throws SimulationError for times of 9e9 s
+// and more, which do not fit the format.
 void write_timeline(const engine::Timeline& timeline, const Sink& sink);
 
 } // namespace stepsim::io

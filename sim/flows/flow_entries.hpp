@@ -1,5 +1,5 @@
 #pragma once
-// The entries of a list of flows: single flows, and rules that generate many (PKT 7.1).
+// Reads the entries of a list of flows: single flows, and rules that generate many (PKT 7.1).
 #include "base/words.hpp"
 #include "flows/flows_file.hpp"
 #include "net/fabric/topology.hpp"
@@ -8,15 +8,15 @@
 
 namespace stepsim::study {
 
-// incast: hosts 0 .. senders - 1 to host `senders`; permutation: every host sends to one host and
-// receives from one; all_to_all: every host to every other.
+// incast: hosts 0 .. senders - 1 send to host `senders`; permutation: every host sends to one host
+// and receives from one; all_to_all: every host sends to every other.
 enum class FlowRule { incast, permutation, all_to_all };
 inline constexpr auto kFlowRules = base::words<FlowRule>({{FlowRule::incast, "incast"},
                                                           {FlowRule::permutation, "permutation"},
                                                           {FlowRule::all_to_all, "all_to_all"}});
 
-// Reads `flows` and `start_jitter_s` into `file`, whose fabric, network and seed are known.
-// Problems are reported to the context.
+// Reads the keys `flows` and `start_jitter_s` into `file`, whose fabric, network and seed must be
+// set already. Problems are added to the context.
 void parse_flow_entries(io::Fields& top, const ParseContext& context, FlowsFile& file,
                         const net::Topology& topology);
 

@@ -4,8 +4,8 @@
 //
 //     {"topology": FILE | {...}, "network": {"model": "flow" | "packet", ...}, "flows": [...]}
 //
-// The id of a flow is its position in the expanded list, from 0: a generated entry stands for all
-// the flows that it makes.
+// The id of a flow is its position, from 0, in the expanded list, in which a generated entry is
+// replaced by all the flows that it makes.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,18 +29,18 @@ inline constexpr auto kNetworkLevels =
 struct FlowsFile {
   std::string name;
   net::Fabric fabric;
-  std::optional<net::Routes> routes; // through the fabric; always there
+  std::optional<net::Routes> routes; // paths through `fabric`; never empty
   NetworkLevel level = NetworkLevel::flow;
   bool count_headers = false; // flow level: wire bytes instead of payload
   PacketSettings packet;
-  std::vector<net::FlowSpec> flows; // expanded, with the jitter of starts
+  std::vector<net::FlowSpec> flows; // expanded; starts include the jitter
   std::int64_t seed = 1;
-  double simulated_limit_s = 1000; // from the start of the run; one that needs longer is an error
+  double simulated_limit_s = 1000; // a run that lasts longer in simulated time is an error
   std::vector<std::string> warnings;
 };
 
-// Throws InputError with all problems (PKT 13). `leftovers`: whether keys of the packet block that
-// mean nothing for the transport are refused.
+// Throws InputError with all problems (PKT 13). `leftovers` decides whether keys of the packet
+// block that the transport does not read are problems.
 [[nodiscard]] FlowsFile parse_flows(const io::Json& tree, Files& files,
                                     Leftovers leftovers = Leftovers::refuse);
 

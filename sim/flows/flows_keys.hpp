@@ -1,6 +1,6 @@
 #pragma once
-// The keys of a file of kind flows (PKT 7.1). The packet block and the topology are those of a
-// scenario.
+// The keys of a file of kind flows (PKT 7.1). The packet block and the topology have the same keys
+// as in a scenario.
 #include <array>
 #include <string_view>
 
@@ -14,9 +14,9 @@
 
 namespace stepsim::study::keys {
 
-// Bounds of rows, as doubles, because JSON numbers are compared as such.
+// Upper bounds of keys. They are doubles because JSON numbers are compared as doubles.
 inline constexpr double kMostPacketsOfFlow = 0x1p31;
-inline constexpr double kMostPeriod = 1e9; // of protected packets
+inline constexpr double kMostPeriod = 1e9; // of protected packets, in packets
 inline constexpr double kMostPaths = 1e9;
 
 inline constexpr std::array kFlowHostForms{
@@ -35,7 +35,7 @@ inline constexpr std::array kProtectKeys{
 inline constexpr std::array kPathLinks{
     either("path", kLink, "A link, by number or name.").example("0")};
 
-// What single and generated flows have in common.
+// The keys that single and generated flows share.
 inline constexpr std::array kFlowTraits{
     integer("size_bytes", "Bytes of a flow. Either this or packets is given.")
         .in(io::between(0, io::kMostExact))
@@ -64,8 +64,7 @@ inline constexpr std::array kFlowTraits{
            "default is all.")
         .example(R"({"every": 2})")};
 
-// A flow names its hosts; how it gets from one to the other is the business of the network unless
-// it says so.
+// A single flow names its two hosts. The network chooses its path unless `via` or `path` is given.
 inline constexpr std::array kSingleFlowKeys{
     either("src", kFlowHostForms, "Host that sends, by number or name.").example("0").required(),
     either("dst", kFlowHostForms, "Host that receives, by number or name.").example("4").required(),
@@ -101,13 +100,14 @@ inline constexpr io::Key kGeneratedFlows =
 inline constexpr std::array kFlowForms{kSingleFlow, kGeneratedFlows};
 inline constexpr std::array kFlowEntry{either("flows", kFlowForms, "One flow, or many by a rule.")};
 
-// A file, as text or object, or the topology itself with the keys of a file of kind topology.
+// A topology is a file (its name, or an object with its name) or the keys of a file of kind
+// topology themselves.
 inline constexpr std::array kFlowTopologyForms{
     kTopologyForms[0], kTopologyForms[1],
     io::keys::kTopology.and_also(io::kHeaderKeys)
         .example(R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 1e-6})")};
 
-// All keys have defaults: a list of flows without a network block runs at the flow level.
+// Every key has a default, so that the block may be missing: the flows then run at the flow level.
 inline constexpr std::array kFlowNetwork{
     word("model", kNetworkLevels,
          "flow: links are shared fairly by the flows on them; packet: every packet.")

@@ -1,13 +1,13 @@
 #pragma once
-// What `stepsim flows --json` writes. The rows of its keys are the only list of them: the writer
-// and the JSON Schema of kind flows_result are made from the rows.
+// The output of `stepsim flows --json`. One table of keys, in flows_result.cpp, makes both the
+// writer and the JSON Schema of kind flows_result.
 #include "flows/flows_run.hpp"
 #include "json/fields/schema.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::study {
 
-// Without `meta`, which the command adds.
+// The output without the key `meta`, which the command adds.
 [[nodiscard]] io::Json flows_tree(const FlowsFile& file, const FlowsResult& result);
 
 [[nodiscard]] io::FileKind flows_result_kind();

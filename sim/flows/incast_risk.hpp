@@ -1,11 +1,11 @@
 #pragma once
-// Whether a list of flows over TCP would lose packets that the flow level does not see (incast).
-// The first windows of N flows from different hosts that start together to one host overflow the
-// buffer of its port if
+// Warns of packet losses by incast, which the flow level does not simulate. If N hosts start a TCP
+// flow to the same host together, their first windows overflow the buffer of the last port if
 //
-//     W (N - 1) + 1 > Q        W packets of a first window, Q packets of the buffer
+//     W (N - 1) + 1 > Q        W packets per first window, Q packets of buffer
 //
-// since the busiest host's packets arrive no faster than the port sends. Source: PKT 4, 6.4.
+// One window does not fill the buffer, because packets of one host arrive no faster than the port
+// sends them. Source: PKT 4, 6.4.
 #include <optional>
 #include <string>
 
@@ -13,9 +13,9 @@
 
 namespace stepsim::study {
 
-// The warning for the host whose buffer overflows most; empty where none does, for transports other
-// than reno and dctcp, and for a buffer without limit. What the port has sent by the start of the
-// next flow is taken off.
+// The warning for the host whose buffer overflows most. Packets that the port has sent before the
+// next flow starts no longer count. Empty if no buffer overflows, if the file names no transport or
+// one other than reno and dctcp, and if the buffer has no limit.
 [[nodiscard]] std::optional<std::string> incast_risk(const FlowsFile& file);
 
 } // namespace stepsim::study

@@ -1,11 +1,11 @@
 #pragma once
-// A break-even problem as a file (kind compression_breakeven, SPA 12): at which bandwidths does
-// compressed training beat dense training?
+// Reads a break-even problem (a file of kind compression_breakeven, SPA 12): at which bandwidths is
+// compressed training faster than dense training?
 //   {"ranks", "latency_s", "gradient_bytes", "forward_s", "backward_s", "overlap_slowdown"?,
 //    "bucket_bytes"?, "compression": as in a scenario, "encode_decode_s"?, "bandwidth_Bps"?: [..]}
-// The exchange of the method enters as startup + bytes / bandwidth, taken from its closed form T:
+// The time of the compressed exchange is startup + bytes / bandwidth, so that every method whose
+// closed form T is linear in 1/bandwidth works:
 //   startup = T(1/bandwidth = 0),   bytes = T(1/bandwidth = 1) - startup
-// so that every method with a linear closed form works.
 #include <string>
 #include <vector>
 
@@ -17,13 +17,13 @@ namespace stepsim::study {
 
 struct BreakEvenFile {
   train::BreakEvenProblem problem;
-  std::string method;                // word of /compression/method
-  std::vector<double> bandwidth_Bps; // where times are asked for, in the order of the file
+  std::string method;                // value of /compression/method
+  std::vector<double> bandwidth_Bps; // bandwidths at which times are printed, in file order
   std::vector<std::string> warnings;
 };
 
-// Throws InputError with all problems (SPA 14); also for a method that has no linear closed form on
-// these ranks.
+// Throws InputError with all problems (SPA 14), and if the method has no linear closed form for
+// this number of ranks.
 [[nodiscard]] BreakEvenFile parse_breakeven(const io::Json& tree, Files& files);
 
 } // namespace stepsim::study

@@ -1,6 +1,6 @@
 #pragma once
-// The keys of a file of kind compression_breakeven (SPA 12). `compression` has the keys of
-// /communication/compression of a scenario.
+// The keys of a file of kind compression_breakeven (SPA 12). `compression` has the same keys as
+// /communication/compression in a scenario.
 #include <array>
 
 #include "scenario/keys/compression_keys.hpp"

@@ -1,7 +1,7 @@
 #pragma once
-// Evaluates a break-even problem and gives what `stepsim breakeven --json` writes. The rows of its
-// keys are the only list of them: the writer and the JSON Schema of kind
-// compression_breakeven_result are made from the rows.
+// Evaluates a break-even problem and makes the output of `stepsim breakeven --json`. One table of
+// keys, in breakeven_result.cpp, makes both the writer and the JSON Schema of kind
+// compression_breakeven_result.
 #include "lab/breakeven_file.hpp"
 #include "json/fields/schema.hpp"
 #include "json/json.hpp"

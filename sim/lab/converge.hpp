@@ -1,16 +1,16 @@
 #pragma once
-// What the updates of an algorithm do to training, on problems small enough to be solved for real:
-// which gradient each step applies, how stale, made how sparse. The bookkeeping is that of the
-// simulator (train::pipeline_step, train::run_async), the operators are those of coll.
+// Trains two small problems for real, to show how stale or sparse gradients change convergence. The
+// simulator's own code decides which gradient each step applies (train::pipeline_step,
+// train::run_async) and compresses the gradients (coll/operators). Iterations are numbered 1 to T;
+// i is the iteration whose gradient step t applies: t - K once a pipeline of width K is full.
 //
-//   quadratic   w[0] = 1, w[t] = w[t-1] - x g[i], x the step, g[i] = w[i], i the iteration whose
-//               gradient step t applies (t - K once the pipeline of width K is full; a step that
-//               applies none leaves w as it is). Stable iff x < 2 cos((K-1) pi / (2K-1)), which is
-//               2, 1 and 0.618 for K = 1, 2 and 3
-//   logistic    w[t] = w[t-1] - eta (mean over workers of the gradients of iteration i), eta the
-//               learning rate
+//   quadratic   w[0] = 1, w[t] = w[t-1] - x g[i] with step x and g[i] = w[i]. A step that applies
+//               no gradient leaves w unchanged. Stable if and only if
+//               x < 2 cos((K-1) pi / (2K-1)), which is 2, 1 and 0.618 for K = 1, 2 and 3
+//   logistic    w[t] = w[t-1] - eta (mean over workers of the gradients of iteration i), with
+//               learning rate eta
 //
-// Iterations from 1 to T. Source: PIP 11 (derived).
+// Source: PIP 11 (derived).
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -23,7 +23,7 @@
 
 namespace stepsim::study {
 
-// K, W and the switch of `pipe_sgd`; K = 1 is synchronous.
+// The pipeline of `pipe_sgd`: width K and the warm-up. K = 1 is synchronous training.
 struct Staleness {
   std::int64_t width = 1;
   std::int64_t warmup_iterations = 0;
@@ -31,19 +31,20 @@ struct Staleness {
 };
 
 struct QuadraticRun {
-  // [t - 1]: iteration whose gradient step t applies, from 0 as in a result; empty = skipped step.
+  // [t - 1]: iteration whose gradient step t applies, numbered from 0 as in results; empty if step
+  // t applies none.
   std::vector<std::optional<std::int64_t>> applied_gradient;
-  double final_distance{}; // |w[T]|, from |w[0]| = 1
-  double earlier{};        // largest |w| in the second quarter of the run; T < 4: at the start
+  double final_distance{}; // |w[T]|; |w[0]| is 1
+  double earlier{};        // largest |w| in the second quarter of the run; |w[0]| if T < 4
   double largest{};        // largest |w| in the last quarter
-  // `largest` is below `earlier`. A run that grows beyond 1e100 ends there and has not converged.
+  // Whether `largest` is below `earlier`. A run that grows beyond 1e100 ends early and is false.
   bool converged{};
-  [[nodiscard]] bool grows() const; // `largest` is above `earlier`
+  [[nodiscard]] bool grows() const; // whether `largest` is above `earlier`
 };
-// `step`: x; `iterations`: T >= 1 (asserted).
+// Runs the quadratic problem with x = `step` for T = `iterations` >= 1 (asserted).
 [[nodiscard]] QuadraticRun converge_quadratic(const Staleness& staleness, double step,
                                               std::int64_t iterations);
-// The step x from which on a width is unstable: 2 cos((K-1) pi / (2K-1)).
+// The smallest step x that is not stable at this width K: 2 cos((K-1) pi / (2K-1)).
 [[nodiscard]] double stability_limit(std::int64_t width);
 
 struct Learning {
@@ -52,23 +53,26 @@ struct Learning {
   double learning_rate = 1;
   std::uint32_t batch = 8; // samples per worker and iteration
   Staleness staleness{};
-  // none, truncate16, quantize8 (inside the ring; with `server`: pushes and the sum), topk, gtopk_*
-  // (with error feedback; `density` or `k` of the small problem's parameters).
+  // A method with has_operator(). truncate16 and quantize8 are applied inside the ring or, with
+  // `server`, to the pushes and to the sum. topk and gtopk_* use error feedback, and `density` or
+  // `k` refers to the parameters of the small problem.
   coll::Compression compression{};
   bool server = false; // synchronous parameter server instead of a ring
 };
 
-// Whether `learn` can apply the method: coll has an operator for it that works on real numbers.
+// Whether learn() can apply the method: there is an operator for it that works on real numbers.
 [[nodiscard]] bool has_operator(coll::CompressionMethod method);
 
-// [t] = loss of the weights on which iteration t + 1 computes, t = 0..T: [0] is the start. Ends
-// early, with the last finite loss, where the weights leave the range of numbers.
+// Trains the problem and returns the losses: [t], t = 0..T, is the loss of the weights with which
+// iteration t + 1 computes, so that [0] is the loss at the start. If the weights overflow, the list
+// ends early, with the last finite loss.
 [[nodiscard]] std::vector<double> learn(const LogisticProblem& problem, const Learning& learning);
 
-// Updates of an asynchronous parameter server in their order: worker w of P computes its gradient
-// on the weights as of its own previous update, and the server subtracts eta / P of it. (So P
-// updates move the weights as far as one synchronous iteration.) [i] = loss after i P updates; ends
-// early as `learn` does. Compression none (asserted).
+// Trains the problem with an asynchronous parameter server, which applies `updates` in their order.
+// Each of the P workers computes its gradient on the weights right after its own previous update,
+// and the server subtracts eta / P times the gradient, so that P updates move the weights as far as
+// one synchronous iteration. [i] is the loss after i P updates; the list ends early as in learn().
+// The compression must be none (asserted).
 [[nodiscard]] std::vector<double> learn_async(const LogisticProblem& problem,
                                               const Learning& learning,
                                               std::span<const train::AsyncUpdate> updates);

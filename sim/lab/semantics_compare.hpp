@@ -1,9 +1,9 @@
 #pragma once
-// Compares `expected` of a sparse_semantics file with what came out (SPA 7).
+// Compares `expected` of a sparse_semantics file with the output of the run (SPA 7).
 //
-// `expected` holds any part of the output: keys may be missing, null stands for anything,
-// `iterations` may end early; other lists are whole; a vector is all its values or its entries.
-// Whole numbers are compared exactly, others within 1e-12 of the larger.
+// `expected` may be any part of the output: keys may be missing, null matches anything, and the
+// list `iterations` may end early. All other lists must be complete. A vector is given by all its
+// values or by its entries. Integers must be equal, other numbers within 1e-12 of the larger.
 #include <optional>
 #include <string>
 
@@ -13,12 +13,12 @@
 namespace stepsim::study {
 
 struct Difference {
-  std::string pointer; // into the file: /expected/iterations/0/final/index/1
+  std::string pointer; // JSON pointer into the file: /expected/iterations/0/final/index/1
   std::string message; // "expected 1, got 2"
 };
 
-// The first difference in the order of the file; empty = none. Throws InputError for keys that no
-// output has.
+// The first difference in the order of the file; empty if there is none. Throws InputError if
+// `expected` has a key that no output has.
 [[nodiscard]] std::optional<Difference> first_difference(const SemanticsFile& file,
                                                          const io::Json& output);
 

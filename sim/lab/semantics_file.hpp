@@ -1,6 +1,6 @@
 #pragma once
-// A sparse exchange with error feedback on given numbers (kind sparse_semantics, SPA 7), and what
-// should come of it:
+// A sparse exchange with error feedback on given gradients (a file of kind sparse_semantics,
+// SPA 7), and its expected result:
 //
 //   {"method", "ranks", "dims", "k", "residual_mask"?, "gradients": [iteration][rank],
 //    "initial_residual"?: [rank], "expected"?}
@@ -21,10 +21,10 @@ struct SemanticsFile {
   std::uint32_t ranks = 1;
   std::int64_t dims = 1; // length of a dense vector
   std::uint32_t k = 1;   // entries that a rank selects and a merge keeps, <= dims
-  coll::ResidualMask mask = coll::ResidualMask::final;    // what the next iteration starts from
+  coll::ResidualMask mask = coll::ResidualMask::final;    // entries that return to the residual
   std::vector<std::vector<coll::SparseVector>> gradients; // [iteration][rank]
-  std::vector<coll::SparseVector> initial_residual;       // [rank], no entries if not given
-  io::Json expected;                                      // null: nothing to compare with
+  std::vector<coll::SparseVector> initial_residual;       // [rank]; empty vectors if not given
+  io::Json expected;                                      // null if not given
 };
 
 // Throws InputError with all problems (SPA 14).

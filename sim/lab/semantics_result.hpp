@@ -1,7 +1,6 @@
 #pragma once
-// What `stepsim semantics --json` writes. The rows of its keys are the only list of them: the
-// writer, the JSON Schema of kind sparse_semantics_result, and that of `expected` in a file of kind
-// sparse_semantics are made from the rows.
+// The output of `stepsim semantics --json`. One table of keys makes the writer, the JSON Schema of
+// kind sparse_semantics_result, and the schema of `expected` in a file of kind sparse_semantics.
 #include <array>
 #include <optional>
 #include <span>
@@ -16,16 +15,17 @@ namespace stepsim::study {
 
 namespace keys {
 
-// The keys that `expected` may have.
+// The keys of the result, which are also the keys that `expected` may have.
 extern const std::array<io::Key, 7> kSemanticsResult;
 
 } // namespace keys
 
-// `steps`: one per iteration of the file.
+// The output for `file`. `steps` has one element per iteration of the file.
 [[nodiscard]] io::Json semantics_tree(const SemanticsFile& file,
                                       std::span<const coll::FeedbackStep> steps);
 
-// Adds what the comparison with `expected` found, null without `expected`, and the warnings.
+// Adds the result of the comparison with `expected`, which is null if the file has no `expected`,
+// and the warnings.
 void add_comparison(io::Json& tree, const SemanticsFile& file,
                     const std::optional<Difference>& difference);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Runs the iterations of a sparse_semantics file with the operators of coll: the exchange that is
-// checked is the one that simulations describe (coll/operators/error_feedback.hpp, SPA 7).
+// Runs the iterations of a sparse_semantics file with the simulator's own operators, so that the
+// checked exchange is the one that simulations assume (coll/operators/error_feedback.hpp, SPA 7).
 #include <string>
 #include <vector>
 
@@ -9,11 +9,11 @@
 
 namespace stepsim::study {
 
-// One step per iteration, each from the residuals that the mask left in the one before. Throws
-// SimulationError where a sum leaves the range of double.
+// Runs one step per iteration. Each starts with the residuals that the step before left under the
+// residual mask. Throws SimulationError if a sum overflows a double.
 [[nodiscard]] std::vector<coll::FeedbackStep> run_semantics(const SemanticsFile& file);
 
-// What the run leaves out although a cluster would spend time on it.
+// Warnings about work that the run leaves out although a cluster would spend time on it.
 [[nodiscard]] std::vector<std::string> semantics_warnings(const SemanticsFile& file);
 
 } // namespace stepsim::study

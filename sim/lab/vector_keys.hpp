@@ -1,5 +1,5 @@
 #pragma once
-// The keys of a vector: all its values, or the entries that are not zero.
+// The keys of a vector, which is given by all its values or by its nonzero entries:
 //   [10, 0, 0, 0, 3.5]  or  {"index": [0, 4], "value": [10, 3.5]}
 #include <array>
 #include <string_view>
@@ -30,7 +30,7 @@ inline constexpr std::array kVectorForms{
 
 inline constexpr std::array kVectorElement{vector_key("vector", "The vector of a rank.")};
 
-// One vector per rank.
+// A key whose value is a list with one vector per rank.
 [[nodiscard]] constexpr io::Key vectors_key(std::string_view name, std::string_view sentence) {
   return list(name, kVectorElement, sentence).example(R"([{"index": [0, 4], "value": [10, 3.5]}])");
 }

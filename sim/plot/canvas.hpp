@@ -1,7 +1,7 @@
 #pragma once
-// SVG elements as text, in one pass. Coordinates are pixels with y downwards, kept to a tenth; text
-// is escaped and measured without a font: widths are those of a wide sans-serif, so that other
-// fonts fit as well.
+// Writes SVG elements as text, in one pass. Coordinates are pixels, rounded to a tenth, with y
+// downwards. Text is escaped. Its width is estimated for a wide sans-serif font, so that other
+// fonts fit, too.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,20 +18,20 @@ struct TextLook {
   bool halo = false; // white around the letters, for text over lines
 };
 
-// Length of a line of text, at least what a browser takes.
+// Width of a line of text in pixels; not less than a browser needs.
 [[nodiscard]] double text_width(std::string_view text, bool bold = false);
-// Lines of at most `width` pixels, broken at blanks; a longer word has a line of its own.
+// Breaks the text at blanks into lines of at most `width` pixels; a longer word gets its own line.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, double width,
                                                bool bold = false);
 [[nodiscard]] std::string escaped(std::string_view text);
-// Tenths of a pixel, shortest form.
+// The number rounded to tenths, without trailing zeros.
 [[nodiscard]] std::string pixels(double value);
 
 class Canvas {
 public:
   void text(double x, double y, std::string_view words, const TextLook& look = {});
   void line(double x1, double y1, double x2, double y2, std::string_view look);
-  // `look`: attributes such as fill="#fff". `hover` is a <title> inside.
+  // `look` has attributes such as fill="#fff". `hover`, if not empty, becomes a <title> element.
   void rectangle(double x, double y, double width, double height, std::string_view look,
                  std::string_view hover = {});
   void path(std::string_view data, std::string_view look);

@@ -10,12 +10,12 @@
 
 namespace stepsim::plot {
 
-inline constexpr std::size_t kMostPoints = 400; // of a curve in the picture
+inline constexpr std::size_t kMostPoints = 400; // that are drawn of one curve
 inline constexpr std::string_view kBandLook = R"(fill="#d9d9d9")";
 inline constexpr std::string_view kGuideLook = R"(fill="none" stroke="#8c8c8c")";
 
-// At most kMostPoints of the points, in order: the first, the last and, of each run of neighbours,
-// those with the least and the greatest y.
+// At most kMostPoints of the points, in order: the first, the last and, of each group of
+// neighbouring points between them, the two with the least and the greatest y.
 [[nodiscard]] std::vector<Point> thinned(const std::vector<Point>& points);
 
 [[nodiscard]] std::string stroke_attributes(std::size_t rank, bool bold);

@@ -1,5 +1,5 @@
 #pragma once
-// What the axes of a figure have to cover, and the check that they can.
+// The ranges of values that the axes of a figure have to cover, and the check that they can.
 #include <span>
 
 #include "plot/figure.hpp"
@@ -17,7 +17,8 @@ struct Extents {
   void add(const Panel& panel);
 };
 
-// Throws InputError as svg() says it. A panel is checked against its own axes where it has some.
+// Throws InputError{figure.file, row} for a value that its axis cannot show: 0 or less on a
+// logarithmic scale, infinity or NaN. The axis is the panel's own if it has one, else the figure's.
 void require_values(const Figure& figure);
 
 } // namespace stepsim::plot

@@ -1,13 +1,13 @@
 #pragma once
-// Where a panel stands in the picture: the rectangle of its axes and what its values become in
-// pixels. Data keep a little distance from the left, right and upper border, so that markers and
-// thick lines stay inside.
+// The position of a panel in the picture: the rectangle of its axes, and the mapping of its values
+// to pixels. Data keep kInset pixels from the left, right and upper border, so that markers and
+// thick lines remain inside.
 #include "plot/ticks.hpp"
 
 namespace stepsim::plot {
 
 struct Frame {
-  double left{}, top{}, right{}, bottom{}; // of the axes, px
+  double left{}, top{}, right{}, bottom{}; // rectangle of the axes, px
   AxisRange x, y;
 
   static constexpr double kInset = 7;
@@ -16,7 +16,7 @@ struct Frame {
   [[nodiscard]] double x_of(double value) const {
     return left + kInset + x.share(value) * (width() - 2 * kInset);
   }
-  // The lower border is the low end of y, whether or not it is 0.
+  // The low end of the y axis lies on the lower border, even if it is not 0.
   [[nodiscard]] double y_of(double value) const {
     return bottom - y.share(value) * (height() - kInset);
   }

@@ -1,7 +1,7 @@
 #pragma once
-// The knee of a throughput curve (REP 2): the largest N for which every doubling up to N gave at
-// least 1.6 times the throughput. Doublings are looked up among the points: N and N/2 must both be
-// there, the least x counts as the first.
+// The knee of a throughput curve (REP 2): the largest N such that each doubling from the least x up
+// to N raised the throughput by a factor of at least 1.6. Both ends of a doubling, N/2 and N, must
+// be among the points.
 #include <optional>
 #include <span>
 
@@ -11,8 +11,8 @@ namespace stepsim::plot {
 
 inline constexpr double kKneeGain = 1.6;
 
-// `points` ascend in x, y is a throughput. The point of the knee; none where no doubling of the
-// first x is among the points.
+// The point of the knee, which is the first point if the first doubling gained less. `points` must
+// ascend in x; y is the throughput. Empty if no point has twice the first x.
 [[nodiscard]] std::optional<Point> knee(std::span<const Point> points);
 
 } // namespace stepsim::plot

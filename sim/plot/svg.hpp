@@ -1,7 +1,8 @@
 #pragma once
-// A figure as SVG text: 640 x 400 px, sans-serif 12, the same bytes for the same figure. Curves are
-// told apart in grey by lightness, dash and marker; a curve of more than 400 points is thinned,
-// which keeps its least and greatest y. Text is escaped; nothing is drawn outside the axes.
+// Draws a figure as SVG text, 640 px wide and in sans-serif 12 px. The same figure always gives the
+// same bytes. Curves differ in lightness, dash and marker, so that they can be told apart in grey.
+// A curve of more than 400 points is thinned; its least and greatest y are kept. Text is escaped,
+// and nothing is drawn outside the axes.
 #include <string>
 #include <string_view>
 
@@ -9,12 +10,13 @@
 
 namespace stepsim::plot {
 
-// Throws InputError{figure.file, row} for a value that an axis cannot show: 0 or less on a
-// logarithmic scale, infinities and no numbers. Asserts the limits that figure.hpp names.
+// The figure as an SVG file. Throws InputError{figure.file, row} for a value that an axis cannot
+// show: 0 or less on a logarithmic scale, infinity or NaN. Asserts the limits in figure.hpp.
 [[nodiscard]] std::string svg(const Figure& figure);
 
-// The same as an element of an HTML page: it takes the width of the page, has no XML namespace, and
-// `id` (unique in the page, letters and digits) stands before the names it defines.
+// The figure as an element of an HTML page, with the width of the page and without XML namespace.
+// The names that it defines begin with `id`, which must be unique in the page (letters and digits).
+// Throws and asserts like svg().
 [[nodiscard]] std::string inline_svg(const Figure& figure, std::string_view id);
 
 } // namespace stepsim::plot

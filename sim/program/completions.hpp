@@ -1,9 +1,10 @@
 #pragma once
-// Which instances of operations have ended, and who waits for one of them to end. Evaluator
-// `events`.
+// Part of the evaluator `events`: keeps which instances of operations have ended, and which
+// watchers wait for an instance to end.
 //
-// Instances of an operation on a rank end in the order of iterations, except on streams `at_once`,
-// where a later one may overtake; those are kept in a short list until the earlier ones end.
+// Instances of an operation on a rank end in the order of iterations, except on streams of
+// discipline `at_once`, on which a later instance may overtake. Such instances are kept in a short
+// list until the earlier ones have ended.
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -16,10 +17,10 @@ namespace stepsim::program {
 
 class Completions {
 public:
-  // `watchers` are numbered from 0; each may watch one thing at a time.
+  // Watchers are numbered 0 .. `watchers` - 1. Each may watch one wait at a time.
   Completions(const Program& program, std::size_t watchers);
 
-  // Whether what `wait` of `rank` means in `iteration` has ended.
+  // Whether `wait` of an operation of `rank` in `iteration` is satisfied.
   [[nodiscard]] bool satisfied(const Wait& wait, std::uint32_t rank, std::int64_t iteration) const {
     const std::int64_t needed = iteration - wait.distance;
     if (needed < 0) {
@@ -31,11 +32,12 @@ public:
     return needed < done || (!early_.empty() && ended_early(wait.operation, needed));
   }
 
-  // `watcher` is reported by the next call of finish() that may satisfy the wait.
+  // Registers `watcher` for `wait`: the next call below that may satisfy the wait reports it.
   void watch(std::uint32_t watcher, const Wait& wait, std::uint32_t rank);
 
-  // The instance ended: `finish` on one rank, in the order of iterations; `finish_everywhere` on
-  // all ranks, in any order. Both append the watchers to look again; a watcher is reported once.
+  // These record that an instance has ended: finish() on one rank, in the order of iterations, and
+  // finish_everywhere() on all ranks, in any order. Both append to `awake` the watchers that should
+  // check their wait again and that are then no longer registered.
   void finish(std::uint32_t operation, std::uint32_t rank, std::int64_t iteration,
               std::vector<std::uint32_t>& awake);
   void finish_everywhere(std::uint32_t operation, std::int64_t iteration,
@@ -49,12 +51,12 @@ private:
 
   std::size_t ranks_;
   std::vector<std::int32_t> done_;            // [operation * ranks + rank]: iterations that ended
-  std::vector<std::int32_t> done_everywhere_; // least of them, per operation
-  std::vector<std::uint32_t> lagging_;        // ranks at the least, per operation
-  std::vector<std::uint32_t> watched_;        // first watcher of [operation * ranks + rank]
-  std::vector<std::uint32_t> watched_all_;    // first watcher of all ranks of an operation
-  std::vector<std::uint32_t> next_;           // per watcher
-  std::vector<std::pair<std::uint32_t, std::int64_t>> early_; // operation, iteration; all ranks
+  std::vector<std::int32_t> done_everywhere_; // [operation]: least of done_ over the ranks
+  std::vector<std::uint32_t> lagging_;        // [operation]: ranks with that least number
+  std::vector<std::uint32_t> watched_;        // [operation * ranks + rank]: first watcher
+  std::vector<std::uint32_t> watched_all_;    // [operation]: first watcher of all ranks
+  std::vector<std::uint32_t> next_;           // [watcher]: next watcher in the same list
+  std::vector<std::pair<std::uint32_t, std::int64_t>> early_; // (operation, iteration) on all ranks
 };
 
 } // namespace stepsim::program

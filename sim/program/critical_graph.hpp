@@ -1,6 +1,7 @@
 #pragma once
-// The critical cycles of a graph, those that attain its maximum cycle ratio: the arcs that they
-// consist of, how many iterations a system takes to repeat, and a shortest one of them to show.
+// The critical cycles of a graph, which are the cycles with the maximum cycle ratio
+// (cycle_ratio.hpp): their arcs, the number of iterations after which the times of a max-plus
+// system repeat, and a shortest critical cycle to show.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,21 +10,23 @@
 
 namespace stepsim::program {
 
-// The arcs that hold with equality (up to 1e-12 of the ratio) and lie on a cycle of such arcs: all
-// critical cycles are cycles of this graph, and all its cycles are critical. Same nodes.
+// The graph of all arcs that lie on a critical cycle; the nodes are the same. An arc is critical if
+// its potential inequality holds with equality (up to 1e-12 of the ratio) and the arc lies on a
+// cycle of such arcs. All cycles of the new graph are critical.
 [[nodiscard]] CycleGraph critical_arcs(const CycleGraph& graph, std::span<const double> weight,
                                        const CycleRatio& solution);
 
-// Strongly connected component of every node, numbered in no particular order.
+// [node]: its strongly connected component; components are numbered in no particular order.
 [[nodiscard]] std::vector<std::uint32_t> components(const CycleGraph& graph);
 
-// Least common multiple, over the strongly connected components, of the greatest common divisor of
-// the distances of their cycles: after how many iterations a max-plus system with these critical
-// arcs repeats. 1 without cycles; at most 2^62.
+// The number of iterations after which the times of a max-plus system with these critical arcs
+// repeat: the least common multiple, over the strongly connected components, of the greatest common
+// divisor of the distances of their cycles. 1 if there is no cycle; at most 2^62.
 [[nodiscard]] std::int64_t cyclicity(const CycleGraph& critical);
 
-// A cycle with fewest nodes, of these one with the smallest first node number `rank` (per node).
-// The search looks at 2e7 arcs at most and then keeps the best cycle so far, `first` at the start.
+// A cycle with the fewest nodes; among several, one whose first node has the smallest `rank`
+// (`rank` gives the order of nodes: [node]). The search visits at most 2e7 arcs and then returns
+// the best cycle so far, which is `first` at the start.
 [[nodiscard]] std::vector<std::uint32_t> shortest_cycle(const CycleGraph& critical,
                                                         std::span<const std::uint32_t> rank,
                                                         std::vector<std::uint32_t> first);

@@ -1,6 +1,7 @@
 #pragma once
-// Evaluator `events`: every start and end is an event, in the order of time. For all disciplines,
-// interference and ranks that differ; exchange times by formula, entry `together` (TRN 2.2, 3.1).
+// The evaluator `events`, in which every start and end of an operation is an event, processed in
+// the order of time (TRN 2.2, 3.1). It supports all stream disciplines, interference, and ranks
+// that differ. Exchange times must be given by formula, with entry `together`.
 #include <cstdint>
 
 #include "program/operation_times.hpp"
@@ -8,14 +9,15 @@
 
 namespace stepsim::program {
 
-// True unless an exchange has entry `each`, whose ranks may leave before others enter.
+// Whether event_pass() can run the program: false if an exchange has entry `each`, in which a rank
+// may leave before another enters.
 [[nodiscard]] bool event_pass_applies(const Program& program);
 
-// Runs a valid program that event_pass_applies() to. At one instant exchanges end first, then
-// computing; then waiting operations start, and last, messages of priority and at_once streams are
-// dispatched. O((operations + waits) x ranks) events per iteration, each O(log ranks) or, with
-// interference, O(streams). Throws SimulationError where the fifo streams and the exchanges of
-// other streams, together x ranks, reach 2^24.
+// Runs a valid program for which event_pass_applies(). At one instant, exchanges end first, then
+// compute operations; then waiting operations start; then messages of priority and at_once streams
+// are dispatched. There are O((operations + waits) x ranks) events per iteration, each O(log ranks)
+// or, with interference, O(streams). Throws SimulationError if (fifo streams + exchanges on other
+// streams) x ranks is 2^24 or more.
 [[nodiscard]] OperationTimes event_pass(const Program& program, std::int64_t iterations,
                                         const Factors& factors = {},
                                         Record record = Record::marker);

@@ -1,12 +1,12 @@
 #pragma once
-// The period that the evaluator `events` settles to, for constant durations: with interference and
-// disciplines other than fifo, where no cycle ratio gives it (TRN 2.4). Times of such a run repeat
-// after some iterations, shifted by the same time for every operation:
+// The steady-state period of a program with constant durations by the evaluator `events`, for
+// programs with interference or disciplines other than fifo, whose period is no cycle ratio
+// (TRN 2.4). From some iteration on, the end times E repeat, all shifted by the same time:
 //
 //     E(o, t + c) = E(o, t) + shift for every operation o,  period = shift / c
 //
-// Once a whole window of iterations as long as the longest wait has come back, so does everything
-// after it. c is 1 for most programs; a pipelined one may alternate between c different periods.
+// If as many iterations in a row as the longest wait looks back on repeat, all later iterations do,
+// too. c is 1 for most programs; a pipelined program may alternate between c different periods.
 #include <cstdint>
 
 #include "base/units.hpp"
@@ -16,14 +16,14 @@ namespace stepsim::program {
 
 struct EventPeriod {
   Seconds period;
-  // Iterations after which all times repeat; 0 if they did not within the iterations that were
-  // simulated, whose second half then gives the mean.
+  // The number c of iterations after which all times repeat. 0 if they did not repeat within the
+  // simulated iterations; `period` is then the mean over the second half of them.
   std::int64_t cyclicity{};
 };
 
-// Of a valid program that event_pass_applies() to, without variability. Simulates 4, 8, 16, ..
-// iterations (more where waits are longer) until the times repeat to 1e-12 of the time of the run,
-// and gives up after `most_iterations`. The rank whose marker ends last counts.
+// The period of a valid program for which event_pass_applies(), without variability. Simulates 4,
+// 8, 16, .. iterations (more if waits look back farther) until the times repeat to 1e-12 of the
+// time of the run, and gives up after `most_iterations`. The slowest rank decides the period.
 [[nodiscard]] EventPeriod event_period(const Program& program, std::int64_t most_iterations = 1024);
 
 } // namespace stepsim::program

@@ -1,7 +1,7 @@
 #pragma once
-// Which ranks take part in an exchange together, and how many of them have entered. Groups are
-// groups of ranks here, and a part is the ranks of a group that exchange together (Group of
-// training_program.hpp). Evaluator `events`.
+// Part of the evaluator `events`: the ranks that take part in an exchange together, and how many of
+// them have entered. A group divides the ranks into parts; the ranks of one part exchange together
+// (Group in training_program.hpp).
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -15,12 +15,12 @@ public:
   explicit ExchangeParts(const Program& program);
 
   [[nodiscard]] const std::vector<std::uint32_t>& all() const { return all_; }
-  // The part of the group of `operation` that `rank` belongs to, all ranks for an operation without
-  // a group. The reference is valid as long as this and the program.
+  // The part, in the group of `operation`, to which `rank` belongs; all ranks if `operation` has no
+  // group. The reference is valid as long as this object and the program.
   [[nodiscard]] const std::vector<std::uint32_t>& of(const Operation& operation,
                                                      std::uint32_t rank) const;
-  // The rank enters the exchange with number `o`; true for the last rank of its part, after which
-  // the count starts anew.
+  // Records that `rank` enters exchange number `o`. Returns true if it is the last rank of its
+  // part; the count of the part then restarts at 0.
   [[nodiscard]] bool enter(std::uint32_t o, std::uint32_t rank);
 
 private:
@@ -29,8 +29,8 @@ private:
   const Program& program_;
   std::vector<std::uint32_t> all_;
   std::vector<std::uint32_t> index_;   // [group * ranks + rank]
-  std::vector<std::uint32_t> counter_; // per operation, into entered_
-  std::vector<std::uint32_t> entered_; // per operation and part
+  std::vector<std::uint32_t> counter_; // [operation]: position of its first part in entered_
+  std::vector<std::uint32_t> entered_; // ranks that have entered, per operation and part
 };
 
 } // namespace stepsim::program

@@ -1,7 +1,8 @@
 #pragma once
-// How old the gradients are that updates apply, in iterations (TRN 2.8): a gradient of iteration
-// t - d that an update of iteration t applies has staleness d - 1 if the update stands before the
-// exchange in the list, so that the computing of iteration t sees it, else d.
+// The staleness, in iterations, of the gradients that updates apply (TRN 2.8). If an update of
+// iteration t applies a gradient of iteration t - d, the staleness is d - 1 if the update comes
+// before the exchange in the list of operations, because iteration t then computes with the updated
+// weights; otherwise it is d.
 //
 //     sync_sgd   U1 waits X1 of the iteration before, F1 follows     staleness 0
 //     zero       U waits R of the same iteration                     staleness 0
@@ -15,8 +16,8 @@ namespace stepsim::program {
 
 [[nodiscard]] std::int32_t staleness(const Applied& applied);
 
-// Applied gradients by their staleness, over `iterations` of a valid program: element k counts
-// those of staleness k. Gradients of iterations before the first one do not exist.
+// Element k is the number of gradients of staleness k that are applied in `iterations` iterations
+// of a valid program. Gradients of iterations before the first one do not exist.
 [[nodiscard]] std::vector<std::int64_t> staleness_histogram(const Program& program,
                                                             std::int64_t iterations);
 

@@ -1,7 +1,8 @@
 #pragma once
-// Where the ranks of a program stand: a lane is what one rank works off in order, either a fifo
-// stream or a single exchange of another stream, instance after instance. Evaluator `events`.
-// Cursors are numbered lane * ranks + rank; the lanes of fifo streams come first.
+// Part of the evaluator `events`: the progress of every rank through its operations. A lane is a
+// sequence of instances that a rank runs in order: a fifo stream, or a single exchange of a stream
+// that is not fifo. A cursor is the position of a rank in a lane; it has the number
+// lane * ranks + rank. The lanes of fifo streams come first.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -13,13 +14,13 @@ namespace stepsim::program {
 class Lanes {
 public:
   struct Cursor {
-    std::int64_t iteration = 0; // iterations: the tail
-    std::uint32_t place = 0;    // in the list of the lane
-    std::uint32_t wait = 0;     // waits before this one are satisfied
+    std::int64_t iteration = 0; // equal to the number of iterations in the tail
+    std::uint32_t place = 0;    // position in the list of the lane
+    std::uint32_t wait = 0;     // index of the first wait that is not known to be satisfied
     bool finished = false;
   };
 
-  // The lanes of a valid program, every cursor on its first instance.
+  // Makes the lanes of a valid program, with every cursor at its first instance.
   Lanes(const Program& program, std::int64_t iterations);
 
   [[nodiscard]] std::size_t fifo_lanes() const { return fifo_lanes_; }
@@ -34,12 +35,12 @@ public:
   [[nodiscard]] std::uint32_t operation_of(std::size_t cursor) const {
     return operations_[lists_[cursor / ranks_].first + cursors_[cursor].place];
   }
-  // To the next instance of the lane.
+  // Moves the cursor to the next instance of its lane.
   void advance(std::size_t cursor);
 
 private:
   struct List {
-    std::size_t first; // the tail follows the operations of an iteration
+    std::size_t first; // position in operations_; the tail follows the operations of an iteration
     std::uint32_t size;
     std::uint32_t tail;
   };
@@ -52,7 +53,7 @@ private:
   std::size_t fifo_lanes_ = 0;
   std::vector<List> lists_;
   std::vector<std::uint32_t> operations_;
-  std::vector<std::size_t> lane_of_; // per operation
+  std::vector<std::size_t> lane_of_; // [operation]
   std::vector<Cursor> cursors_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// A program as the evaluators `recurrence` and `max_plus` read it: flat arrays in the order of
-// evaluation. The ends of an operation lie in a ring of as many iterations as waits look back on, a
-// power of two:
+// The layout of a program for the evaluators `recurrence` and `max_plus`: flat arrays in the order
+// of evaluation. The end times of an operation are stored in a ring buffer with a slot for every
+// iteration that waits look back to, rounded up to a power of two:
 //
 //     operation awaited at distances 0 and 2:  4 slots, iteration t in slot first + (t & 3)
 #include <cstddef>
@@ -16,25 +16,25 @@ namespace stepsim::program {
 
 struct OperationLayout {
   struct WaitSlot {
-    std::uint32_t first; // of the ring of the awaited operation
+    std::uint32_t first; // first slot in the ring of the awaited operation
     std::uint32_t mask;
     std::uint32_t distance;
     bool all;
   };
 
-  std::vector<std::uint32_t> order; // operations of one iteration, then those of the tail
+  std::vector<std::uint32_t> order; // operations of one iteration, then operations of the tail
   std::vector<std::uint32_t> stream;
-  std::vector<double> seconds; // without factors
+  std::vector<double> seconds; // durations without factors of variability
   std::vector<std::uint32_t> ring_first;
   std::vector<std::uint32_t> ring_mask;
   std::vector<WaitSlot> waits;
-  std::uint32_t slots{}; // of all rings
+  std::uint32_t slots{}; // total of all rings
 
-  // Slot of the end of `operation` in `iteration`.
+  // The slot for the end of `operation` in `iteration`.
   [[nodiscard]] std::size_t slot(std::size_t operation, std::int64_t iteration) const {
     return ring_first[operation] + (static_cast<std::uint32_t>(iteration) & ring_mask[operation]);
   }
-  // Slot that a wait of `iteration` reads; only for iteration >= distance.
+  // The slot that a wait in `iteration` reads; requires iteration >= distance.
   [[nodiscard]] static std::size_t slot(const WaitSlot& wait, std::int64_t iteration) {
     return wait.first + ((static_cast<std::uint32_t>(iteration) - wait.distance) & wait.mask);
   }
@@ -45,10 +45,10 @@ struct OperationLayout {
   }
 };
 
-// O(operations + waits).
+// The layout of `program`, made in O(operations + waits).
 [[nodiscard]] OperationLayout layout_of(const Program& program);
 
-// The factor of `operation` in `iteration`; the tail has factor 1.
+// The factor on the exchange time of `operation` in `iteration`; 1 in the tail.
 [[nodiscard]] inline double exchange_factor(const Program& program, const Factors& factors,
                                             const Operation& operation, std::int64_t iteration,
                                             std::int64_t iterations) {
@@ -58,7 +58,8 @@ struct OperationLayout {
   return factors.exchange[static_cast<std::size_t>(iteration * program.steps + operation.step)];
 }
 
-// The compute factors of all ranks, empty if they are all 1.
+// The factors on the compute time of `operation` in `iteration`: [rank]. Empty if all of them are
+// 1, as in the tail.
 [[nodiscard]] inline std::span<const double>
 compute_factors(const Program& program, const Factors& factors, const Operation& operation,
                 std::int64_t iteration, std::int64_t iterations) {

@@ -1,16 +1,16 @@
 #pragma once
-// Interference of computing and communication (TRN 3.1). Evaluator `events`. Rates are constant
-// between events, so what is left of an operation falls linearly and its end is exact:
+// Part of the evaluator `events`: the interference of compute and communication (TRN 3.1). Rates
+// are constant between events, so that ends are exact:
 //
-//     computing  slowed to 1 / s(kind) while an exchange of its rank is under way
+//     compute    runs at 1 / s(kind) while an exchange of its rank is in flight
 //     exchange   start-up at full speed, then data at 1 / s(exchange) while a rank of its part
 //                computes
 //
-// The s are the slowdowns of Interference; a part is the ranks that exchange together (Group).
-// What runs on a fifo stream of a rank is a run, numbered stream * ranks + rank among the fifo
-// streams; an exchange is the run of the first rank of its part. Changes of one instant are
-// collected and take effect in settle(), so that an operation that follows another one at once does
-// not flicker.
+// The s are the slowdowns of Interference. A part is the ranks that exchange together (Group). A
+// run is the operation in progress on a fifo stream of a rank; runs are numbered
+// stream * ranks + rank, with streams numbered among the fifo streams. An exchange is a single run,
+// on the first rank of its part. Changes at one instant are collected and applied together in
+// settle(), so that the rates do not change when one operation directly follows another.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,11 +26,11 @@ public:
 
   void start_compute(std::uint32_t run, double seconds, double slowdown);
   void end_compute(std::uint32_t run);
-  // An exchange that computing slows enters its data phase: `part` are its ranks, `seconds` count
-  // at full speed. The span must stay valid until end_data().
+  // Begins the data phase of an exchange that compute slows. `part` has its ranks and must remain
+  // valid until end_data(). `seconds` is its duration at full speed.
   void start_data(std::uint32_t run, double seconds, std::span<const std::uint32_t> part);
   void end_data(std::uint32_t run);
-  // An exchange of any kind is under way on the rank from now on, or no longer.
+  // These begin and end an exchange, of any kind, on a rank.
   void start_exchange(std::uint32_t rank);
   void end_exchange(std::uint32_t rank);
 
@@ -38,20 +38,20 @@ public:
     std::uint32_t run;
     double time;
   };
-  // Applies the changes at time `now`; appends the end of every run that has started or whose end
-  // has moved. It replaces the end that was given for this run before.
+  // Applies the changes at time `now`. Appends to `due` the end of every run that has started or
+  // whose end has moved; a later end of a run replaces an earlier one.
   void settle(double now, std::vector<Due>& due);
 
 private:
   struct Run {
-    double left = 0; // seconds at full speed, at time `since`
+    double left = 0; // seconds at full speed that were left at time `since`
     double since = 0;
-    double slowdown = 0;               // 0 until settled for the first time
-    double overlapped = 1;             // compute: its slowdown while an exchange is under way
-    std::uint32_t computing_ranks = 0; // data phase: ranks of its part that compute
+    double slowdown = 0;               // 0 before the first settle()
+    double overlapped = 1;             // compute: slowdown while an exchange is in flight
+    std::uint32_t computing_ranks = 0; // data phase: ranks of the part that compute
     bool active = false;
     bool data = false;
-    std::span<const std::uint32_t> part; // data phase
+    std::span<const std::uint32_t> part; // data phase: ranks of the exchange
   };
 
   void touch(std::uint32_t rank);
@@ -61,13 +61,13 @@ private:
   std::size_t streams_;
   double exchange_slowdown_;
   std::vector<Run> runs_;
-  std::vector<std::uint32_t> exchanges_; // under way, per rank
-  std::vector<std::uint32_t> computes_;  // running, per rank
-  std::vector<bool> computing_;          // per rank, as settled
-  std::vector<std::uint32_t> touched_;   // ranks with changes
+  std::vector<std::uint32_t> exchanges_; // [rank]: exchanges in flight
+  std::vector<std::uint32_t> computes_;  // [rank]: compute operations in progress
+  std::vector<bool> computing_;          // [rank]: whether it computes, as of the last settle()
+  std::vector<std::uint32_t> touched_;   // ranks with changes since the last settle()
   std::vector<bool> is_touched_;
-  std::vector<std::uint32_t> new_data_; // runs
-  // Data phases that each rank takes part in: [rank] -> runs.
+  std::vector<std::uint32_t> new_data_; // runs whose data phase has just begun
+  // [rank]: runs in their data phase in which the rank takes part.
   std::vector<std::vector<std::uint32_t>> data_of_;
   std::vector<std::uint32_t> changed_data_;
 };

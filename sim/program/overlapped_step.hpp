@@ -1,8 +1,8 @@
 #pragma once
-// The period of a synchronous step under interference in one pass over its messages: the shortcut
-// of sync_sgd_program() for equal workers, one fifo channel, exchanges that computing does not
-// slow, and a forward that waits for all messages (TRN 2.10, 3.1). Where a message is under way,
-// computing advances at 1 / slowdown; where none is ready, at full speed.
+// The period of a synchronous step under interference, in one pass over its messages (TRN 2.10,
+// 3.1). It equals the period of sync_sgd_program() for equal workers, one fifo channel, exchanges
+// that compute does not slow, and a forward that waits for all messages. While a message is in
+// flight, compute advances at the rate 1 / slowdown; otherwise at full speed.
 //
 //     backward  |--3--|--2-----|-1-|         message 3 is under way while 2 is computed,
 //     channel         |==3==|       |=2,1=|  messages 2 and 1 wait for all of backward
@@ -11,11 +11,12 @@
 namespace stepsim::program {
 
 struct OverlappedMessage {
-  double ready_s{}; // computing since the start of backward, without slowdown; non-decreasing
+  double ready_s{}; // compute time from the start of backward, without slowdown; non-decreasing
   double seconds{}; // start-up and data
 };
 
-// `other_s`: forward and update, which no message overlaps. slowdown >= 1.
+// The period in seconds. `other_s` is the time of forward and update, which no message overlaps.
+// Requires slowdown >= 1.
 [[nodiscard]] double overlapped_step_s(double other_s, double backward_s,
                                        std::span<const OverlappedMessage> messages,
                                        double slowdown);

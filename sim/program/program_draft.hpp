@@ -1,6 +1,6 @@
 #pragma once
-// Makes a Program operation by operation. Waits may name operations that are added later: their
-// numbers count from 0 in the order of adding.
+// Makes a Program operation by operation. Operations are numbered from 0 in the order in which they
+// are added. Waits may name operations that are added later.
 //
 //     ProgramDraft draft;
 //     const auto compute = draft.stream("compute");
@@ -24,12 +24,12 @@ public:
   std::uint32_t stream(std::string name, Discipline discipline = Discipline::fifo);
   std::uint32_t stream(Stream stream);
   std::uint32_t group(Group group);
-  // The number of the operation.
+  // compute(), exchange() and add() return the number of the new operation.
   std::uint32_t compute(std::string id, std::uint32_t stream, Kind kind, Seconds seconds);
   std::uint32_t exchange(std::string id, std::uint32_t stream, Kind kind, Seconds startup,
                          Seconds data);
   std::uint32_t add(Operation operation);
-  // The operation added last, to set its labels.
+  // The operation that was added last, so that the caller can set its labels.
   [[nodiscard]] Operation& last() { return program_.operations.back(); }
   [[nodiscard]] std::uint32_t size() const {
     return static_cast<std::uint32_t>(program_.operations.size());
@@ -40,16 +40,16 @@ public:
   void applies(std::uint32_t update, std::uint32_t exchange, std::int32_t distance);
   // Every operation added from now on belongs to the tail.
   void start_tail() { tail_first_ = size(); }
-  // Ranks, steps, interference: set them here before finish().
+  // The program so far, in which the caller sets ranks, steps and interference before finish().
   [[nodiscard]] Program& settings() { return program_; }
 
-  // The program with `marker`; the draft is empty afterwards. Waits of one operation keep the order
-  // of adding. O(operations + waits).
+  // Returns the program with this marker and leaves the draft empty. The waits of one operation
+  // keep the order in which they were added. O(operations + waits).
   [[nodiscard]] Program finish(std::uint32_t marker);
 
 private:
   Program program_;
-  std::vector<std::uint32_t> waiters_; // of program_.waits, until they are sorted
+  std::vector<std::uint32_t> waiters_; // [wait]: waiting operation, until the waits are sorted
   std::uint32_t tail_first_ = kAllRanks;
 };
 

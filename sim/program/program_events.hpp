@@ -1,14 +1,15 @@
 #pragma once
-// A program whose starts and ends are events, followed from instant to instant (TRN 2.2, 3.1).
-// Exchanges take the seconds of their operation, or are carried by somebody else, as by a network
-// that is simulated:
+// Runs a program whose starts and ends are events, one instant after the other (TRN 2.2, 3.1). An
+// exchange takes the seconds of its operation, or is carried: the owner of the object, for example
+// a simulated network, decides when it ends:
 //
-//     advance(now)  ->  entered(): ranks that are at a carried exchange
-//     exchange_ended(now, ..)  <-  its last transfer has arrived
+//     advance(now)  ->  entered(): ranks that have entered a carried exchange
+//     exchange_ended(now, ..)  <-  the owner, when the last transfer has arrived
 //
-// A carried exchange begins when its last rank has entered; its seconds are not looked at. On a
-// stream `priority` one of them is under way at a time, on a stream `at_once` as many as it has
-// slots, and their ranks enter when it is their turn. Seconds since the start of the run.
+// A carried exchange begins when its last rank has entered; its seconds are ignored. A stream of
+// discipline `priority` has one carried exchange in flight at a time, a stream `at_once` as many as
+// it has slots, and ranks enter an exchange when its turn comes. Times are seconds since the start
+// of the run.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,30 +32,31 @@ namespace stepsim::program {
 
 class ProgramEvents {
 public:
-  // A rank at a carried exchange.
+  // A rank that has entered a carried exchange.
   struct Entered {
     std::uint32_t operation{}, rank{};
-    std::int64_t iteration{}; // the number of iterations: the tail
+    std::int64_t iteration{}; // equal to the number of iterations in the tail
   };
 
-  // `program` and `factors` outlive this. `carried`: by operation; empty: none. Throws
-  // SimulationError if operations of single streams x ranks exceed 2^24.
+  // `program` and `factors` must outlive the object. carried[o] tells whether exchange o is
+  // carried; an empty list means that none is. Throws SimulationError if (fifo streams + exchanges
+  // on other streams) x ranks + other streams is 2^24 or more.
   ProgramEvents(const Program& program, std::int64_t iterations, const Factors& factors,
                 Record record, std::vector<bool> carried = {});
   ProgramEvents(const ProgramEvents&) = delete;
   ProgramEvents& operator=(const ProgramEvents&) = delete;
 
-  // When something happens by itself; infinity if nothing does.
+  // The time of the next event; infinity if there is none before an exchange_ended().
   [[nodiscard]] double next_time() const { return queue_.empty() ? kNoEvent : queue_.next_time(); }
-  // Follows everything until `now`.
+  // Processes all events until `now`.
   void advance(double now);
-  // Those that have entered since this was emptied; the owner empties it.
+  // The ranks that have entered since the owner last emptied the list.
   [[nodiscard]] std::vector<Entered>& entered() { return entered_; }
-  // The carried exchange among the ranks of `rank` has ended, at a time that is not before the last
-  // advance(), which has to follow.
+  // Ends the carried exchange `operation` for the part of `rank`. `now` must not be before the last
+  // advance(); the caller must call advance() afterwards.
   void exchange_ended(double now, std::uint32_t operation, std::uint32_t rank,
                       std::int64_t iteration);
-  // The ranks that take part in an exchange with `rank`; the reference stays valid.
+  // The ranks that take part in an exchange together with `rank`. The reference remains valid.
   [[nodiscard]] const std::vector<std::uint32_t>& part_of(std::uint32_t operation,
                                                           std::uint32_t rank) const {
     return parts_.of(program_.operations[operation], rank);
@@ -71,7 +73,7 @@ private:
     std::variant<PriorityChannel, AtOnceChannel> discipline;
     std::size_t next_place = 0; // at_once: the next instance to start
     std::int64_t next_iteration = 0;
-    std::int32_t carried = 0; // exchanges under way that somebody else carries
+    std::int32_t carried = 0; // carried exchanges in flight
   };
 
   [[nodiscard]] bool is_carried(std::uint32_t operation) const {
@@ -114,25 +116,25 @@ private:
   const std::int64_t iterations_;
   const std::size_t ranks_;
   const bool recorded_;
-  const std::vector<bool> carried_; // per operation, or empty
+  const std::vector<bool> carried_; // [operation], or empty
   const StreamLists lists_;
   Lanes lanes_;
   Completions completions_;
   ExchangeParts parts_;
   std::optional<OverlapRates> rates_; // only with interference
   engine::EventQueue<double> queue_;
-  std::vector<double> due_; // per timer: cursors, then channels
+  std::vector<double> due_; // [timer]; timers are the cursors, then the channels
   std::vector<Channel> channels_;
-  std::vector<std::size_t> channel_of_; // per stream
-  std::vector<std::int64_t> arrived_;   // instances that a channel knows, per operation
-  std::vector<bool> in_data_;           // per cursor: its timer is the end of the exchange
+  std::vector<std::size_t> channel_of_; // [stream]
+  std::vector<std::int64_t> arrived_;   // [operation]: instances that its channel has received
+  std::vector<bool> in_data_;           // [cursor]: whether its timer is the end of the exchange
   std::vector<std::uint32_t> awake_;
   std::vector<Entered> entered_;
   std::vector<Instance> ended_;
   std::vector<OverlapRates::Due> due_runs_;
-  std::size_t finished_ = 0; // cursors
+  std::size_t finished_ = 0; // cursors that have finished
   double now_ = 0;
-  std::uint32_t exchanges_of_first_ = 0; // under way on rank 0
+  std::uint32_t exchanges_of_first_ = 0; // exchanges in flight on rank 0
   double busy_since_ = 0;
   std::uint64_t events_ = 0;
   OperationTimes times_;

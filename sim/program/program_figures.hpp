@@ -8,12 +8,12 @@
 namespace stepsim::program {
 
 struct ProgramFigures {
-  Seconds period;  // of an iteration of the program
-  Seconds exposed; // period minus that without exchanges and interference, at least 0
+  Seconds period;  // per iteration of the program
+  Seconds exposed; // period minus the period without exchanges and interference, at least 0
 };
 
-// Exact for fifo streams without interference; else the means of `iterations` by events without the
-// first `discard`, 1 <= discard < iterations.
+// Exact if all streams are fifo and there is no interference. Otherwise the means of `iterations`
+// iterations by the evaluator `events`, without the first `discard`; 1 <= discard < iterations.
 [[nodiscard]] ProgramFigures program_figures(const Program& program, std::int64_t iterations = 400,
                                              std::int64_t discard = 200);
 

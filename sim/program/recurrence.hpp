@@ -1,6 +1,7 @@
 #pragma once
-// Evaluator `recurrence`: equal ranks, exchange times by formula, fifo streams, no interference.
-// One number per operation and iteration, O(operations + waits) per iteration (TRN 2.2, 2.3):
+// The evaluator `recurrence`, for equal ranks, exchange times by formula, fifo streams and no
+// interference. It computes one start S and one end E per operation o and iteration t, in
+// O(operations + waits) per iteration (TRN 2.2, 2.3):
 //
 //     S(o, t) = max(E(previous operation on the stream), max over waits (q, d) of E(q, t - d))
 //     E(o, t) = S(o, t) + factor x seconds
@@ -11,12 +12,12 @@
 
 namespace stepsim::program {
 
-// True if the recurrence is exact for equal ranks: only fifo streams, no interference. Entry `each`
-// is allowed, because equal ranks enter together.
+// Whether the recurrence is exact if all ranks are equal: true for fifo streams without
+// interference. Entry `each` is allowed, because equal ranks enter together.
 [[nodiscard]] bool recurrence_applies(const Program& program);
 
-// Runs a valid program that recurrence_applies() to. `factors` hold those of one rank, whatever
-// program.ranks says; the result has one rank.
+// Runs a valid program for which recurrence_applies(). The result has one rank and `factors` must
+// be for one rank, whatever program.ranks is.
 [[nodiscard]] OperationTimes recurrence(const Program& program, std::int64_t iterations,
                                         const Factors& factors = {},
                                         Record record = Record::marker);

@@ -1,12 +1,13 @@
 #pragma once
-// The period of a program with equal ranks, constant durations and fifo streams, exactly (TRN 2.4):
-// the maximum, over the directed cycles of its constraint graph, of the durations of the operations
-// on the cycle divided by the iterations that it spans. Arcs: every wait with its distance, each
-// operation to the next one on its stream with distance 0, the last of a stream to its first
-// with 1.
+// The exact period of a program with equal ranks, constant durations and fifo streams (TRN 2.4). It
+// is the maximum, over the directed cycles of the constraint graph, of the total duration of the
+// operations on the cycle divided by the iterations that the cycle spans. The arcs are: every wait,
+// with its distance; from each operation to the next one on its stream, with distance 0; from the
+// last operation of a stream to the first, with distance 1.
 //
-//     a waits c(1), b waits a(0), c waits b(1); 3, 4, 5 s:  cycle a b c, 12 s over 2 iterations,
-//     period 6 s, although the ends of a differ by 5, 7, 5, 7, .. s (cyclicity 2)
+//     a waits for c of the iteration before, b for a of the same, c for b of the one before;
+//     3, 4 and 5 s: the cycle a b c takes 12 s over 2 iterations, hence the period is 6 s, although
+//     the ends of a differ by 5, 7, 5, 7, .. s (cyclicity 2)
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,38 +20,39 @@ namespace stepsim::program {
 
 struct SteadyState {
   Seconds period;
-  // After how many iterations the times repeat, shifted by `cyclicity` periods; 2^62 if more.
+  // Number of iterations after which the times repeat, shifted by as many periods; at most 2^62.
   std::int64_t cyclicity = 1;
-  // The critical cycle: operations in the direction of time, the smallest list position first. Of
-  // several critical cycles one with fewest operations, then with the smallest first position.
+  // The critical cycle: operations in the direction of time, the smallest list position first. If
+  // there are several critical cycles, one with the fewest operations, then with the smallest first
+  // position.
   std::vector<std::uint32_t> cycle;
-  std::int64_t cycle_iterations{}; // sum of its distances
+  std::int64_t cycle_iterations{}; // iterations that `cycle` spans: the sum of its distances
   bool other_cycles{};             // there are further critical cycles
 
-  // For derivative(): critical arcs, with nodes in order of evaluation, and the node of each
-  // operation.
+  // Input of derivative(): the critical arcs, with nodes in the order of evaluation, and the node
+  // of each operation.
   CycleGraph critical;
   std::vector<std::uint32_t> node_of;
 };
 
-// Of a valid program that recurrence_applies() to; its tail is left out.
+// The steady state of a valid program for which recurrence_applies(). The tail is ignored.
 [[nodiscard]] SteadyState steady_state(const Program& program);
 
-// One-sided derivatives of the period with respect to a parameter on which the duration of
-// operation o depends with slope `slopes[o]` >= 0 (TRN 7.3). Left < right is a kink: critical
-// cycles compete.
+// The one-sided derivatives of the period with respect to a parameter, if the duration of operation
+// o has the derivative slopes[o] >= 0 (TRN 7.3). left < right means a kink: several cycles are
+// critical.
 struct Derivative {
   double left{};
   double right{};
 };
 [[nodiscard]] Derivative derivative(const SteadyState& state, std::span<const double> slopes);
 
-// The same program without interference and with exchanges that take no time, nor do delays that
-// only exchanges wait for, such as a cycle that begins them.
+// The program without interference, in which exchanges take no time, nor do delays for which only
+// exchanges wait, such as the cycle time of Horovod.
 [[nodiscard]] Program without_exchanges(Program program);
 
-// Period minus that of without_exchanges(), per iteration of the program; differences below 1e-12
-// of the period are 0 (TRN 2.6).
+// The period minus the period of without_exchanges(), per iteration of the program; 0 if the
+// difference is below 1e-12 of the period (TRN 2.6).
 [[nodiscard]] Seconds exposed_communication(const Program& program);
 
 } // namespace stepsim::program

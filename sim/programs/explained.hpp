@@ -1,6 +1,7 @@
 #pragma once
-// The answer of `stepsim explain` and of `stepsim run` on a program: the explanation of a program,
-// what changes would gain, and what a measured time has on top (TRN 7, 8.3).
+// The result of `stepsim explain`, and of `stepsim run` for a program: the explanation of the
+// program, the gain of possible changes, and possible causes if a measured step takes longer
+// (TRN 7, 8.3).
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,27 +13,28 @@
 
 namespace stepsim::study {
 
-// One change and what came of it.
+// One change of the program or scenario, and its effect.
 struct WhatIf {
   std::string change;           // "twice the bandwidth"
-  std::vector<std::string> set; // flags that make it: "/cluster/network/bandwidth_Bps=2.5e9"
-  double step_s{};              // with the change
-  double gain{};                // 1 - new / old
+  std::vector<std::string> set; // --set values for it: "/cluster/network/bandwidth_Bps=2.5e9"
+  double step_s{};              // step time with the change
+  double gain{};                // 1 - new step time / old step time
 };
 
-// What may explain that a measured step is longer: the scenario with this cause alone.
+// A possible cause for a measured step that is longer than predicted, with the step time of the
+// scenario to which only this cause is added.
 struct Cause {
   std::string cause;
   std::vector<std::string> set;
   double step_s{};
-  double explains_s{}; // so much longer than the step without it
+  double explains_s{}; // increase over the step time without the cause
 };
 
 struct Measured {
   double step_s{};
   double gap_s{}; // measured minus predicted
   std::vector<Cause> causes;
-  double unexplained_s{}; // gap minus what all causes explain, at least 0
+  double unexplained_s{}; // gap_s minus explains_s of all causes, at least 0
 };
 
 struct Explained {
@@ -41,22 +43,23 @@ struct Explained {
   program::Explanation explanation;
   program::LinkConstants links;
   std::int64_t iterations{};
-  double makespan_s{};            // of `iterations`
-  double step_s{};                // period / steps
-  std::string source = "program"; // "program" or "scenario": what was explained
+  double makespan_s{};            // total time of `iterations` iterations
+  double step_s{};                // period / optimizer steps per iteration
+  std::string source = "program"; // kind of the explained file: "program" or "scenario"
   std::vector<WhatIf> what_if;    // the largest gain first
   std::optional<Measured> measured;
   std::vector<std::string> sentences; // three to six
   std::vector<std::string> warnings;
 };
 
-// Explains the program of a file. What a scenario adds is left to the caller: `source` is
-// "program", what_if, measured and sentences are empty.
+// Explains the program of a file. `source` is "program"; `what_if`, `measured` and `sentences` are
+// empty and left to the caller.
 [[nodiscard]] Explained explained_program(const ProgramFile& file,
                                           const program::ProgramLabels& labels = {});
 
-// Adds the changes that a program itself allows, each evaluated again: start-ups halved, bandwidth
-// doubled, computing twice as fast and, where there is any, no interference. `set` is empty.
+// Evaluates the changes that are possible without a scenario and adds them to `what_if`: half the
+// start-ups, twice the bandwidth, compute twice as fast and, if there is interference, none. Their
+// `set` is empty.
 void add_program_changes(const ProgramFile& file, Explained& explained);
 
 } // namespace stepsim::study

@@ -1,5 +1,5 @@
 #pragma once
-// An explanation in words that an engineer understands without the tables.
+// Puts an explanation into sentences that an engineer understands without the tables.
 #include <string>
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace stepsim::study {
 
-// Three to six whole sentences: how long a step takes, what bounds it, how much of it is exposed
-// communication, interference, which change helps most, and how far a measured step is from that.
+// Usually three to six sentences: the step time, what bounds it, the exposed communication, the
+// interference, the change that helps most, and the difference to a measured step.
 [[nodiscard]] std::vector<std::string> sentences_of(const Explained& explained);
 
 } // namespace stepsim::study

@@ -1,7 +1,8 @@
 #pragma once
-// A program as text for Graphviz: `dot -Tsvg`. Operations are boxes, one cluster per stream, in the
-// order of the list; an edge leads from what is awaited to what waits, dashed with its distance if
-// that is an operation of an earlier iteration. What binds the period is drawn bold.
+// Writes a program as input for Graphviz (`dot -Tsvg`). Operations are boxes in the order of the
+// list, with one cluster per stream. An edge leads from the awaited operation to the waiting one;
+// if the awaited operation is of an earlier iteration, the edge is dashed and shows the distance.
+// The binding path is drawn bold.
 #include <string>
 #include <string_view>
 

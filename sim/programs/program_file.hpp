@@ -1,6 +1,6 @@
 #pragma once
-// A file of kind program (TRN 8.3), read. Operations name streams, groups and each other by their
-// ids; a collective takes its time from the cluster of the file. Its groups of ranks:
+// Reads a file of kind program (TRN 8.3). Operations refer to streams, groups and each other by
+// id. A collective gets its time from the cluster in the file, which defines two groups of ranks:
 //
 //     node     the ranks of one node, over the network inside it
 //     replica  one rank of every node, over the network between nodes. The G GPUs of a node are in
@@ -20,13 +20,13 @@ namespace stepsim::study {
 
 struct ProgramFile {
   std::string name;
-  program::Program program; // valid
+  program::Program program; // always valid
   program::Evaluation evaluation;
-  program::LinkConstants links; // of the cluster's network; 0 without one
+  program::LinkConstants links; // constants of the cluster's network; 0 without a cluster
   std::vector<std::string> warnings;
 };
 
-// True for a tree of kind program, also without the key `kind` if it has operations.
+// Whether the tree has "kind": "program", or `operations` and no key `kind`.
 [[nodiscard]] bool is_program(const io::Json& tree);
 
 // Throws InputError with all problems (TRN 8.4).

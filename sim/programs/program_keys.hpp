@@ -1,6 +1,6 @@
 #pragma once
 // The keys of a file of kind program: a training algorithm as operations on streams with waits
-// (TRN 2.1, 8.3). The model is that of program/training_program.hpp.
+// (TRN 2.1, 8.3), as in program/training_program.hpp.
 #include <array>
 #include <string_view>
 
@@ -17,7 +17,7 @@ using namespace io::rows;
 inline constexpr double kMostProgramIterations = 1e7;
 inline constexpr std::int64_t kMostDistance = 1 << 30; // iterations that a wait looks back
 
-// Collectives that an exchange may be timed as.
+// The collectives that an exchange may name to get its time.
 inline constexpr std::array<std::string_view, 5> kProgramCollectives{
     "allreduce", "reduce", "broadcast", "reduce_scatter", "allgather"};
 
@@ -42,7 +42,7 @@ inline constexpr std::array kProgramStreamKeys{
         .in(io::at_least(0))
         .by_default(0.5)};
 
-// An id, a distance and, to wait for all ranks, the word "all".
+// The elements of a wait: an id, a distance and, to wait for all ranks, the word "all".
 inline constexpr std::array kProgramWaitPart{
     any("waits", "Id of the operation, iterations back, and \"all\" to wait for every rank.")};
 inline constexpr std::array kProgramWait{

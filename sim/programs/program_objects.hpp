@@ -1,5 +1,5 @@
 #pragma once
-// Parts of a file of kind program that stand on their own.
+// Reads parts of a file of kind program that do not depend on the rest of the file.
 #include <string>
 #include <vector>
 
@@ -9,16 +9,16 @@
 
 namespace stepsim::study {
 
-// The object `overlap`: slowdowns of computing, one or by kind, and of exchanges.
+// Reads the object `overlap`: the slowdowns of compute (one number, or one per kind) and exchanges.
 [[nodiscard]] program::Interference parse_interference(const io::Json& overlap,
                                                        io::Problems& problems);
 
-// The object `groups`; that every rank is in one part is left to program::check.
+// Reads the object `groups`. program::check() checks later that every rank is in exactly one part.
 [[nodiscard]] std::vector<program::Group> parse_groups(const io::Json& groups,
                                                        io::Problems& problems);
 
-// Appends the warning about operations that nothing waits for, not even by the order of their fifo
-// stream, if there are any.
+// Appends a warning if there are operations for which nothing waits, not even through the order of
+// their fifo stream.
 void add_unawaited(const program::Program& program, std::vector<std::string>& warnings);
 
 } // namespace stepsim::study

@@ -1,6 +1,6 @@
 #pragma once
-// The program of a scenario with everything that explaining it takes: factors of variability,
-// layers and buckets by name, and what an exchange pays per start-up and per byte.
+// Makes the program of a scenario with the input of an explanation: the factors of variability, the
+// names of layers and buckets, and the cost of an exchange per start-up and per byte.
 #include "program/explain/attribution.hpp"
 #include "programs/program_file.hpp"
 #include "scenario/scenario.hpp"
@@ -12,9 +12,10 @@ struct ExplainableScenario {
   program::ProgramLabels labels;
 };
 
-// Throws SimulationError where the scenario has no program (run/scenario_program.hpp). Workers that
-// vary are run for the scenario's iterations; equal ones for 400, of which the last 200 count where
-// there is no critical cycle.
+// The program is to be run for the scenario's own iterations if its workers vary. If they are
+// equal, it is run for 400 iterations, and the first 200 are discarded unless the period is that of
+// a critical cycle. Throws SimulationError if the scenario has no program
+// (run/scenario_program.hpp).
 [[nodiscard]] ExplainableScenario explainable(const Scenario& scenario);
 
 } // namespace stepsim::study

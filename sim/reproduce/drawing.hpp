@@ -1,6 +1,6 @@
 #pragma once
-// A figure of a reproduction with its numbers: series become curves, bars and spans, and where a
-// claim of the figure is not met its reason stands in a box.
+// Makes the drawing of a figure of a reproduction: series become curves, bars and spans, and a box
+// gives the reason if a claim of the figure is not met.
 #include <string>
 #include <vector>
 
@@ -10,16 +10,17 @@
 
 namespace stepsim::reproduce {
 
-// Points of a table whose label does not count are left out. Throws InputError.
+// The drawing of `figure`. Points of tables without may_be_drawn() are left out. Throws InputError
+// if a series cannot be evaluated (series.hpp).
 [[nodiscard]] plot::Figure drawing(const FigureOf& figure, const Reproduction& paper,
                                    const AllRecords& all, const std::vector<Decided>& decided);
 
-// The label of a table: "reported (repository)"; "" for numbers of our own and for a run.
+// The label of a table, such as "reported (repository)"; empty for numbers of our own and for runs.
 [[nodiscard]] std::string evidence(const Reproduction& paper, const std::string& run);
-// Whether numbers of this run or table may be drawn.
+// Whether the numbers of this run or table may be drawn; false for some labels of tables.
 [[nodiscard]] bool may_be_drawn(const Reproduction& paper, const std::string& run);
 
-// The points of a curve by ascending x.
+// The points of a curve, by ascending x. Throws InputError as select() and evaluate() do.
 [[nodiscard]] std::vector<plot::Point> points_of(const Curve& curve, const AllRecords& all,
                                                  const std::string& file);
 

@@ -1,6 +1,7 @@
 #pragma once
-// The page of a paper as Markdown (REP 1): for each figure the question, the picture, the table,
-// the commands and the verdicts; then what is assumed, what could not be read, and later papers.
+// Writes the page of a paper as Markdown (REP 1): for each figure the question, the picture, the
+// table, the commands and the verdicts; then the assumptions, the values that could not be read
+// from the paper, and later papers.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,27 +11,27 @@
 
 namespace stepsim::reproduce {
 
-// `images`: what stands before ID.svg in links, "" where they lie beside the page. Throws
-// InputError.
+// The page. `images` is the path before ID.svg in links; empty if the pictures are in the folder of
+// the page. Throws InputError if a table cannot be evaluated (series.hpp).
 [[nodiscard]] std::string paper_page(const Reproduction& paper, const AllRecords& all,
                                      const std::vector<Decided>& decided, std::string_view images);
 
-// Verdicts of one paper.
+// The numbers of figures and of verdicts.
 struct Counts {
   std::size_t figures{}, met{}, not_met{}, not_comparable{};
 };
 [[nodiscard]] Counts counts_of(const Reproduction& paper, const std::vector<Decided>& decided);
 
-// One paper among all: its page and its claims.
+// A paper with the verdicts of its claims.
 struct PaperClaims {
   const Reproduction* paper{};
   const std::vector<Decided>* decided{};
 };
-// The page of all claims.
+// The page with the claims of all papers.
 [[nodiscard]] std::string claims_page(const std::vector<PaperClaims>& papers);
-// "27 figures, 20 claims: 9 met, 6 not met, 5 not comparable"
+// The counts in words: "27 figures, 20 claims: 9 met, 6 not met, 5 not comparable".
 [[nodiscard]] std::string counts_text(const Counts& counts);
-// A line per claim, with the verdict, our numbers, theirs and the label.
+// One row per claim, with the verdict, our numbers, the paper's numbers and the label.
 [[nodiscard]] std::vector<std::vector<std::string>> claim_rows(const std::vector<Decided>& decided);
 
 } // namespace stepsim::reproduce

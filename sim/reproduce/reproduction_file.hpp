@@ -1,6 +1,6 @@
 #pragma once
-// Files of kind reproduction to values (reproduction.hpp). Besides types and ranges: names of runs,
-// tables and figures are unique, and what names one names one that is there.
+// Reads files of kind reproduction (reproduction.hpp). Besides types and ranges, it checks that the
+// names of runs, tables and figures are unique, and that references name an existing one.
 #include "reproduce/reproduction.hpp"
 #include "json/json.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Rows of a result about an estimate of computing times for a GPU (INP 3).
+// The keys of a result about estimated compute times of a GPU (INP 3).
 #include <array>
 #include <string_view>
 
@@ -8,11 +8,11 @@
 
 namespace stepsim::study {
 
-// Where the interval comes from.
+// The origin of the interval in which a measured time is expected.
 inline constexpr std::array<std::string_view, 3> kEstimateLabels{"validated", "unvalidated",
                                                                  "measured_step"};
 
-// Of scenarios with an estimate.
+// The keys of the object `estimate`, which scenarios with estimated times have.
 inline constexpr auto kEstimate = std::to_array<io::Written<Scenario>>({
     {io::rows::word("gpu", train::gpu_words, "GPU of the estimate.").required(),
      [](const Scenario& s) -> io::Json { return s.workload_source.profile.estimate->gpu->name; }},

@@ -1,8 +1,9 @@
 #pragma once
-// How long a collective takes among a part of the ranks: all of them, those of one node, or the
-// replicas, one rank of every node (TRN 2.1). The scenario's algorithm, evaluator, measured curve
-// or library model answers; an algorithm that has no reduce_scatter or allgather of its own, and a
-// measured curve, which knows whole all-reduces, count half of the all-reduce.
+// The time of a collective among a part of the ranks: all ranks, the ranks of one node, or the
+// replicas, which are one rank of every node (TRN 2.1). It is computed with the scenario's
+// algorithm and evaluator, measured curve or library model. A reduce_scatter or allgather takes
+// half the time of the all-reduce if the algorithm does not have the operation, or if the time is
+// from a measured curve, which is for all-reduces.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,29 +17,30 @@
 
 namespace stepsim::study {
 
-// Of the G ranks of a node each has a replica group; they share its cards.
+// The parts of the ranks. Each of the G ranks of a node is in another replica part; these G parts
+// share the network cards of the node.
 enum class RankGroup { all, node, replica };
 
-// The parts of a group: the ranks of every node, or those with the same place in every node; one
-// part with RankGroup::all.
+// The parts of a group: one part of all ranks (all), one part per node (node), or one part per
+// place in a node (replica).
 [[nodiscard]] program::Group rank_group(const Cluster& cluster, RankGroup group);
 
 struct GroupExchange {
-  program::ExchangeTime time;           // with sync_s, and copies through host memory and buffers
-  program::ExchangeTime beside;         // of it, what is not on the wire
-  std::optional<coll::Collective> sent; // on a simulated network: what is on the wire
-  double bytes_sent{};                  // by the rank that sends most
+  program::ExchangeTime time;           // includes sync_s and copies through host memory, buffers
+  program::ExchangeTime beside;         // the part of `time` that is not on the wire
+  std::optional<coll::Collective> sent; // on a simulated network: the collective to send
+  double bytes_sent{};                  // bytes sent by the rank that sends most
   std::string algorithm;
   [[nodiscard]] double seconds() const { return time.startup.value + time.data.value; }
 };
 
-// Costs by size, each size evaluated once. Not thread-safe. Throws SimulationError where the
-// library does not have the operation.
+// Computes the exchanges of a group by size; results are cached. Not thread-safe. Throws
+// SimulationError if the model of a library does not have the operation.
 class GroupExchanges {
 public:
-  // `op`: allreduce, reduce_scatter or allgather. The scenario must outlive the object.
+  // `op` is allreduce, reduce_scatter or allgather. The scenario must outlive the object.
   GroupExchanges(const Scenario& scenario, RankGroup group, coll::Op op);
-  // `bytes`: of the whole vector or buffer, rounded up; none take no time.
+  // The exchange of a vector or buffer of `bytes` in total, rounded up. 0 bytes take no time.
   [[nodiscard]] GroupExchange operator()(double bytes);
   [[nodiscard]] coll::Method method() const { return times_->method(); }
   [[nodiscard]] std::uint64_t events() const { return times_->events(); }
@@ -52,10 +54,10 @@ private:
   RankGroup group_;
   coll::Op op_;
   coll::Collective collective_;
-  bool halved_ = false; // `times_` are those of an all-reduce
-  double sharing_ = 1;  // groups that share a card
+  bool halved_ = false; // `times_` has all-reduces, of which half the time is used
+  double sharing_ = 1;  // number of parts that share a network card
   std::optional<train::ExchangeTimes> times_;
-  std::optional<plan::Cost> line_; // of the start-up, where it is linear
+  std::optional<plan::Cost> line_; // linear cost, which gives the start-up; empty if not linear
 };
 
 } // namespace stepsim::study

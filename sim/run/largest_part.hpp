@@ -1,7 +1,7 @@
 #pragma once
-// The bottleneck of an exchange: which of its parts takes longest. With alpha-beta links each part
-// is timed with the cost of the others set to 0; on a fabric and with compression parts are
-// differences of two times. A measured curve has no parts: its bottleneck is named bandwidth.
+// Finds the bottleneck of an exchange: the part that takes longest. With alpha-beta links each part
+// is timed with the costs of the other parts set to 0. On a fabric and with compression, a part is
+// the difference of two times. A measured curve has no parts; its bottleneck is "bandwidth".
 #include <span>
 #include <string>
 
@@ -11,8 +11,8 @@
 
 namespace stepsim::study {
 
-// "latency", "bandwidth", "reduction" or, only for compressed exchanges, "compression". `plan` has
-// a message; costs[g] belongs to its group g.
+// "latency", "bandwidth", "reduction" or, for compressed exchanges only, "compression". `plan` must
+// have a message; costs[g] belongs to group g of `plan`.
 [[nodiscard]] std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
                                        std::span<const BucketCost> costs);
 

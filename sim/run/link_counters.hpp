@@ -1,5 +1,5 @@
 #pragma once
-// Counters of timelines: what goes through a link, over time. Used by run_timeline only.
+// Adds counters to timelines that show the use of links over time. Used by run_timeline only.
 #include <string>
 #include <vector>
 
@@ -10,16 +10,17 @@ namespace stepsim::study {
 
 struct LinkChange {
   double time_s{};
-  double by{}; // what the counter changes by
+  double by{}; // added to the counter at time_s
 };
 
-// One point per instant at which something changes; changes in any order.
+// Adds a counter with one point per instant at which it changes. `changes` may be in any order.
 void add_counter(std::uint32_t node, const std::string& name, std::vector<LinkChange> changes,
                  engine::Timeline& timeline);
 
-// The busiest links of a run in the iterations first .. last, on a node of their own: messages
-// under way where the run simulates each of them, else the part of the capacity that exchanges
-// take, in percent. Adds nothing without a fabric, and where iterations are not copies of one step.
+// Adds counters for the busiest links of a run in the iterations first .. last, under a separate
+// node of the timeline. If the run simulates every message, they count messages in flight;
+// otherwise they show the part of the capacity that exchanges take, in percent. Adds nothing
+// without a fabric, or if the iterations are not copies of one step.
 void add_link_counters(const Result& result, std::int64_t first, std::int64_t last,
                        engine::Timeline& timeline);
 

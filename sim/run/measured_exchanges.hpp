@@ -1,6 +1,7 @@
 #pragma once
-// The bucket times of an imported trace next to those of the scenario's network with as many ranks.
-// A measured time includes waiting for the slowest rank, a simulated one does not.
+// Compares the bucket times in an imported trace with simulated times on the scenario's network
+// with as many ranks. A measured time includes waiting for the slowest rank; a simulated time does
+// not.
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,13 +11,16 @@
 
 namespace stepsim::study {
 
-// Empty where the workload is no trace with timed buckets and two or more ranks, for training other
-// than sync_sgd, at the packet level, and where the scenario does not tell how long an exchange of
-// that many ranks takes: its measured curve or its fabric has another number of ranks, or its
-// collective cannot run on that many.
+// One element per timed bucket. Empty if
+//   - the workload is no trace with timed buckets of two or more ranks
+//   - the training algorithm is not sync_sgd, or the network is simulated at the packet level
+//   - the exchange cannot be simulated with the ranks of the trace: the measured curve or the
+//     fabric has another number of ranks, nodes cannot be filled evenly, or the collective cannot
+//     run on so many ranks
 [[nodiscard]] std::vector<MeasuredExchange> measured_exchanges(const Scenario& scenario);
 
-// A warning if the measured time of a bucket is more than 30 % off the simulated one; else empty.
+// The warning that the measured time of a bucket differs from the simulated one by more than 30 %;
+// empty if no bucket does.
 [[nodiscard]] std::optional<std::string> far_exchanges(const Scenario& scenario,
                                                        const std::vector<MeasuredExchange>& all);
 

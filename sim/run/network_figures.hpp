@@ -1,5 +1,5 @@
 #pragma once
-// Figures of a run whose messages go through the simulated network one by one (PKT 8).
+// Computes the figures of a run that simulates every message on the network (PKT 8).
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -12,29 +12,31 @@
 
 namespace stepsim::study {
 
-// The first steady iteration: without jitter all periods are equal unless the network remembers.
+// The first iteration that enters means: /training/discard_iterations if given. Otherwise 0 if all
+// periods are equal, else 1, because the first iteration starts on an empty network.
 [[nodiscard]] std::size_t first_steady(const Scenario& scenario,
                                        const std::vector<train::JobIteration>& runs);
 
-// Empty where no bytes were sent, so that none of them was lost; 0 would claim a measurement.
+// part / whole; empty if `whole` is 0, because no bytes were sent.
 [[nodiscard]] std::optional<double> lost_part(double part, double whole);
 
-// fct_*: messages of the discarded first iterations are left out, as in every other mean.
+// Sets fct_* of the summary from the messages of the iterations from `first` on.
 void fill_messages(const train::JobResult& job, std::size_t first, Summary& summary);
-// loss_fraction, stale_fraction, effective_loss.
+// Sets loss_fraction, stale_fraction and effective_loss of the summary.
 void fill_loss(const Scenario& scenario, std::span<const train::JobIteration> steady,
                Summary& summary);
-// Messages of the last iteration, which starts at `start_s`, by bucket.
+// Sets result.tensors: the messages of the last iteration, which starts at `start_s`, by bucket.
 void fill_tensors(const train::JobResult& job, double start_s, Result& result);
 void keep_messages(const train::JobResult& job, Result& result);
 [[nodiscard]] std::vector<LinkResult> links_of(const net::Fabric& fabric,
                                                const train::JobsResult& run);
-// What limits messages: "server" where the busiest link is one of a server, else "bandwidth". On a
-// network of links there is no single latency or start-up to name.
+// The bottleneck of messages: "server" if the busiest link belongs to a server, else "bandwidth".
+// Latency is never named, because a network of links has no single latency.
 [[nodiscard]] std::string busiest_part(const Scenario& scenario,
                                        const std::vector<LinkResult>& links);
-// Every job alone on the network, and all of them together while none has ended: once the first job
-// has ended the others have more of the network.
+// The period of every job, alone on the network and together with the other jobs. Only iterations
+// before the first job ends count as together, because the remaining jobs then get more of the
+// network.
 [[nodiscard]] std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
                                                   std::span<const train::NetworkJob> jobs,
                                                   const train::JobsResult& together);

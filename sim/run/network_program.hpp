@@ -1,6 +1,6 @@
 #pragma once
-// Programs on the simulated network of a scenario: their exchanges go through it message by
-// message, next to those of the other jobs (TRN 2.2, evaluator `events`; PKT 6, 7).
+// Runs programs whose exchanges are simulated message by message on the network of a scenario, next
+// to the messages of the other jobs (TRN 2.2, evaluator `events`; PKT 6, 7).
 #include <cstdint>
 #include <vector>
 
@@ -12,24 +12,24 @@
 namespace stepsim::study {
 
 struct NetworkProgram {
-  std::vector<train::NetworkJob> jobs; // the first is that of the program asked for
+  std::vector<train::NetworkJob> jobs; // the first job runs the program that was passed
   train::JobsResult run;
 };
 
-// The jobs of `scenario`, each with its program; `made` is that of the first one.
+// Runs the jobs of `scenario`, each with its own program; `made` is the program of the first job.
 [[nodiscard]] NetworkProgram network_program(const Scenario& scenario, const ScenarioProgram& made,
                                              std::int64_t iterations);
 
-// Runs the jobs again with computing that exchanges do not slow.
+// Runs the jobs again without interference. Returns the times of the first job.
 [[nodiscard]] program::OperationTimes without_interference(const Scenario& scenario,
                                                            NetworkProgram program);
 
-// What messages became of and how links were used, in iterations behind `discard`; every job by
-// itself where there are several.
+// Sets the figures of messages and links in `result`, over the iterations after the first
+// `discard`, and the times of every job if there are several. `first` is the first job's scenario.
 void fill_network(const Scenario& scenario, const Scenario& first, const NetworkProgram& program,
                   std::int64_t discard, Result& result);
 
-// Times of the first `iterations` of a run.
+// The times of a run, cut to its first `iterations` iterations.
 [[nodiscard]] program::OperationTimes first_iterations(program::OperationTimes times,
                                                        std::int64_t iterations);
 

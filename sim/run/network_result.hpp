@@ -1,6 +1,6 @@
 #pragma once
-// What a simulated network shows of itself, in lists of flows and in runs: the use of every link,
-// and the times of messages.
+// The results of a simulated network, for lists of flows and for runs: the use of every link, and
+// statistics of completion times.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -17,17 +17,17 @@
 namespace stepsim::study {
 
 struct LinkResult {
-  double bytes{}; // payload at the flow level, unless headers count; on the wire in packets
+  double bytes{}; // flow level: payload (with headers if they count); packet level: on the wire
   double busy_s{};
   double utilization{}; // flow level: bytes / (bandwidth x elapsed); packet level: busy / elapsed
   struct Queue {
     std::uint32_t max_packets{};
     std::uint64_t marks{}, buffer_drops{}, threshold_drops{}, fault_drops{};
   };
-  std::optional<Queue> queue; // packet level
+  std::optional<Queue> queue; // packet level only
 };
 
-// How one link was used in a run of `elapsed_s` seconds; the utilization is 0 if that is 0.
+// The use of one link in a run of `elapsed_s` seconds. The utilization is 0 if elapsed_s is 0.
 [[nodiscard]] LinkResult link_result(const net::FabricLink& link, const net::LinkUse& use,
                                      double elapsed_s);
 [[nodiscard]] LinkResult link_result(const net::LinkCounters& counters, double elapsed_s);
@@ -38,7 +38,7 @@ namespace keys {
 
 using namespace io::rows;
 
-// A count that only the packet level has; null at the flow level.
+// A key for a count that only the packet level has; its value is null at the flow level.
 [[nodiscard]] constexpr io::Key packet_count(std::string_view name, std::string_view sentence) {
   return integer(name, sentence).in(io::at_least(0)).nullable().required();
 }
@@ -75,14 +75,15 @@ inline constexpr std::array kLinkUse{
 
 } // namespace keys
 
-// The links that carried something, by utilization, the busiest first, at most `most`.
+// The links with traffic, by descending utilization; at most `most`.
 [[nodiscard]] std::vector<net::LinkId> busiest_links(std::span<const LinkResult> links,
                                                      std::size_t most);
 
 struct FlowStatistics {
   double mean_s{}, p50_s{}, p95_s{}, p99_s{}, max_s{};
 };
-// Percentiles by nearest rank: the sorted value number ceil(P / 100 count). Empty for no values.
+// The statistics of these times; empty if there are none. Percentile P is the nearest rank: the
+// value number ceil(P / 100 count) in ascending order.
 [[nodiscard]] std::optional<FlowStatistics> flow_statistics(std::vector<double> seconds);
 
 } // namespace stepsim::study

@@ -1,6 +1,6 @@
 #pragma once
-// From a scenario to a job on a network: the plan's buckets become its pieces. Used by this folder
-// only.
+// Makes the job of a scenario for the simulated network. The buckets of the plan become the pieces
+// of the job. Used by this folder only.
 #include <cstddef>
 #include <vector>
 
@@ -11,17 +11,17 @@
 namespace stepsim::study {
 
 [[nodiscard]] bool has_servers(const Scenario& scenario);
-// Bytes by layer, in forward order, also for layers without gradients.
+// [layer]: bytes of its gradients, in forward order; 0 for layers without gradients.
 [[nodiscard]] std::vector<double> layer_bytes(const Scenario& scenario);
 
-// One of the jobs of a scenario as a scenario of its own, on its part of the hosts.
+// The scenario of job number `job` alone, on the hosts of that job.
 [[nodiscard]] Scenario scenario_of_job(const Scenario& scenario, std::size_t job);
 
 struct PlannedJob {
   plan::Plan plan; // buckets in the order in which their gradients are ready
   train::NetworkJob job;
 };
-// The only job of the scenario.
+// The job of a scenario that has a single job, with its plan.
 [[nodiscard]] PlannedJob planned_job(const Scenario& scenario);
 
 [[nodiscard]] train::JobNetwork network_of(const Scenario& scenario);

@@ -1,7 +1,7 @@
 #pragma once
-// Lists of a result from a program that was evaluated: buckets, sharding units, layers and
-// iterations. Times of `times` count from the start of the run, those of buckets, units and layers
-// from the start of the last iteration.
+// Makes the lists of a result from an evaluated program: buckets, sharding units, layers and
+// iterations. The input `times` are seconds from the start of the run. The times of buckets, units
+// and layers are seconds from the start of the last iteration.
 #include <string_view>
 #include <vector>
 
@@ -11,12 +11,13 @@
 
 namespace stepsim::study {
 
-// When the first operation of an iteration starts on any rank, s.
+// The time in seconds at which the first operation of an iteration starts on any rank.
 [[nodiscard]] double iteration_start_s(const program::Program& program,
                                        const program::OperationTimes& times,
                                        std::int64_t iteration);
 
-// `alone` are the ends of the marker without exchanges.
+// The iterations, with exposed communication relative to `alone`, the times of the same program
+// without exchanges.
 [[nodiscard]] std::vector<Iteration> program_iterations(const program::Program& program,
                                                         const program::OperationTimes& times,
                                                         const program::OperationTimes& alone);
@@ -29,8 +30,8 @@ namespace stepsim::study {
                                                       const ScenarioProgram& made,
                                                       const program::OperationTimes& times);
 
-// Mean seconds of the iterations from `first` on during which rank 0 has an exchange under way, on
-// the stream of this name or on any stream.
+// Mean seconds per iteration, from iteration `first` on, during which rank 0 has an exchange in
+// flight on the stream of this name, or on any stream if the name is empty.
 [[nodiscard]] double exchange_seconds(const program::Program& program,
                                       const program::OperationTimes& times, std::int64_t first,
                                       std::string_view stream = {});

@@ -1,5 +1,6 @@
 #pragma once
-// What builders of programs put together: the layers and buckets of a scenario with their times.
+// Makes the input of the program builders (program/builders): the layers and buckets of a scenario
+// with their times.
 #include <vector>
 
 #include "base/units.hpp"
@@ -9,23 +10,24 @@
 
 namespace stepsim::study {
 
-// The exchange of a unit in `unit`; the times of its operations, which on a simulated network keep
-// what is not on the wire.
+// Stores the exchange of a unit in `unit` and returns the time of its operation. If every message
+// is simulated, the operation keeps only the time that is not on the wire.
 [[nodiscard]] program::ExchangeTime taken(const GroupExchange& exchange, bool simulated,
                                           UnitExchange& unit);
 
 struct ProgramParts {
-  std::vector<program::LayerTimes> layers; // of one micro-batch
+  std::vector<program::LayerTimes> layers; // times of one micro-batch
   std::vector<program::BucketTimes> buckets;
-  Seconds update; // with decoding, which is done where the update happens
+  Seconds update; // includes decoding, which is done together with the update
   program::NextForward next_forward{};
 };
 
-// Buckets that are all-reduced, or exchanged in two halves (DeAR, reduce and broadcast). Fills
-// plan, units, method and events of `out`.
+// The parts for buckets that are all-reduced, or exchanged in two halves (DeAR, reduce and
+// broadcast). Sets plan, units, method and events of `out`.
 [[nodiscard]] ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out);
 
-// The same buckets, each reduced by a reduce-scatter and its parameters gathered (ZeRO-1, ZeRO-2).
+// The parts for the same buckets in ZeRO-1 and ZeRO-2: each has a reduce-scatter of its gradients
+// and an all-gather of its parameters. Sets the same members of `out`.
 [[nodiscard]] ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out);
 
 } // namespace stepsim::study

@@ -1,5 +1,5 @@
 #pragma once
-// Rows of a result about its program: sharding units, and how large the program is.
+// The keys of a result about its program: the sharding units, and the size of the program.
 #include <array>
 
 #include "run/result.hpp"

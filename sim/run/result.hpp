@@ -1,6 +1,6 @@
 #pragma once
-// What a run gives: a summary of numbers, the buckets, the iterations, and where it came from. The
-// same keys in every result; what does not exist is null. result_file.hpp writes it as JSON.
+// The result of a run: a summary of numbers, the buckets, the iterations, and the scenario.
+// result_file.hpp writes it as JSON, with the same keys for every run; missing values are null.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,25 +18,26 @@ namespace stepsim::study {
 
 struct Bucket {
   std::int64_t index{}; // launch order, from 0
-  // Gradients (items of plan/problem.hpp), from 1 in backward order; "layers" in files.
+  // First and last gradient (item of plan/problem.hpp), from 1 in backward order. Files call them
+  // "layers".
   std::int64_t first{}, last{};
   Bytes bytes;
   std::int64_t elements{};
   std::int64_t items{};                 // number of gradients
   double ready_s{}, start_s{}, end_s{}; // from the start of the iteration
-  double exposed_s{};                   // how much of the exchange computation does not hide
+  double exposed_s{};                   // part of the exchange that is not hidden by compute
   std::string algorithm;
 };
 
 struct LayerResult {
   std::string name;
-  double forward_start_s{}, forward_end_s{}; // in a steady iteration, from its start
+  double forward_start_s{}, forward_end_s{}; // from the start of a steady iteration
   double backward_start_s{}, backward_end_s{};
   double gradient_done_s{}; // end of the last message with its gradients; 0 without gradients
 };
 
-// Times from the start of the run, s, and two durations: iteration_time_s, to the same point of the
-// next iteration, and exposed_communication_s.
+// One iteration: times in seconds from the start of the run, and two durations: iteration_time_s,
+// which lasts to the same point of the next iteration, and exposed_communication_s.
 struct Iteration {
   std::int64_t index{};
   double start_s{}, compute_end_s{}, exchange_start_s{}, exchange_end_s{};
@@ -44,18 +45,18 @@ struct Iteration {
   std::optional<std::int64_t> applied_gradient; // iteration whose gradient its step applies
   std::optional<double> density;
   std::optional<std::int64_t> k;         // entries selected per rank
-  std::optional<double> loss_fraction{}; // of the gradients' bytes
+  std::optional<double> loss_fraction{}; // lost bytes / bytes of the gradients
 };
 
-// The messages of one bucket in the last iteration, packet level (PKT 8); counts as in
-// net/packet/message.hpp.
+// The messages of one bucket in the last iteration, at the packet level (PKT 8). The counts are
+// explained in net/packet/message.hpp.
 struct TensorResult {
   std::int64_t bucket{};
-  bool gradient = true; // else parameters on their way back
+  bool gradient = true; // false: parameters that return from a server
   std::int64_t size_bytes{}, delivered_bytes{}, packets{}, delivered_packets{};
   std::int64_t lost_network_bytes{}, lost_stopped_bytes{}, wasted_bytes{};
   std::int64_t retransmissions{}, timeouts{}, duplicates{}, probe_rounds{};
-  double complete_s{}; // from the start of the iteration
+  double complete_s{}; // end of the last message, from the start of the iteration
   [[nodiscard]] std::optional<double> delivered_fraction() const {
     return size_bytes > 0 ? std::optional(static_cast<double>(delivered_bytes) /
                                           static_cast<double>(size_bytes))
@@ -63,24 +64,24 @@ struct TensorResult {
   }
 };
 
-// One of several jobs on a network: mean steady period, alone and while all of them run.
+// One of several jobs on a network: its mean steady period, alone and while all jobs run.
 struct JobTimes {
   std::string name;
   std::int64_t nodes{};
-  std::optional<double> together_s; // empty: no iteration ended before the first job did
+  std::optional<double> together_s; // empty if no iteration ended before the first job did
   double alone_s{};
 };
 
-struct WorkerResult { // only where workers differ; means per iteration
+struct WorkerResult { // one per worker if workers differ; means per iteration
   std::int64_t worker{};
   double compute_s{};
-  double straggler_wait_s{}; // for slower workers; never part of communication
-  // Communication, waiting for slower workers left out; asynchronous: with waiting at the server.
+  double straggler_wait_s{}; // waiting for slower workers, which is no communication
+  // Communication without waiting for slower workers; asynchronous: includes waiting at the server.
   double transfer_s{};
 };
 
-// A sharding unit: its gather and reduction, and when its parameters are in memory in the last
-// iteration, s from its start.
+// A sharding unit: the durations of its gather and reduction, and the interval of the last
+// iteration, in seconds from its start, in which its parameters are in memory.
 struct UnitResult {
   std::int64_t index{};         // forward order, from 0
   std::int64_t first{}, last{}; // layers, from 1 in forward order
@@ -89,13 +90,14 @@ struct UnitResult {
   double live_from_s{}, live_to_s{};
 };
 
-// A program and when its operations started and ended.
+// A program with the times of its operations.
 struct ProgramRun {
   program::Program program;
   program::OperationTimes times;
 };
 
-// For the timeline: a message of a job on the network, or what a bucket's exchange took of a link.
+// Two kinds of data for the timeline: a message of a job on the network, and the part of a link's
+// capacity that the exchange of each bucket takes.
 struct MessageLife {
   std::int64_t iteration{};
   std::uint32_t bucket{}, src{}, dst{}; // ranks; dedicated servers after the workers
@@ -103,12 +105,12 @@ struct MessageLife {
 };
 struct LinkHeat {
   net::LinkId link{};
-  std::vector<double> of_bucket; // [bucket] part of the link's capacity while the bucket is sent
+  std::vector<double> of_bucket; // [bucket]: part of the link's capacity while it is exchanged
 };
-inline constexpr std::size_t kHotLinks = 8; // with a counter in the timeline
+inline constexpr std::size_t kHotLinks = 8; // number of links with a counter in the timeline
 
-// A bucket of the imported trace: how long its exchange took there, and how long it takes here with
-// as many ranks.
+// A bucket of the imported trace: the time of its exchange in the trace, and on the scenario's
+// network with as many ranks.
 struct MeasuredExchange {
   std::int64_t index{};
   Bytes bytes;
@@ -123,20 +125,20 @@ struct Result {
   std::vector<Iteration> iterations;
   std::vector<WorkerResult> workers;
   std::vector<Bucket> buckets;
-  std::vector<UnitResult> units;     // of sharded training
-  std::optional<ProgramRun> program; // of training with micro-batches or sharding
+  std::vector<UnitResult> units;     // sharded training only
+  std::optional<ProgramRun> program; // set if the run was evaluated as a program
   std::vector<LayerResult> layers;
-  std::vector<LinkResult> links; // [link] of the fabric
+  std::vector<LinkResult> links; // [link of the fabric]
   std::vector<TensorResult> tensors;
-  std::vector<JobTimes> jobs; // where there are several; everything else but links is of the first
+  std::vector<JobTimes> jobs; // set for several jobs; all other members but links are for the first
   std::uint64_t events{};
   std::optional<std::uint64_t> packet_hops;
-  // How far ranks and messages leave the range of the calibration: 1 inside; empty where the
-  // calibration gives no range.
+  // Factor by which ranks or messages lie outside of the range of the calibration; 1 inside, empty
+  // if the calibration gives no range.
   std::optional<double> extrapolation_factor;
   std::vector<DefaultValue> defaults; // filled by the command `run`, which has the file
-  std::vector<NamedFile> files;       // likewise
-  std::vector<MeasuredExchange> measured_exchanges; // likewise, for an imported trace
+  std::vector<NamedFile> files;       // filled by the command `run`
+  std::vector<MeasuredExchange> measured_exchanges; // filled by `run` for an imported trace
   std::vector<std::string> warnings;
   train::StepTimes step;             // for the timeline
   std::vector<MessageLife> messages; // for the timeline

@@ -1,13 +1,13 @@
 #pragma once
-// The result of a run as JSON: the file that `run --json` writes. One row per key; the JSON Schema
-// of results is written from the same rows.
+// The result of a run as JSON, which `stepsim run --json` writes. One table of keys makes both the
+// writer and the JSON Schema of results.
 #include "run/result.hpp"
 #include "json/fields/schema.hpp"
 
 namespace stepsim::study {
 
-// The caller adds `meta` (tool, version, git, command, wall_s), which may differ between equal
-// runs.
+// The result without the key `meta` (tool, version, git, command, wall_s), which the caller adds,
+// because it may differ between equal runs.
 [[nodiscard]] io::Json result_tree(const Result& result);
 
 [[nodiscard]] io::FileKind result_kind();

@@ -1,5 +1,5 @@
 #pragma once
-// Buckets, layers, iterations and links of a result.
+// Makes the lists of a result: buckets, layers, iterations and links.
 #include <span>
 #include <vector>
 
@@ -10,11 +10,11 @@
 
 namespace stepsim::study {
 
-// Buckets without times.
+// The buckets of a plan, without times.
 [[nodiscard]] std::vector<Bucket> plain_buckets(const Scenario& scenario, const plan::Plan& plan,
                                                 std::span<const BucketCost> costs);
 
-// Buckets with the times of a step, from the start of the iteration.
+// The buckets of a plan with the times of a step, in seconds from the start of the iteration.
 [[nodiscard]] std::vector<Bucket> bucket_list(const Scenario& scenario, const plan::Plan& plan,
                                               const train::StepTimes& step,
                                               std::span<const BucketCost> costs);
@@ -24,7 +24,8 @@ layer_list(const Scenario& scenario, const train::StepInput& input, const train:
 [[nodiscard]] std::vector<Iteration> iteration_list(const Scenario& scenario,
                                                     const train::StepTimes& step);
 
-// The use of every link by all iterations, where buckets went over a fabric one by one.
+// Sets result.links, the use of every link by all iterations, if buckets were exchanged over a
+// fabric one after the other.
 void fill_links(std::span<const BucketCost> costs, Result& result);
 
 } // namespace stepsim::study

@@ -1,17 +1,18 @@
 #pragma once
-// A parameter server that takes the push of every worker as it comes: no worker waits for another,
-// and gradients are applied to weights that others have changed meanwhile (staleness).
+// Runs training with an asynchronous parameter server, which applies the push of every worker when
+// it arrives. No worker waits for another, so that a gradient is applied to weights that other
+// workers have changed meanwhile (staleness).
 #include "run/result.hpp"
 #include "train/step/parameter_server.hpp"
 
 namespace stepsim::study {
 
-// Times in seconds: in the summary means over all workers, in the iterations those of worker 0.
-// Throws SimulationError as the evaluation of its exchange does.
+// The result of the run. The times in the summary are means over all workers; the list of
+// iterations shows worker 0. Throws SimulationError as the evaluation of its exchange does.
 [[nodiscard]] Result run_async_server(const Scenario& scenario);
 
-// The input that run_async_server gives to train::run_async, for callers that need the updates
-// themselves and not a Result.
+// The input that run_async_server() passes to train::run_async(), for callers that need the single
+// updates.
 [[nodiscard]] train::AsyncInput async_input(const Scenario& scenario);
 
 } // namespace stepsim::study

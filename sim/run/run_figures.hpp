@@ -1,6 +1,6 @@
 #pragma once
-// Figures of a result that every way of running a scenario adds: work, speed-up, staleness, the
-// interval of a mean, warnings.
+// Adds the figures of a result that all kinds of runs share: work, speed-up, staleness, the
+// interval of a mean, and warnings.
 #include <cstdint>
 
 #include "base/mean_interval.hpp"
@@ -10,14 +10,14 @@
 
 namespace stepsim::study {
 
-// From this share of the iteration on, waiting for slower workers is the bottleneck.
+// Waiting for slower workers is the bottleneck if it takes at least this share of the iteration.
 inline constexpr double kStragglerShare = 0.1;
 
-// Warnings of the workload, the scenario, the plan and the calibration's range.
+// Adds the warnings about the workload, the scenario, the plan and the range of the calibration.
 void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Result& result);
 
-// compute_low_s and compute_high_s, from compute_s and its parts; nothing where times are not
-// estimated. The codec, and an update that the scenario gives, are not.
+// Sets compute_low_s and compute_high_s from compute_s and its parts, if compute times are
+// estimated. The codec, and an update time that the scenario gives, have no interval.
 void fill_compute_interval(const Scenario& scenario, Summary& summary);
 // forward_s, backward_s and update_s of the workload, with `codec_s` codec_compute_s and compute_s;
 // in proportion, so that all of them add up to `compute_s`, what the run spends on computing.
@@ -33,21 +33,22 @@ void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summa
 
 // communication_s, exposed_communication_s and overlap_fraction, 1 where nothing is sent.
 void fill_communication(double communication_s, double exposed_s, Summary& summary);
-// staleness_mean, _max and _histogram.
+// Sets staleness_mean, staleness_max and staleness_histogram.
 void fill_staleness(const train::StalenessCounts& staleness, Summary& summary);
 
-// speedup, scaling_efficiency and samples_per_s of workers that each take `period_s` per iteration,
-// against one worker that takes `single_s`. The efficiency is at most 1: a mean over few iterations
-// may leave out work that the baseline has, which is at most the period then.
+// Sets speedup, scaling_efficiency and samples_per_s. Each worker takes `period_s` per iteration; a
+// single worker would take `single_s`. If single_s exceeds period_s, which a mean over few
+// iterations can cause, the efficiency is 1.
 void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary);
 
-// 95 % interval of the iteration time, by the means of up to 20 batches of result.iterations
-// without the discarded ones; nothing without random factors or with fewer than two iterations
-// left.
+// Sets the 95 % interval of the iteration time, from the means of up to 20 batches of
+// result.iterations without the discarded iterations. Sets nothing without random factors, or if
+// fewer than two iterations are left.
 void fill_interval(const Scenario& scenario, Result& result);
 
-// The interval, but not below what the slowest worker (asynchronous: the fastest) computes with the
-// least factor of the law, and not above or below the mean.
+// Sets the interval. Its lower end is raised to the compute time of the slowest worker
+// (asynchronous: the fastest) with the least factor of the law; then both ends are moved, if
+// necessary, so that the interval contains the mean.
 void set_interval(const Scenario& scenario, base::Interval interval, Summary& summary);
 
 } // namespace stepsim::study

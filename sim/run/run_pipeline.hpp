@@ -1,11 +1,12 @@
 #pragma once
-// Pipe-SGD (1811.03619): a step applies the gradient of an earlier iteration, so that up to K
-// iterations of compute and exchange overlap.
+// Runs Pipe-SGD (arXiv 1811.03619): a step applies the gradient of an earlier iteration, so that
+// compute and exchange of up to K iterations overlap.
 #include "run/result.hpp"
 
 namespace stepsim::study {
 
-// Throws SimulationError as the evaluators do. Accuracy is not modelled; the staleness is reported.
+// The result, with the staleness of gradients; accuracy is not modelled. Throws SimulationError as
+// the evaluators do.
 [[nodiscard]] Result run_pipeline(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -1,13 +1,15 @@
 #pragma once
-// Synchronous parameter servers whose workers differ: every push is timed by itself, because a
-// late worker finds the server free.
+// Runs training with a synchronous parameter server whose workers differ. Every push is timed
+// separately, because a late worker finds the server idle.
 #include "run/result.hpp"
 
 namespace stepsim::study {
 
-// Whether this run is used: synchronous parameter server, schedule single, /variability changes any
-// time, more than one worker, something to send, no measured curve, exact costs, no method but
-// events.
+// Whether this kind of run applies. All of these must hold:
+//   - a synchronous parameter server with schedule single
+//   - /variability changes some time
+//   - more than one worker, and bytes to send
+//   - exact costs without a measured curve, and no method other than `events` is asked for
 [[nodiscard]] bool needs_server_rounds(const Scenario& scenario);
 [[nodiscard]] Result run_server_rounds(const Scenario& scenario);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The picture of a run: what every worker computes and sends, and the busiest links, as a timeline.
+// Draws a run as a timeline: compute and messages of every worker, and the busiest links.
 #include <cstdint>
 #include <vector>
 
@@ -9,9 +9,9 @@
 namespace stepsim::study {
 
 struct TimelineFilter {
-  std::vector<std::int64_t> nodes;   // empty = the first 8
+  std::vector<std::int64_t> nodes;   // nodes to draw; empty = the first 8
   std::int64_t first_iteration = -1; // from 0; -1 = the third from the end
-  std::int64_t last_iteration = -1;  // included; -1 = the last
+  std::int64_t last_iteration = -1;  // included; -1 = the last iteration
 };
 [[nodiscard]] engine::Timeline timeline(const Result& result, const TimelineFilter& filter);
 

@@ -1,7 +1,7 @@
 #pragma once
-// A scenario as a program: what every worker does in one iteration, as operations on streams
-// (TRN 2, 4). The plan of the schedule gives the buckets, the evaluators of collectives say how
-// long an exchange takes, and the builder of the training algorithm puts both on streams.
+// Makes the program of a scenario: the operations of one iteration of a worker, on streams
+// (TRN 2, 4). The schedule plans the buckets, the evaluators of collectives time the exchanges, and
+// the builder of the training algorithm puts both on streams.
 //
 //     workload --plan--> buckets --costs--> exchange times --builder--> program
 #include <cstdint>
@@ -18,40 +18,41 @@
 
 namespace stepsim::study {
 
-// One exchange of a unit: seconds, and bytes that the rank that sends most sends. Where every
-// message is simulated the seconds are those of the exchange alone, and its operations keep only
-// what is not on the wire; the stages are what is, one after the other.
+// One exchange of a unit: its duration, and the bytes of the rank that sends most. If every message
+// is simulated, `seconds` is the duration without other traffic, `stages` are the collectives to
+// send, one after the other, and the operation in the program keeps only the time that is not on
+// the wire.
 struct UnitExchange {
   double seconds{};
   double bytes_sent{};
   std::vector<coll::Collective> stages{};
 };
 
-// What the label `unit` of an operation means: a bucket, in launch order, or a sharding unit, in
-// forward order.
+// The unit to which the label `unit` of operations refers: a bucket (in launch order) or a sharding
+// unit (in forward order).
 struct ProgramUnit {
   std::vector<std::uint32_t> layers{}; // from 0 in forward order, ascending
-  std::vector<double> layer_bytes{};   // [layers] bytes of its gradients; they share its exchanges
-  Bytes bytes{};                       // of its gradients
+  std::vector<double> layer_bytes{};   // per element of `layers`: bytes of gradients in the unit
+  Bytes bytes{};                       // bytes of all its gradients
   std::int64_t parameters{};           // sharding units: rounded up to a multiple of the shards
-  BucketCost cost{};                   // buckets that are all-reduced; `algorithm` of all units
-  UnitExchange exchange{};             // all-reduce of buckets that have one
-  // Reduce-scatter or reduce, and all-gather or broadcast; the all-reduce of replicas.
+  BucketCost cost{};                   // all-reduced buckets; all units: only its `algorithm`
+  UnitExchange exchange{};             // the all-reduce, if the bucket has one
+  // The all-gather or broadcast; the reduce-scatter or reduce; the all-reduce of replicas.
   UnitExchange gather{}, reduce{}, replicate{};
 };
 
 struct ScenarioProgram {
-  program::Program program; // layers of operations are those of the workload
+  program::Program program; // layers of operations are numbered as in the workload
   std::vector<ProgramUnit> units;
-  plan::Plan plan;               // its groups are the units; empty with sharding units
+  plan::Plan plan;               // groups of buckets, which are the units; empty if sharded
   bool sharded = false;          // the units are sharding units
   bool simulated = false;        // every message is simulated
-  std::optional<bool> certified; // optimal sharding units: none are better
-  coll::Method method = coll::Method::closed_form; // the most faithful evaluator of exchanges
-  std::uint64_t events{};                          // that it simulated
+  std::optional<bool> certified; // optimal sharding units: whether none can be better
+  coll::Method method = coll::Method::closed_form; // most detailed evaluator of the exchanges
+  std::uint64_t events{};                          // events that the evaluators simulated
 };
 
-// Which exchange of its unit an operation is; null for computing.
+// The member of ProgramUnit that holds the exchange of an operation; null for other operations.
 using ExchangeMember = UnitExchange ProgramUnit::*;
 [[nodiscard]] ExchangeMember exchange_member(const ScenarioProgram& made,
                                              const program::Operation& operation);
@@ -62,16 +63,17 @@ using ExchangeMember = UnitExchange ProgramUnit::*;
                            : nullptr;
 }
 
-// Why the scenario cannot become a program that stands alone, as a sentence; empty if it can.
-// Exchanges whose messages are simulated one by one have no times of their own.
+// A sentence that explains why the scenario cannot be written as a program file; empty if it can.
+// For example, exchanges have no fixed times if every message is simulated.
 [[nodiscard]] std::string why_no_program(const Scenario& scenario);
 
-// Throws SimulationError where the algorithm has no program, and as the evaluators of exchanges do.
-// Workers are equal in the program: factors of variability are applied when it is evaluated.
-// `simulated`: its messages are to go through the network of the scenario one by one.
+// The program of the scenario. All workers are equal; factors of variability are applied when the
+// program is evaluated. If `simulated`, every message will be simulated on the network of the
+// scenario. Throws SimulationError if the training algorithm has no program, and as the evaluators
+// of exchanges do.
 [[nodiscard]] ScenarioProgram scenario_program(const Scenario& scenario, bool simulated = false);
 
-// Factors of all ranks in `iterations`; empty where nothing varies.
+// The factors of variability of all ranks in `iterations` iterations; empty if nothing varies.
 [[nodiscard]] program::Factors factors_of(const Scenario& scenario, const program::Program& program,
                                           std::int64_t iterations);
 

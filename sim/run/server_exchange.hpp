@@ -1,7 +1,7 @@
 #pragma once
-// One exchange of all gradients with parameter servers, for runs that time every push by itself:
-// workers that differ, asynchronous workers. Bytes, adding and coding are those of
-// `compressed_exchange`, so a codec has one arithmetic whatever the mode.
+// One exchange of all gradients with parameter servers, for runs that time every push separately
+// (workers that differ, asynchronous workers). Bytes and the costs of adding and coding are from
+// compressed_exchange(), so that a codec costs the same in all kinds of runs.
 #include <vector>
 
 #include "coll/collective.hpp"
@@ -10,17 +10,18 @@
 namespace stepsim::study {
 
 struct ServerExchange {
-  std::vector<coll::Collective> before; // exchanges among workers: agreeing on scales
-  coll::Collective server;              // bytes as sent; adding and decoding per byte as sent
-  double encode_s{};                    // encoding the sum, if one server held all of it
-  double servers = 1;                   // servers that hold equal shares of the sum
-  double codec_s{};                     // on a worker's compute thread, per iteration
+  std::vector<coll::Collective> before; // earlier exchanges among workers, to agree on scales
+  coll::Collective server;              // sizes as sent; its reduction includes decoding
+  double encode_s{};                    // time to encode the whole sum on one server
+  double servers = 1;                   // servers, which hold equal shares of the sum
+  double codec_s{};                     // time on a worker's compute thread per iteration
   double extra_s{};                     // synchronisation and copies of one exchange
   [[nodiscard]] double push_s() const { return server.bytes * server.links.all.per_byte_s; }
   [[nodiscard]] double add_s() const { return server.bytes * server.reduction_s_per_byte; }
 };
 
-// All gradients in one message. If nothing is exchanged, as with one worker, all times are 0.
+// The exchange of all gradients in one message. All times are 0 if nothing is exchanged, as with
+// one worker.
 [[nodiscard]] ServerExchange server_exchange(const Scenario& scenario);
 
 } // namespace stepsim::study

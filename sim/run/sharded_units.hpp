@@ -1,6 +1,6 @@
 #pragma once
-// Fully sharded training of a scenario: layers are grouped into units, whose gathers and reductions
-// are timed (TRN 4.5).
+// Makes the program of fully sharded training: layers are grouped into units, and the gathers and
+// reductions of the units are timed (TRN 4.5).
 #include <cstdint>
 
 #include "program/builders/fsdp_program.hpp"
@@ -8,16 +8,16 @@
 
 namespace stepsim::study {
 
-// Encoding the shards that a rank has of these units, s; 0 without a codec of parameters.
+// The time to encode a rank's shards of these units; 0 if parameters are not encoded.
 [[nodiscard]] Seconds encode_seconds(const Scenario& scenario,
                                      const std::vector<ProgramUnit>& units);
 
-// FSDP's rules of the scenario, without its units.
+// The options of the FSDP program that follow from the scenario.
 [[nodiscard]] program::FsdpOptions fsdp_options(const Scenario& scenario);
-// Every rank of the group has an equal part, so that parameters are padded.
+// `parameters` rounded up to a multiple of `shards`, because all ranks have shards of equal size.
 [[nodiscard]] std::int64_t padded(std::int64_t parameters, std::int64_t shards);
 
-// Fills units, method and events of `out`; certified where the wrapping is optimal.
+// The program. Sets units, method and events of `out`, and `certified` if the wrapping is optimal.
 [[nodiscard]] program::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& out);
 
 } // namespace stepsim::study

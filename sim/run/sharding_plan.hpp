@@ -1,6 +1,6 @@
 #pragma once
-// The best division of a scenario's layers into sharding units (TRN 6): the exact planner where it
-// applies, search by the program of the scenario elsewhere.
+// Finds the best division of a scenario's layers into sharding units (TRN 6): by the exact planner
+// if it applies, else by a search that evaluates the program of the scenario.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,19 +11,21 @@
 
 namespace stepsim::study {
 
-// Bytes of a rank that decide how large a unit may be. Without memory_bytes the limit is infinite.
+// The memory of a rank, in bytes, which limits the size of a unit. Without memory_bytes the limit
+// is infinite.
 [[nodiscard]] plan::UnitMemory unit_memory(const Scenario& scenario);
-// What is wrong where the fixed bytes are above the limit, as a sentence.
+// The error message for fixed bytes that exceed the limit.
 [[nodiscard]] std::string too_small(const plan::UnitMemory& memory);
-// The largest unit that max_unit_parameters and memory_bytes allow; empty if neither is given.
-// Throws SimulationError where the device does not hold what no division changes.
+// The most parameters of a unit that max_unit_parameters and memory_bytes allow; empty if neither
+// is given. Throws SimulationError if the device is too small for the bytes that are the same for
+// every division.
 [[nodiscard]] std::optional<std::int64_t> largest_unit_of(const Scenario& scenario);
 
-// For equal workers, whatever wrapping the scenario has. Throws SimulationError as the evaluators
-// of collectives and largest_unit_of() do.
+// The best units for equal workers; the wrapping in the scenario is ignored. Throws SimulationError
+// as the evaluators of collectives and largest_unit_of() do.
 [[nodiscard]] plan::UnitPlan best_units(const Scenario& scenario);
 
-// The list of these cuts as a wrapping.
+// The wrapping, with policy `list`, that has these cuts.
 [[nodiscard]] train::Wrapping wrapping_of(const plan::Cuts& cuts);
 
 } // namespace stepsim::study

@@ -1,5 +1,5 @@
 #pragma once
-// The figures of a run. What each of them means stands in its row (summary_fields.hpp).
+// The figures of a run. Their table (summary_fields.hpp) explains each of them.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace stepsim::study {
 
-// Seconds unless the name says otherwise; empty where the run has no such figure.
+// Values are in seconds unless the name says otherwise, and empty if the run has no such figure.
 struct Summary {
   std::optional<double> iteration_time_s, forward_s, backward_s, update_s, codec_compute_s,
       compute_s;
   std::optional<double> communication_s, exposed_communication_s, overlap_fraction;
-  std::optional<double> input_wait_s; // of the slowest worker; in synchronous steps
+  std::optional<double> input_wait_s; // of the slowest worker; synchronous steps only
   std::optional<double> speedup, scaling_efficiency, samples_per_s;
   std::optional<double> makespan_s, makespan_drained_s, closed_form_s, paper_form_s;
   std::optional<double> straggler_wait_s, wire_bytes, lower_bound_s, interference_s;
@@ -22,7 +22,7 @@ struct Summary {
   std::optional<double> compute_low_s, compute_high_s;
   std::optional<double> merge_waiting_merges, merge_optimal_iteration_time_s, merge_gap_to_optimal;
   std::optional<bool> merge_certified_optimal, merge_linear;
-  std::optional<bool> closed_form_is_bound; // closed_form_s: an upper bound, not the time
+  std::optional<bool> closed_form_is_bound; // whether closed_form_s is only an upper bound
   // Pipelined and parameter-server training (PIP 11, 15).
   std::optional<double> pipeline_width, staleness_mean, staleness_max, in_flight_gradients;
   std::optional<double> codec_hops;
@@ -30,27 +30,27 @@ struct Summary {
   std::optional<double> select_s, residual_s, compress_s, staging_s, wire_s, merge_s, scatter_s;
   std::optional<double> density, k;
   std::optional<double> speedup_vs_dense_sequential, speedup_vs_dense_overlapped;
-  // Simulated networks (PKT 8): completion times of messages, lost gradients and parameters by
-  // bytes, and what the loss means for training.
+  // Simulated networks (PKT 8): completion times of messages, lost fractions of the bytes of
+  // gradients and parameters, and the effect of the loss on training.
   std::optional<double> fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_max_s;
   std::optional<double> loss_fraction, stale_fraction, effective_loss, epochs, time_to_accuracy_s;
   std::optional<bool> converges;
-  // Training as a program (TRN 8.2), and memory of a rank.
+  // Training that is evaluated as a program (TRN 8.2), and the memory of a rank.
   std::optional<double> period_s, steps, utilization, units;
   std::optional<double> outer_communication_s, local_steps, overlap_steps, outer_staleness_steps;
   std::optional<double> memory_parameters_bytes, memory_gradients_bytes, memory_optimizer_bytes,
       memory_live_bytes, memory_activation_bytes, memory_total_bytes, memory_limit_bytes;
   std::optional<bool> memory_fits;
-  std::optional<bool> certified;                 // optimal sharding units: none are better
-  std::vector<std::int64_t> staleness_histogram; // [staleness] gradients
+  std::optional<bool> certified;                 // optimal sharding units: none can be better
+  std::vector<std::int64_t> staleness_histogram; // [staleness]: number of gradients
   // compute, latency, bandwidth, reduction, straggler, compression, server
   std::string bottleneck;
-  std::string baseline; // of speedup, in words
+  std::string baseline; // baseline of speedup, in words
 };
 
-// All figures in the order of their rows, under the keys of records; nulls are kept.
+// All figures in the order of the table, with the keys of sweep records. Empty figures are null.
 [[nodiscard]] io::Object flat_summary(const Summary& summary);
-// The summary of `run`: figures of a group below the group.
+// The summary as `stepsim run --json` shows it, in which the figures of a group are one object.
 [[nodiscard]] io::Json summary_tree(const Summary& summary);
 
 } // namespace stepsim::study

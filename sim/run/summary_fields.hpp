@@ -1,7 +1,7 @@
 #pragma once
-// The table of a run's figures: one row per figure says what it is called, what it means, where it
-// stands and which runs have it. From the rows come the summary of `run`, the records of sweeps,
-// the columns of `compare`, the targets of `solve` and the JSON Schemas of results and records.
+// The table of a run's figures: one row per figure with its key, its meaning, its group and the
+// runs that have it. The table makes the summary of `run`, the records of sweeps, the columns of
+// `compare`, the targets of `solve`, and the JSON Schemas of results and records.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -18,23 +18,24 @@ namespace stepsim::study {
 
 using SummaryNumber = std::optional<double> Summary::*;
 using SummaryFlag = std::optional<bool> Summary::*;
-using SummaryWord = std::string Summary::*; // null where empty
+using SummaryWord = std::string Summary::*; // written as null if empty
 using SummaryCounts = std::vector<std::int64_t> Summary::*;
 
-// Which runs have a figure, in words, and the `--set` that makes a run one of them.
+// The runs that have a figure, in words, and a `--set` that makes a run one of them.
 struct SummaryRuns {
   std::string_view runs;
   std::string_view setting;
 };
 
-// One figure. In records its key is `key`; in the summary of `run` the figures of a group stand in
-// an object of the group's name, without it: merge_gap_to_optimal is /merge/gap_to_optimal.
+// One figure. Its key in records is `key`. In the summary of `run`, the figures of a group are
+// members of an object with the group's name and lose that prefix: merge_gap_to_optimal becomes
+// /merge/gap_to_optimal.
 struct SummaryField {
   std::string_view key;
   std::variant<SummaryNumber, SummaryFlag, SummaryWord, SummaryCounts> value;
   std::string_view sentence;
   std::string_view group{};
-  SummaryRuns only_in{}; // empty: which runs have it is not said here
+  SummaryRuns only_in{}; // runs that have the figure; empty = not restricted in this table
 
   [[nodiscard]] constexpr bool is_number() const {
     return std::holds_alternative<SummaryNumber>(value);
@@ -76,7 +77,7 @@ template <class Member>
   return {.key = key, .value = member, .sentence = sentence};
 }
 
-// Records and results sort their keys; the order here is that of a reader.
+// The order is made for readers. Records and results sort their keys.
 inline constexpr std::array kAll{
     row("iteration_time_s", &Summary::iteration_time_s, "Steady period of one iteration, s."),
     row("forward_s", &Summary::forward_s, "Forward pass of the slowest worker, s."),

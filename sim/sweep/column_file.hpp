@@ -1,6 +1,6 @@
 #pragma once
-// Writes a binary sweep file (column_layout.hpp) block by block in point order. After every `flush`
-// the file can be continued from there, whatever happens to the process.
+// Writes a binary sweep file (column_layout.hpp) block by block, in point order. If the process
+// dies, the file can be continued from the last flush().
 #include <chrono>
 #include <cstdint>
 #include <span>
@@ -15,31 +15,31 @@ namespace stepsim::study {
 
 class ColumnFile {
 public:
-  // A new file; what `file` holds is cut off. All arguments must outlive the object.
+  // Begins a new file and removes the content of `file`. All arguments must outlive the object.
   ColumnFile(const ColumnLayout& layout, io::OutputFile& file);
-  // Goes on with an unfinished file; `texts`: of each column, in the order of their codes.
+  // Continues an unfinished file. texts[c] are the texts of column c, in the order of their codes.
   ColumnFile(const ColumnLayout& layout, io::OutputFile& file, const ColumnState& state,
              std::span<const std::vector<std::string>> texts);
   ColumnFile(const ColumnFile&) = delete;
   ColumnFile& operator=(const ColumnFile&) = delete;
 
-  // The next points. They reach the file when there are enough of them, or after a fifth of a
-  // second. Throws SimulationError where the file cannot be written, or where a column has more
-  // than 65,535 different texts.
+  // Adds the next points. They are written to the file when there are enough of them, or after a
+  // fifth of a second. Throws SimulationError if the file cannot be written, or if a column has
+  // more than 65,535 different texts.
   void add(const ColumnBlock& block);
   void flush();
-  // All points are there: writes the texts and the directory and cuts off the state.
+  // Completes the file after the last point: writes the texts and the directory, removes the state.
   void finish();
   [[nodiscard]] std::int64_t written() const { return state_.points; }
 
 private:
   struct Column {
     bool begun = false;
-    bool has_value = false;   // among the values that wait
-    std::int64_t first = 0;   // point of the first one of them
-    std::string waiting;      // values as they stand in the file
-    std::uint64_t offset = 0; // of its entry
-    std::uint64_t values = 0; // of its values
+    bool has_value = false;   // `waiting` has a value that is not null
+    std::int64_t first = 0;   // point of the first value in `waiting`
+    std::string waiting;      // values that are not written yet, in the form of the file
+    std::uint64_t offset = 0; // offset of the column's entry in the file
+    std::uint64_t values = 0; // offset of the column's values
     std::uint32_t crc = 0;
     std::vector<std::string> texts;
     std::unordered_map<std::string, std::uint16_t> codes;
@@ -56,15 +56,15 @@ private:
   const ColumnLayout& layout_;
   io::OutputFile& file_;
   ColumnState state_;
-  std::uint64_t end_; // of the arrays so far
+  std::uint64_t end_; // end of the arrays so far, as an offset
   std::vector<Column> columns_;
   std::string journal_;      // texts that are not written yet
-  std::int64_t waiting_ = 0; // points
+  std::int64_t waiting_ = 0; // points that are not written yet
   Clock::time_point flushed_ = Clock::now(), synced_ = flushed_;
 };
 
-// Numbers of characters of UTF-32, as NumPy stores texts: "" first, then the texts of codes 1, 2,
-// ... `type` becomes "<U5" for texts of five characters at most.
+// A NumPy array of texts in UTF-32: "" first, then the texts of codes 1, 2, .. Its type is "<U5" if
+// no text has more than five characters.
 [[nodiscard]] std::string words_array(std::span<const std::string> texts);
 
 } // namespace stepsim::study

@@ -1,6 +1,6 @@
 #pragma once
-// Reads a binary sweep file (column_layout.hpp), complete or not, point by point. Everything is
-// checked: a file that was damaged or written by something else ends in an InputError.
+// Reads a binary sweep file (column_layout.hpp), finished or unfinished, point by point. The whole
+// content is checked: InputError is thrown if the file is damaged or from another program.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,17 +23,17 @@ public:
   [[nodiscard]] const io::Json& header_tree() const { return header_tree_; }
   [[nodiscard]] const Sweep& sweep() const { return *sweep_; }
   [[nodiscard]] const Shard& shard() const { return shard_; }
-  // Points that the file holds, the first ones of its shard.
+  // The number of points in the file, which are the first points of its shard.
   [[nodiscard]] std::int64_t points() const { return state_.points; }
   [[nodiscard]] bool is_complete() const { return is_complete_; }
-  // Of an unfinished file.
+  // The state and the texts of an unfinished file.
   [[nodiscard]] const ColumnState& state() const { return state_; }
   [[nodiscard]] const std::vector<std::vector<std::string>>& texts() const { return texts_; }
 
-  // The next point, false behind the last one. Behind the last one the CRCs of all columns have
-  // been compared.
+  // Reads the next point; false after the last point. By then, the CRCs of all columns have been
+  // checked.
   [[nodiscard]] bool next(PointOutcome& outcome, std::int64_t& point);
-  // Begins again at the first point.
+  // Starts again at the first point.
   void rewind();
 
 private:
@@ -62,17 +62,17 @@ private:
   std::unique_ptr<const ColumnLayout> layout_;
   bool is_complete_ = false;
   ColumnState state_;
-  std::vector<std::uint64_t> offsets_; // of the entries of state_.order
+  std::vector<std::uint64_t> offsets_; // offsets of the entries of state_.order
   std::vector<std::vector<std::string>> texts_;
   std::vector<Column> open_;
   ColumnBlock block_;
-  std::size_t at_ = 0;    // in the block
-  std::int64_t read_ = 0; // points in blocks so far
+  std::size_t at_ = 0;    // position of the next point in the block
+  std::int64_t read_ = 0; // points in all blocks so far
 };
 
-// Whether a file that begins like this is one.
+// Whether a file that begins with `head` is a binary sweep file.
 [[nodiscard]] bool is_binary_sweep(std::string_view head);
-// Whether there is a regular file at `path` that begins like this.
+// Whether `path` is a regular file that begins like a binary sweep file.
 [[nodiscard]] bool is_binary_sweep_file(const std::string& path);
 
 } // namespace stepsim::study

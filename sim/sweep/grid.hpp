@@ -1,8 +1,8 @@
 #pragma once
-// A study varies fields of a scenario or of a collective and nothing else. An axis is a JSON
-// pointer with its values; a grid is all combinations, the first axis slowest, zipped axes moving
-// together (IO 14). A point number decodes to one value per axis, so that a grid of any size costs
-// no memory.
+// The grid of a sweep, which varies fields of a scenario or of a collective. An axis is a JSON
+// pointer with its values. A grid has all combinations of the values; the first axis varies slowest
+// and zipped axes vary together (IO 14). The values at a point are computed from its number, so
+// that a grid of any size takes no memory.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,8 +15,7 @@ namespace stepsim::study {
 
 inline constexpr std::int64_t kMostReplications = 1'000'000'000;
 
-// Values remember the file that they were written in, because names of files in them are relative
-// to it.
+// One axis. Its values know their file, because names of files in them are relative to that file.
 struct Axis {
   std::string pointer;          // "/cluster/nodes"
   std::vector<io::Json> values; // at least one
@@ -25,33 +24,34 @@ struct Axis {
 struct Grid {
   std::vector<Axis> axes;
   std::vector<std::vector<std::size_t>> zips; // indices of axes that move together
-  std::int64_t replications = 1;              // points per combination, next to each other
+  std::int64_t replications = 1;              // points per combination, with consecutive numbers
 
-  // Of all combinations, replications included. Throws UsageError as `strides` does.
+  // Number of points, including replications. Throws UsageError as strides() does.
   [[nodiscard]] std::int64_t points() const;
-  // [0] = points, [a + 1] = how many points apart two neighbouring values of axis a are:
-  // position[a] = (point / strides[a + 1]) mod values. Throws UsageError beyond 2^63 points.
+  // [0] is the number of points; [a + 1] is the distance, in points, between neighbouring values of
+  // axis a, so that position[a] = (point / strides[a + 1]) mod values. Throws UsageError if there
+  // are more points than fit into 63 bits.
   [[nodiscard]] std::vector<std::int64_t> strides() const;
-  // Index into `values` per axis.
+  // [axis]: index into its `values` at this point.
   [[nodiscard]] std::vector<std::size_t> position(std::int64_t point) const;
-  // Name of each varied field in flat records: last token of its pointer, the whole pointer where
-  // two names, or a name and another column of the record, would be equal. `taken`: columns that
-  // the record has beside those of a run.
+  // The name of each varied field in flat records: the last token of its pointer, or the whole
+  // pointer if the token equals another name or another column. `taken` has the columns of the
+  // record that a run does not have.
   [[nodiscard]] std::vector<std::string> field_names(const io::Object& taken = {}) const;
 
-  // The axis of a pointer; empty where it is not varied.
+  // The axis with this pointer; empty if the field is not varied.
   [[nodiscard]] std::optional<std::size_t> axis_of(std::string_view pointer) const;
-  // The points that differ from `point` in that axis (and those zipped with it) only, itself
-  // included, in the order of the axis.
+  // The points that differ from `point` in this axis (and in axes zipped with it) only, including
+  // `point`, in the order of the axis.
   [[nodiscard]] std::vector<std::int64_t> along(std::size_t axis, std::int64_t point) const;
 };
 
-// A value of an axis as records hold it: a text that is a quantity with a unit of the axis's key,
-// or a percentage where the key has no unit, is a number.
+// The value of an axis as shown in records. A text is converted to a number if it is a quantity
+// with a unit that suits the key, or a percentage and the key has no unit.
 [[nodiscard]] io::Json axis_value(std::string_view pointer, const io::Json& value);
 
-// The tree of the base with the point's values set. Names of files in it stay relative to the file
-// that the axis was written in (to the working directory if it came from a flag).
+// The base with the values of the point. Names of files in the values remain relative to the file
+// of the axis, or to the working directory if the axis is from a flag.
 [[nodiscard]] io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point);
 
 } // namespace stepsim::study

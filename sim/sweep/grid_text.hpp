@@ -1,5 +1,5 @@
 #pragma once
-// Axes and values as they are written on the command line.
+// Parses axes and values from the command line.
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,9 +8,9 @@
 
 namespace stepsim::study {
 
-// `--over POINTER=V1,V2,..`, `--set POINTER=VALUE`: values are JSON, else quantities with a unit
-// converted by the key's unit (suffix _s, _Bps, _bytes, _Ps), else strings; in --over also lists
-// and ranges of quantities (base/quantity.hpp). Throws UsageError.
+// These parse `--over POINTER=V1,V2,..` and `--set POINTER=VALUE`. A value is JSON, else a quantity
+// whose unit suits the suffix of the key (_s, _Bps, _bytes, _Ps), else a string. --over also takes
+// lists and ranges of quantities (base/quantity.hpp). Throw UsageError if the text is invalid.
 [[nodiscard]] Axis parse_over(std::string_view text);
 [[nodiscard]] std::pair<std::string, io::Json> parse_set(std::string_view text);
 

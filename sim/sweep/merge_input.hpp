@@ -1,5 +1,5 @@
 #pragma once
-// One of the files that a merge joins, as lines: its header, and one record after the other.
+// Reads an input file of a merge as lines: the header, and then one record after the other.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,27 +12,28 @@
 
 namespace stepsim::study {
 
-// One input, positioned at its next record.
+// One input file and its next record.
 struct MergeInput {
   std::string path;
-  std::unique_ptr<RowReader> reader;    // of lines
-  std::unique_ptr<ColumnReader> binary; // of a binary file, which counts as JSON Lines
-  std::unique_ptr<Records> records;     // that make lines of it
+  std::unique_ptr<RowReader> reader;    // reads a file of lines
+  std::unique_ptr<ColumnReader> binary; // reads a binary file
+  std::unique_ptr<Records> records;     // converts a binary file to JSON Lines
   NumberTexts numbers;
-  PointOutcome outcome; // of `row`, in a binary file
+  PointOutcome outcome; // binary file: the outcome in `row`
   RecordFormat format = RecordFormat::jsonl;
   io::Json header;
-  std::string columns; // second line of CSV
+  std::string columns; // CSV: second line of the file
   std::int64_t total = 0;
   Shard shard;
   std::string row;
   RecordMark mark; // of `row`; point -1 at the end
 
-  // Incomplete last rows count as absent. Throws InputError where the next record is out of order.
+  // Reads the next record. An incomplete last row is ignored. Throws InputError if the next record
+  // is out of order.
   void advance();
 };
 
-// Throws InputError for what is no output of a sweep.
+// Opens a file. Throws InputError if it is no output of a sweep.
 [[nodiscard]] MergeInput open_merge_input(const std::string& path);
 
 } // namespace stepsim::study

@@ -1,8 +1,9 @@
 #pragma once
-// Which of several runs is the best. Where all of them train with as many batches in an iteration
-// (one per worker and micro-batch) the shortest iteration is; where the number varies, an iteration
-// on one worker is always among the shortest and says nothing, so that the samples per second of
-// all workers decide. A run that needs more memory than a device has is best only among such runs.
+// Chooses the best of several runs. If all runs process the same number of batches per iteration
+// (one per worker and micro-batch), the shortest iteration is best. If the number varies, the
+// highest number of samples per second of all workers is best, because the shortest iteration would
+// mostly be the one with the fewest workers. A run that needs more memory than a device has is best
+// only if all runs do.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -16,7 +17,7 @@
 
 namespace stepsim::study {
 
-// Seconds per iteration, least; samples per second, most; speed-up per worker, most.
+// The criterion: least seconds per iteration, most samples per second, or most speed-up per worker.
 enum class BestBy { iteration_time, throughput, efficiency };
 inline constexpr auto kBestBy = base::words<BestBy>({{BestBy::iteration_time, "iteration_time"},
                                                      {BestBy::throughput, "throughput"},
@@ -25,24 +26,24 @@ inline constexpr auto kBestBy = base::words<BestBy>({{BestBy::iteration_time, "i
 struct Ranking {
   BestBy by = BestBy::iteration_time;
   bool batches_differ = false;
-  std::optional<std::size_t> best; // row, of equal ones the first; empty if all failed
-  // Per row, null where it failed: iteration time over the best one's, or throughput or efficiency
-  // of the best over the row's. 1 is the best, more is worse.
+  std::optional<std::size_t> best; // index of the best row, the first of equals; empty if all fail
+  // [row], empty for a failed row: its iteration time / the best iteration time, or the throughput
+  // or efficiency of the best row / its own. 1 is the best row; larger is worse.
   std::vector<std::optional<double>> ratios;
 };
 
-// Batches (workers x micro_batches) of an iteration of a record, which names its point. The workers
-// of a point that failed are those that its scenario's keys name.
+// The batches (workers x micro_batches) per iteration of a record. If the point failed, the number
+// of workers is computed from the keys of its scenario.
 [[nodiscard]] std::int64_t batches_of_row(const Sweep& sweep, const io::Json& row);
 
-// `rows` are records, `batches` the batches of their iterations. Throughput is samples_per_s; where
-// a row has none (no batch size), batches per iteration time in all rows.
+// Ranks the records `rows` with `batches` per iteration. The throughput is samples_per_s; if any
+// row lacks it, because there is no batch size, all rows use batches / iteration time.
 [[nodiscard]] Ranking rank_rows(std::span<const io::Json> rows,
                                 std::span<const std::int64_t> batches,
                                 std::optional<BestBy> asked = std::nullopt);
 
-// What a criterion looks at in a record: seconds, samples (or batches) per second, a ratio. Empty
-// where the row failed.
+// The value of a record by this criterion: seconds, samples (or batches) per second, or a ratio.
+// Empty if the row failed.
 [[nodiscard]] std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t batches,
                                              bool has_samples);
 // Whether the run of a record needs more memory than a device has.

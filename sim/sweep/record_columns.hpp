@@ -1,6 +1,6 @@
 #pragma once
-// Records of a sweep as columns of numbers: what a binary file holds. A block is a few points, one
-// array per column; texts are numbers of a list that the block holds beside them.
+// Converts the records of a sweep to columns of numbers, as stored in a binary file. A block holds
+// a few points, with one array per column. Texts are stored as numbers (codes) of a list of texts.
 //     iteration_time_s  [0.5, 0.4, NaN]          number: NaN is null
 //     merge_linear      [1, 0, -1]               flag: -1 is null
 //     bottleneck        [1, 1, 0]  ["compute"]   word: 0 is null, n the n-th text
@@ -21,39 +21,39 @@ struct RecordColumn {
   std::string key;
   ColumnType type{};
   Records::Source source{};
-  std::size_t axis{};          // of a varied field
-  const SummaryField* field{}; // of a figure
-  std::vector<double> numbers; // of an axis, by type
+  std::size_t axis{};          // varied field: its axis
+  const SummaryField* field{}; // figure: its row in the table of figures
+  std::vector<double> numbers; // varied field: the values of its axis, if they are numbers
   std::vector<std::int64_t> integers;
   std::vector<std::string> texts;
 };
 
-// The values of one column, by its type one of the arrays.
+// The values of one column; its type decides which array is used.
 struct ColumnCells {
   std::vector<double> numbers;
   std::vector<std::int64_t> integers;
   std::vector<std::int8_t> flags;
   std::vector<std::uint16_t> codes;
-  std::vector<std::string> texts; // of codes from 1, in the order of their first points
+  std::vector<std::string> texts; // texts of codes 1, 2, .., in the order of their first points
 };
 
 struct ColumnBlock {
-  std::size_t size = 0; // points
+  std::size_t size = 0; // number of points
   std::vector<ColumnCells> columns;
 };
 
 class RecordColumns {
 public:
-  // Throws UsageError for a sweep of collectives, whose records hold lists and objects.
+  // Throws UsageError for a sweep of collectives, because their records hold lists and objects.
   explicit RecordColumns(const Sweep& sweep);
 
   [[nodiscard]] const std::vector<RecordColumn>& columns() const { return columns_; }
-  // Room for `size` points.
+  // Makes room for `size` points in `block`.
   void resize(ColumnBlock& block, std::size_t size) const;
-  // Sets the i-th point of a block; points of a block are set in order.
+  // Stores the i-th point of a block. The points of a block must be set in order.
   void set(ColumnBlock& block, std::size_t i, std::int64_t point,
            const PointOutcome& outcome) const;
-  // What `set` was given, without texts and numbers that follow from the point.
+  // Restores the outcome that was passed to set(), without values that follow from the point.
   void get(const ColumnBlock& block, std::size_t i, PointOutcome& outcome) const;
   [[nodiscard]] std::int64_t point(const ColumnBlock& block, std::size_t i) const;
 

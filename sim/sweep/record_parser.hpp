@@ -1,5 +1,5 @@
 #pragma once
-// Reads lines of a sweep's JSON Lines back into outcomes of points: the inverse of Records::append.
+// Parses the JSON Lines of a sweep into outcomes of points; the inverse of Records::append().
 #include <string_view>
 #include <vector>
 
@@ -12,13 +12,13 @@ class RecordParser {
 public:
   explicit RecordParser(const Sweep& sweep); // of scenarios
 
-  // `row` without its line end. False where it is not a line that this version writes; `outcome`
-  // then means nothing.
+  // Parses `row`, which must have no line end. Returns false, with an undefined `outcome`, if this
+  // version would not write such a line.
   [[nodiscard]] bool parse(std::string_view row, PointOutcome& outcome) const;
 
 private:
   struct Member {
-    std::string prefix; // of the value: separator and key
+    std::string prefix; // text before the value: separator and key
     const SummaryField* field = nullptr;
     Records::Source source{};
   };

@@ -1,8 +1,8 @@
 #pragma once
-// Splitting a sweep over processes that know nothing of each other: point k belongs to shard
-// k mod n. n may exceed the number of points; such a shard holds its header only.
+// Splits a sweep over n independent processes: point k belongs to shard k mod n. n may exceed the
+// number of points; a shard without points has a header only.
 //     10 points, n = 3:   shard 0 = {0,3,6,9}   shard 1 = {1,4,7}   shard 2 = {2,5,8}
-// Random streams depend on the seed of a point and on its replication, never on the shard.
+// Random numbers depend on the seed of a point and on its replication, never on the shard.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -16,7 +16,7 @@ struct Shard {
   std::int64_t index = 0;
   std::int64_t count = 1; // index < count <= kMostShards
 
-  // Number of points of the shard, of `total` in the whole sweep.
+  // Number of points of the shard, if the whole sweep has `total`.
   [[nodiscard]] std::int64_t points(std::int64_t total) const {
     return total <= index ? 0 : (total - index - 1) / count + 1;
   }
@@ -25,17 +25,18 @@ struct Shard {
   bool operator==(const Shard&) const = default;
 };
 
-// "2/8". Throws UsageError.
+// Parses "2/8". Throws UsageError if the text is no shard.
 [[nodiscard]] Shard parse_shard(std::string_view text);
 
-// `--shard auto` from the variables of batch systems and MPI launchers (IO 14.6): an array task a
-// of A and a rank s of S give shard a S + s of A S; what is not set counts as 0 of 1. Throws
-// UsageError where neither is set or the array is irregular.
+// The shard for `--shard auto`, from environment variables of batch systems and MPI launchers
+// (IO 14.6): array task a of A and rank s of S give shard a S + s of A S. If only one of the two is
+// set, the other is 0 of 1. Throws UsageError if neither is set, or if the array is irregular.
 using Environment = std::map<std::string, std::string>;
 [[nodiscard]] Shard shard_from_environment(const Environment& environment);
 
-// "{shard}" in a name becomes "INDEX-of-COUNT"; without it, and with several shards,
-// ".shard-INDEX-of-COUNT" is put before the extension. "-" stays.
+// The name of a shard's output file. "{shard}" in `name` is replaced by "INDEX-of-COUNT". If `name`
+// does not have it and there are several shards, ".shard-INDEX-of-COUNT" is inserted before the
+// extension. "-" is not changed.
 [[nodiscard]] std::string shard_file_name(const std::string& name, const Shard& shard);
 
 } // namespace stepsim::study

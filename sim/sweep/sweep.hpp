@@ -1,7 +1,7 @@
 #pragma once
-// Running a sweep: threads take points from one counter, each point is a scenario run on its own,
-// and the records leave in point order through a bounded window, so that memory does not grow with
-// the number of points and the file is the same with 1 thread or 8.
+// Runs a sweep. Threads take points from one counter and run each point as a separate scenario.
+// Records are written in point order through a bounded window, so that memory does not grow with
+// the number of points, and the file does not depend on the number of threads.
 //
 //     workers   [point 4][point 5]     ...     finished, waiting for their turn: [3]
 //     writer    header, 0, 1, 2        <- next
@@ -18,42 +18,47 @@
 
 namespace stepsim::study {
 
-// What happens to an output that is there already: an error, a new file in its place, or going on:
-// its failed points are run again, then the points behind its last complete record.
+// What happens if the output exists already: an error (refuse), a new file in its place
+// (overwrite), or (resume) its failed points are run again, and then the points after its last
+// complete record.
 enum class IfExists { refuse, overwrite, resume };
 
 struct SweepOptions {
-  std::string output; // file; "-" = standard output
+  std::string output; // name of the file; "-" = standard output
   RecordFormat format = RecordFormat::jsonl;
   IfExists if_exists = IfExists::refuse;
   Shard shard;
-  int jobs = 1;                     // threads
-  std::string tool;                 // "stepsim 0.1.0", for the header
-  double max_seconds = kMaxSeconds; // estimated CPU time of one point, above which it fails
-  // Asked between points: true ends the sweep with what is finished. May be empty.
+  int jobs = 1;                     // number of threads
+  std::string tool;                 // name and version for the header: "stepsim 0.1.0"
+  double max_seconds = kMaxSeconds; // a point whose estimated CPU time is larger fails
+  // Called between points. If it returns true, the sweep ends with the points finished so far. May
+  // be empty.
   std::function<bool()> interrupted;
-  // Called from the calling thread before the first point and after records have been written:
-  // points done and all points of the shard, those of an earlier run included. May be empty.
+  // Called from the calling thread, before the first point and after records were written, with the
+  // number of points done and of all points of the shard. Points of an earlier, resumed run count
+  // as done. May be empty.
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };
 
-// Counts are of points; threads share one mutex, which is taken a few times per chunk of points and
-// not per point.
+// The report of a sweep; all counts are numbers of points.
 struct SweepReport {
-  std::int64_t points = 0;         // of this shard
-  std::int64_t resumed = 0;        // of them found finished
+  std::int64_t points = 0;         // points of this shard
+  std::int64_t resumed = 0;        // points that an earlier run had finished
   std::int64_t failed = 0;         // records with status error, in the whole file
-  std::size_t missing_threads = 0; // of `jobs`, for which the system had no room
+  std::size_t missing_threads = 0; // threads of `jobs` that the system could not start
   bool interrupted = false;
-  std::string first_error;                      // of the first failed point of this run
-  std::map<std::string, std::int64_t> warnings; // text -> points of this run
+  std::string first_error;                      // error of the first failed point of this run
+  std::map<std::string, std::int64_t> warnings; // text -> number of points of this run
 };
 
-// Throws UsageError (output exists), InputError (resumed file is another sweep's; none of a sample
-// of points can be parsed), SimulationError (write failed).
+// Runs the sweep and writes options.output. Throws
+//   UsageError       the output exists and is refused
+//   InputError       the file to resume is from another sweep, or none of a sample of points can be
+//                    parsed
+//   SimulationError  the output cannot be written
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options);
-// The same at the end of `text`: header and records. `if_exists` means nothing here, and `output`
-// is only what names in the header are relative to.
+// Runs the sweep and appends header and records to `text`. `if_exists` is ignored; names in the
+// header are relative to the folder of `output`.
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options,
                       std::string& text);
 

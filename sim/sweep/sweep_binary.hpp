@@ -1,5 +1,5 @@
 #pragma once
-// A sweep into a binary file: what `run_sweep` does for RecordFormat::npz.
+// Runs a sweep with binary output; run_sweep() uses it for RecordFormat::npz.
 #include <string_view>
 
 #include "sweep/sweep.hpp"
@@ -7,12 +7,12 @@
 
 namespace stepsim::study {
 
-// Throws UsageError for a sweep of collectives and for an output that is no regular file. Called
-// before any work.
+// Throws UsageError for a sweep of collectives, and if the output is no regular file. Called before
+// any point is run.
 void require_binary(const Sweep& sweep, const std::string& output);
 
-// `header`: the header record without its line end. The file is open and this process's own; sets
-// all of `report` but `points`, which is set already.
+// Runs the sweep. `header` is the header record without its line end. `file` must be open and used
+// by this process only. report.points must be set already; all other members are set.
 void run_binary(const Sweep& sweep, Files& files, const SweepOptions& options,
                 std::string_view header, io::OutputFile& file, SweepReport& report);
 

@@ -13,25 +13,26 @@ struct Sweep {
   io::Json base; // the scenario or collective, short forms expanded
   Grid grid;
 
-  // The keys that a record has beside its place in the grid, as an object with a sample of their
-  // values, where the base is a collective; nothing for a scenario, whose keys are those of its
+  // If the base is a collective: an object with the keys that records have in addition to the
+  // varied fields, and sample values. Empty for a scenario, whose records have the keys of the
   // summary.
   [[nodiscard]] io::Object sample() const;
-  // Whether records of a collective have the keys of the model of a library.
+  // Whether the records of a collective have the keys for the model of a library.
   [[nodiscard]] bool has_library_keys() const;
-  // The columns of the varied fields.
+  // The names of the columns of the varied fields.
   [[nodiscard]] std::vector<std::string> varied() const { return grid.field_names(sample()); }
 };
 
-// Throws InputError where the base is a collective: it has no times of a training.
+// Throws InputError if the base is a collective, which has no training times.
 void require_scenario(const Sweep& sweep);
 
-// True if the file says that it is a sweep, or has axes and no kind.
+// Whether the tree has "kind": "sweep", or axes and no kind.
 [[nodiscard]] bool is_sweep(const io::Json& tree);
-// A tree of kind `sweep`; a scenario FILE in it is relative to the tree's file. Throws InputError
-// with all problems.
+// Reads a tree of kind `sweep`. The name of a scenario file in it is relative to the tree's own
+// file. Throws InputError with all problems.
 [[nodiscard]] Sweep parse_sweep(const io::Json& tree);
-// All combinations of `axes` over a scenario. Throws UsageError.
+// The sweep of all combinations of `axes` over a scenario. Throws UsageError if the axes are
+// invalid.
 [[nodiscard]] Sweep sweep_over(const io::Json& scenario, std::vector<Axis> axes);
 
 } // namespace stepsim::study

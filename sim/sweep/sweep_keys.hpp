@@ -1,6 +1,7 @@
 #pragma once
-// The keys of a sweep and of the lines of its output. A sweep is written by users, its output by
-// `stepsim sweep` and `merge`; both are read again to resume, to merge, and to run one point.
+// The keys of a file of kind sweep, which users write, and of the lines of its output, which
+// `stepsim sweep` and `merge` write. The output is read again to resume, to merge, and to run one
+// point.
 #include <array>
 #include <string_view>
 
@@ -12,7 +13,7 @@
 namespace stepsim::study {
 
 inline constexpr std::array<std::string_view, 2> kAxisScales{"linear", "log"};
-// Values of an axis are held in memory.
+// Limit of the values of one axis, because they are kept in memory.
 inline constexpr double kMostSteps = 1e7;
 
 namespace keys {
@@ -31,7 +32,8 @@ inline constexpr std::array kListedAxis{
         .example("[4, 8, 16]")
         .required()};
 
-// `from` and `to` take the units of the field, which only its pointer tells.
+// The values of `from` and `to`: numbers, or quantities with a unit of the field, which depends on
+// its pointer.
 inline constexpr std::array kEndForms{
     number("end", "A number in the unit of the field.").plain(),
     text("end", "A number with a unit of the field, such as 25Gbps.")};
@@ -75,7 +77,7 @@ inline constexpr io::Key kSweepRoot =
 
 [[nodiscard]] io::FileKind sweep_file();
 
-// One line of a sweep's output.
+// The file kind of one line of a sweep's output.
 [[nodiscard]] io::FileKind sweep_record();
 
 } // namespace keys

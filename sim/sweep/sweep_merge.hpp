@@ -1,6 +1,6 @@
 #pragma once
-// Joining the shards of a sweep: their records in point order under the header of the whole sweep,
-// byte for byte the file of an unsharded run.
+// Merges the shards of a sweep: the records of all shards in point order, after the header of the
+// whole sweep. The output is byte for byte the file of an unsharded run.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,23 +12,23 @@
 
 namespace stepsim::study {
 
-// What a merge found, also where it wrote nothing.
+// The report of a merge, even if it wrote nothing.
 struct MergeReport {
-  std::int64_t points = 0; // in the whole sweep
+  std::int64_t points = 0; // points of the whole sweep
   std::int64_t failed = 0; // records with status error
-  // Points that no file has, as ranges first..last with both ends; the first 100 of the shards that
-  // they belong to, ascending; and how many more such shards there are.
+  // The points that no file has, as ranges first..last (both included); the first 100 shards to
+  // which they belong, ascending; and the number of further such shards.
   std::vector<std::pair<std::int64_t, std::int64_t>> missing;
   std::vector<Shard> shards_to_run;
   std::int64_t more_shards_to_run = 0;
 };
 
-// Writes `output` ("-" = standard output) unless points are missing. Every point may appear in
-// several files if its records are identical. Takes time and memory by the records that there
-// are, whatever the headers say. Throws InputError: no sweep output, different sweeps, a point
-// twice with different records.
-// `format`: of the output; without it JSON Lines for binary inputs, else that of the inputs. Only
-// JSON Lines and the binary form become each other.
+// Merges the files `shards` and writes `output` ("-" = standard output) unless points are missing.
+// A point may be in several files if its records are identical. Time and memory depend on the
+// number of records in the files, not on the number of points in the headers. `format` is the
+// format of the output; if empty, it is JSON Lines for binary inputs, else the format of the
+// inputs. Only JSON Lines and the binary form can be converted into each other. Throws InputError
+// if a file is no sweep output, if the sweeps differ, or if two records of a point differ.
 MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output,
                          std::optional<RecordFormat> format = {});
 

@@ -1,9 +1,10 @@
 #pragma once
-// The summary of `run` for many networks at once: the short way through a sweep whose points differ
-// in nodes, latency and bandwidth only. It holds where an exchange of n bytes costs a + b n by a
-// closed form; what does not depend on the network (items, buckets that only count bytes, sums
-// of the step) is computed once, and points advance through the messages in lockstep, one vector
-// lane each. Every number equals that of `run` bit for bit: same operations in the same order.
+// Computes the summary of `run` for many networks at once. This is the quick path of a sweep whose
+// points differ in nodes, latency and bandwidth only, and whose exchange of n bytes costs a + b n
+// by a closed form. Values that do not depend on the network (items, buckets that depend on bytes
+// only, sums of the step) are computed once. The points go through the messages together, each in
+// one vector lane. The same operations run in the same order as in `run`, so that all numbers are
+// equal bit for bit.
 #include <array>
 #include <cstdint>
 #include <map>
@@ -19,7 +20,8 @@
 
 namespace stepsim::study {
 
-// The network of one point: nodes (machines), seconds and bytes/s between them.
+// The network of one point: the number of nodes (machines), and latency [s] and bandwidth [bytes/s]
+// between nodes.
 struct QuickPoint {
   std::int64_t nodes{};
   double latency_s{};
@@ -30,19 +32,20 @@ class QuickRun {
 public:
   static constexpr std::size_t kLanes = 32;
 
-  // Null where the scenario needs the long way: measured curves, algorithms or planners beyond the
-  // ones known here, copies, other evaluators; `first` has the network of any point.
-  // `latency_is_block_latency`: the scenario gives no block latency of its own.
+  // Null if the scenario cannot take the quick path: it has a measured curve, an algorithm or
+  // planner that is not supported here, copies, or another evaluator. `first` may have the network
+  // of any point. `latency_is_block_latency` means that the scenario gives no block latency.
   [[nodiscard]] static std::unique_ptr<QuickRun> make(const Scenario& first,
                                                       bool latency_is_block_latency);
 
-  // At most kLanes points. False in `done` for points that need the long way (among them all that
-  // fail); their summaries are overwritten and mean nothing.
+  // Fills the summaries of at most kLanes points. done[i] is false for a point that cannot take the
+  // quick path, as are all points that fail; its summary is overwritten and undefined.
   void run(std::span<const QuickPoint> points, std::span<Summary* const> summaries,
            std::span<bool> done);
 
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
-  // The warnings that `run` gives for any of these points; `alone` adds that of a single worker.
+  // The warnings that `run` gives for each of these points; with `alone`, including the warning for
+  // a single worker.
   [[nodiscard]] const std::vector<std::string>& warnings(bool alone) const {
     return alone ? warnings_alone_ : warnings_;
   }
@@ -54,10 +57,10 @@ private:
   using Lanes = std::array<double, kLanes>;
   struct Costs { // a and b of a message, and of its parts
     Lanes startup{}, per_byte{};
-    Lanes latency{}, bandwidth{}, reduction{}; // startup of latency, per byte of the others
+    Lanes latency{}, bandwidth{}, reduction{}; // seconds; seconds per byte; seconds per byte
     Lanes ranks{};
   };
-  struct Totals { // over the messages of a plan
+  struct Totals { // sums over the messages of a plan
     Lanes channel_end{}, communication{};
     Lanes latency{}, bandwidth{}, reduction{}, wire{};
   };
@@ -78,21 +81,21 @@ private:
                                const Totals& totals, double end, double best_end,
                                Summary& summary) const;
 
-  Scenario scenario_; // its network is set point by point
+  Scenario scenario_; // its network is set for every point
   bool block_follows_ = true;
   plan::Problem problem_;
   plan::BatchItems items_;
   std::vector<std::string> warnings_, warnings_alone_;
 
-  // The step without messages.
+  // The times of the step without messages.
   std::vector<double> forward_s_, update_share_s_; // [layer]
   double forward_work_s_{}, backward_work_s_{};    // summed as a workload does
   double forward_total_s_{}, backward_s_{}, update_s_{}, input_s_{}, alone_period_s_{};
   bool input_pipelined_{}, barrier_{}, update_first_{};
   double total_bytes_{}, first_layer_bytes_{};
-  std::vector<std::int32_t> last_item_; // [layer] its last gradient in launch order, -1: none
+  std::vector<std::int32_t> last_item_; // [layer]: its last gradient in launch order, -1 if none
 
-  // Buckets that depend on bytes only: wfbp, single, ddp, trace. Else empty.
+  // The buckets, if they depend on bytes only (wfbp, single, ddp, trace); else empty.
   bool is_static_ = false;
   std::vector<double> group_ready_s_, group_bytes_;
   std::vector<std::int32_t> last_group_; // [layer]

@@ -1,7 +1,7 @@
 #pragma once
-// The lines of a sweep's output: a header, then one flat record per point. Everything that does not
-// change from point to point (keys, texts of axis values) is written out once, so that a record
-// costs its numbers only.
+// Writes the lines of a sweep's output: a header, then one flat record per point. Text that is the
+// same for many points (keys, axis values) is prepared once, so that only the numbers of a record
+// have to be formatted.
 //   jsonl   {"record":"header",...}              keys sorted
 //           {"bottleneck":"compute",...,"point":0,...,"status":"ok",...}
 //   csv     # {"record":"header",...}
@@ -21,27 +21,27 @@
 
 namespace stepsim::study {
 
-// npz: the binary form, which has columns instead of lines (record_columns.hpp).
+// The format npz is binary and has columns instead of lines (record_columns.hpp).
 enum class RecordFormat { jsonl, csv, npz };
 
-// What a record says of its point: a summary, or the record of a collective, or the error (then all
-// numbers are null).
+// The outcome of a point: a summary, the record of a collective, or an error, with which all
+// numbers of the record are null.
 struct PointOutcome {
   Summary summary;
-  io::Json collective; // null for a scenario
-  std::string method;  // evaluator that gave the times
-  std::string error;   // "" = ok; one line
+  io::Json collective; // record of a collective; null for a scenario
+  std::string method;  // evaluator of the times
+  std::string error;   // one line; empty if the point did not fail
 };
 
-// Numbers as text, kept for those that come again soon: many summary numbers are the same in the
-// next record, or twice in one. One object per thread.
+// Converts numbers to text and caches the texts, because many numbers of a summary are repeated in
+// the same record or the next. One object per thread.
 class NumberTexts {
 public:
   void append(std::string& out, double value);
 
 private:
   struct Entry {
-    std::uint64_t bits = 0; // of the value; 0 is 0.0, whose text is "0"
+    std::uint64_t bits = 0; // bit pattern of the value; 0 is 0.0, whose text is "0"
     std::uint8_t size = 1;
     std::array<char, 31> text{'0'};
   };
@@ -50,15 +50,15 @@ private:
 
 class Records {
 public:
-  // Where a column's value comes from; `summary`: a row of summary_fields.hpp, `member`: the record
-  // of a collective.
+  // The source of a column's value. `summary` is a row of summary_fields.hpp, `member` a member of
+  // the record of a collective.
   enum class Source { record, point, status, axis, replication, summary, member, method, error };
 
-  // Lines: not for RecordFormat::npz (asserted).
+  // `format` must have lines, hence not be RecordFormat::npz (asserted).
   Records(const Sweep& sweep, RecordFormat format);
 
-  // The first line, or for CSV the first two, with line ends. `tool` names program and version;
-  // `base` are further members (sweep_base.hpp).
+  // The first line, for CSV the first two lines, with line ends. `tool` has the name and version of
+  // the program, `base` further members of the header (sweep_base.hpp).
   [[nodiscard]] std::string header(std::string_view tool, std::string_view grid_hash,
                                    const Shard& shard, const io::Object& base = {}) const;
   // Appends the record of a point, with its line end.
@@ -74,8 +74,8 @@ private:
     Source source{};
     std::size_t axis{};
     const SummaryField* field{};
-    std::string member, part; // key in the record of a collective, and in the object there
-    std::string prefix;       // text before the value: separator, in JSON the key
+    std::string member, part; // key in the record of a collective, and key in that object
+    std::string prefix;       // text before the value: separator and, in JSON, key
   };
   void append_value(std::string& out, const Column& column, std::int64_t point,
                     const PointOutcome& outcome, NumberTexts& numbers) const;
@@ -87,24 +87,25 @@ private:
   void append_json(std::string& out, const io::Json& value) const;
 
   RecordFormat format_;
-  io::Json axes_; // of the header
+  io::Json axes_; // member of the header
   std::int64_t replications_;
   std::vector<std::int64_t> strides_;
   std::vector<std::vector<std::string>> axis_texts_; // [axis][value]
   std::vector<std::string> keys_;                    // of all columns, in order
   std::vector<Column> columns_;
-  std::string end_; // behind the last value: brace, line end
+  std::string end_; // text after the last value: brace, line end
 };
 
-// What existing output says, without parsing whole records: point number and whether it failed.
+// The point number of a record in existing output, and whether it failed. Records need not be
+// parsed to find both.
 struct RecordMark {
   std::int64_t point = -1; // -1: not a record
   bool failed = false;
 };
-// `line` without its line end; -1 for headers and damaged lines.
+// The mark of `line`, which has no line end. The point is -1 for headers and damaged lines.
 [[nodiscard]] RecordMark record_mark(std::string_view line, RecordFormat format);
 
-// Whether a file that begins like this is the output of a sweep, in either format.
+// Whether a file that begins with `head` is the output of a sweep as JSON Lines or CSV.
 [[nodiscard]] bool is_sweep_output(std::string_view head);
 
 } // namespace stepsim::study

@@ -1,5 +1,6 @@
 #pragma once
-// The loop of a sweep: threads take chunks of points, and one thread writes them in order.
+// The main loop of a sweep: threads take chunks of points, and one thread writes the records in
+// order.
 #include <cstdint>
 
 #include "sweep/column_file.hpp"
@@ -10,7 +11,7 @@
 
 namespace stepsim::study {
 
-// Where records go: as text through the first two, in binary through the other two.
+// The destination of records: the first two functions are used for text, the others for binary.
 struct SweepSink {
   const Records* records = nullptr;
   SweepOutput* output = nullptr;
@@ -18,8 +19,8 @@ struct SweepSink {
   ColumnFile* file = nullptr;
 };
 
-// Runs the points of the shard from index `first` on. Sets `interrupted`, and adds to the other
-// members of `report` but `points` and `resumed`. Throws SimulationError where the output cannot be
+// Runs the points of the shard from index `first` on. Sets report.interrupted, leaves `points` and
+// `resumed` unchanged and adds to all other members. Throws SimulationError if the output cannot be
 // written.
 void run_points(const Sweep& sweep, Files& files, const SweepOptions& options,
                 const SweepSink& sink, std::int64_t first, SweepReport& report);

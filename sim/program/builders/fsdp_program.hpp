@@ -1,13 +1,15 @@
 #pragma once
-// Fully sharded training (ZeRO-3, FSDP) and its hybrid with replicas (HSDP): units of layers are
-// gathered before they compute and their gradients reduce-scattered after backward (TRN 4.5).
+// Builds programs of fully sharded training (ZeRO-3, FSDP) and of its hybrid with replicas (HSDP).
+// The parameters of a unit of layers are gathered before the unit computes, and its gradients are
+// reduce-scattered after its backward (TRN 4.5).
 //
 //     gather   =A1==A2==A3=      =A2=  =A1=              two communicators, prefetch `pre`
 //     compute      F1 F2  F3 | B3   B2    B1 | U
 //     reduce                       =R3==R2==R1=
 //
-// Units count from 0 in forward order. `ahead` = g: the gather for the compute at position q of the
-// iteration waits for the end of the compute at position q - 1 - g.
+// Units are numbered from 0 in forward order. The options `ahead_*` = g limit how early a gather
+// starts: the gather for the compute at position q of the iteration waits for the end of the
+// compute at position q - 1 - g.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -18,39 +20,42 @@
 
 namespace stepsim::program {
 
-struct UnitTimes { // of one micro-batch
+struct UnitTimes { // for one micro-batch
   Seconds forward;
   Seconds backward;
   ExchangeTime gather;
   ExchangeTime reduce;    // reduce-scatter
-  ExchangeTime replicate; // all-reduce of the shard between replicas; with `hybrid`
-  Seconds decode{};       // of gathered parameters, before the compute that needs them
+  ExchangeTime replicate; // all-reduce of the shard between replicas; used with `hybrid`
+  Seconds decode{};       // decoding gathered parameters, before the compute that needs them
 };
 
-// When the gather for backward of unit u - 1 is issued: before backward of unit u (pre), right
-// after it and before its reduce-scatter (post), or after that reduce-scatter (none).
+// When the gather for the backward of unit u - 1 is issued:
+//   pre   before the backward of unit u
+//   post  after the backward of unit u, before the reduce-scatter of unit u
+//   none  after the reduce-scatter of unit u
 enum class BackwardPrefetch { pre, post, none };
 
-// Empty limits mean none.
+// An empty optional means that there is no such limit.
 struct FsdpOptions {
   std::uint32_t micro_batches = 1;
-  Seconds update = {}; // of all parameters; each rank updates one of `shards`
+  Seconds update = {}; // time to update all parameters; a rank takes update / shards
   std::uint32_t shards = 1;
-  Seconds encode = {}; // of a rank's shards, after the update and before they are gathered
+  Seconds encode = {}; // encoding a rank's shards, after the update and before the first gathers
   bool reshard_after_forward = true;
-  // false: forward of a later micro-batch gathers only units that forward resharded.
+  // If false, the forward of a later micro-batch gathers only units that were resharded after
+  // forward.
   bool reshard_after_backward = true;
   bool keep_last = false; // the last unit is not gathered again for backward
   std::optional<std::uint32_t> ahead_forward = 2;
-  std::optional<std::uint32_t> ahead_backward = 1; // with prefetch `pre`; 0 otherwise
+  std::optional<std::uint32_t> ahead_backward = 1; // used with prefetch `pre`; else it is 0
   BackwardPrefetch prefetch = BackwardPrefetch::pre;
   std::optional<std::uint32_t> reduces_in_flight = 1;
   std::uint32_t communicators = 1; // 1: gathers and reduce-scatters share a stream
-  bool exchange_each = true;       // reduce-scatters after every micro-batch, not the last one only
-  bool hybrid = false;             // all-reduces between replicas after the last micro-batch
+  bool exchange_each = true; // reduce-scatter after every micro-batch, not only after the last one
+  bool hybrid = false;       // all-reduces between replicas after the last micro-batch
 };
 
-// Marker: the update.
+// The program. Its marker is the update.
 [[nodiscard]] Program fsdp_program(const std::vector<UnitTimes>& units, const FsdpOptions& options);
 
 } // namespace stepsim::program

@@ -1,11 +1,13 @@
 #pragma once
-// Training that synchronises every H steps: local SGD, DiLoCo, streaming DiLoCo (TRN 4.8) and their
-// form with synchronous steps inside an island (TRN 4.9). A program is one round of H steps:
+// Builds programs of training that synchronises every H steps: local SGD, DiLoCo and streaming
+// DiLoCo (TRN 4.8), also with synchronous steps inside an island of ranks (TRN 4.9). A program is
+// one round of H steps:
 //
 //     compute  S1 S2 |S3 S4 |S5 S6 | ..      H = 6, P = 3 fragments, tau = 1 overlapped step:
 //     outer         =X1==  =X2==  =X3==      merges before S4, S6 and S2 of the next round
 //
-// Fragment p = 1 .. P is sent after step floor(p H / P) and merged tau steps later.
+// Fragment p = 1 .. P of the parameters is sent after step floor(p H / P) and merged tau steps
+// later.
 #include <cstdint>
 #include <vector>
 
@@ -16,10 +18,10 @@
 
 namespace stepsim::program {
 
-// An outer message with what the compute stream does for it.
+// The time of an outer message, and of the work for it on the compute stream.
 struct FragmentTimes {
   ExchangeTime exchange;
-  Seconds merge;    // the outer update of what it carries
+  Seconds merge;    // the outer update of the parameters in the message
   Seconds encode{}; // before the exchange
   Seconds decode{}; // before the merge
 };
@@ -29,31 +31,33 @@ struct RoundOptions {
   std::uint32_t overlap_steps = 0; // tau, 0 <= tau < H
 };
 
-// One operation of `step` seconds per inner step. Marker: the last step. Tail: pending merges.
+// A round with one operation of `step` seconds per inner step. The marker is the last step. The
+// tail has the merges of the last round that fall into the next one.
 [[nodiscard]] Program local_sgd_program(Seconds step, const std::vector<FragmentTimes>& fragments,
                                         const RoundOptions& options);
 
-// What waits for an outer message: the whole step that merges it, or only the forward of its layer,
-// each layer having a message of its own.
+// What waits for an outer message: the whole step that merges it (step), or only the forward of its
+// layer (layer), in which case every layer has its own message.
 enum class OuterGate { step, layer };
 inline constexpr auto kOuterGates =
     base::words<OuterGate>({{OuterGate::step, "step"}, {OuterGate::layer, "layer"}});
 
-// A round whose steps are the forwards and backwards of their layers.
+// A round whose steps consist of the forward and backward of every layer.
 struct LayeredRound {
   std::vector<LayerTimes> layers;
-  std::vector<std::vector<std::uint32_t>> fragments; // layers of each; every layer is in one
+  std::vector<std::vector<std::uint32_t>> fragments; // [fragment]: layers; every layer is in one
   OuterGate gate{};
   std::vector<FragmentTimes> outer;   // [fragment], or [layer] with OuterGate::layer
-  std::vector<BucketTimes> buckets{}; // that an island all-reduces in every step; none: one rank
-  NextForward next_forward{};         // of the steps inside an island
-  Seconds update{};                   // of every step
+  std::vector<BucketTimes> buckets{}; // all-reduced in an island in every step; none = no islands
+  NextForward next_forward{};         // for the steps inside an island
+  Seconds update{};                   // inner update of all layers, in every step
 };
 
-// An outer message leaves when its gradients are there: those of its layers after their backward,
-// or after the island's exchanges. The update of a step is done layer by layer, after the backward
-// of the layer, or in an island before the next forward. Marker: the last backward. Tail: pending
-// merges.
+// The program of a layered round. Without islands, the inner update of a layer follows its backward
+// and an outer message is sent when its layers are updated. In an island, an outer message is sent
+// after the exchanges of its buckets, and the inner update comes before the next forward. With
+// OuterGate::step, outer messages are sent after the whole step. The marker is the last backward;
+// the tail has the merges of the last round that fall into the next one.
 [[nodiscard]] Program layered_round_program(const LayeredRound& round, const RoundOptions& options);
 
 } // namespace stepsim::program

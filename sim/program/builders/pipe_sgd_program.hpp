@@ -1,6 +1,7 @@
 #pragma once
-// Pipe-SGD: the gradients of an iteration are applied K iterations later, so that their exchange
-// overlaps with K - 1 steps (TRN 4.6). In the steady state, without the iterations that warm up:
+// Builds the program of Pipe-SGD, in which the gradients of an iteration are applied K iterations
+// later, so that their exchange overlaps with K - 1 steps (TRN 4.6). The program is the steady
+// state, without warm-up iterations:
 //
 //     compute  S1 S2  S3  S4       K = 2, S = update, forward and backward
 //     reduce      =X1= =X2=        X1 ends before S3
@@ -15,8 +16,8 @@
 
 namespace stepsim::program {
 
-// `width` is K, >= 1: the update of all layers waits for the exchanges of `width` iterations ago.
-// The marker is the last exchange or, without buckets, the backward of the first layer.
+// The program for K = `width` >= 1: the update of all layers waits for the exchanges of `width`
+// iterations ago. The marker is the last exchange or, without buckets, the backward of layer 0.
 [[nodiscard]] Program pipe_sgd_program(const std::vector<LayerTimes>& layers,
                                        const std::vector<BucketTimes>& buckets, Seconds update,
                                        std::int32_t width);

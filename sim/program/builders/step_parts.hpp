@@ -1,6 +1,6 @@
 #pragma once
-// What builders of programs take: the layers of a step, in forward order, the buckets of its
-// gradients, in launch order, and how long everything lasts. Layers count from 0.
+// The input and shared parts of the program builders: the layers of a step, in forward order and
+// numbered from 0, the buckets of their gradients, in launch order, and all durations.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ namespace stepsim::program {
 struct LayerTimes {
   Seconds forward;
   Seconds backward;
-  double bytes = 0; // its share of the update is in proportion
+  double bytes = 0; // the layer's share of the update is proportional to its bytes
 };
 
 struct ExchangeTime {
@@ -25,48 +25,47 @@ struct ExchangeTime {
 };
 
 struct BucketTimes {
-  std::vector<std::uint32_t>
-      layers;          // whose gradients it carries; a layer may be in several buckets
-  ExchangeTime reduce; // all-reduce, or the first half: reduce-scatter, reduce
-  ExchangeTime gather; // the second half: all-gather, broadcast
-  // The layer whose backward completes the bucket; empty: its lowest layer.
+  std::vector<std::uint32_t> layers; // layers of the gradients; a layer may be in several buckets
+  ExchangeTime reduce;               // the all-reduce, or its first half: reduce-scatter or reduce
+  ExchangeTime gather;               // the second half, if any: all-gather or broadcast
+  // The layer whose backward completes the bucket; if empty, the lowest layer of the bucket.
   std::optional<std::uint32_t> ready_after{};
-  // On the compute stream after that backward: selecting and encoding what is sent.
+  // Time on the compute stream, after that backward, to select and encode the data to send.
   Seconds select{};
   Seconds encode{};
-  Seconds decode{};       // of what `gather` brought, before the forward that needs it
-  Seconds delay{};        // from then to the exchange, on no stream: the cycle of Horovod
-  std::int64_t bytes = 0; // counted by the credit of a priority stream
+  Seconds decode{};       // decoding the gathered data, before the forward that needs the data
+  Seconds delay{};        // wait between encoding and the exchange: the cycle of Horovod
+  std::int64_t bytes = 0; // size of the message for the credit of a priority stream
 };
 
-// When the layers of the next forward may start: each with its own bucket, or all with the last
-// one.
+// When a layer of the next forward may start: after the exchanges of its own buckets (per_layer),
+// or after all exchanges (barrier).
 enum class NextForward { per_layer, barrier };
 
 [[nodiscard]] std::uint32_t lowest_layer(const BucketTimes& bucket);
-// The buckets of every layer, none for layers without gradients.
+// [layer]: the indices of its buckets; none for a layer without gradients.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>>
 buckets_of_layers(const std::vector<BucketTimes>& buckets, std::size_t layers);
-// Indices of the buckets by their lowest layer.
+// The indices of the buckets, sorted by their lowest layer.
 [[nodiscard]] std::vector<std::uint32_t> forward_order(const std::vector<BucketTimes>& buckets);
 // The share of every layer in an update of `update` seconds; equal shares if no layer has bytes.
 [[nodiscard]] std::vector<Seconds> update_shares(const std::vector<LayerTimes>& layers,
                                                  Seconds update);
 
-// "F3", "F2_3": names of operations. Indices count from 0, the numbers in names from 1: ("F", 2),
-// ("F", 1, 2).
+// Names of operations, which are numbered from 1 although indices begin at 0: ("F", 2) is "F3" and
+// ("F", 1, 2) is "F2_3".
 [[nodiscard]] std::string operation_name(std::string_view kind, std::size_t index);
 [[nodiscard]] std::string operation_name(std::string_view kind, std::size_t outer,
                                          std::size_t index);
 
-// Adds the operation with its labels; the number of the operation.
+// These add an operation with its labels and return its number.
 std::uint32_t add_layer(ProgramDraft& draft, std::string id, std::uint32_t stream, Kind kind,
                         Seconds seconds, std::size_t layer, std::size_t micro_batch = 0);
 std::uint32_t add_exchange(ProgramDraft& draft, std::string id, std::uint32_t stream, Kind kind,
                            const ExchangeTime& time, std::size_t unit);
 
-// The streams of a synchronous step. `host` carries delays between computing and exchanges;
-// kAllRanks where there are none.
+// The streams of a synchronous step. `host` has the delays before exchanges; it is kAllRanks if no
+// bucket has a delay.
 struct StepStreams {
   std::uint32_t compute{};
   std::uint32_t reduce{};
@@ -75,23 +74,25 @@ struct StepStreams {
 [[nodiscard]] StepStreams step_streams(ProgramDraft& draft, const std::vector<BucketTimes>& buckets,
                                        Stream reduce = {.name = "reduce"});
 
-// The forward of all layers; the numbers of the operations.
+// Adds the forward of all layers and returns the number of each operation.
 std::vector<std::uint32_t> add_forward(ProgramDraft& draft, std::uint32_t compute,
                                        const std::vector<LayerTimes>& layers,
                                        std::size_t micro_batch = 0);
 
-// The same, each layer after its update of shares[l] seconds; the numbers of the updates.
+// Adds the forward of all layers, each after an update of shares[l] seconds, and returns the
+// numbers of the updates.
 [[nodiscard]] std::vector<std::uint32_t> add_updated_forward(ProgramDraft& draft,
                                                              std::uint32_t compute,
                                                              const std::vector<LayerTimes>& layers,
                                                              const std::vector<Seconds>& shares);
 
-// The backward of all layers, from the last to the first.
+// The operations of a backward pass.
 struct Backward {
-  std::vector<std::uint32_t> layers;  // operation of every layer
-  std::vector<std::uint32_t> buckets; // what the exchange of every bucket waits for
+  std::vector<std::uint32_t> layers;  // [layer]: its backward
+  std::vector<std::uint32_t> buckets; // [bucket]: the operation that its exchange waits for
 };
-// `exchanged`: the buckets are exchanged after this micro-batch, hence selected and encoded.
+// Adds the backward of all layers, from the last to the first. If `exchanged`, the buckets are
+// exchanged after this micro-batch, so that their select, encode and delay are added, too.
 [[nodiscard]] Backward add_backward(ProgramDraft& draft, const StepStreams& streams,
                                     const std::vector<LayerTimes>& layers,
                                     const std::vector<BucketTimes>& buckets,

@@ -1,6 +1,6 @@
 #pragma once
-// ZeRO stages 1 and 2: parameters replicated, optimizer state and, with stage 2, gradients sharded
-// over N ranks (TRN 4.4):
+// Builds the program of ZeRO stages 1 and 2 (TRN 4.4): parameters are replicated; the optimizer
+// state and, in stage 2, the gradients are sharded over N ranks.
 //
 //     compute  F1 F2 F3 | B3 B2 B1 ....... U ............
 //     reduce                 =R3==R2==R1===   =G1==G2==G3=
@@ -14,15 +14,16 @@
 namespace stepsim::program {
 
 struct ZeroOptions {
-  std::uint32_t stage = 1;         // 2: reduce-scatters after every micro-batch
+  std::uint32_t stage = 1;         // stage 2 reduce-scatters after every micro-batch, 1 at the end
   std::uint32_t micro_batches = 1; // layer times are those of one micro-batch
-  Seconds update = {};             // of all parameters; each rank updates one of `shards`
+  Seconds update = {};             // time to update all parameters; a rank takes update / shards
   std::uint32_t shards = 1;
-  Seconds encode = {}; // of a rank's parameters, after the update and before they are gathered
+  Seconds encode = {}; // encoding a rank's shard, after the update and before the all-gathers
   NextForward gather = NextForward::barrier;
 };
 
-// `reduce` and `gather` of a bucket are its reduce-scatter and all-gather. Marker: the update.
+// The program. `reduce` and `gather` of a bucket are its reduce-scatter and all-gather. The marker
+// is the update.
 [[nodiscard]] Program zero_program(const std::vector<LayerTimes>& layers,
                                    const std::vector<BucketTimes>& buckets,
                                    const ZeroOptions& options);

@@ -1,8 +1,9 @@
 #pragma once
-// Where the period of a program goes (TRN 7.2): the seconds of the operations on its binding path,
-// per iteration, summed by one label at a time. Each list of shares adds up to the period; what an
-// operation took longer than its own seconds has a line of its own: `interference`, where computing
-// and communication slow each other, and `contention`, where messages share a stream.
+// Divides the period of a program into shares (TRN 7.2): the seconds per iteration of the
+// operations on its binding path (binding_path.hpp) are summed by kind, by unit, by layer and by
+// link. The shares of each list add up to the period. Time by which an operation takes longer than
+// its own seconds is a share by itself: `interference` if compute and communication slow each
+// other, `contention` if messages share a stream. `waiting` is time without an operation.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,8 +14,8 @@
 
 namespace stepsim::program {
 
-// A layer of a bucket or sharding unit, with what divides the unit's operations between its layers:
-// seconds of forward and backward, and bytes for everything else.
+// A layer of a bucket or sharding unit, with the weights that divide the unit's operations among
+// its layers: forward_s for forwards, backward_s for backwards, bytes for all other operations.
 struct UnitLayer {
   std::uint32_t layer{};
   double forward_s{};
@@ -22,12 +23,12 @@ struct UnitLayer {
   double bytes{};
 };
 
-// Names and parts that a program itself does not hold; empty: units and layers go by their numbers
-// from 0, and an operation that names a unit and no layer has no layer.
+// Names and parts that a program itself does not hold. If they are empty, units and layers are
+// shown by number, from 0, and an operation with a unit but no layer is attributed to no layer.
 struct ProgramLabels {
-  std::vector<std::string> layers;                // names
-  std::vector<std::vector<UnitLayer>> unit_parts; // per unit
-  std::string unit_noun = "unit";                 // "bucket"
+  std::vector<std::string> layers;                // [layer]: name
+  std::vector<std::vector<UnitLayer>> unit_parts; // [unit]: its layers
+  std::string unit_noun = "unit";                 // what a unit is called, such as "bucket"
 };
 
 struct Share {
@@ -35,14 +36,14 @@ struct Share {
   double seconds{};
 };
 
-// Largest share first, equal ones by name.
+// Shares, the largest first, equal shares by name.
 using Shares = std::vector<Share>;
 
 struct Attribution {
   Shares by_kind;  // words of kKinds
   Shares by_unit;  // "bucket 3"; "no bucket"
-  Shares by_layer; // names or "layer 3"; "no layer"
-  Shares by_link;  // "start-up", "bandwidth", "no exchange"; of a group "node start-up"
+  Shares by_layer; // name of the layer, or "layer 3"; "no layer"
+  Shares by_link;  // "start-up", "bandwidth", "no exchange"; for a group also "node start-up"
 };
 
 inline constexpr std::string_view kInterferenceShare = "interference";
@@ -52,7 +53,8 @@ inline constexpr std::string_view kWaitingShare = "waiting";
 [[nodiscard]] Attribution attribution(const Program& program, const BindingPath& path,
                                       const ProgramLabels& labels = {});
 
-// Seconds per iteration above the operations' own; 0 without interference and contention.
+// Seconds per iteration by which the operations of the path take longer than their own seconds; 0
+// without interference and contention.
 [[nodiscard]] double stretched_s(const BindingPath& path);
 
 } // namespace stepsim::program

@@ -1,8 +1,8 @@
 #pragma once
-// What bounds the period of a program: operations of which each starts when the one before it ends,
-// so that their seconds add up to the time that they span (TRN 7.1). With equal ranks, constant
-// durations and fifo streams it is the critical cycle, exactly; otherwise it is found by walking
-// the operations that delayed each other back through the recorded events of a run.
+// The binding path of a program: a chain of operations, each of which starts when the one before
+// it ends, so that their seconds add up to the period (TRN 7.1). If all ranks are equal, durations
+// constant and streams fifo, the path is the critical cycle, which is exact. Otherwise it is found
+// in the recorded events of a run, by walking back from each operation to the one that delayed it.
 //
 //     compute  F1 F2 | B2 B1 ....wait....| F1      path: B2 X2 X1 F1 F2; B1 ends before X2 does,
 //     reduce            =X2=====X1=======|         hence a shorter B1 changes nothing
@@ -15,40 +15,42 @@
 
 namespace stepsim::program {
 
-// Seconds of one operation on the path, summed over its visits. `startup_s` + `data_s` +
-// `stretch_s` is all of them; an operation that computes has its own seconds in `data_s`.
+// One operation on the path, with its seconds summed over all visits of the path to it:
+// startup_s + data_s + stretch_s. A compute operation has its own seconds in `data_s`.
 struct PathStep {
   std::uint32_t operation{};
-  std::int64_t iteration{}; // on a critical cycle: iterations after that of the first step
-  std::uint32_t rank{};     // of the first visit
+  std::int64_t iteration{}; // on a critical cycle, relative to the iteration of the first step
+  std::uint32_t rank{};     // rank of the first visit
   std::int64_t visits = 1;
   double startup_s{};
   double data_s{};
-  double stretch_s{}; // above its own seconds: interference, or messages that share the link
+  double stretch_s{}; // time beyond its own seconds, by interference or shared links
   [[nodiscard]] double seconds() const { return startup_s + data_s + stretch_s; }
 };
 
 struct BindingPath {
-  bool exact{};          // a critical cycle; otherwise recorded events
-  double period_s{};     // per iteration of the program
-  double iterations = 1; // that the path spans: shares are seconds / iterations
+  bool exact{};          // true for a critical cycle, false for recorded events
+  double period_s{};     // seconds per iteration of the program
+  double iterations = 1; // iterations that the path spans; shares are seconds / iterations
   bool other_cycles{};   // there are further critical cycles
-  // In the direction of time; of recorded events one step per operation, in list order.
+  // In the direction of time for a critical cycle; else one step per operation, in list order.
   std::vector<PathStep> steps;
-  double waiting_s{}; // on the path while no operation ran; 0 but for rounding
+  double waiting_s{}; // time on the path without an operation; 0 except for rounding
 };
 
-// The critical cycle of a program that recurrence_applies() to. Of several critical cycles
-// steady_state() takes one with the fewest operations, then the smallest first list position; among
-// equal ones that along waits comes before that along streams.
+// The critical cycle of a program for which recurrence_applies(). If there are several,
+// steady_state() chooses one with the fewest operations, then the smallest first list position,
+// then one along waits rather than along streams.
 [[nodiscard]] BindingPath critical_cycle(const Program& program, const SteadyState& state);
 
-// Walks back from the last completion of the marker, on the rank whose mean period is the largest,
-// to the completion after which iterations count; of a run without factors the last quarter of the
-// iterations only leads the walk to what binds. `times` recorded all operations (Record::all) of
-// a run with the same factors; 1 <= discard < iterations. Of several operations that end when
-// another one starts the one on the same stream counts, then the order of the waits; an exchange
-// leads on to the first of its ranks that entered last.
+// The binding path of a recorded run. `times` must come from a run with the same factors and
+// Record::all; 1 <= discard < iterations. The walk begins at the last completion of the marker, on
+// the rank with the largest mean period, and ends at the completion after which iterations are no
+// longer discarded. In a run without factors, the last quarter of the iterations is walked but not
+// counted, because the walk may first have to reach the binding operations. If several operations
+// end when another one starts, the walk goes to the one on the same stream, else to the first in
+// the order of the waits. From an exchange it goes to the rank that entered last (the first of
+// several).
 [[nodiscard]] BindingPath binding_path(const Program& program, const OperationTimes& times,
                                        const Factors& factors, std::int64_t discard);
 

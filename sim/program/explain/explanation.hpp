@@ -1,6 +1,6 @@
 #pragma once
-// The explanation of a program: what bounds its period, where the period goes, and how it depends
-// on links and computing (TRN 7.1 to 7.3).
+// Explains the period of a program: its binding path, the division of the period into shares, and
+// the derivatives with respect to links and compute (TRN 7.1 to 7.3).
 #include <vector>
 
 #include "program/explain/attribution.hpp"
@@ -15,21 +15,22 @@ struct ExplainOptions {
   Evaluation evaluation;
   ProgramLabels labels;
   LinkConstants links;
-  std::size_t operations = 5; // derivatives by the seconds of so many operations, largest shares
+  // How many operations, those with the most seconds on the path, get a derivative of their own.
+  std::size_t operations = 5;
 };
 
 struct Explanation {
   Evaluator evaluator{};
-  double exposed_s{};      // communication
-  double interference_s{}; // period minus that without interference
-  BindingPath path;        // with the period
+  double exposed_s{};      // exposed communication: period minus the period without exchanges
+  double interference_s{}; // period minus the period without interference
+  BindingPath path;        // holds the period
   Attribution attribution;
   std::vector<Sensitivity> sensitivities;
 };
 
-// Of a valid program. Critical cycle and derivatives are exact where has_critical_cycle(), else
-// they come from the recorded run, of one rank where all are equal. Throws SimulationError as
-// evaluate() does.
+// Explains a valid program. If has_critical_cycle(), path and derivatives are exact; otherwise they
+// come from a recorded run, of a single rank if there are no compute factors. Throws
+// SimulationError as evaluate() does with Record::all.
 [[nodiscard]] Explanation explain(const Program& program, const ExplainOptions& options);
 
 } // namespace stepsim::program

@@ -1,5 +1,5 @@
 #pragma once
-// Which evaluator runs a program: the first that is exact for it (TRN 2.3).
+// Chooses and runs the evaluator of a program: the cheapest one that is exact for it (TRN 2.3).
 #include <cstdint>
 #include <string_view>
 
@@ -10,42 +10,49 @@
 
 namespace stepsim::program {
 
-// closed_form: one number per operation; max_plus: one per rank; events: every start and end.
+//   closed_form  recurrence.hpp: one time per operation and iteration
+//   max_plus     rank_vectors.hpp: one time per operation, iteration and rank
+//   events       event_pass.hpp: every start and end is an event
 enum class Evaluator { closed_form, max_plus, events };
 inline constexpr auto kEvaluators = base::words<Evaluator>({{Evaluator::closed_form, "closed_form"},
                                                             {Evaluator::max_plus, "max_plus"},
                                                             {Evaluator::events, "events"}});
 
-// What a program is run with.
+// The settings with which a program is run.
 struct Evaluation {
   std::int64_t iterations = 100;
   std::int64_t discard =
       50; // iterations that the mean period leaves out; 1 <= discard < iterations
   Factors factors;
-  EachRule each; // of exchanges whose ranks enter one by one
+  EachRule each; // the times of exchanges whose ranks enter one by one (entry `each`)
 };
 
-// The program of one rank, which is that of equal ranks: each waits for itself alone, and its
-// groups are the rank.
+// The program reduced to a single rank, which stands for all ranks if they are equal: every wait is
+// for that rank, and every group has that rank only.
 [[nodiscard]] Program one_rank(Program program);
 
-// True if the period is that of a critical cycle: equal ranks, constant durations, fifo streams, no
-// interference.
+// Whether the period is the ratio of a critical cycle: true for equal ranks, constant durations,
+// fifo streams and no interference.
 [[nodiscard]] bool has_critical_cycle(const Program& program, const Evaluation& evaluation);
 
-// closed_form where has_critical_cycle(), else max_plus without other disciplines and interference.
+// closed_form if has_critical_cycle(); else max_plus for fifo streams without interference; else
+// events.
 [[nodiscard]] Evaluator evaluator_of(const Program& program, const Evaluation& evaluation);
 
-// Without compute factors the result has one rank. Throws SimulationError for ranks that enter one
-// by one on a program that only `events` could run, and for a recording of more than 2^26
-// operations x ranks x iterations.
+// Runs the program with evaluator_of(). Without compute factors the result has one rank. Throws
+// SimulationError if
+//   - an exchange has entry `each` and only `events` could run the program
+//   - Record::all is asked for and operations x ranks x iterations exceeds 2^26
+//   - event_pass() throws
 [[nodiscard]] OperationTimes evaluate(const Program& program, const Evaluation& evaluation,
                                       Record record = Record::marker);
 
-// The cycle ratio where has_critical_cycle(), else the mean over the iterations that count.
+// Seconds per iteration: the cycle ratio if has_critical_cycle(), else the mean over the iterations
+// that are not discarded. Throws as evaluate() does.
 [[nodiscard]] double period_s(const Program& program, const Evaluation& evaluation);
 
-// Period minus that of without_exchanges(), s; differences below 1e-12 of the period are 0.
+// Exposed communication in seconds: `period_s` minus the period of without_exchanges(); 0 if the
+// difference is below 1e-12 of the period.
 [[nodiscard]] double exposed_s(const Program& program, const Evaluation& evaluation,
                                double period_s);
 

@@ -1,7 +1,6 @@
 #pragma once
-// How much longer the period gets per unit of a parameter, to the left and to the right (TRN 7.3).
-// Left < right is a kink: different paths bind on either side, and neither number alone is the
-// derivative.
+// The one-sided derivatives of the period with respect to a parameter (TRN 7.3). left < right means
+// a kink: different paths bind on the two sides, and the period has no derivative there.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,39 +11,41 @@
 
 namespace stepsim::program {
 
-// What an exchange pays per start-up and per byte, so that `startup` and `data` of operations can
-// be read as start-ups and bytes; 0: unknown.
+// The cost of an exchange per start-up [s] and per byte [s]. They convert `startup` and `data` of
+// operations to numbers of start-ups and bytes. 0 means unknown.
 struct LinkConstants {
   double latency_s{};
   double seconds_per_byte{};
 };
 
-// How the durations of operations depend on a parameter of the present value `value`: slopes of the
-// start-up, and of the seconds or data.
+// A parameter with its present value, and the derivatives of the durations of operations with
+// respect to it: of `startup` (startup_slope), and of `seconds` or `data` (slope).
 struct Parameter {
   std::string name;
   double value{};
-  std::vector<double> startup_slope; // per operation
-  std::vector<double> slope;
+  std::vector<double> startup_slope; // [operation]
+  std::vector<double> slope;         // [operation]
 };
 
-// latency_s and seconds_per_byte, or where a constant is unknown the factors startup_factor and
-// data_factor on these times, and compute_factor on all computing; those that have a slope above 0.
+// The parameters on which some duration depends: latency_s and seconds_per_byte (or, if the
+// constant is unknown, the factors startup_factor and data_factor on the times), and
+// compute_factor, which multiplies all compute times.
 [[nodiscard]] std::vector<Parameter> parameters_of(const Program& program,
                                                    const LinkConstants& links);
-// Seconds of one operation: "seconds of F1"; of an exchange start-up and data together.
+// The parameter "seconds of F1": the duration of one operation, for an exchange start-up and data.
 [[nodiscard]] Parameter seconds_of(const Program& program, std::uint32_t operation);
 
 struct Sensitivity {
   std::string parameter;
   double left{};
   double right{};
-  bool exact{}; // else differences over a relative step of 1e-6
+  bool exact{}; // if false, they are differences over a relative step of 1e-6
 };
 
-// Exact, by the critical cycles of a program that recurrence_applies() to.
+// The exact derivatives, from the critical cycles of a program for which recurrence_applies().
 [[nodiscard]] Sensitivity exact_sensitivity(const SteadyState& state, const Parameter& parameter);
-// Two more evaluations; a parameter of value 0 is moved to the right only, and `left` is `right`.
+// The derivatives by finite differences, from two more evaluations. A parameter of value 0 is moved
+// to the right only, and `left` equals `right`.
 [[nodiscard]] Sensitivity numeric_sensitivity(const Program& program, const Parameter& parameter,
                                               const Evaluation& evaluation, double period_s);
 

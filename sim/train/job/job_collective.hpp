@@ -1,10 +1,10 @@
 #pragma once
-// A collective among ranks of a job. Transfers between hosts are messages of the job, those inside
-// a host take the time of the inner link. A message of a reduction sums the gradients of its sender
-// and of the workers in the last sum that the sender received from each other rank; the two trees
-// of a double binary tree are counted separately.
-//   JobCollective       what is the same for all its runs: ranks, links, schedules by bytes
-//   CollectiveMessages  one run of it, step by step (event_run.hpp)
+// Runs a collective among ranks of a job. Transfers between hosts are messages of the job;
+// transfers inside a host take the time of the inner link. For every message of a reduction, the
+// number of workers in its sum is tracked: the sender, and the workers in the last sum that the
+// sender received from each other rank (separately for the two trees of a double binary tree).
+//   JobCollective       the data shared by all runs: ranks, links, schedules by bytes
+//   CollectiveMessages  one run, step by step (event_run.hpp)
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -21,21 +21,22 @@ namespace stepsim::train {
 
 class JobCollective {
 public:
-  // `collective` carries operation, algorithm, options, reduction and two-level costs; everything
-  // else is set here. `ranks`: of the job, in the order of the collective's ranks. Throws
-  // SimulationError where the algorithm has no schedule. The job outlives this.
+  // `collective` must have operation, algorithm, options, reduction and two-level costs; all other
+  // members are set here. `ranks` are ranks of the job, in the order of the collective's ranks. The
+  // job must outlive the object. Throws SimulationError if the algorithm has no schedule.
   JobCollective(coll::Collective collective, const NetworkJob& job, const JobNetwork& network,
                 std::vector<std::uint32_t> ranks);
   JobCollective(const JobCollective&) = delete;
   JobCollective& operator=(const JobCollective&) = delete;
 
   [[nodiscard]] const std::vector<std::uint32_t>& ranks() const { return ranks_; }
-  // The place of a rank of the job among `ranks`.
+  // The position of a rank of the job in `ranks`.
   [[nodiscard]] std::uint32_t place_of(std::uint32_t rank) const { return places_[rank]; }
 
 private:
   friend class CollectiveMessages;
-  // Parts hold whole values where the bytes allow it.
+  // The schedule for `bytes`. Its parts hold whole values if the bytes are a whole number of
+  // values.
   [[nodiscard]] const coll::Schedule& schedule_of(std::int64_t bytes);
 
   coll::Collective collective_;
@@ -43,36 +44,36 @@ private:
   std::vector<std::uint32_t> ranks_;
   std::vector<std::uint32_t> places_; // [rank of the job]
   coll::FabricLinks links_;
-  std::map<std::int64_t, coll::Schedule> schedules_; // by bytes
+  std::map<std::int64_t, coll::Schedule> schedules_; // bytes -> schedule
 };
 
 class CollectiveMessages {
 public:
-  // Messages are copies of `label`, which says what they belong to; they are appended to `outbox`.
-  // `of` and `outbox` outlive this.
+  // Messages are copies of `label`, which identifies the piece, and are appended to `outbox`. `of`
+  // and `outbox` must outlive the object.
   CollectiveMessages(JobCollective& of, std::int64_t bytes, const JobMessage& label,
                      std::vector<JobMessage>& outbox);
   CollectiveMessages(const CollectiveMessages&) = delete;
   CollectiveMessages& operator=(const CollectiveMessages&) = delete;
 
-  // Ranks and sources are places among the ranks of the collective.
+  // Ranks and sources are positions among the ranks of the collective.
   void enter(double now, std::uint32_t place);
-  // Of transfers inside hosts and of additions; infinity if there are none.
+  // The time of the next end of a transfer inside a host or of an addition; infinity if none.
   [[nodiscard]] double next_time() const;
   void advance(double now);
-  // A message from this source has arrived.
+  // Tells the collective that a message from this source has arrived.
   void delivered(double now, std::uint32_t src) { completed(now, src); }
-  // Every rank has entered and has done everything.
+  // Whether all ranks have entered and have finished.
   [[nodiscard]] bool finished() const { return entered_ == of_.ranks_.size() && run_.finished(); }
   [[nodiscard]] const JobMessage& label() const { return label_; }
   [[nodiscard]] std::uint64_t events() const { return events_; }
 
 private:
-  struct Outlet { // the network of the EventRun: it hands every transfer to this run
+  struct Outlet { // the network of the EventRun, which passes every transfer to this object
     CollectiveMessages* run;
     void submit(double now, const net::Transfer& transfer) const { run->submit(now, transfer); }
   };
-  struct Sum { // the last sum that a source sent, and how many workers it holds
+  struct Sum { // the last sum that a source sent, and the number of workers in it
     std::uint32_t source{}, workers{};
     std::size_t tree{}; // 0 or 1 of a double binary tree, else kNoTree
   };
@@ -90,7 +91,7 @@ private:
   coll::EventRun<coll::FabricLinks, Outlet> run_;
   std::uint32_t entered_ = 0;
   std::vector<std::vector<Sum>> received_; // [rank]
-  std::vector<Sum> carried_;               // [rank] what it sends; 0 workers: not to be added
+  std::vector<Sum> carried_;               // [rank]: sum that it sends; 0 workers: not added
   engine::EventQueue<double> inside_;      // transfers inside hosts, by source
   std::uint64_t events_ = 0;
 };

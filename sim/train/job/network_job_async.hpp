@@ -1,13 +1,14 @@
 #pragma once
-// A job with asynchronous parameter servers (PIP 3.3): every worker computes, pushes its gradient
-// in one part per server and goes on when all its parts have come back and the staleness bound, if
-// there is one, lets it (TRN 4.7).
+// A job with asynchronous parameter servers (PIP 3.3). Every worker computes, pushes its gradient
+// in one part per server, and continues when all its parts have come back and the staleness bound,
+// if there is one, permits it (TRN 4.7).
 //
 //   worker   compute -> push to all servers -> all parts back -> compute ..
 //   server   push arrives -> added, one after the other -> the part is sent back
 //
-// An update counts when its last part is added; its staleness is the number of updates of others
-// since the worker's own last one. The network has the ports, so that pushes share them.
+// An update is complete when its last part is added. Its staleness is the number of updates by
+// other workers since the worker's previous update. The ports of workers and servers belong to the
+// network, in which pushes share them.
 #include <cstdint>
 #include <vector>
 
@@ -19,12 +20,12 @@ namespace stepsim::train {
 
 class AsyncServerJob {
 public:
-  explicit AsyncServerJob(const NetworkJob& job); // which outlives this
+  explicit AsyncServerJob(const NetworkJob& job); // `job` must outlive the object
 
   [[nodiscard]] double next_time() const;
   void advance(double now);
   void delivered(double now, const JobMessage& message);
-  // Appends the messages that are handed over now.
+  // Appends the messages that are passed to the network now.
   void send(double now, std::vector<JobMessage>& messages);
   [[nodiscard]] bool finished() const { return received_ == total_; }
   void record(JobResult& result) const;
@@ -36,9 +37,9 @@ private:
     std::int64_t read_version = 0;
     std::uint32_t to_add = 0, to_receive = 0; // parts
     double pushed_s = 0, received_s = 0;
-    double held_up_s = 0;   // by the staleness bound, before the iteration under way
-    bool held = false;      // the next iteration is not under way
-    std::size_t update = 0; // place in updates_
+    double held_up_s = 0;   // wait for the staleness bound before the current iteration
+    bool held = false;      // the staleness bound delays the next iteration
+    std::size_t update = 0; // position in updates_
   };
   [[nodiscard]] std::int64_t part_bytes(std::uint32_t server) const;
   [[nodiscard]] std::uint32_t rank_of(std::uint32_t server) const;
@@ -55,15 +56,15 @@ private:
   bool dedicated_;
   double compute_s_ = 0;
   std::int64_t bytes_ = 0;
-  std::int64_t total_;        // updates of the run
+  std::int64_t total_;        // number of updates of the run
   std::int64_t pushed_ = 0;   // updates that have left a worker
   std::int64_t received_ = 0; // updates whose weights are back
   std::int64_t version_ = 0;
   std::vector<Worker> workers_;
   StalenessBound bound_;
   std::vector<double> adder_free_s_;     // [server]
-  engine::EventQueue<double> computing_; // by worker
-  engine::EventQueue<double> additions_; // by worker x servers + server
+  engine::EventQueue<double> computing_; // id: worker
+  engine::EventQueue<double> additions_; // id: worker x servers + server
   std::vector<AsyncUpdate> updates_;
   std::vector<JobMessage> outbox_;
   std::uint64_t events_ = 0;

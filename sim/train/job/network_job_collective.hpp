@@ -1,11 +1,11 @@
 #pragma once
-// A job whose pieces are collectives (PKT 7.3), one at a time on the channel; the next begins when
-// every rank has done the one before. Times are seconds from the start of the run.
+// A job whose pieces are collectives (PKT 7.3). One collective runs at a time; the next begins when
+// all ranks have finished it. Times are seconds from the start of the run. The order of the pieces:
 //   FIFO       pieces in the order of JobWorkers; a piece begins when its gradient is ready at one
 //              rank, and every other rank enters when its own gradient is ready
-//   by layer   of the pieces that are ready at all ranks the smallest (first layer, time at which
-//              the last rank was ready, piece); all ranks enter at once
-// What a collective does is said in job_collective.hpp.
+//   by layer   the smallest (first layer, time at which the last rank was ready, piece) among the
+//              pieces that are ready at all ranks; all ranks enter at once
+// job_collective.hpp runs the collectives.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -21,17 +21,18 @@ namespace stepsim::train {
 
 class CollectiveJob {
 public:
-  // Both outlive this. Throws SimulationError for the algorithms auto and parameter_server; advance
-  // and delivered throw it when a piece begins whose algorithm has no schedule (make_schedule).
+  // Both arguments must outlive the object. Throws SimulationError for the algorithms auto and
+  // parameter_server. advance() and delivered() throw it when a piece begins whose algorithm has no
+  // schedule (make_schedule()).
   CollectiveJob(const NetworkJob& job, const JobNetwork& network);
   CollectiveJob(const CollectiveJob&) = delete;
   CollectiveJob& operator=(const CollectiveJob&) = delete;
 
   [[nodiscard]] double next_time() const;
   void advance(double now);
-  // A message that `send` handed over has arrived.
+  // Tells the job that a message of send() has arrived.
   void delivered(double now, const JobMessage& message);
-  // Appends the messages that are handed over now.
+  // Appends the messages that are passed to the network now.
   void send(double now, std::vector<JobMessage>& messages);
   [[nodiscard]] bool finished() const { return workers_.finished(); }
   void record(JobResult& result) const { workers_.record(result); }
@@ -50,13 +51,13 @@ private:
   const NetworkJob& job_;
   JobWorkers workers_;
   JobCollective collective_;
-  std::optional<CollectiveMessages> run_;     // of the piece on the channel
-  std::uint32_t piece_ = kNoPiece;            // on the channel
-  std::int64_t iteration_ = 0;                // of the piece on the channel, or the next
-  std::size_t done_ = 0;                      // pieces of the iteration
-  std::vector<std::int64_t> ready_iteration_; // [piece x workers + rank], the last
-  std::vector<std::uint32_t> ready_ranks_;    // [piece] of the iteration
-  // by_layer: ready at all ranks; (first layer, ready time, piece).
+  std::optional<CollectiveMessages> run_;     // messages of the current piece
+  std::uint32_t piece_ = kNoPiece;            // the current piece
+  std::int64_t iteration_ = 0;                // iteration of the current piece, or of the next
+  std::size_t done_ = 0;                      // pieces of the iteration that are finished
+  std::vector<std::int64_t> ready_iteration_; // [piece x workers + rank]: last ready iteration
+  std::vector<std::uint32_t> ready_ranks_;    // [piece]: ranks at which it is ready
+  // by layer: the pieces that are ready at all ranks, as (first layer, ready time, piece).
   using Urgent = std::tuple<std::uint32_t, double, std::uint32_t>;
   std::priority_queue<Urgent, std::vector<Urgent>, std::greater<>> urgent_;
   std::vector<JobMessage> outbox_;

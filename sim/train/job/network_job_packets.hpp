@@ -1,6 +1,6 @@
 #pragma once
-// The messages of jobs at the packet level, next to background flows. The interface is described in
-// network_job_flows.hpp.
+// Sends the messages of jobs at the packet level, next to background flows. network_job_flows.hpp
+// describes the interface.
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -18,7 +18,7 @@ public:
   std::uint32_t hand_over(double now, std::uint32_t job, const JobMessage& message);
   double advance(double until, std::vector<std::uint32_t>& done);
   [[nodiscard]] bool quiet() { return no_more_arrivals() && packets_.next_time() == net::kNeverPs; }
-  void drain(); // so that link counters add up; not while background flows still arrive
+  void drain(); // makes link counters add up; does nothing while background flows still arrive
   void fill(std::uint32_t id, std::uint32_t job, JobMessage& message) const;
   void fill(JobsResult& result) const;
 
@@ -33,9 +33,9 @@ private:
   std::vector<std::uint64_t> first_connections_;
   net::PacketNetwork packets_;
   net::BackgroundArrivals arrivals_;
-  std::unordered_map<std::uint64_t, net::ConnectionId> connections_; // by number; looked up only
+  std::unordered_map<std::uint64_t, net::ConnectionId> connections_; // by number; never iterated
   std::vector<net::MessageId> background_;                           // ascending
-  std::uint64_t next_connection_; // number of the next flow of the background
+  std::uint64_t next_connection_; // number of the next background flow
 };
 
 } // namespace stepsim::train

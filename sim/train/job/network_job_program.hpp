@@ -1,14 +1,14 @@
 #pragma once
-// A job whose workers follow a training program (TRN 2.2, evaluator `events`). Its exchanges are
-// collectives on the network, and as many of them are under way as the streams allow, each among
-// the ranks of its part:
-//   fifo       a rank enters when it comes to the exchange, so that transfers among early ranks may
-//              already move; the exchange begins with its last rank
-//   priority   one exchange at a time, the most urgent of those that are ready at all ranks
+// A job whose workers run a training program (TRN 2.2, evaluator `events`). The exchanges are
+// collectives on the network, each among the ranks of its part. The discipline of the stream
+// decides when an exchange runs:
+//   fifo       a rank enters when it reaches the exchange, so that transfers among early ranks may
+//              begin; the exchange as a whole begins when its last rank enters
+//   priority   one exchange at a time, the most urgent one that is ready at all ranks
 //   at_once    as many as the stream has slots; all ranks enter at once
-// An exchange ends for all ranks of its part when every one of them has done its schedule, and the
-// seconds of the operation beside its messages have passed. A factor x of an exchange (TRN 2.7)
-// means x times the bytes, and x times those seconds.
+// An exchange ends for all ranks of its part when all of them have finished the schedule and the
+// seconds of the operation, which are added to the messages, have passed. A factor x of an exchange
+// (TRN 2.7) multiplies the bytes and these seconds by x.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,8 +22,8 @@
 
 namespace stepsim::train {
 
-// Communicators, which have connections of their own: one for every stream with exchanges, or one
-// for every slot of a stream `at_once`; in the order of streams.
+// The numbering of communicators, each of which has its own connections: one for every stream with
+// exchanges, but one for every slot of a stream `at_once`; in the order of streams.
 struct ExchangeStreams {
   std::vector<std::uint32_t> first; // [stream]
   std::vector<std::uint32_t> slots; // [stream]
@@ -33,18 +33,18 @@ struct ExchangeStreams {
 
 class ProgramJob {
 public:
-  // Both outlive this. Throws SimulationError where an algorithm has no schedule.
+  // Both arguments must outlive the object. Throws SimulationError if an algorithm has no schedule.
   ProgramJob(const NetworkJob& job, const JobNetwork& network);
   ProgramJob(const ProgramJob&) = delete;
   ProgramJob& operator=(const ProgramJob&) = delete;
 
   [[nodiscard]] double next_time() const;
   void advance(double now);
-  // A message of `send` has arrived; advance() follows.
+  // Tells the job that a message of send() has arrived. The caller must call advance() afterwards.
   void delivered(double now, const JobMessage& message);
-  // Appends the messages that are handed over now.
+  // Appends the messages that are passed to the network now.
   void send(double now, std::vector<JobMessage>& messages);
-  // Exchanges that nothing waits for have ended, too.
+  // Whether the program has finished and all exchanges have ended, even if nothing waits for them.
   [[nodiscard]] bool finished() const {
     return begun_ && program_.finished() && place_of_.empty() &&
            program_.next_time() == program::kNoEvent;
@@ -53,13 +53,13 @@ public:
   [[nodiscard]] std::uint64_t events() const { return events_ + program_.events(); }
 
 private:
-  struct Running { // an exchange under way, from the first rank that enters
+  struct Running { // an exchange, from the moment at which its first rank enters
     std::uint32_t operation{};
     std::int64_t iteration{};
-    std::uint32_t first_rank{}; // of its part
+    std::uint32_t first_rank{}; // first rank of its part
     std::uint32_t communicator{};
     std::size_t stage = 0;
-    JobCollective* collective = nullptr;            // of the stage
+    JobCollective* collective = nullptr;            // collective of the current stage
     std::unique_ptr<CollectiveMessages> messages{}; // none while the operation's seconds pass
   };
   using Key = std::tuple<std::uint32_t, std::int64_t, std::uint32_t>; // as in Running
@@ -82,16 +82,16 @@ private:
   program::ProgramEvents program_;
   std::map<std::tuple<std::uint32_t, std::size_t, std::uint32_t, std::uint32_t>,
            std::unique_ptr<JobCollective>>
-      collectives_;        // by exchange, stage, group, first rank
+      collectives_;        // key: exchange, stage, group, first rank
   std::vector<bool> busy_; // [communicator] of streams at_once
   std::vector<Running> running_;
-  std::vector<std::uint32_t> free_;       // places in running_
-  std::vector<std::uint32_t> active_;     // places with messages
-  std::map<Key, std::uint32_t> place_of_; // in running_
-  engine::EventQueue<double> seconds_;    // of exchanges beside their messages, by place
+  std::vector<std::uint32_t> free_;       // free positions in running_
+  std::vector<std::uint32_t> active_;     // positions in running_ with messages
+  std::map<Key, std::uint32_t> place_of_; // position in running_
+  engine::EventQueue<double> seconds_;    // ends of the operations' seconds; id: position
   std::vector<JobMessage> outbox_;
   bool begun_ = false;
-  bool changed_ = false; // the program has news at this instant
+  bool changed_ = false; // the program must be advanced again at this instant
   std::uint64_t events_ = 0;
 };
 

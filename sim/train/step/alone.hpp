@@ -1,7 +1,7 @@
 #pragma once
-// One worker alone: what speed-up and efficiency are relative to. It draws the random factors of
-// the run, so that luck with a few draws is no speed-up, and is as fast as the fastest worker:
-// a straggler slows the run down, not what the run is compared with.
+// The iteration time of one worker alone, which is the baseline of speed-up and efficiency. It uses
+// the same random factors as the run, so that lucky factors do not look like a speed-up, and the
+// pace of the fastest worker, so that stragglers slow the run but not the baseline.
 //
 //   iteration t of worker w    f = pace x random factor of (w, t)
 //                              f' = pace x random factor of (w, t + 1)
@@ -25,7 +25,7 @@ struct AloneWork {
   bool to_next_backward = false; // iterations count from backward to backward (varied_steps.hpp)
 };
 
-// Mean over `workers` and the iterations first..last (from 1).
+// Mean seconds per iteration, over all `workers` and the iterations first..last (from 1, included).
 [[nodiscard]] double alone_seconds(const AloneWork& work, const Variability& variability,
                                    std::uint32_t workers, std::int64_t first, std::int64_t last);
 

@@ -1,15 +1,16 @@
 #pragma once
-// When does compression pay? Times of one iteration over x = 1 / bandwidth (s per byte), of dense
-// training whose exchange hides behind backward, of dense training that exchanges afterwards, and
-// of compressed training:
+// Computes at which bandwidths compression pays. The times of one iteration as functions of
+// x = 1 / bandwidth (s per byte), for dense training whose exchange overlaps with backward, dense
+// training that exchanges after backward, and compressed training:
 //
 //   dense, overlapped   T_d = T_f + max(g T_b, (n-1)(A + c b x)) + A + c b' x
 //   dense, sequential   T_s = T_f + T_b + A + c M x
 //   compressed          T_z = T_f + T_b + T_e + Lam + C x
 //
-// A = 2(P-1) alpha and c = 2(P-1)/P of the ring; M bytes in n = ceil(M/b) buckets, the last of b'.
-// T_d - T_z is convex in x and made of two straight pieces, so compression pays below a bandwidth,
-// above one, both, everywhere or nowhere. Source: SPA 12 (forms recalled, break-even derived).
+// A = 2(P-1) alpha and c = 2(P-1)/P are the constants of a ring. The M bytes are in n = ceil(M/b)
+// buckets, the last of b' bytes. T_d - T_z is convex in x and consists of two straight pieces, so
+// that compression pays below some bandwidth, above some bandwidth, both, everywhere or nowhere.
+// Source: SPA 12 (forms recalled, break-even derived).
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -23,10 +24,10 @@ struct BreakEvenProblem {
   std::int64_t bucket_bytes = 26'214'400; // b > 0
   double forward_s{};                     // T_f
   double backward_s{};                    // T_b
-  double overlap_slowdown = 1;            // g >= 1, of backward while messages travel
+  double overlap_slowdown = 1;            // g >= 1: factor on backward while messages are sent
   double encode_decode_s{};               // T_e: select, residual, staging, merge, scatter
   double startup_s{};                     // Lam
-  double sent_bytes{};                    // C: seconds of the exchange per x
+  double sent_bytes{};                    // C: bytes sent one after the other
 };
 
 struct Buckets {
@@ -41,15 +42,15 @@ struct Buckets {
 
 enum class DenseBaseline { overlapped, sequential };
 
-struct BandwidthInterval {      // open at both ends
-  double from_Bps{};            // 0 = the slowest
-  std::optional<double> to_Bps; // empty = without end
+struct BandwidthInterval {      // both ends are excluded
+  double from_Bps{};            // 0 = no lower limit
+  std::optional<double> to_Bps; // empty = no upper limit
   [[nodiscard]] bool operator==(const BandwidthInterval&) const = default;
 };
 
-// Where compressed training is faster than the baseline; equality is not a gain.
+// The bandwidths at which compressed training is faster than the baseline. Equal times are no gain.
 struct CompressionGain {
-  std::vector<double> break_even_Bps;  // ascending: the ends of the intervals, at most two
+  std::vector<double> break_even_Bps;  // ends of the intervals, ascending; at most two
   std::vector<BandwidthInterval> wins; // ascending
 };
 [[nodiscard]] CompressionGain compression_gain(const BreakEvenProblem& problem,

@@ -1,6 +1,6 @@
 #pragma once
-// What a message of a step waits for: the backward of a layer, and then a time of its own, such as
-// the cycle of Horovod or selection on a side stream.
+// Finds the condition for the start of a message in a step: the end of the backward of a layer, and
+// then a delay, for example by the cycle time of Horovod or by selection on a side stream.
 #include <cstdint>
 #include <vector>
 
@@ -9,11 +9,12 @@
 namespace stepsim::train {
 
 struct MessageGate {
-  std::uint32_t layer{}; // the last one, in backward order, that is ready with the message
-  double delay_s{};      // from the end of its backward to ready_s of the message
+  std::uint32_t
+      layer{};      // last layer, in backward order, whose backward ends by ready_s
+  double delay_s{}; // from the end of its backward to ready_s of the message
 };
 
-// Of every message, in the order of the list.
+// [message]: its gate.
 [[nodiscard]] std::vector<MessageGate> message_gates(const StepInput& step);
 
 } // namespace stepsim::train

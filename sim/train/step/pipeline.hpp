@@ -1,17 +1,17 @@
 #pragma once
-// Pipe-SGD and D-sync: every worker has a compute thread and a communication thread; iteration t
-// waits for the exchange of iteration t - K (PIP 3.1, 7, 8). K = 1 is D-sync.
+// Simulates Pipe-SGD and D-sync (K = 1). Every worker has a compute thread and a communication
+// thread; iteration t waits for the exchange of iteration t - K (PIP 3.1, 7, 8):
 //
 //   x = max(comp[t-1], comm[dep(t)]) + before         update, decode, load, forward
 //   for each piece j: x += compute_j;
 //       where exchange_j > 0: chan = max(chan, max over workers of x + delay_j) + exchange_j
 //   comp[t] = x;  comm[t] = chan;  makespan = max(comm[T], last comp[T])
 //
-// comp[t] is the end of computing of a worker, the last comp[t] that of the slowest worker, chan
-// the clock of the channel, comm[t] the end of exchange t, dep(t) the iteration whose exchange step
-// t waits for (pipeline_step), T the number of iterations. A single piece means that all gradients
-// are exchanged at once after backward. Times start at 0, iterations at 1. Compute times are
-// multiplied by the factor of worker and iteration, exchanges by the factor of the iteration.
+// comp[t] is the end of compute on a worker (the last comp[t]: on the slowest worker), chan the
+// clock of the channel, comm[t] the end of exchange t, dep(t) the iteration for whose exchange step
+// t waits (pipeline_step()), and T the number of iterations. With a single piece, all gradients are
+// exchanged at once after backward. Times start at 0, iterations at 1. Compute times are multiplied
+// by the factor of worker and iteration, exchanges by the factor of the iteration.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -28,10 +28,10 @@ enum class WarmupSwitch { skip, block };
 inline constexpr auto kWarmupSwitches =
     base::words<WarmupSwitch>({{WarmupSwitch::skip, "skip"}, {WarmupSwitch::block, "block"}});
 
-struct PipelinePiece { // of backward, in backward order
+struct PipelinePiece { // a part of backward; pieces are in backward order
   double compute_s{};  // backward of its layers and encoding
   double exchange_s{}; // 0 = nothing to send
-  double delay_s{};    // sent no earlier than this after computing: until the next tick of horovod
+  double delay_s{};    // least time from compute to exchange: until the next cycle of Horovod
 };
 
 struct PipelineInput {
@@ -47,16 +47,17 @@ struct PipelineInput {
   Variability variability{};
 };
 
-// c, computing, and m, exchanging, of one iteration with mean times.
+// The compute time c and the exchange time m of one iteration, with mean times.
 [[nodiscard]] double compute_seconds(const PipelineInput& input);
 [[nodiscard]] double exchange_seconds(const PipelineInput& input);
-// K that a run uses: 1 for one worker with nothing to exchange (no staleness is claimed there).
+// The width K that a run uses: 1 for one worker with nothing to exchange, so that no staleness is
+// reported for it.
 [[nodiscard]] std::int64_t effective_width(const PipelineInput& input);
 
 struct PipelineIteration {
-  double start_s{};          // first worker starts computing (after waiting)
-  double compute_end_s{};    // last worker
-  double exchange_start_s{}; // start of the first piece that sends; exchange_end_s if none does
+  double start_s{};          // start of compute on the first worker (after waiting)
+  double compute_end_s{};    // end of compute on the last worker
+  double exchange_start_s{}; // start of the first exchange; exchange_end_s if there is none
   double exchange_end_s{};
   std::optional<std::int64_t> applied_gradient; // iteration whose gradient its step applies
 };
@@ -69,27 +70,27 @@ struct PipelineWorker {
 struct PipelineTimes {
   std::vector<PipelineIteration> iterations;
   std::vector<PipelineWorker> workers;
-  // (end(T) - end(T/2)) / (T - T/2) with end(t) = max(comm[t], last comp[t]) and end(0) = 0; with
-  // random factors not less than what the busiest worker and the channel do for iterations
-  // T/2 + 1 .. T, which is longer where some of it was done before end(T/2).
+  // (end(T) - end(T/2)) / (T - T/2) with end(t) = max(comm[t], last comp[t]) and end(0) = 0. With
+  // random factors, at least the mean work of the busiest worker and of the channel for iterations
+  // T/2 + 1 .. T, part of which may have been done before end(T/2).
   double period_s{};
   // Mean over iterations T/2 + 1 .. T of the slowest worker's busy time; at most the period,
   // because workers that run ahead make up for their slow iterations.
   double compute_s{};
-  double exposed_s{};  // period - compute; what a slowdown costs is in it
-  double makespan_s{}; // end of the last exchange and of computing
-  // The pending gradients applied as well: on every worker, one after the other as they arrive
-  // (PIP 8), at mean times; stragglers take longer.
+  double exposed_s{};  // period - compute; includes the cost of compute_slowdown
+  double makespan_s{}; // end of the last exchange and of compute
+  // The end of the run if the pending gradients are applied, too: on every worker, one after the
+  // other as they arrive (PIP 8), at mean times multiplied by the factors of stragglers.
   double drained_s{};
-  std::int64_t pending{};    // gradients not applied when the last step has run
+  std::int64_t pending{};    // gradients that are not applied after the last step
   double straggler_wait_s{}; // mean over workers
 };
 
-// O(iterations x workers x pieces) time.
+// Simulates the run in O(iterations x workers x pieces).
 [[nodiscard]] PipelineTimes run_pipeline(const PipelineInput& input);
 
-// The iteration whose exchange step t waits for, and the gradient it applies (0: none, the
-// optimizer step is skipped); PIP 8. t from 1.
+// The iteration for whose exchange step t waits, and the iteration whose gradient it applies (0:
+// none, and the optimizer step is skipped); PIP 8. t begins at 1.
 struct PipelineStep {
   std::int64_t waits_for{};
   std::int64_t applies{};
@@ -97,11 +98,12 @@ struct PipelineStep {
 [[nodiscard]] PipelineStep pipeline_step(std::int64_t t, std::int64_t width,
                                          std::int64_t warmup_iterations, WarmupSwitch how);
 
-// Staleness of the gradients applied in steps 1..T; with `drain` also of the pending gradients.
+// The staleness of the gradients applied in steps 1..T and, with `drain`, of the pending gradients.
 [[nodiscard]] StalenessCounts pipeline_staleness(const PipelineInput& input, bool drain);
 
-// Period with constant equal times: c + m for K = 1, max(c, m) for K >= 2 (then (c + m) / K is
-// never larger). With a slowdown s (K >= 2): max(m, c + m (1 - 1/s)). Source: PIP 4, 12 (derived).
+// The period with constant, equal times: c + m for K = 1, and max(c, m) for K >= 2, where (c + m) /
+// K is never larger. With a slowdown s and K >= 2: max(m, c + m (1 - 1/s)). Source: PIP 4, 12
+// (derived).
 [[nodiscard]] double pipeline_period(double compute_s, double exchange_s, std::int64_t width,
                                      double compute_slowdown = 1);
 

@@ -1,7 +1,7 @@
 #pragma once
-// Selecting (or encoding) the gradients of a message takes time between their backward and the
-// message: on the compute stream it delays the rest of backward, on a side stream only its own
-// message and the selections behind it (SPA 5, LAGS).
+// Adds the time to select (or encode) the gradients of a message, between their backward and the
+// message (SPA 5, LAGS). On the compute stream, a selection delays the rest of backward; on a side
+// stream, it delays only its message and later selections.
 //
 //     compute   |-3-|sel 3|-2-|-1-|sel 2,1|
 //     messages            |==3==|         |==2,1==|
@@ -12,10 +12,10 @@
 
 namespace stepsim::train {
 
-struct SelectionWork {   // of one message
-  std::uint32_t layer{}; // whose backward completes its gradients
-  double compute_s{};    // on the compute stream
-  double side_s{};       // on a second stream, after that
+struct SelectionWork {   // for one message
+  std::uint32_t layer{}; // layer whose backward completes the gradients of the message
+  double compute_s{};    // time on the compute stream
+  double side_s{};       // time on a second stream, afterwards
 };
 
 // Moves the ready time of every message from the end of its gradients to the end of their

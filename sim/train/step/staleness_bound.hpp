@@ -1,6 +1,7 @@
 #pragma once
-// Stale synchronous servers (TRN 4.7): a worker computes iteration t only when the pushes of
-// iteration t - 1 - s of all workers have been added. Without a bound s nobody waits.
+// The rule of stale synchronous parameter servers (TRN 4.7): a worker computes iteration t only
+// after the pushes of iteration t - 1 - s of all workers have been added. Without a bound s, no
+// worker waits.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -13,8 +14,8 @@ public:
   StalenessBound(std::uint32_t workers, std::optional<std::int64_t> bound)
       : bound_(bound), completed_(workers), behind_(workers) {}
 
-  // A push of the worker has been added. True if all workers have now one more, so that workers
-  // that were held may start.
+  // Records that a push of the worker has been added. Returns true if this raises the number of
+  // pushes that every worker has, so that waiting workers may start.
   bool complete(std::uint32_t worker) {
     if (completed_[worker]++ > common_ || --behind_ > 0) {
       return false;
@@ -23,16 +24,16 @@ public:
     behind_ = std::ranges::count(completed_, common_);
     return true;
   }
-  // Of a worker that has done so many iterations.
+  // Whether a worker that has finished `iterations` iterations may start the next one.
   [[nodiscard]] bool may_start(std::int64_t iterations) const {
     return !bound_ || iterations - *bound_ <= common_;
   }
 
 private:
   std::optional<std::int64_t> bound_;
-  std::vector<std::int64_t> completed_; // [worker] pushes
-  std::int64_t common_ = 0;             // pushes of every worker
-  std::int64_t behind_;                 // workers with no more than that
+  std::vector<std::int64_t> completed_; // [worker]: pushes that were added
+  std::int64_t common_ = 0;             // least number of pushes over all workers
+  std::int64_t behind_;                 // number of workers with exactly `common_` pushes
 };
 
 } // namespace stepsim::train

@@ -1,16 +1,15 @@
 #pragma once
-// One iteration of synchronous SGD with one communication channel, repeated to steady state (MER 3
-// and 7, COL 11). All times count from the start of backward; results and the terminal show times
+// One iteration of synchronous SGD with one communication channel, in steady state (MER 3 and 7,
+// COL 11). All times are seconds from the start of backward. Results and the terminal show times
 // from the start of the iteration, which is one forward pass earlier.
 //
-//   messages   StepInput::send starts and ends them (plan/sending.hpp); the default is FIFO:
+//   messages   scheduled by StepInput::send (plan/sending.hpp); the default is FIFO:
 //              start(g) = max(end(g-1), ready(g)), end(g) = start(g) + T(g)
 //   next step  t = t_b; for l = 1..L: t = max(t, done(l)) + u(l) + t_f(l);  period = t
 //
-// Here t_b is the time of backward, u(l) the update and t_f(l) the forward of layer l, done(l) the
-// end of its last message, or of the broadcast or all-gather of that message where it has one.
-// Every message of an iteration has ended before the next backward starts, so all periods are
-// equal.
+// Here t_b is the time of backward, u(l) the update and t_f(l) the forward of layer l, and done(l)
+// the end of the layer's last message, including its broadcast or all-gather. Every message of an
+// iteration ends before the next backward starts, so that all periods are equal.
 #include <cstdint>
 #include <vector>
 
@@ -27,11 +26,11 @@ inline constexpr auto kNextForwards = base::words<NextForward>(
     {{NextForward::per_layer, "per_layer"}, {NextForward::barrier, "barrier"}});
 
 struct Message {
-  std::vector<std::uint32_t> layers; // whose gradients it carries
+  std::vector<std::uint32_t> layers; // layers of the gradients in the message
   double bytes{};
-  double ready_s{};     // the gradients are ready: the message starts no earlier
-  double seconds{};     // T: all-reduce, the reduce of reduce_broadcast, or a reduce-scatter
-  double broadcast_s{}; // reduce_broadcast; all-gather where `all_gathers`
+  double ready_s{};     // when the gradients are ready; the message starts no earlier
+  double seconds{};     // T: the all-reduce, the reduce of reduce_broadcast, or the reduce-scatter
+  double broadcast_s{}; // the broadcast of reduce_broadcast, or the all-gather with `all_gathers`
   double startup_s{};   // part of `seconds` that other messages do not slow
 };
 
@@ -41,17 +40,17 @@ struct StepInput {
   std::vector<double> gradient_bytes; // [layer]: share of the update
   std::vector<Message> messages;      // launch order; `priority`: the most urgent first
   double update_s{};
-  // Reading a batch: added before the iteration, or, where pipelined, hidden behind forward,
-  // backward and exposed communication, but not behind the update.
+  // Time to read a batch: added before the iteration or, if reading is pipelined, overlapped with
+  // forward, backward and exposed communication, but not with the update.
   double input_s{};
   bool input_pipelined = true;
   NextForward next_forward = NextForward::per_layer;
   bool reduce_broadcast = false; // reduces in backward order, update, broadcasts in forward order
-  // DeAR: an all-gather per message, in forward order; a layer is updated when its own is done.
+  // DeAR: one all-gather per message, in forward order. A layer is updated after its all-gather.
   bool all_gathers = false;
   void (*send)(const plan::Sending&, const plan::SendInput&,
                plan::SendTimes&) = plan::send_in_order;
-  plan::ScheduleOptions schedule_options; // of `send`
+  plan::ScheduleOptions schedule_options; // options for `send`
 };
 
 struct MessageTimes {
@@ -59,19 +58,19 @@ struct MessageTimes {
   double end_s{};             // of the all-reduce or reduce
   double broadcast_start_s{}; // of reduce_broadcast and all-gathers, else 0
   double broadcast_end_s{};
-  // FIFO: part of [start, end] after the end of backward, and all of a broadcast of
-  // reduce_broadcast; other disciplines: part of the message and its all-gather during which the
-  // next forward waits.
+  // FIFO: the part of the message after the end of backward, plus the whole broadcast of
+  // reduce_broadcast. Other disciplines: the part of the message and its all-gather during which
+  // the next forward waits.
   double exposed_s{};
 };
 
 struct StepTimes {
   double forward_s{}, backward_s{}, update_s{};
-  double finish_s{};        // end of all messages, at least the end of backward
+  double finish_s{};        // end of all messages, but at least the end of backward
   double period_s{};        // = forward + backward + update + exposed + input_wait
   double exposed_s{};       // communication not hidden behind computation
-  double communication_s{}; // while at least one message is under way
-  double drained_s{};       // end of messages and updates when no iteration follows
+  double communication_s{}; // time during which at least one message is in flight
+  double drained_s{};       // end of messages and updates if no iteration follows
   double input_wait_s{};    // how long the next forward waits for its input
   std::vector<MessageTimes> messages;
   std::vector<std::uint32_t> launch_order; // messages by start; empty = in the order of the list
@@ -81,23 +80,23 @@ struct StepTimes {
 
 [[nodiscard]] StepTimes run_step(const StepInput& input);
 
-// The two halves of run_step: the messages as StepInput::send takes them, and the step whose
-// messages were sent at the times `sent`.
+// The two halves of run_step(): the input of StepInput::send, and the step whose messages were sent
+// at the times `sent`.
 [[nodiscard]] plan::Sending sending_of(const StepInput& input);
 [[nodiscard]] StepTimes run_step(const StepInput& input, const plan::SendTimes& sent);
 
-// u(l): each layer's share of the update by its gradient bytes. All 0 where no layer updates by
-// itself: with reduce_broadcast, whose root makes the whole update, with a barrier, and without any
-// bytes.
+// [layer]: its update u(l), a share of the update in proportion to its gradient bytes. All are 0 if
+// layers are not updated one by one: with reduce_broadcast, whose root does the whole update, with
+// a barrier, and if no layer has bytes.
 [[nodiscard]] std::vector<double> layer_updates(const StepInput& input);
 
-// Communication that is not hidden when the next forward ends at `end_s` (from the start of
-// backward): what is left after computing; a difference within rounding counts as none.
+// The communication that is not hidden if the next forward ends at `end_s` after the start of
+// backward: `end_s` minus the compute times; 0 if the difference is only rounding.
 [[nodiscard]] double exposed_communication_s(double end_s, double forward_s, double backward_s,
                                              double update_s);
 
-// Start of the first forward and of backward in iteration `index` (from 0), and the end of a run of
-// `iterations`, all from the start of the run.
+// These are times from the start of the run: of the first forward and of backward in iteration
+// `index` (from 0), and of the end of a run of `iterations` iterations.
 [[nodiscard]] double iteration_start_s(const StepTimes& step, std::int64_t index);
 [[nodiscard]] double backward_start_s(const StepTimes& step, std::int64_t index);
 [[nodiscard]] double makespan_s(const StepTimes& step, std::int64_t iterations);

@@ -1,7 +1,7 @@
 #pragma once
-// Computing time of a model on a named GPU, from its layer table and without a trace (INP 3).
-// With T tokens of a micro-batch, P the peak, m g the fraction of it that products reach, B the
-// reached memory bandwidth and w = 2 bytes per value:
+// Estimates the compute time of a model on a named GPU from its layer table, without a trace
+// (INP 3). T is the number of tokens of a micro-batch, P the peak, m g the fraction of the peak
+// that matrix products reach, B the reached memory bandwidth and w = 2 bytes per value:
 //
 //     product   max(2 M N K / (P m g), w (M K + K N + M N) / B)
 //     attention 4 b S^2 d / (P m a), half of it where tokens see earlier ones alone
@@ -12,8 +12,8 @@
 //     backward  2 products + 2.5 attention + 2 element-wise; recomputation adds the forward pass of
 //               all layers but the output head
 //
-// Only matrix products run in fp8. A convolution reads and writes its activations once; networks
-// without attention were not compared with measurements.
+// Only matrix products run in fp8. A convolution reads and writes its activations once. Estimates
+// for networks without attention were not compared with measurements.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,13 +26,13 @@
 
 namespace stepsim::train {
 
-// What the backward pass computes again instead of keeping it in memory.
+// The part of the forward pass that backward computes again instead of keeping it in memory.
 enum class Recompute { none, full };
 inline constexpr auto kRecomputes =
     base::words<Recompute>({{Recompute::none, "none"}, {Recompute::full, "full"}});
 
-// A step of one GPU that was timed without communication: passes of one micro-batch and update.
-// Batch and length are empty where they are those of the run.
+// A measured step of one GPU without communication: the passes of one micro-batch and the update.
+// Batch and length are empty if they are the same as in the run.
 struct MeasuredStepTime {
   Seconds step;
   std::optional<std::int64_t> batch_size, sequence_length;
@@ -50,15 +50,16 @@ struct EstimatedTimes {
   std::vector<Seconds> forward, backward; // [layer] in execution order, casts and loss included
   Seconds update;
   EstimateInterval interval;
-  double scale = 1; // by a measured step
+  double scale = 1; // factor on all times by a measured step
 };
 
-// Whether times of the network were compared with measurements: it has attention, and no experts.
+// Whether estimates for such networks were compared with measurements: true for networks with
+// attention and without experts.
 [[nodiscard]] bool has_attention(const ModelTable& table);
 [[nodiscard]] bool has_experts(const ModelTable& table);
 
-// `batch_size` samples at the sequence length of the table. A measured step scales all times by one
-// factor; its sequence length must be in the range of the table (asserted).
+// The estimated times for `batch_size` samples at the sequence length of the table. A measured step
+// scales all times by one factor; its sequence length must be in the range of the table (asserted).
 [[nodiscard]] EstimatedTimes estimated_times(const ModelTable& table, std::int64_t batch_size,
                                              const GpuEstimate& estimate);
 

@@ -1,6 +1,6 @@
 #pragma once
-// GPUs for which the computing time of a model can be estimated without a trace (INP 3): one row
-// per part. Peaks are dense, without sparsity.
+// The table of GPUs for which the compute time of a model can be estimated without a trace (INP 3):
+// one row per part. Peaks are for dense matrices, without sparsity.
 //
 // Best matrix products reach `matrix_fraction` of the peak; products inside a model reach
 // `products` of that, attention `attention` of it, and element-wise work of a transformer block
@@ -15,24 +15,24 @@
 
 namespace stepsim::train {
 
-// Number format of matrix products. Everything else stays in 16 bits.
+// The number format of matrix products. All other operations use 16 bits.
 enum class Precision { bf16, fp16, fp8 };
 inline constexpr auto kPrecisions = base::words<Precision>(
     {{Precision::bf16, "bf16"}, {Precision::fp16, "fp16"}, {Precision::fp8, "fp8"}});
 
-// Constants were fitted to published training speeds of ampere and hopper. Those of other parts are
-// assumed.
+// The constants of ampere and hopper were fitted to published training speeds; the constants of
+// other parts are assumed.
 enum class GpuFamily { ampere, hopper, other };
 inline constexpr auto kGpuFamilies = base::words<GpuFamily>(
     {{GpuFamily::ampere, "ampere"}, {GpuFamily::hopper, "hopper"}, {GpuFamily::other, "other"}});
 
-// Factors of an estimate between which a measured time lies.
+// A measured time is expected between `low` and `high` times the estimate.
 struct EstimateInterval {
   double low = 1, high = 1;
   bool validated = true; // compared with measured training of such models on such a GPU
 };
 inline constexpr EstimateInterval kUnvalidatedInterval{0.6, 1.6, false};
-// Of times that are scaled to a measured step of another batch size or sequence length.
+// The interval for times that are scaled to a measured step of another batch size or length.
 inline constexpr EstimateInterval kScaledInterval{0.85, 1.15, true};
 
 struct FamilyConstants {
@@ -44,15 +44,15 @@ inline constexpr std::array<FamilyConstants, kGpuFamilies.all().size()> kFamilyC
      {0.98, 0.21, 64, {0.80, 1.25, true}},
      {0.92, 0.30, 56, kUnvalidatedInterval}}};
 
-// Share of the bandwidth of the memory that streams of large tensors reach.
+// Fraction of the memory bandwidth that is reached when large tensors are streamed.
 inline constexpr double kMemoryFraction = 0.8;
-// Products of fp8 run at twice the peak of 16 bits and reach 0.9 of the fraction.
+// Matrix products in fp8 have twice the peak of 16 bits and reach 0.9 of the fraction.
 inline constexpr double kFp8Peak = 2;
 inline constexpr double kFp8Fraction = 0.9;
 
 struct Gpu {
   std::string_view name;
-  Flops peak; // 16-bit matrix products
+  Flops peak; // for 16-bit matrix products
   BytesPerSecond memory;
   double matrix_fraction{};
   GpuFamily family{};
@@ -70,10 +70,10 @@ struct Gpu {
   }
 };
 
-// All of them, and their names. mi250 is the card, both dies.
+// All GPUs, and their names. mi250 is the whole card with both dies.
 [[nodiscard]] std::span<const Gpu> gpus();
 [[nodiscard]] std::vector<std::string_view> gpu_words();
-// Null for an unknown name.
+// The GPU of this name; null if it is unknown.
 [[nodiscard]] const Gpu* find_gpu(std::string_view name);
 
 } // namespace stepsim::train

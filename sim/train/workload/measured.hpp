@@ -1,8 +1,8 @@
 #pragma once
-// Training speeds that somebody measured and published: samples per second and GPU by method and
-// number of ranks, and where the time of one update went. To be laid beside what the simulator
-// says; nothing is computed from them. Methods are the words of `compression.method`, `none` being
-// dense training. Seconds; one update = all its micro-batches.
+// Published measurements of training speeds: samples per second and GPU by method and number of
+// ranks, and the parts of the time of one update. They are shown next to simulated results; no
+// simulation uses them. Methods are the words of `compression.method`; `none` is dense training.
+// Times are seconds per update, which includes all its micro-batches.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ namespace stepsim::train {
 
 struct MeasuredPhases {
   std::int64_t ranks{};
-  std::string method; // "" where the file does not say
+  std::string method; // empty if the file does not give it
   Seconds compute, compress, communication;
 };
 
@@ -27,7 +27,7 @@ struct MeasuredThroughput {
 
 struct MeasuredModel {
   std::string name;
-  std::optional<std::int64_t> parameters; // empty = the source does not say
+  std::optional<std::int64_t> parameters; // empty if the source does not give them
   std::optional<std::int64_t> batch_size; // per GPU and update
   std::string note;
   std::optional<MeasuredPhases> phases;
@@ -36,12 +36,12 @@ struct MeasuredModel {
 
 struct MeasuredTraining {
   std::string name;
-  std::string source; // where the numbers come from
+  std::string source; // origin of the numbers
   std::string note;
   std::vector<MeasuredModel> models;
 };
 
-// Samples per second and GPU; empty where it was not measured.
+// Samples per second and GPU; empty if they were not measured.
 [[nodiscard]] inline std::optional<double>
 measured_speed(const MeasuredModel& model, std::string_view method, std::int64_t ranks) {
   for (const MeasuredThroughput& row : model.throughput) {

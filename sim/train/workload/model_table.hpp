@@ -1,6 +1,7 @@
 #pragma once
-// A network as a table: parameter tensors and multiply-accumulates per layer, no weights, no times
-// (MOD 3). Layers in registration order; FLOPs = 2 MACs. `models/NAME.json` holds the shipped ones.
+// The table of a model: parameter tensors and multiply-accumulates (MACs) per layer, without
+// weights or times (MOD 3). Layers are in registration order; FLOPs = 2 MACs. Shipped tables are in
+// `models/NAME.json`.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,14 +11,14 @@
 
 namespace stepsim::train {
 
-// MACs do not depend on the sequence length S, grow with S, or grow with S^2.
+// MACs do not depend on the sequence length S (sample), grow with S (tokens) or with S^2 (tokens2).
 enum class MacScaling { sample, tokens, tokens2 };
 inline constexpr auto kMacScalings = base::words<MacScaling>({{MacScaling::sample, "sample"},
                                                               {MacScaling::tokens, "tokens"},
                                                               {MacScaling::tokens2, "tokens2"}});
 
 struct ModelTensor {
-  std::string name; // full name = layer name + "." + this
+  std::string name; // the full name is the layer name + "." + this name
   std::vector<std::int64_t> shape;
   [[nodiscard]] std::int64_t elements() const;
 };
@@ -27,7 +28,7 @@ struct ModelLayer {
   std::string kind;    // a word of kLayerKinds (files/keys/model_keys.hpp)
   std::int64_t macs{}; // forward, per sample, at the standard input
   MacScaling scaling = MacScaling::sample;
-  std::optional<std::int64_t> execution_index; // 1-based forward position where orders differ
+  std::optional<std::int64_t> execution_index; // forward position from 1, if the orders differ
   std::vector<ModelTensor> tensors;
 };
 
@@ -36,7 +37,7 @@ struct ImageInput {
 };
 struct SequenceInput {
   std::int64_t sequence_length{}, max_sequence_length{}; // max 0 = no limit
-  bool causal = false;                                   // tokens see earlier ones alone
+  bool causal = false;                                   // tokens attend to earlier tokens only
 };
 
 struct ModelTable {
@@ -46,19 +47,20 @@ struct ModelTable {
   std::optional<ImageInput> image;
   std::optional<SequenceInput> sequence;
   std::vector<ModelLayer> layers;
-  std::vector<std::string> warnings{}; // of a table that was made from a configuration
+  std::vector<std::string> warnings{}; // set if the table was made from a configuration
 
   [[nodiscard]] std::int64_t elements() const;
-  // Of them, those that a token uses: of experts only the chosen ones.
+  // The parameters that one token uses, which include chosen experts only.
   [[nodiscard]] std::int64_t active_elements() const;
   [[nodiscard]] std::int64_t tensors() const;
   [[nodiscard]] std::int64_t macs() const;
-  // Positions of layers in forward execution order.
+  // The positions of the layers, in forward execution order.
   [[nodiscard]] std::vector<std::size_t> execution_order() const;
 };
 
-// The table at another sequence length, MACs re-scaled in exact integers (MOD 3). Needs `sequence`
-// and 1 <= length <= max, if there is one (asserted; the reader of scenarios checks).
+// The table at another sequence length, with MACs scaled in exact integers (MOD 3). Requires
+// `sequence` and 1 <= length <= max, if there is a maximum (asserted; the reader of scenarios
+// checks both).
 [[nodiscard]] ModelTable with_sequence_length(const ModelTable& table, std::int64_t length);
 
 } // namespace stepsim::train

@@ -1,9 +1,9 @@
 #pragma once
-// Bookkeeping of stale gradients: a gradient computed on the weights of step i (or version i of a
-// server) and applied when those weights have moved on by s steps has staleness s. Pipe-SGD
-// (PIP 11): the gradient of iteration i is applied in step t = i + K, K the pipeline width, and has
-// s = t - 1 - i: K - 1 in the steady phase, 0 in a synchronous one. Parameter server: versions
-// between read and apply.
+// Counts gradients by staleness: the number s of steps (or versions of a server) by which the
+// weights have changed between the computation of a gradient and its application. In Pipe-SGD
+// (PIP 11) the gradient of iteration i is applied in step t = i + K with pipeline width K, so that
+// s = t - 1 - i: K - 1 in the steady phase, 0 in synchronous training. With a parameter server, s
+// is the number of versions between reading the weights and applying the gradient.
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
@@ -26,7 +26,7 @@ public:
   }
 
   [[nodiscard]] std::int64_t count() const { return count_; }
-  // 0 before any.
+  // The mean staleness; 0 if no gradient was counted.
   [[nodiscard]] double mean() const {
     return count_ > 0 ? static_cast<double>(sum_) / static_cast<double>(count_) : 0;
   }
@@ -36,7 +36,7 @@ public:
   [[nodiscard]] const std::vector<std::int64_t>& histogram() const { return histogram_; }
 
 private:
-  std::vector<std::int64_t> histogram_; // [staleness] gradients
+  std::vector<std::int64_t> histogram_; // [staleness]: number of gradients
   std::int64_t count_{}, sum_{};
 };
 

@@ -1,9 +1,8 @@
 #pragma once
-// A layer-wise compute trace: how long each layer's forward and backward take and which gradients
-// it produces (IO 3). Layers in forward order, tensors of a layer in gradient-ready order (a bias
-// before its weight). The file format is docs/file-formats.md; files/trace_file.hpp reads and
-// writes it, the importers of import/ make it. What each member means says the row of its key in
-// files/keys/trace_keys.hpp.
+// A layer-wise compute trace: the forward and backward times of each layer and its gradients (IO
+// 3). Layers are in forward order, tensors of a layer in gradient-ready order (a bias before its
+// weight). docs/file-formats.md describes the file format, files/trace_file.hpp reads and writes
+// it, the importers in import/ make it, and files/keys/trace_keys.hpp explains every member.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -17,7 +16,7 @@
 
 namespace stepsim::train {
 
-// Where layer times come from; printed with every result.
+// The origin of the layer times, which is printed with every result.
 enum class Provenance { measured, imported, assumed, synthetic, scaled, estimated };
 inline constexpr auto kProvenances =
     base::words<Provenance>({{Provenance::measured, "measured"},
@@ -27,13 +26,13 @@ inline constexpr auto kProvenances =
                              {Provenance::scaled, "scaled"},
                              {Provenance::estimated, "estimated"}});
 
-// Words of element types, as frameworks name them, and the bytes of one value: float32 4; 0 for an
-// unknown word, so that a caller can tell it from a type of a byte.
+// The words of element types, as frameworks name them, and the bytes of one value: 4 for float32, 0
+// for an unknown word.
 [[nodiscard]] std::span<const std::string_view> dtype_words();
 [[nodiscard]] std::int64_t dtype_bytes(std::string_view dtype);
 
-// What one gradient of a workload is: a parameter tensor, a layer, or a weight with its neighbours
-// (MOD 8).
+// The unit of a gradient in a workload: a parameter tensor, a layer, or a weight with its
+// neighbours (MOD 8).
 enum class Granularity { tensor, layer, weight };
 inline constexpr auto kGranularities = base::words<Granularity>({{Granularity::tensor, "tensor"},
                                                                  {Granularity::layer, "layer"},
@@ -46,39 +45,39 @@ struct Tensor {
   std::optional<std::int64_t> bucket; // measured bucket, from 0 in launch order
   std::string name;                   // empty = unknown
   std::vector<std::int64_t> shape{};  // empty = unknown
-  Bytes extra_bytes{};                // that its bucket carries beside the gradients
+  Bytes extra_bytes{};                // further bytes in its bucket
 };
 
 struct Layer {
   std::string name;
-  std::optional<Seconds> forward; // empty: unknown (a trace that only holds sizes)
+  std::optional<Seconds> forward; // empty if unknown (a trace with sizes only)
   std::optional<Seconds> backward;
   std::optional<Bytes> gradient_bytes;
   std::vector<Tensor> tensors;
   std::string operation; // "aten::conv2d"; empty = unknown
 };
 
-// A measured collective without the time that ranks waited in it for the last one to enter: from
-// that moment to its end, over the steps. Known only where the files of several ranks were read.
+// The time of a measured collective from the moment at which the last rank enters to its end, over
+// the steps. It is known only if the files of several ranks were read.
 struct MeasuredTransfer {
   std::optional<Seconds> median, low, high; // 5 % and 95 % quantiles from five steps on
-  std::vector<Seconds> wait;                // by rank, median of a call; empty = unknown
+  std::vector<Seconds> wait;                // [rank]: median wait per call; empty if unknown
 };
 
-// What a framework sent as one message during the trace: its size, and the time of its exchange
-// over the steps.
+// A message of the framework during the trace: its size, and the time of its exchange over the
+// steps.
 struct MeasuredBucket {
   std::int64_t elements{};
   Bytes bytes;
   std::string dtype;
   std::int64_t tensors{};
-  std::optional<Seconds> min, median, max; // empty: launched without a kernel (one GPU)
+  std::optional<Seconds> min, median, max; // empty if launched without a kernel (one GPU)
   MeasuredTransfer transfer{};
   std::string
       group{}; // "replica": shards, over the ranks that hold the same one; empty = all ranks
 };
 
-struct MeasuredCollective { // outside the buckets: broadcasts of buffers and the like
+struct MeasuredCollective { // a collective that is no bucket, such as a broadcast of buffers
   std::string op;
   std::int64_t elements{};
   Bytes bytes;
@@ -88,8 +87,8 @@ struct MeasuredCollective { // outside the buckets: broadcasts of buffers and th
   MeasuredTransfer transfer{};
 };
 
-// A part of a sharded model that is gathered and reduced as one message (FSDP): full elements, and
-// the positions of its layers in forward order.
+// A part of a sharded model that is gathered and reduced as one message (FSDP): its number of
+// elements before sharding, and the positions of its layers in forward order.
 struct MeasuredUnit {
   std::int64_t elements{};
   std::string gather_dtype, reduce_dtype; // empty = unknown
@@ -103,7 +102,7 @@ struct MeasuredSharding {
   bool reshard_after_forward = false;
 };
 
-// One step of the trace; only those with `used` enter the times of the layers.
+// One step of the trace; only steps with `used` contribute to the times of the layers.
 struct MeasuredStep {
   std::string name;
   bool used = false;
@@ -111,7 +110,7 @@ struct MeasuredStep {
   Seconds forward, backward, gradient_nodes, update, framework, input, other, communication;
 };
 
-// How well the importer understood the trace, for people who have to trust it.
+// Checks of the import, from which users can judge how well the importer understood the trace.
 struct Checks {
   std::int64_t steps_used{};
   std::int64_t backward_nodes{};
@@ -119,17 +118,17 @@ struct Checks {
   std::int64_t gradient_nodes{};
   double unattributed_fraction{};
   std::optional<double> gpu_busy_fraction;
-  std::optional<double> rank_spread; // several files only
+  std::optional<double> rank_spread; // set for several files only
   std::optional<double> idle_fraction, launch_idle_fraction;
-  std::optional<double> recompute_fraction; // of the forward time, where the backward repeats it
-  std::optional<double> graph_fraction;     // of the device time, where CUDA graphs were launched
-  // By rank, of several files whose clocks could be aligned: the part of the time of collectives
+  std::optional<double> recompute_fraction; // part of the forward time that backward repeats
+  std::optional<double> graph_fraction;     // part of the device time in CUDA graphs
+  // [rank], for several files whose clocks could be aligned: the part of the time of collectives
   // that was waiting, and the part of collectives that the rank entered last.
   std::vector<double> wait_fraction, last_rank;
 };
 
 struct SourceFile {
-  std::string name; // base name only
+  std::string name; // name without folder
   std::int64_t bytes{};
   std::string sha256;
 };
@@ -152,10 +151,10 @@ struct Trace {
   std::optional<std::int64_t> batch_size;
   std::optional<std::string> time_basis; // "kernel" or "wall"
   double time_scale = 1.0;
-  // What the source sends as one message or reports as one gradient; empty = unknown. A workload
-  // follows it unless it says otherwise.
+  // The unit that the source sends as one message or reports as one gradient; empty if unknown. A
+  // workload uses it by default.
   std::optional<Granularity> granularity;
-  // Micro-steps between two updates, of which the layers describe one; empty = one.
+  // Micro-steps per update; empty means 1. The layers have the times of one micro-step.
   std::optional<std::int64_t> accumulation;
   std::vector<Layer> layers; // forward order, at least one
   Seconds update, input, other, framework;

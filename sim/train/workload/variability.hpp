@@ -1,7 +1,8 @@
 #pragma once
-// How workers differ: constant factors of stragglers, random factors with mean 1 per worker and
-// iteration. A factor depends on (seed, stream, worker, iteration) alone, never on the algorithm,
-// the pipeline width, the order of drawing or the thread, so comparisons are paired (PIP 9).
+// The variability of workers: constant factors of stragglers, and random factors with mean 1 per
+// worker and iteration. A random factor depends on (seed, stream, worker, iteration) only, and not
+// on the algorithm, the pipeline width, the order of evaluation or the thread, so that comparisons
+// are paired (PIP 9).
 //
 //   uniform      1 + h (2u - 1), h = sqrt(3) cv           exponential  -ln(1 - u), cv = 1
 //   lognormal    exp(sigma z - sigma^2 / 2), sigma^2 = ln(1 + cv^2), z standard normal
@@ -41,19 +42,19 @@ struct Variability {
   std::uint64_t seed = 1;
 
   [[nodiscard]] bool random() const { return compute_cv > 0 || exchange_cv > 0; }
-  // A factor of 1 is none.
+  // Whether any factor can differ from 1.
   [[nodiscard]] bool varies() const {
     return random() || std::any_of(stragglers.begin(), stragglers.end(),
                                    [](const Straggler& each) { return each.factor != 1; });
   }
 };
 
-// The least factor that the law can draw with this coefficient of variation; 0 for laws whose
-// factors come as near to 0 as numbers do.
+// The least factor of the law with this coefficient of variation; 0 for laws whose factors can be
+// arbitrarily close to 0.
 [[nodiscard]] double least_factor(const Variability& variability, double cv);
 
-// What is constant over a run, computed once: many draws from one Variability. It must outlive this
-// object.
+// Computes the random factors of a run; values that are constant over the run are computed once.
+// The Variability must outlive the object.
 class Jitter {
 public:
   Jitter(const Variability& variability, std::uint32_t workers);
@@ -61,7 +62,7 @@ public:
   // worker from 0, iteration from 1. Streams 16 (compute) and 17 (exchange, worker 0) of base::u01.
   [[nodiscard]] double compute(std::uint32_t worker, std::int64_t iteration) const;
   [[nodiscard]] double exchange(std::int64_t iteration) const;
-  // The constant part of `compute`.
+  // The constant part of compute(): the straggler factor.
   [[nodiscard]] double straggler(std::uint32_t worker) const { return stragglers_[worker]; }
   [[nodiscard]] double fastest() const { return *std::ranges::min_element(stragglers_); }
   [[nodiscard]] double slowest() const { return *std::ranges::max_element(stragglers_); }

@@ -1,7 +1,7 @@
 #pragma once
-// What one worker does in one iteration: layers with forward and backward seconds, and the
-// gradients that become ready on the way. Made from a trace, a model table with a device, or inline
-// layers.
+// The work of one worker in one iteration: layers with forward and backward times, and the
+// gradients that become ready during backward. A workload is made from a trace, from a model table
+// with a device, or from inline layers.
 //
 // Backward runs from the last layer to the first; all gradients of a layer are ready when its
 // backward ends. Gradients are listed in that (backward) order:
@@ -32,14 +32,14 @@ struct WorkLayer {
 struct Gradient {
   std::uint32_t layer{}; // index in `layers`
   Bytes bytes;
-  std::int64_t elements{};                 // 0 = unknown
-  std::string dtype;                       // "" = unknown
+  std::int64_t elements{};                 // 0 if unknown
+  std::string dtype;                       // empty if unknown
   std::int64_t registration{};             // position in registration order
   bool measured_order = false;             // the ready order was seen, not assumed
-  std::vector<coll::MatrixShape> shapes{}; // of its tensors; empty = unknown
-  std::int64_t bucket = -1;                // measured bucket in launch order; -1 = unknown
-  // `elements`, else as many values of the dtype as fill the bytes; 4 bytes each where neither is
-  // known.
+  std::vector<coll::MatrixShape> shapes{}; // shapes of its tensors; empty if unknown
+  std::int64_t bucket = -1;                // measured bucket in launch order; -1 if unknown
+  // The number of values: `elements` if known, else bytes / bytes per value of the dtype, with 4
+  // bytes per value if the dtype is unknown, too.
   [[nodiscard]] std::int64_t values() const;
 };
 
@@ -49,38 +49,39 @@ struct Workload {
   std::optional<std::int64_t> batch_size;
   std::vector<WorkLayer> layers;   // forward order, at least one
   std::vector<Gradient> gradients; // backward order
-  Seconds update;                  // update + framework copies of the trace
+  Seconds update;                  // update, including framework copies of the trace
   std::vector<std::string> warnings;
-  std::vector<MeasuredBucket> buckets;        // of the trace, in launch order
-  std::optional<std::int64_t> measured_ranks; // of the trace
-  // Where the times are an estimate for a GPU: between which factors of them measured ones lie.
+  std::vector<MeasuredBucket> buckets;        // buckets of the trace, in launch order
+  std::optional<std::int64_t> measured_ranks; // ranks of the trace
+  // The interval of factors in which measured times are expected; set if times are estimated.
   std::optional<EstimateInterval> interval{};
-  double estimate_scale = 1; // factor of a measured step in them
+  double estimate_scale = 1; // factor on estimated times by a measured step
 
-  // Every gradient with bytes has one of `buckets`.
+  // Whether every gradient with bytes is in one of `buckets`.
   [[nodiscard]] bool buckets_cover_gradients() const;
   [[nodiscard]] Seconds forward() const;
   [[nodiscard]] Seconds backward() const;
   [[nodiscard]] Bytes bytes() const;
   [[nodiscard]] std::int64_t values() const;
-  // Mean over all gradients; 4 without any.
+  // The mean over all gradients; 4 without gradients.
   [[nodiscard]] double bytes_per_value() const;
 };
 
-// The layers and gradients of a trace, joined as `granularity` says. Times and sizes must be known
-// (asserted): layers without them are the caller's to refuse. Names of tensors are not kept.
+// The layers of a trace, and its tensors grouped into gradients by `granularity`. All times and
+// sizes must be known (asserted); the caller must refuse other traces. Names of tensors are not
+// kept.
 [[nodiscard]] Workload workload_from_trace(const Trace& trace, Granularity granularity);
 
-// The share of its peak that a GPU reaches in training where nothing says: the median of 115
-// measured pairs of GPU and model. None of them reaches 1.
+// The default for the fraction of its peak that a GPU reaches in training: the median of 115
+// measured pairs of GPU and model, all of which are below 1.
 inline constexpr double kUsualUtilization = 0.47;
 
-// How a model table gets its times (MOD 8).
+// The ways in which a model table gets its times (MOD 8).
 struct DeviceSpeed { // forward_s(l) = batch * 2 macs(l) / (flops * utilization) + overhead
   Flops flops;
   double utilization = kUsualUtilization;
 };
-struct MeasuredTotals { // shares of MACs of these totals
+struct MeasuredTotals { // layers get shares of these totals in proportion to their MACs
   Seconds forward, backward;
 };
 struct ProfileOptions {
@@ -93,12 +94,12 @@ struct ProfileOptions {
   int value_bytes = 4;
   Granularity granularity = Granularity::tensor;
 };
-// Labelled synthetic (device) or scaled (measured), with the warning of MOD 8, or estimated, with
-// the time of the update.
+// The workload of a model table. Its times are labelled synthetic (device) or scaled (measured),
+// both with the warning of MOD 8, or estimated, which includes the time of the update.
 [[nodiscard]] Workload workload_from_model(const ModelTable& table, const ProfileOptions& options);
 
-// All backward times times one factor, so that they sum to `total` (MER D11). Nothing changes where
-// they sum to 0.
+// Multiplies all backward times by one factor so that their sum is `total` (MER D11). Changes
+// nothing if their sum is 0.
 void scale_backward(Workload& workload, Seconds total);
 
 } // namespace stepsim::train
