@@ -1,7 +1,7 @@
 #pragma once
 // Turns the fits of all groups into what a scenario uses: the parameters of a link, if the counts
-// of messages are known, and the JSON of a file of kind network_calibration (CAL 5), which `stepsim
-// run` reads.
+// of messages are known, and the JSON of a file of kind network_calibration (CAL 5), which
+// `stepsim run` reads.
 #include <optional>
 #include <span>
 #include <string>

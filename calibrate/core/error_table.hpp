@@ -38,8 +38,8 @@ struct ErrorRow {
   [[nodiscard]] std::string cause() const;
 };
 
-// Reads all rows of a file, at least one. Throws InputError that names the line: `errors.jsonl:3:
-// measured_s must be > 0, got 0`.
+// Reads all rows of a file, at least one. Throws InputError that names the line:
+// `errors.jsonl:3: measured_s must be > 0, got 0`.
 [[nodiscard]] std::vector<ErrorRow> read_errors(const std::string& path);
 [[nodiscard]] io::Json to_json(const ErrorRow& row);
 

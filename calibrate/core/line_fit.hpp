@@ -1,6 +1,6 @@
 #pragma once
-// Fits a line t = A + B n to measured times t_i of n_i bytes, with equal *relative* errors (CAL
-// 4.2):
+// Fits a line t = A + B n to measured times t_i of n_i bytes, with equal *relative* errors
+// (CAL 4.2):
 //
 //   minimise  sum_i w_i (A + B n_i - t_i)^2,   w_i = 1/t_i^2,   A, B >= 0
 //

@@ -23,7 +23,7 @@ struct ReplayBucket {
 
 struct ReplayPlan {
   std::string schedule;
-  Kind kind;          // of every exchange; not set with `library`
+  Kind kind;          // all exchanges; not set with `library`
   double compute_s{}; // end of backward, from the start of the iteration
   double update_s{};
   std::vector<ReplayBucket> buckets; // in the order of the queue

@@ -30,7 +30,7 @@ struct Block {
 
 struct MeasureOptions {
   double max_seconds = 0;
-  std::uint64_t seed = 1;  // of the order of the blocks, the same on all ranks
+  std::uint64_t seed = 1;  // random order of the blocks, the same on all ranks
   bool every_block = true; // takes at least one sample of each block even when the time is up
   std::function<void()> after_block{}; // may differ between ranks, must not call MPI
 };

@@ -17,7 +17,7 @@ struct Event { // entry of the log, for tests
   enum class Kind { sent, received } kind{};
   std::int64_t step{};
   std::uint32_t peer{};
-  std::int64_t nanoseconds{}; // of the monotonic clock, shared by all processes of a machine
+  std::int64_t nanoseconds{}; // monotonic clock, shared by all processes of a machine
 };
 
 class Wire {

@@ -1,6 +1,7 @@
 #pragma once
-// Keeps the error table of a long measurement on disk, as JSON Lines for `stepsim-calibrate
-// report`. The file is rewritten while the table grows, so that an interrupted run keeps its rows.
+// Keeps the error table of a long measurement on disk, as JSON Lines for
+// `stepsim-calibrate report`. The file is rewritten while the table grows, so that an interrupted
+// run keeps its rows.
 #include <chrono>
 #include <functional>
 #include <string>

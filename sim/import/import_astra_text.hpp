@@ -21,9 +21,9 @@ struct AstraTextOptions {
 };
 
 // Layers are in file order. Their gradients are the reduced data (ALLREDUCE, REDUCESCATTER);
-// all-gathers of parameters are in `collectives`. Throws InputError `work.txt:4: expected 12
-// fields, got 11`, and for communication that is not data-parallel, with the first such layers,
-// unless drop_other_communication is set.
+// all-gathers of parameters are in `collectives`. Throws InputError
+// `work.txt:4: expected 12 fields, got 11`, and for communication that is not data-parallel, with
+// the first such layers, unless drop_other_communication is set.
 [[nodiscard]] train::Trace import_astra_text(const std::string& file,
                                              const AstraTextOptions& options);
 

@@ -12,8 +12,9 @@
 
 namespace stepsim::io {
 
-// Times become seconds and sizes bytes. Throws InputError `layers.csv:7: bwd_us: not a number:
-// "1,2"` (IO 17), for up to 20 rows at once; a wrong header gives a single error.
+// Times become seconds and sizes bytes. Throws InputError
+// `layers.csv:7: bwd_us: not a number: "1,2"` (IO 17), for up to 20 rows at once; a wrong header
+// gives a single error.
 [[nodiscard]] train::Trace import_layer_table(const std::string& file,
                                               const ImportOptions& options);
 

@@ -1,8 +1,8 @@
 #pragma once
-// Imports logs of the OSU micro-benchmarks (IO 7, MER 9): rows `bytes  average_us [min_us max_us
-// ...]` below `# OSU MPI Allreduce Latency Test v7.5`, or two columns without a title. The size may
-// include the ranks ("8,4096"). Other lines between the rows are skipped if there is a title, else
-// they are errors.
+// Imports logs of the OSU micro-benchmarks (IO 7, MER 9): rows
+// `bytes  average_us [min_us max_us ...]` below `# OSU MPI Allreduce Latency Test v7.5`, or two
+// columns without a title. The size may include the ranks ("8,4096"). Other lines between the rows
+// are skipped if there is a title, else they are errors.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,7 +36,7 @@ struct OsuPoint {
 
 struct OsuLog {
   std::string file; // for messages
-  std::string name; // of results
+  std::string name; // name for results
   std::string op;   // "allreduce"
   std::int64_t ranks{};
   std::vector<OsuPoint> points; // at least one, in the order of the log

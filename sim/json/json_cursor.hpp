@@ -151,7 +151,7 @@ private:
   ParseLimits limits_;
   std::string_view chunk_;
   std::size_t consumed_{};
-  std::size_t length_{}; // of the current word
+  std::size_t length_{}; // bytes of the current word
   std::size_t blanks_{}; // since the current word
   Place here_, word_, previous_;
   std::string text_, previous_text_;

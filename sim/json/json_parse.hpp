@@ -13,7 +13,7 @@ namespace stepsim::io {
 struct ParseLimits {
   std::uint64_t max_bytes = std::uint64_t{8} << 30; // after inflation
   std::size_t max_depth = 256;                      // nested lists and objects
-  std::size_t max_string = std::size_t{16} << 20;   // of one text
+  std::size_t max_string = std::size_t{16} << 20;   // bytes of one text
   std::size_t max_values = 10'000'000;              // a tree takes about 150 bytes per value
 };
 

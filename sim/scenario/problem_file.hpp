@@ -21,7 +21,7 @@ struct ProblemFile {
   plan::TableReport table;         // changes that made the table monotone
   std::string cost_warning;        // restriction of a cost from a file; "" = none
   std::optional<double> forward_s; // s; if given, plans have an iteration time, forward_s + finish
-  std::vector<std::pair<plan::Schedule, plan::ScheduleOptions>> options; // of `planners`
+  std::vector<std::pair<plan::Schedule, plan::ScheduleOptions>> options; // from `planners`
 
   // The options of `planners`, else the defaults of the schedule.
   [[nodiscard]] plan::ScheduleOptions options_of(plan::Schedule schedule) const;

@@ -62,8 +62,8 @@ struct Network {
   std::string calibration; // file as written, "" = none
   std::string cost_file;   // file as written, "" = none or inline
   io::Json cost_tree;      // an inline cost as written
-  std::string label;       // of the profile: measured, calibrated, default; "" without one
-  std::string grade;       // of the profile, "" = none
+  std::string label;       // label of the profile: measured, calibrated, default; "" without one
+  std::string grade;       // grade of the profile, "" = none
   // Ranges of ranks and bytes of the calibration; empty if the file gives none.
   std::optional<std::pair<double, double>> valid_ranks;
   std::optional<std::pair<double, double>> valid_bytes;
@@ -78,10 +78,10 @@ struct Network {
 };
 
 struct Cluster {
-  std::optional<NodeSource> node;  // of the preset, else of the library calibration
-  std::vector<Override> overrides; // of values of the node type
+  std::optional<NodeSource> node;  // from the preset, else from the library calibration
+  std::vector<Override> overrides; // replaced values of the node type
   std::int64_t nodes = 1;
-  std::int64_t gpus_per_node = 1;           // of the largest node if nodes differ
+  std::int64_t gpus_per_node = 1;           // largest number if nodes differ
   std::vector<std::int64_t> ranks_per_node; // [node] if nodes differ, else empty
   std::int64_t nics_per_node = 1;
   std::int64_t nvlink_domain_nodes = 1;   // machines that form one node (CLU 3.7)

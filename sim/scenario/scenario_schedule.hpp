@@ -23,8 +23,8 @@ namespace stepsim::study {
 [[nodiscard]] bool has_measured_buckets(const Scenario& scenario);
 // Reads `schedule` with its keys; workload and training must be known.
 void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& scenario);
-// Checks the requirements of the schedule on the rest of the scenario, which must be known (MER
-// 12).
+// Checks the requirements of the schedule on the rest of the scenario, which must be known
+// (MER 12).
 void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario& scenario);
 
 // Sets `contention` of schedule asc_wfbp, how much messages slow each other. The default of its

@@ -53,7 +53,7 @@ struct Sharding {
   std::optional<std::int64_t> reduces_in_flight = 1;
   program::BackwardPrefetch backward_prefetch{};
   bool forward_prefetch = false; // one more gather ahead in the forward pass
-  bool limit_all_gathers = true; // of FSDP1; false: ahead_forward has no limit
+  bool limit_all_gathers = true; // FSDP1 only; false: ahead_forward has no limit
   bool reshard_after_forward = true;
   bool reshard_after_backward = true;
   bool keep_last = false;

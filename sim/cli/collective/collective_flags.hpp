@@ -19,10 +19,10 @@ namespace stepsim::cli {
 // The flags as typed.
 struct CollectiveFlags {
   std::string file;                // "" = only the flags
-  std::string point;               // of a sweep's output; "" = FILE is no such output
+  std::string point;               // point of a sweep's output; "" = FILE is no such output
   std::vector<std::string> texts;  // [row of the table of flags]; "" = not given
-  std::vector<std::string> late;   // of --late: "3=1ms", rank 3 enters 1 ms late
-  std::vector<std::string> params; // of --param: "NAME=VALUE"
+  std::vector<std::string> late;   // values of --late: "3=1ms", rank 3 enters 1 ms late
+  std::vector<std::string> params; // values of --param: "NAME=VALUE"
 };
 
 // Adds FILE and the flags to `app`, in the groups of --help. `flags` must live until the command

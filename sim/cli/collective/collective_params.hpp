@@ -12,7 +12,7 @@
 namespace stepsim::cli {
 
 struct Param {
-  std::string pointer; // of the key in a collective: "/options/cost_form"
+  std::string pointer; // pointer of the key in a collective: "/options/cost_form"
   const io::Key* row;
 };
 

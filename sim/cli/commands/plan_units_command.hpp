@@ -1,7 +1,7 @@
 #pragma once
 // stepsim plan-units SCENARIO: finds the sharding units with the shortest iteration and compares
-// them with the units of the framework. `tune --emit fsdp` writes them as settings of PyTorch (TRN
-// 6, 8.3).
+// them with the units of the framework. `tune --emit fsdp` writes them as settings of PyTorch
+// (TRN 6, 8.3).
 #include "cli/shell/app.hpp"
 #include "scenario/scenario.hpp"
 #include "json/json.hpp"

@@ -15,8 +15,8 @@ struct RunChoice {
 };
 
 // The records of all runs and tables of a paper. Words of a command that name a shipped file, such
-// as reproduce/lp/step.scenario.json, are looked up in the data folder. Throws SimulationError `run
-// ID: ...` for a run that fails, or the exception of its command.
+// as reproduce/lp/step.scenario.json, are looked up in the data folder. Throws SimulationError
+// `run ID: ...` for a run that fails, or the exception of its command.
 [[nodiscard]] reproduce::AllRecords reproduced_records(const reproduce::Reproduction& paper,
                                                        const Invocation& invocation,
                                                        const RunChoice& choice);

@@ -16,7 +16,7 @@ struct ScenarioFlags {
   std::string method;           // "" = that of the file
   std::string seed;             // "" = that of the file
   std::string max_seconds;      // "" = 600 s (kMaxSeconds)
-  std::string point;            // of a sweep's output; "" = not such a file
+  std::string point;            // point of a sweep's output; "" = not such a file
 };
 
 // Adds --set, --method, --seed, --max-seconds and --point.

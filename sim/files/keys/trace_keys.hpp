@@ -79,8 +79,8 @@ inline constexpr std::array kTraceLayer{
         .example(R"("aten::conv2d")")};
 inline constexpr std::array kTraceLayers{object("layers", kTraceLayer, "One layer.")};
 
-// A collective without the time spent waiting for the last rank, from files of several ranks (INP
-// 1.7).
+// A collective without the time spent waiting for the last rank, from files of several ranks
+// (INP 1.7).
 inline constexpr std::array kTraceWait{
     number("wait_s", "Median time that the rank waits in a call, s.").in(at_least(0))};
 inline constexpr std::array kTransferTimes{

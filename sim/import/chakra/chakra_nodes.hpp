@@ -51,8 +51,8 @@ inline constexpr auto kChakraOps = base::words<ChakraOp>({
 struct ChakraNode {
   std::uint64_t id{};
   ChakraKind kind = ChakraKind::other;
-  std::optional<ChakraOp> op;             // of a collective
-  std::optional<std::int64_t> bytes;      // of a collective (comm_size)
+  std::optional<ChakraOp> op;             // collectives only
+  std::optional<std::int64_t> bytes;      // collectives only (comm_size)
   std::optional<double> start_us;         // empty: not recorded
   std::optional<double> duration_us;      // empty: not recorded
   std::optional<bool> on_host;            // is_cpu_op

@@ -9,8 +9,8 @@
 
 namespace stepsim::io {
 
-// `first` is the chunk that source.next() has already returned. Throws InputError `x.et: message 17
-// at byte 4321: ...`.
+// `first` is the chunk that source.next() has already returned. Throws InputError
+// `x.et: message 17 at byte 4321: ...`.
 [[nodiscard]] ChakraFile read_chakra_protobuf(ByteSource& source, std::string_view first);
 
 // Whether the beginning of a file is that of such a trace: metadata, then a node with a name.

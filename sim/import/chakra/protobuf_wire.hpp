@@ -14,8 +14,8 @@ enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32
 struct WireField {
   std::uint32_t number{};
   WireType type = WireType::varint;
-  std::uint64_t value{};    // of varint, fixed64 and fixed32
-  std::string_view bytes{}; // of bytes
+  std::uint64_t value{};    // set for varint, fixed64 and fixed32
+  std::string_view bytes{}; // set for bytes
 };
 
 // Reads a number of at most ten bytes, the least significant seven bits first, and removes it from

@@ -1,6 +1,6 @@
 #pragma once
-// Attributes every piece of device work to an operator of the host, a training step and a class (IO
-// 4.3, 4.4). The chain is  item -> launch with the same correlation -> top-level operator that
+// Attributes every piece of device work to an operator of the host, a training step and a class
+// (IO 4.3, 4.4). The chain is  item -> launch with the same correlation -> top-level operator that
 // contains the start of the launch on its thread. The step is the one that contains the start of
 // the launch, because the host runs ahead of the device.
 #include <algorithm>

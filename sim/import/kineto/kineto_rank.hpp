@@ -1,6 +1,6 @@
 #pragma once
-// Reduces one profiler file to what the trace needs: a sample per step, and the steps to use (IO
-// 4.2, 4.5 rule 5; INP 1.3). Steps are removed in this order:
+// Reduces one profiler file to what the trace needs: a sample per step, and the steps to use
+// (IO 4.2, 4.5 rule 5; INP 1.3). Steps are removed in this order:
 //   - steps without device work;
 //   - the first `skip_steps` steps, but at least one step stays;
 //   - the first of the remaining steps, while its device time exceeds the median of the later ones

@@ -1,17 +1,17 @@
 #pragma once
-// Imports NCCL topology files (IO 8) as the topology of one machine: GPUs and networks are hosts;
-// CPUs, PCIe bridges, network interfaces and the NVSwitch are switches. Ids are bus ids, "cpu0",
-// "net0", "nvswitch".
+// Imports NCCL topology files (IO 8) as the topology of one machine: GPUs and network interfaces
+// are hosts; CPUs, PCIe bridges and the NVSwitch are switches. Ids are bus ids, "cpu0", "net0",
+// "nvswitch".
 //
 //     gpu --PCIe-- bridge --PCIe-- cpu -- every other cpu       rates: nccl_rates.hpp
 //         --NVLink-- gpu, or nvswitch                           net: Mbit/s / 8
 //
-// A network interface is a switch if the file has a network behind it, which is then the host, and
-// else a host. A GPU with links to the NVSwitch has its PCIe link behind a switch of its own,
-// "pcie:" and its bus id, so that no route between GPUs is shorter than the one through the
-// NVSwitch. Latencies are per cable, from the options; the file has only the latency of a network,
-// which is used unless the options give one. The `source` of a link is "default" if one of its
-// numbers is assumed, else "given"; each assumption gives one warning.
+// If the file has the network behind an interface, the interface is a switch and the network a
+// host. A GPU with links to the NVSwitch has its PCIe link behind a switch of its own, "pcie:" and
+// its bus id, so that no route between GPUs is shorter than the one through the NVSwitch. Latencies
+// are per cable, from the options; the file has only the latency of a network, which is used unless
+// the options give one. The `source` of a link is "default" if one of its numbers is assumed, else
+// "given"; each assumption gives one warning.
 #include <cstdint>
 #include <optional>
 #include <string>

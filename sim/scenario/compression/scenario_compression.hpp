@@ -13,7 +13,7 @@ namespace stepsim::study {
 
 // What the compression depends on in the rest of the scenario; empty = not known.
 struct CompressionUse {
-  std::optional<std::int64_t> gradient_bytes{}; // of all gradients
+  std::optional<std::int64_t> gradient_bytes{}; // sum over all gradients
   // In training: number of values of all gradients, and mean bytes of a value, by their dtypes. If
   // empty, there are as many values of `value_bytes` as fit into the bytes, because a break-even
   // problem has no dtypes.

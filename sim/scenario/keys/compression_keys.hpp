@@ -1,6 +1,6 @@
 #pragma once
-// The keys of /communication/compression of a scenario, which break-even problems have, too (SPA
-// 14).
+// The keys of /communication/compression of a scenario, which break-even problems have, too
+// (SPA 14).
 #include <array>
 #include <string_view>
 

@@ -26,7 +26,7 @@ inline constexpr std::array kPipelineWidthForms{
     word("pipeline_width", kOptimal, "The smallest width that is as fast as max_width.")};
 
 // A line through two points: no extra epochs up to a loss of x1, beta times more epochs at x2. The
-// numbers depend on the network and must be measured, so there are no defaults.
+// numbers depend on the trained model and its loss and must be measured: there are no defaults.
 // true for another one.
 inline constexpr std::array kConvergence{
     number("epochs_lossless", "Epochs to convergence without loss.")

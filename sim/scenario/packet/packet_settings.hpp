@@ -30,7 +30,7 @@ inline constexpr auto kLossFills =
 // Fractions are of packets or layers, from 0 to 1; layers are numbered from 0 in forward order. A
 // bound is the fraction of the packets of a message that may be lost.
 struct BoundedLoss {
-  double bound_push = 0.10, bound_pull = 0;      // of gradients, of weights
+  double bound_push = 0.10, bound_pull = 0;      // for gradients, for weights
   std::map<std::int64_t, double> bound_of_layer; // [layer] overrides bound_push
   bool priority = true;                          // queues by layer; false: all in queue 1
   PriorityMap priority_map = PriorityMap::layer;
