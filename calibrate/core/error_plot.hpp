@@ -1,7 +1,8 @@
 #pragma once
-// Measured over predicted as a figure (CAL 11): both axes logarithmic, on the line of equality the
-// prediction is right. Hollow marks are rows that do not count (ErrorRow::counts). Algorithms have
-// a marker of their own, or a panel each where there are more than five.
+// The figure of measured over predicted times (CAL 11), both axes logarithmic. A prediction is
+// right on the line of equality. Rows that are not counted (ErrorRow::counts) are hollow. Each
+// algorithm has its own marker, or its own panel if there are more algorithms than markers
+// (plot::kRanks).
 #include <span>
 #include <string>
 
@@ -9,7 +10,7 @@
 
 namespace stepsim::calibrate {
 
-// SVG. Needs a row (asserted).
+// The figure as SVG. Needs at least one row (asserted).
 [[nodiscard]] std::string error_plot(std::span<const ErrorRow> rows);
 
 } // namespace stepsim::calibrate

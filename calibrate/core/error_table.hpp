@@ -1,8 +1,8 @@
 #pragma once
-// Predicted next to measured times (CAL 11): rows of JSON Lines, one per operation, algorithm,
-// ranks and size, and the distribution of their errors. Error = predicted / measured - 1. A row
-// measured with more processes than cores, whose start-up dominates (flag start_up_bound), is shown
-// but does not count (CAL D14).
+// The table of predicted and measured times (CAL 11), one JSON Lines record per operation,
+// algorithm, ranks and size, and the distribution of the errors, predicted / measured - 1. A row
+// measured with more processes than cores, whose start-up dominates (flag start_up_bound), is
+// shown, but the statistics leave it out (CAL D14).
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -24,33 +24,33 @@ struct ErrorRow {
   std::int64_t ranks{};
   std::int64_t bytes{};
   double predicted_s{}, measured_s{}; // > 0
-  std::optional<double> min_s, p90_s; // of the measurements
-  std::string bound;                  // of kBounds, "" = unknown
-  std::vector<std::string> flags;     // of kFlags
-  // Bytes/s of the links (null = unknown), and the library with its settings; not interpreted.
+  std::optional<double> min_s, p90_s; // least value and 90th percentile of the measured times
+  std::string bound;                  // one of kBounds; "" = unknown
+  std::vector<std::string> flags;     // some of kFlags
+  // Bytes/s of the links (null = unknown), and the library with its settings; both are only copied.
   io::Json rate, transport;
 
   [[nodiscard]] double relative_error() const { return predicted_s / measured_s - 1; }
   [[nodiscard]] bool has(std::string_view flag) const;
   [[nodiscard]] bool counts() const { return !has("start_up_bound"); }
-  // The flags and the bound in words, such as "cores, not links, limit; bound by latency"; "" =
+  // The flags and the bound as text: "cores, not links, limit; bound by latency"; "" if there are
   // none.
   [[nodiscard]] std::string cause() const;
 };
 
-// All rows of a file, at least one. Throws InputError naming the line: `errors.jsonl:3: measured_s
-// must be > 0, got 0`.
+// Reads all rows of a file, at least one. Throws InputError that names the line:
+// `errors.jsonl:3: measured_s must be > 0, got 0`.
 [[nodiscard]] std::vector<ErrorRow> read_errors(const std::string& path);
 [[nodiscard]] io::Json to_json(const ErrorRow& row);
 
 struct ErrorSummary {
-  std::string algorithm; // "" = all
-  std::size_t rows{};    // all
+  std::string algorithm; // "" = all algorithms
+  std::size_t rows{};    // number of rows, counted or not
   std::size_t counted{};
-  std::optional<double> median, p90, most; // |error| of those that count; p90 by nearest rank
+  std::optional<double> median, p90, most; // |error| of the counted rows; p90 by nearest rank
 };
-// The errors of the rows of one algorithm, or of all. Without a row that counts median, p90 and
-// most are empty.
+// Summarises the rows of one algorithm, or of all (""). If no row is counted, median, p90 and most
+// are empty.
 [[nodiscard]] ErrorSummary summarise(std::span<const ErrorRow> rows, std::string algorithm = "");
 
 struct ErrorReport {

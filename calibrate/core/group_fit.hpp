@@ -1,9 +1,9 @@
 #pragma once
-// One group of measurements fitted: a line, its intervals, the curve that the data are worth (few
-// lines or the points themselves), how well it fits, and what a user should know (CAL 4.5, 4.6).
-//   grade   by the 90th percentile of the errors on sizes that were left out of the fit, one at a
-//           time: below 10 % ok, below 25 % warn; otherwise, and where time does not grow with
-//           size, fail. Two sizes leave nothing to test: warn
+// The fit of one group of measurements: a line with confidence intervals, the chosen curve (up to
+// three lines, or the points), the errors, a grade, and warnings for the user (CAL 4.5, 4.6).
+//   grade   from the 90th percentile of the leave-one-out errors: ok below 10 %, warn below 25 %,
+//           else fail; also fail if time does not grow with size. Two sizes leave nothing to test:
+//           warn
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,41 +22,41 @@ using net::Grade;
 
 struct FitOptions {
   std::optional<Robust> robust{}; // empty: huber for 3 passes or more, else none
-  std::uint64_t seed = 1;         // of the bootstrap
-  bool keep_points = false;       // the curve is the points whatever lines would do
+  std::uint64_t seed = 1;         // seed of the bootstrap
+  bool keep_points = false;       // forces the points as the curve
 };
 
 struct Residual {
   double bytes{};
   double measured_s{};
   double fitted_s{};
-  std::optional<double> left_out_s; // by the fit to all other sizes; not for the first and the last
+  // time fitted without this size; empty for the first and last size
+  std::optional<double> left_out_s;
   [[nodiscard]] double relative_error() const { return (fitted_s - measured_s) / measured_s; }
 };
 
 struct GroupFit {
   Group group;
-  Robust robust = Robust::none;          // how the line was weighted
-  Line line;                             // of all sizes together
-  LineIntervals intervals;               // of that line
-  std::vector<double> bic;               // of 1, 2, 3 segments, as far as there are points
-  std::vector<net::CurveSegment> curve;  // the chosen model
-  std::vector<net::CurvePoint> points;   // of that model; empty where it is lines
-  std::vector<Residual> residuals;       // of that model at the medians, by size
-  double median_error{}, max_error{};    // |relative|, of the model on what it was fitted to
-  std::optional<LeftOutErrors> left_out; // empty for two sizes
+  Robust robust = Robust::none;          // weights of the line
+  Line line;                             // one line fitted to all sizes
+  LineIntervals intervals;               // 95 % intervals of `line`
+  std::vector<double> bic;               // BIC of 1, 2 and 3 segments, if there are enough points
+  std::vector<net::CurveSegment> curve;  // the chosen curve
+  std::vector<net::CurvePoint> points;   // points of the chosen curve; empty if it is made of lines
+  std::vector<Residual> residuals;       // errors of the chosen curve at the medians, by size
+  double median_error{}, max_error{};    // |relative error| of the curve at the sizes of the fit
+  std::optional<LeftOutErrors> left_out; // leave-one-out errors; empty for two sizes
   Grade grade = Grade::ok;
-  // Why the grade is `fail`, in one line: the time does not grow with size, or the two largest
-  // errors on sizes left out. "" for other grades.
+  // The reason for the grade `fail` in one line: the time does not grow with size, or the two
+  // largest leave-one-out errors. "" for other grades.
   std::string failure;
   std::vector<std::string> warnings;
 };
 
-// Throws nothing for a group of two sizes or more: what is wrong with a fit is in grade, failure
-// and warnings.
+// Fits a group of at least two sizes. Never throws: problems are in grade, failure and warnings.
 [[nodiscard]] GroupFit fit_group(const Group& group, const FitOptions& options);
 
-// ok below 10 %, warn below 25 %, else fail; `error` is |relative|.
+// The grade of a relative error, given as a magnitude: ok below 10 %, warn below 25 %, else fail.
 [[nodiscard]] Grade grade_of(double error);
 
 } // namespace stepsim::calibrate

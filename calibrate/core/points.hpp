@@ -1,7 +1,7 @@
 #pragma once
-// Samples as the points of a fit (CAL 4.1): one group per operation, algorithm, ranks and column,
-// one point per size, its time the median of the repetitions. Empty messages are kept apart: they
-// cost nothing by definition, and are only reported.
+// Groups samples for a fit (CAL 4.1): one group per operation, algorithm, ranks and column, with
+// one point per size, the median of the repetitions. Messages of 0 bytes are kept apart: their
+// model time is 0 by definition, so they are only reported.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,7 +21,7 @@ struct Point {
   std::size_t count{};
 };
 
-// One sample with its repetition, numbered from 0.
+// One sample and the number of its repetition, from 0.
 struct Repetition {
   Datum datum;
   std::size_t pass{};
@@ -33,18 +33,18 @@ struct Group {
   // Column of an NCCL log (in-place or not), or variant and launch of gpu_bench; "" = unknown.
   std::string column;
   std::string device, dtype;                 // "" = unknown
-  std::optional<std::int64_t> gpus_per_node; // of the first set; empty = unknown
+  std::optional<std::int64_t> gpus_per_node; // taken from the first set; empty = unknown
   std::vector<Point> points;                 // bytes > 0, strictly ascending; at least 2
   std::vector<Point> empty;                  // 0 bytes, at most one
   std::vector<Repetition> repetitions;       // all samples of bytes > 0
   std::size_t passes{}; // passes that every size has; 1 = a table of single times
 
   [[nodiscard]] std::string text() const;        // "allreduce P=8", "allreduce ring P=8"
-  [[nodiscard]] std::vector<Datum> data() const; // of the points
+  [[nodiscard]] std::vector<Datum> data() const; // size and median of every point
 };
 
-// The groups, in the order in which the files name them first. Throws InputError for fewer than two
-// sizes above 0 in a group, and for two devices or two element types in one.
+// Returns the groups in the order in which they first appear in the files. Throws InputError if a
+// group has fewer than two sizes above 0, two devices, or two element types.
 [[nodiscard]] std::vector<Group> group_samples(std::span<const io::Samples> files);
 
 } // namespace stepsim::calibrate

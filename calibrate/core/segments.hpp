@@ -1,11 +1,11 @@
 #pragma once
-// A curve as one to three lines (CAL 4.3): contiguous segments of at least 3 points, each a line of
-// its own, with the least total squared relative error S_k by dynamic programming. More segments
-// must be worth it:
+// Fits one to three lines to a curve (CAL 4.3). The segments are contiguous, with at least 3 points
+// each; dynamic programming finds the least sum S_k of squared relative errors of k segments. The
+// number of segments is chosen by the Bayesian information criterion:
 //
 //   BIC(k) = N ln(max(S_k, N 1e-12) / N) + (3k - 1) ln N,   k + 1 only if lower by more than 6
 //
-// for N points (a difference of 2 still splits ten noisy points).
+// for N points (a threshold of 2 still splits ten noisy points).
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -15,29 +15,30 @@
 
 namespace stepsim::calibrate {
 
-inline constexpr std::size_t kLeastPoints = 3;  // of a segment, where there are several
-inline constexpr std::size_t kMostSegments = 3; // of measured times
+inline constexpr std::size_t kLeastPoints = 3;  // least points of a segment if there are several
+inline constexpr std::size_t kMostSegments = 3; // for measured times
 
 struct Segmentation {
-  std::vector<std::size_t> ends; // one behind the last point of each segment
-  std::vector<Line> lines;       // as many
+  std::vector<std::size_t> ends; // [segment] index after its last point
+  std::vector<Line> lines;       // [segment]
   double squares{};              // S_k
 };
 
-// Data in strictly ascending size. k = 1 takes 2 points, k > 1 needs 3 k (asserted).
+// The best k segments of data in strictly ascending size. Needs 2 points for k = 1 and 3 k points
+// for k > 1 (asserted).
 [[nodiscard]] Segmentation best_segments(std::span<const Datum> data, std::size_t k);
 
 struct SegmentChoice {
-  std::vector<double> bic; // of k = 1, 2 .. most, as far as there are points
+  std::vector<double> bic; // BIC of k = 1, 2 .. most, if there are enough points
   Segmentation chosen;
 };
-// Tries 1, 2 .. `most` segments as far as there are 3 points for each, and keeps the last one that
-// was worth it.
+// Tries 1, 2 .. `most` segments while there are 3 points for each, and keeps the last number that
+// lowered the BIC by more than 6.
 [[nodiscard]] SegmentChoice choose_segments(std::span<const Datum> data,
                                             std::size_t most = kMostSegments);
 
-// The segments as a calibration file holds them: each from the size of its first point to the size
-// of its last.
+// The segments in the form of a calibration file: each from the size of its first point to the size
+// of its last point.
 [[nodiscard]] std::vector<net::CurveSegment> curve_of(const Segmentation& segmentation,
                                                       std::span<const Datum> data);
 

@@ -1,8 +1,9 @@
 #pragma once
 // Singular value decomposition X = U S V^T of a tall matrix with at most three columns, by
-// one-sided Jacobi rotations: pairs of columns are rotated until all are orthogonal; their lengths
-// are then the singular values. Small ones keep their accuracy (1e-16 of the largest), which the
-// eigenvalues of X^T X would lose below 1e-8.
+// one-sided Jacobi rotations: pairs of columns are rotated until all columns are orthogonal; the
+// lengths of the columns are then the singular values. Small values keep an absolute accuracy of
+// 1e-16 of the largest one; by the eigenvalues of X^T X, values below 1e-8 of the largest would be
+// lost.
 #include <array>
 #include <cstddef>
 #include <span>
@@ -20,8 +21,8 @@ struct Singular {
   Row values{};                          // S, not sorted
 };
 
-// `columns` is at most 3 (asserted); entries of a row beyond them must be 0. Values are not sorted:
-// values[k] belongs to right[k].
+// `columns` is at most 3 (asserted); entries of a row beyond `columns` must be 0. values[k] belongs
+// to right[k].
 [[nodiscard]] Singular decompose(std::span<const Row> matrix, std::size_t columns);
 
 } // namespace stepsim::calibrate

@@ -1,21 +1,21 @@
 #pragma once
-// The arithmetic of codecs that is the same on host and device (PIP 6; SPA 8.3, 11).
+// Arithmetic of the codecs, shared by host and device (PIP 6; SPA 8.3, 11).
 //
-//   upper half   sign, exponent and 7 bits of the mantissa of a float
-//   code         of b bits, c in -L..L with L = 2^(b-1) - 1, for the value c / L scale; rounded to
-//                the nearest, ties to even. Codes stand side by side in words of 32 bits, the first
-//                lowest: codes of 8 bits are the bytes of std::int8_t, in order
-//   vote         the sign that most lists have, 0 where they are even
+//   upper half   the upper 16 bits of a float: sign, exponent and 7 bits of the mantissa
+//   code         an integer c of b bits in -L..L, L = 2^(b-1) - 1, for the value c / L * scale;
+//                values are rounded to the nearest code, ties to even. Codes are packed into 32-bit
+//                words from the lowest bits up: codes of 8 bits are the bytes of std::int8_t
+//   vote         the sign of the majority of lists; 0 for a tie
 //
-// A bucket is kBucket values with a scale of their own, the largest magnitude.
+// A bucket is kBucket values that share one scale, their largest magnitude.
 #include <bit>
 #include <cstdint>
 #include <string_view>
 
 namespace stepsim::calibrate::gpu {
 
-// Truncation of a float to its upper 16 bits. Of a NaN whose set bits are all in the lower half
-// truncation would make an infinity: its quiet bit is set first.
+// Truncates a float to its upper 16 bits. A NaN first gets its quiet bit set, because a NaN with
+// set bits in the lower half only would become an infinity.
 [[nodiscard]] constexpr std::uint16_t upper_half(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const bool nan = (bits & 0x7fff'ffffU) > 0x7f80'0000U;
@@ -25,12 +25,12 @@ namespace stepsim::calibrate::gpu {
   return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
 }
 
-// The method of compression that sends such buckets.
+// The compression method that sends such buckets.
 inline constexpr std::string_view kBucketCodec = "qsgd";
 inline constexpr std::int64_t kBucket = 512;
 inline constexpr int kWordBits = 32;
 
-// L of a code of `bits` bits: 7 of 4 bits, 127 of 8 bits. The code -L-1 is not used, so that the
+// L of a code of `bits` bits: 7 for 4 bits, 127 for 8 bits. The code -L-1 is not used, so that the
 // codes are symmetric around 0.
 [[nodiscard]] constexpr float levels_of(int bits) {
   return static_cast<float>((1 << (bits - 1)) - 1);
@@ -39,13 +39,13 @@ inline constexpr int kWordBits = 32;
   return static_cast<float>(code) / levels_of(bits) * scale;
 }
 
-// The bits of a code at its position in a word: 4 bits, code -3 at position 1 gives 0xd0.
+// The bits of a code at its position in a word: the 4-bit code -3 at position 1 gives 0xd0.
 [[nodiscard]] constexpr std::uint32_t code_field(std::int32_t code, int bits, int position) {
   const std::uint32_t mask = (1U << bits) - 1;
   return (static_cast<std::uint32_t>(code) & mask) << (bits * position);
 }
-// The code at a position of a word. It is shifted to the top first, so that the arithmetic shift
-// back down extends its sign.
+// The code at a position of a word. The code is shifted to the top first, so that the arithmetic
+// shift down extends its sign.
 [[nodiscard]] constexpr std::int32_t code_in(std::uint32_t word, int bits, int position) {
   const std::uint32_t top = word << (kWordBits - bits * (position + 1));
   return static_cast<std::int32_t>(top) >> (kWordBits - bits);

@@ -1,5 +1,5 @@
 #pragma once
-// The calibration file of a GPU (CAL 5, 7.3), and the same as tables for people.
+// Writes the calibration of a GPU (CAL 5, 7.3) as a file and as tables for the terminal.
 #include <string>
 
 #include "calibrate/cuda/gpu_fit.hpp"
@@ -11,13 +11,13 @@ struct GpuNames {
   std::string name;
   std::string importer;
 };
-// The file of kind network_calibration. `name` is its name, `importer` the program with its
-// version.
+// The file of kind network_calibration. `name` is the name of the calibration, `importer` the
+// program and its version.
 [[nodiscard]] io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit,
                                             const GpuNames& names);
-// Tables for people: a line per curve and kernel with its largest relative error, the message
-// between two ranks and the cost of plain launches. Every line says `same device` where ranks share
-// one.
+// The tables for the terminal: a line per curve and kernel with its largest relative error, the
+// message between two ranks, and the cost of plain launches. Every line says `same device` if ranks
+// share a device.
 [[nodiscard]] std::string gpu_text(const GpuSamples& samples, const GpuFit& fit);
 
 } // namespace stepsim::calibrate::gpu

@@ -1,13 +1,13 @@
 #pragma once
-// From the measurements of a GPU to a calibration file (CAL 5, 7.3; SPA 8.2, 8.3):
+// Fits the measurements of a GPU for a calibration file (CAL 5, 7.3; SPA 8.2, 8.3):
 //
 //   collectives   one curve per operation, algorithm, variant, way of launching and ranks
-//   link          t = latency + per_byte n of a message between two ranks
-//   kernels       t = c0 + c1 n + c2 k, equal relative errors, nothing below 0
-//   costs         those constants under the names of `compression.costs`
+//   link          t = latency + per_byte n, a message of n bytes between two ranks
+//   kernels       t = c0 + c1 n + c2 k, a call on n elements and k entries; equal relative errors,
+//                 no constant below 0
 //
-// Ranks that share a device give a link of class same-device, which no scenario takes as its
-// network. Curves of grade fail are named in the warnings.
+// Ranks that share a device give a link of class same-device, which no scenario accepts as its
+// network. The warnings name curves of grade fail.
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@
 
 namespace stepsim::calibrate::gpu {
 
-// Times [s] of one size: n elements, of which k entries were asked for and achieved_k selected.
+// Times [s] of a kernel on n elements: k entries were requested, achieved_k were selected.
 struct KernelPoint {
   std::int64_t n{};
   std::int64_t k{};
@@ -28,41 +28,40 @@ struct KernelPoint {
 };
 
 struct KernelFit {
-  std::string kernel, distribution; // of the values: "any" where it does not matter
-  std::vector<KernelPoint> points;  // by (n, k)
-  double c0_s{}, c1_s_per_element{}, c2_s_per_entry{}; // 0 where the kernel does not depend on it
-  double max_relative_error{};                         // on the points of the fit
-  Grade grade = Grade::ok;                             // by max_relative_error
+  std::string kernel, distribution; // distribution of the values; "any" if it has no effect
+  std::vector<KernelPoint> points;  // sorted by (n, k)
+  double c0_s{}, c1_s_per_element{}, c2_s_per_entry{}; // 0 if the time does not depend on n or k
+  double max_relative_error{};                         // at the points of the fit
+  Grade grade = Grade::ok;                             // from max_relative_error
 };
 
-// Everything that was fitted. The grade is the worst grade of the curves. A kernel that does not
-// fit is named in the warnings and does not lower the grade, because kernels are no part of the
-// network.
+// The result of all fits. The grade is the worst grade of the curves. Kernels do not lower it,
+// because they are no part of the network; the warnings name kernels of grade fail.
 struct GpuFit {
   std::vector<GroupFit> curves;
-  // One line of text per curve that was measured with plain launches and as a CUDA graph: what
-  // plain launches add to the time of its smallest size.
+  // [curve measured with plain launches and as a CUDA graph] one line of text: how much longer a
+  // plain launch takes at the smallest size.
   std::vector<std::string> launches;
-  // Between two ranks, by copy engine, as graphs where they were measured, else as plain launches;
-  // empty where neither was fitted.
+  // Time of a message between two ranks by the copy engine: launched as a CUDA graph if that was
+  // measured, else with plain launches; empty if neither was measured.
   std::optional<Line> message;
-  std::vector<DeviceLinks> links; // between the devices, fastest first; empty on one device
-  // To page-locked host memory or back, whichever has more s per byte; empty where neither was
-  // fitted with a time that grows.
+  std::vector<DeviceLinks> links; // links between the devices, fastest first; empty for one device
+  // Time of a copy to or from page-locked host memory, the direction with more seconds per byte;
+  // empty if no direction has a time that grows with size.
   std::optional<Line> host;
   std::vector<KernelFit> kernels;
   Grade grade = Grade::ok;
   std::vector<std::string> warnings;
   [[nodiscard]] bool empty() const { return curves.empty() && kernels.empty(); }
-  // Null where there is none.
+  // The fit of this kernel; null if there is none.
   [[nodiscard]] const KernelFit* find(std::string_view kernel, std::string_view distribution) const;
 };
 
-// Fits every curve and kernel for which two sizes were measured. Other curves are named in the
-// warnings, other kernels are left out.
+// Fits every curve and kernel with at least two measured sizes. The warnings name other curves;
+// other kernels are left out.
 [[nodiscard]] GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options);
 
-// Names a curve in lines and warnings: "allreduce ring copy_engine plain P=8".
+// The name of a curve in tables and warnings: "allreduce ring copy_engine plain P=8".
 [[nodiscard]] std::string text_of(const Group& group);
 
 } // namespace stepsim::calibrate::gpu

@@ -1,9 +1,11 @@
 #pragma once
-// The arithmetic of the kernels that is the same on host and device, so that the host tests it.
+// Arithmetic of the kernels that host and device share, so that tests on the host cover it.
 //
-// Order of magnitudes: the bits of a finite |v| rise with |v|, so `magnitude_key` turns "the k
-// largest |v|" into a radix select on 32-bit keys: four passes of 8 bits, most significant first.
-// A selection is a key T and a number of ties: every key above T, and of those equal to T the first
+// The bits of a finite |v|, read as an integer, rise with |v|. magnitude_key() uses this to find
+// the k largest |v| by a radix select on 32-bit keys: four passes of 8 bits, most significant
+// first. A selection is a threshold key and a number of ties: every entry above the threshold, and
+// the first `ties` of the entries equal to it, by index. Entry i is written to position
+// above_before + min(equal_before, ties).
 // `ties` by index. Entry i then goes to position above_before + min(equal_before, ties).
 #include <bit>
 #include <cstdint>
@@ -23,8 +25,8 @@ inline constexpr int kRadixBins = 1 << kRadixBits;
 [[nodiscard]] constexpr std::uint32_t radix_digit(std::uint32_t key, int pass) {
   return key >> (32 - kRadixBits * (pass + 1)) & (kRadixBins - 1);
 }
-// Whether the digits of earlier passes are those of `prefix`. The first pass has none, and a shift
-// by 32 bits would be undefined.
+// Whether the digits of `key` in earlier passes equal `prefix`. The first pass has no earlier
+// digits, and a shift by 32 bits would be undefined.
 [[nodiscard]] constexpr bool radix_matches(std::uint32_t key, std::uint32_t prefix, int pass) {
   return pass == 0 || (key ^ prefix) >> (32 - kRadixBits * pass) == 0;
 }
@@ -34,22 +36,22 @@ inline constexpr int kRadixBins = 1 << kRadixBits;
 }
 
 struct Selection {
-  std::uint32_t threshold{}; // key
-  std::uint32_t ties{};      // entries equal to the threshold that are taken
+  std::uint32_t threshold{}; // magnitude_key()
+  std::uint32_t ties{};      // number of entries equal to the threshold that are selected
 };
-// Zeros are never entries. A threshold of 0 means that fewer than k values are not 0; its ties
+// Zeros are never selected. A threshold of 0 means that fewer than k values are not 0; its ties
 // would be zeros.
 [[nodiscard]] constexpr Selection exact_selection(std::uint32_t threshold, std::uint32_t ties) {
   return {threshold, threshold == 0 ? 0 : ties};
 }
 
-// How many keys lie above and at the threshold; of a thread, a tile or everything before.
+// Number of keys above and equal to the threshold, for one thread, one tile, or all earlier keys.
 struct Tally {
   std::uint32_t above{};
   std::uint32_t equal{};
 };
-// Two counts in one word, which one scan adds: a carry from the lower into the upper one would need
-// 2^32 entries.
+// Packs both counts into one word, so that one scan adds both. A carry from the lower into the
+// upper count would need 2^32 entries.
 [[nodiscard]] constexpr std::uint64_t packed(Tally tally) {
   return std::uint64_t{tally.equal} << 32 | tally.above;
 }
@@ -63,12 +65,13 @@ struct Tally {
                                          std::uint32_t equal_before) {
   return key > selection.threshold || (key == selection.threshold && equal_before < selection.ties);
 }
-// Where the next selected entry goes; after everything: how many there are.
+// Output index of the next selected entry; with the tally of all keys, the number of selected
+// entries.
 [[nodiscard]] constexpr std::uint32_t output_position(Tally before, const Selection& selection) {
   return before.above + (before.equal < selection.ties ? before.equal : selection.ties);
 }
 
-// First position in the ascending list whose value is not below (`above`: is above) `index`.
+// First position in the ascending list whose value is >= `index`, or > `index` if `above`.
 [[nodiscard]] constexpr std::uint32_t bound_in(const std::int32_t* list, std::uint32_t size,
                                                std::int32_t index, bool above) {
   std::uint32_t low = 0;
@@ -83,8 +86,8 @@ struct Tally {
   }
   return low;
 }
-// Position in the merged list of entry i of list a, then of list b: equal indices stand side by
-// side, a first.
+// Positions in the merged list of entry i of list a, and of entry i of list b. Of two equal
+// indices, the one of list a comes first.
 [[nodiscard]] constexpr std::uint32_t merged_position_a(const std::int32_t* a, std::uint32_t i,
                                                         const std::int32_t* b,
                                                         std::uint32_t b_size) {
@@ -94,8 +97,8 @@ struct Tally {
                                                         const std::int32_t* b, std::uint32_t i) {
   return i + bound_in(a, a_size, b[i], true);
 }
-// What stands at a position after equal indices were added: the sum at the first of the two, 0 (no
-// entry) at the second.
+// The value at a position once equal indices are added: the sum at the first of two equal indices,
+// 0 (no entry) at the second.
 [[nodiscard]] constexpr float combined_value(const std::int32_t* indices, const float* values,
                                              std::uint32_t size, std::uint32_t position) {
   if (position > 0 && indices[position - 1] == indices[position]) {
@@ -105,8 +108,9 @@ struct Tally {
   return twice ? values[position] + values[position + 1] : values[position];
 }
 
-// Elements before the first 16-byte boundary, then groups of four; the rest one by one. Two
-// pointers of different alignment have no groups.
+// Splits a loop over elements: `head` elements before the first 16-byte boundary one by one, then
+// `vectors` groups of four, then the rest one by one. There are no groups if the alignments of the
+// two pointers differ.
 struct VectorSplit {
   std::int64_t head{};
   std::int64_t vectors{};
@@ -120,9 +124,9 @@ struct VectorSplit {
   return head < elements ? VectorSplit{head, (elements - head) / 4} : VectorSplit{elements, 0};
 }
 
-// Start of repetition i of a measurement inside a region of `region` elements: the windows of
-// `elements` elements follow one another, at multiples of 64 elements, and start again where none
-// is left.
+// Start of repetition `repetition` of a measurement in a region of `region` elements. The windows
+// of `elements` elements begin at multiples of 64 elements, one after the other; after the last
+// window that fits, the first one is used again.
 [[nodiscard]] constexpr std::int64_t window_offset(std::int64_t repetition, std::int64_t elements,
                                                    std::int64_t region) {
   const std::int64_t stride = (elements + 63) / 64 * 64;

@@ -1,12 +1,13 @@
 #pragma once
-// Low-rank compression (PowerSGD; SPA 8.3, 11) on the host: what its kernels must give for a matrix
-// M of rows x columns, all matrices row by row:
+// Host reference of the kernels of low-rank compression (PowerSGD; SPA 8.3, 11). For a matrix M of
+// rows x columns, all matrices stored row by row, the kernels must compute
 //
 //   left P = M Q,   P orthonormal by Gram-Schmidt,   right Q = M^T P,   update = P Q^T
 //
-// Kernels add in an order of their own. Whatever the order, with u = 2^-24 a sum of n products is
-// off by at most gamma_n sum |a b|, gamma_n = n u / (1 - n u); of small integers it is exact.
-// `*_problem` gives what is wrong first, with index, got, expected and bound; "" = all is right.
+// Kernels may add in any order. With u = 2^-24, a sum of n products then differs from the exact sum
+// by at most gamma_n sum |a b|, gamma_n = n u / (1 - n u); sums of small integers are exact. A
+// `*_problem` function describes the first wrong element with index, got, expected and bound; "" if
+// all are right.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -31,27 +32,29 @@ enum class Sums { rounded, exact };
                                         std::span<const float> left, std::span<const float> got,
                                         Sums sums);
 
-// P Q^T, every product added in one rounding, in the order of the rank: the same to the bit.
+// P Q^T, with every product added in one rounding, in rank order, so that the kernel must give the
+// same bits.
 [[nodiscard]] std::vector<float> restored(const LowRankShape& shape, std::span<const float> left,
                                           std::span<const float> right);
 
-// Columns `after` (rows x rank) are those of `before`, orthonormal: before = after R with R upper
-// triangular and its diagonal positive. To first order, with gamma = gamma_rows, eta = 2 gamma + 2u
-// and a_l column l of `before`, the product of columns j < l of `after` is off 0 by at most
+// Checks that the columns `after` (rows x rank) are the columns `before` made orthonormal: before =
+// after R, with R upper triangular and a positive diagonal. To first order, with gamma =
+// gamma_rows, eta = 2 gamma + 2u and a_l column l of `before`, the product of column l of `after`
+// and a column j < l differs from 0 by at most
 //
 //   w_jl = (eta |a_l| + sum over j < m < l of (|R_ml| w_jm + u |a_l|)) / R_ll + 4u
 //
-// and their squares are off 1 by at most gamma + 4u. The part of a_l outside the span of the first
-// l + 1 columns is at most ((4l + 4) u + the Frobenius norm of those deviations) |a_l|. The columns
-// of `before` must be linearly independent: a column that depends on earlier ones has no bound
-// here, since R_ll is then 0.
+// and the square of a column differs from 1 by at most gamma + 4u. The part of a_l outside the span
+// of the first l + 1 columns is at most ((4l + 4) u + D) |a_l|, D the Frobenius norm of those
+// deviations. The columns of `before` must be linearly independent: a column that depends on
+// earlier columns has R_ll = 0 and no bound.
 [[nodiscard]] std::string orthonormal_problem(std::int64_t rows, int rank,
                                               std::span<const float> before,
                                               std::span<const float> after);
 
-// Columns whose orthonormal form is exact in every order of summation, rows x rank: sums of small
-// multiples of columns of a Hadamard matrix of 4^m rows, spread over the rows. Empty where no 4^m
-// is in [rank, rows].
+// Columns (rows x rank) whose orthonormal form is exact in every order of summation: sums of small
+// multiples of columns of a Hadamard matrix of 4^m rows, spread over the rows. Empty if there is no
+// 4^m from rank to rows.
 struct ExactColumns {
   std::vector<float> before, after;
 };

@@ -1,7 +1,8 @@
 #pragma once
-// How measurements are taken, without the clock (CAL 6): sizes, order, and when a block has enough
-// samples. A block is one thing to time (algorithm, size, way of launching); all blocks are visited
-// in three passes, each in its own random order, so that drift is not mistaken for size.
+// Sampling rules of measurements (CAL 6), without the clock: sizes, order, and when a block has
+// enough samples. A block is one call to time (algorithm, size, way of launching). All blocks are
+// measured in three passes, each in its own random order, so that drift is not mistaken for an
+// effect of size.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,40 +10,43 @@
 namespace stepsim::calibrate {
 
 inline constexpr int kPasses = 3;
-inline constexpr double kLeastSampleSeconds = 1e-3; // of all calls of a sample, see repeats_for
-inline constexpr double kLeastLoadSeconds = 0.1;    // before the first sample: clocks ramp up
+// duration of all calls of a sample; see repeats_for()
+inline constexpr double kLeastSampleSeconds = 1e-3;
+inline constexpr double kLeastLoadSeconds = 0.1; // load before the first sample: clocks ramp up
 inline constexpr int kWarmUps = 10; // calls that are not timed, before the first sample of a block
-inline constexpr std::size_t kSamplesPerPass = 7; // 21 in all
+inline constexpr std::size_t kSamplesPerPass = 7; // 21 in three passes
 inline constexpr std::size_t kMostSamplesPerPass = 30;
-inline constexpr double kGoodHalfWidth = 0.02; // of the interval of the median, relative
-inline constexpr double kSteadyPass = 0.05;    // passes that differ more are reported
+inline constexpr double kGoodHalfWidth = 0.02; // half-width of the interval of the median / median
+// larger relative differences between passes are reported
+inline constexpr double kSteadyPass = 0.05;
 
-// Ascending sizes in bytes: 0; from 4 to `most` by a factor of 2 (dense: sqrt 2), each moved by up
-// to 5 % and rounded to a multiple of 4; and, for several ranks, 256 KiB x ranks + 4 if `most`
-// allows it, a number of fp32 elements that `ranks` does not divide. Needs most >= 4 (asserted).
+// Ascending sizes in bytes: 0; then 4 to `most` by factors of 2 (dense: sqrt 2), each moved by up
+// to 5 % and rounded to a multiple of 4; and, for several ranks, 256 KiB x ranks + 4 if at most
+// `most`, a number of fp32 elements that `ranks` does not divide. Needs most >= 4 (asserted).
 [[nodiscard]] std::vector<std::int64_t> collective_sizes(std::int64_t most, std::uint32_t ranks,
                                                          bool dense, std::uint64_t seed);
-// 2^16, 2^18 .. 2^28 elements (dense: every power), not above `most`.
+// 2^16, 2^18 .. 2^28 elements (dense: every power of 2), at most `most`.
 [[nodiscard]] std::vector<std::int64_t> kernel_sizes(std::int64_t most, bool dense);
 
-// A permutation of 0 .. blocks-1, another one for each pass.
+// A permutation of 0 .. blocks-1 that depends on pass and seed.
 [[nodiscard]] std::vector<std::size_t> visit_order(std::size_t blocks, int pass,
                                                    std::uint64_t seed);
 
-// Calls per sample, so that the sample lasts a millisecond; at least 1 and at most 2000, so that
-// samples of very short calls last less.
+// The number of calls per sample, 1 to 2000, for which a sample lasts at least a millisecond.
+// Samples of very short calls last less, because of the limit of 2000.
 [[nodiscard]] int repeats_for(double seconds_per_call);
 
-// Half the width of the 95 % interval of the median by order statistics, relative to the median;
-// infinite with fewer than 6 values.
+// Half the width of the 95 % interval of the median (by order statistics) / median; infinite for
+// fewer than 6 values.
 [[nodiscard]] double median_half_width(std::span<const double> values);
 
-// Whether `pass` of a block has enough samples: kSamplesPerPass; in the last pass also until the
-// half-width of the median of all samples is below kGoodHalfWidth, at most kMostSamplesPerPass.
+// Whether `pass` has enough samples of a block: kSamplesPerPass; in the last pass sampling goes on
+// until median_half_width() of all samples is below kGoodHalfWidth, or kMostSamplesPerPass is
+// reached.
 [[nodiscard]] bool enough(int pass, std::size_t samples_of_pass, std::span<const double> all);
 
-// Largest relative difference between the median of a pass and that of the others; 0 for less than
-// two passes.
+// Largest relative difference between the median of one pass and the median of all other passes; 0
+// for fewer than two passes.
 [[nodiscard]] double pass_difference(std::span<const std::vector<double>> passes);
 
 } // namespace stepsim::calibrate

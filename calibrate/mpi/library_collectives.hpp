@@ -1,8 +1,8 @@
 #pragma once
-// The collectives of the MPI library itself: MPI_Allreduce, MPI_Bcast, MPI_Reduce, MPI_Allgather
-// and MPI_Reduce_scatter on fp32 vectors. The library chooses its algorithm; what is measured is a
-// curve for scenarios that ask for it (collective calibrated), next to the collectives of
-// process_program.hpp, whose algorithm is known.
+// Measures the collectives of the MPI library itself: MPI_Allreduce, MPI_Bcast, MPI_Reduce,
+// MPI_Allgather and MPI_Reduce_scatter on fp32 vectors. The library chooses the algorithm; the
+// result is a curve for scenarios with the collective `calibrated`. The algorithms of
+// process_program.hpp, in contrast, are known.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,19 +14,19 @@
 namespace stepsim::calibrate::mpi {
 
 struct LibraryRun {
-  std::vector<LibrarySamples> operations; // those with two sizes or more
-  std::vector<std::string> warnings;      // unsteady passes
+  std::vector<LibrarySamples> operations; // operations with two sizes or more
+  std::vector<std::string> warnings;      // blocks whose passes differ
 };
 
-// Every rank calls this, and all get the same result. Sizes run from 4 bytes to `most_bytes` by
-// factors of 2, or of sqrt 2 if `dense` (collective_sizes). The size of an all-gather or a
-// reduce-scatter is that of the whole buffer, rounded down so that all ranks have equally many
-// elements. Returns about `max_seconds` after the start.
+// Measures all operations. Every rank must call this; all ranks get the same result. Sizes run from
+// 4 bytes to `most_bytes` by factors of 2, or of sqrt 2 if `dense` (collective_sizes). The size of
+// an all-gather or a reduce-scatter is the size of the whole buffer, rounded down so that all ranks
+// have equally many elements. Returns about `max_seconds` after the start.
 [[nodiscard]] LibraryRun run_library(std::int64_t most_bytes, bool dense, double max_seconds,
                                      Wire& wire, Watchdog& watchdog);
 
-// "allreduce=ring,broadcast=mst": algorithms that the library was told to use, so that its times
-// can be predicted. Throws UsageError for anything that is not one of kinds().
+// Parses "allreduce=ring,broadcast=mst": the algorithms that the library was told to use, so that
+// its times can be predicted. Throws UsageError for a pair that is not one of kinds().
 [[nodiscard]] std::vector<Kind> parse_assumed(const std::string& text);
 
 } // namespace stepsim::calibrate::mpi

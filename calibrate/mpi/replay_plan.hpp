@@ -1,7 +1,7 @@
 #pragma once
-// A training step as it will be executed for real (CAL 9): when each bucket is ready, how many
-// bytes it has, and what the simulator says will happen to it. Everything comes from one run of the
-// scenario, so what is executed and what is predicted have the same buckets.
+// Plans the real execution of a training step (CAL 9): when each bucket is ready, how many bytes it
+// has, and when the simulator predicts its start and end. All of it comes from one run of the
+// scenario, so that execution and prediction have the same buckets.
 //
 //   compute   |---- forward ----|---- backward ----|            |update|
 //   ready                          b0    b1       b2
@@ -23,11 +23,12 @@ struct ReplayBucket {
 
 struct ReplayPlan {
   std::string schedule;
-  Kind kind;          // of every exchange; means nothing with `library`
+  Kind kind;          // all exchanges; not set with `library`
   double compute_s{}; // end of backward, from the start of the iteration
   double update_s{};
-  std::vector<ReplayBucket> buckets;           // in the order of the queue
-  double predicted_s{}, predicted_exposed_s{}; // of the iteration; communication not hidden
+  std::vector<ReplayBucket> buckets; // in the order of the queue
+  // iteration time, and its communication that is not hidden
+  double predicted_s{}, predicted_exposed_s{};
   std::vector<std::string> warnings;
 };
 
@@ -36,13 +37,15 @@ struct ReplayScale {
   double bytes = 1; // factor on the bytes of gradients
 };
 
-// The scenario on `ranks` nodes with the network of a calibration (absolute path) and a schedule
-// ("" = its own). `library`: the exchange is the all-reduce of the MPI library, whose measured
-// curve the scenario must ask for (collective calibrated). Throws InputError for a wrong scenario,
-// and UsageError for what a replay cannot execute: training other than sync_sgd, compression,
-// reduce_broadcast, several jobs, a schedule with more than one channel, an algorithm without real
-// messages (kinds()), buckets that are not whole fp32 elements, none at all, and a collective that
-// is calibrated without `library` or the reverse.
+// Runs the scenario on `ranks` nodes with the network of a calibration (absolute path) and a
+// schedule ("" = that of the scenario). With `library`, the exchange is the all-reduce of the MPI
+// library, and the collective of the scenario must be `calibrated`, the measured curve of the
+// library. Throws InputError for a wrong scenario, and UsageError for a scenario that a replay
+// cannot execute:
+//   - training other than sync_sgd, compression, reduce_broadcast, or several jobs;
+//   - a schedule with more than one channel, or an algorithm that is not in kinds();
+//   - no buckets, or buckets that are not whole fp32 elements;
+//   - the collective `calibrated` without `library`, or `library` with another collective.
 [[nodiscard]] ReplayPlan replay_plan(const io::Json& scenario, const std::string& calibration,
                                      const std::string& schedule, std::uint32_t ranks,
                                      const ReplayScale& scale, bool library, study::Files& files);

@@ -1,6 +1,6 @@
 #pragma once
-// MPI for the length of one command, and what keeps a command from hanging: a watchdog that ends
-// this process, and by that the job, when an operation takes too long (CAL 13).
+// MPI for the duration of one command, and a watchdog against hanging: it ends this process, and
+// with it the job, when an operation takes too long (CAL 13).
 #include <mpi.h>
 
 #include <atomic>
@@ -23,7 +23,8 @@ public:
 
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
-  // Ends all processes with this exit code: for an error of one rank, for which others may wait.
+  // Ends all processes with this exit code: for an error of one rank while other ranks may wait for
+  // it.
   [[noreturn]] static void abort(int code);
 
 private:
@@ -37,7 +38,7 @@ public:
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // Starts the time limit of `operation`, until the next call. "" = nothing is under way.
+  // Starts the time limit of `operation`, which holds until the next call; "" stops the clock.
   void begin(std::string operation);
 
 private:
@@ -53,16 +54,18 @@ private:
   std::thread thread_;
 };
 
-// The value of a control variable of the MPI library ("btl_tcp_eager_limit"); "" = unknown.
+// The value of a control variable of the MPI library, such as "btl_tcp_eager_limit"; "" = unknown.
 [[nodiscard]] std::string control_variable(const std::string& name);
-// The most processes of the job on one machine, and the fewest cores that any process may use; the
-// two may be of different machines. Containers that share a kernel are one machine.
+// The largest number of processes of the job on one machine, and the smallest number of cores that
+// any process may use, which may be on another machine. Containers that share a kernel are one
+// machine.
 struct Crowding {
   int processes{};
   int cores{};
 };
 [[nodiscard]] Crowding crowding(MPI_Comm group);
-// A number per rank, equal for ranks with the same host name: their messages may go through memory.
+// [rank] a number that is equal for ranks with the same host name, whose messages may go through
+// memory.
 [[nodiscard]] std::vector<std::uint64_t> hosts_of_ranks(MPI_Comm group);
 
 } // namespace stepsim::calibrate::mpi

@@ -1,9 +1,9 @@
 #pragma once
-// How times between processes are taken (CAL 6). A block is one thing to time. All blocks are
-// visited in three passes, each in its own random order, so that drift is not mistaken for size.
-// One sample: two barriers, then every rank times the call with its own clock; the time is that of
-// the slowest rank. A block whose calls cannot overlap (repeatable) is called several times per
-// sample, so that a sample lasts about a millisecond (repeats_for).
+// Times calls between processes (CAL 6). A block is one call to time. All blocks are measured in
+// three passes, each in its own random order, so that drift is not mistaken for an effect of size.
+// For one sample, every rank times the call with its own clock after two barriers; the sample is
+// the time of the slowest rank. A block whose calls cannot overlap (repeatable) is called several
+// times per sample, so that a sample lasts about a millisecond (repeats_for).
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,37 +14,37 @@
 
 namespace stepsim::calibrate::mpi {
 
-inline constexpr double kSteadyPass = 0.15; // passes that differ more are reported
+inline constexpr double kSteadyPass = 0.15; // larger relative differences are reported
 
 struct Block {
-  std::string what; // for messages
+  std::string what; // name for messages
   std::function<void()> call;
   std::function<void()> prepare{}; // before each sample, not timed
   bool repeatable = false;
-  double divisor = 1; // messages that follow one another in a call; the time is per message
+  double divisor = 1; // number of messages that follow one another in a call; times are per message
   int repeats = 1;
-  std::vector<std::vector<double>> passes{}; // seconds
+  std::vector<std::vector<double>> passes{}; // [pass][sample] seconds
 
   [[nodiscard]] std::vector<double> all() const;
 };
 
 struct MeasureOptions {
   double max_seconds = 0;
-  std::uint64_t seed = 1;  // of the order of the blocks, the same on all ranks
-  bool every_block = true; // at least one sample of each, whatever the time; else none is possible
+  std::uint64_t seed = 1;  // random order of the blocks, the same on all ranks
+  bool every_block = true; // takes at least one sample of each block even when the time is up
   std::function<void()> after_block{}; // may differ between ranks, must not call MPI
 };
 
-// Measures all blocks. Every rank must call it; all ranks get the same times, written into
-// `passes`. Ends about `max_seconds` after the start.
+// Measures all blocks and writes the times into their `passes`. Every rank must call it; all ranks
+// get the same times. Ends about `max_seconds` after the start.
 void measure(std::vector<Block>& blocks, const MeasureOptions& options, Wire& wire,
              Watchdog& watchdog);
 
-// The samples of a block of `bytes`, by pass.
+// The samples of a block, whose messages have `bytes` bytes, with their passes.
 [[nodiscard]] std::vector<Repetition> repetitions(std::int64_t bytes, const Block& block);
 
-// Blocks whose passes differ by more than kSteadyPass: "lp allreduce 4096 B: passes differ by 18
-// %".
+// A warning per block whose passes differ by more than kSteadyPass: "lp allreduce 4096 B: passes
+// differ by 18 %".
 [[nodiscard]] std::vector<std::string> unsteady(const std::vector<Block>& blocks);
 
 } // namespace stepsim::calibrate::mpi

@@ -1,14 +1,15 @@
 #pragma once
-// stepsim-calibrate fit SAMPLES... -o CAL: network parameters and curves from measured times
+// stepsim-calibrate fit SAMPLES... -o CAL: fits network parameters and curves to measured times
 // (CAL 4.2, 4.3, 4.5).
 #include "cli/shell/app.hpp"
 
 namespace stepsim::calibrate {
 
-// Prints the tables of residuals and writes the calibration to -o, whatever its grade. Returns
-// kTargetNotMet where a curve misses --max-median or --max-p90, else kOk. A single file that is one
-// of gpu_bench gives a GPU calibration instead, by the rules of gpu_output.hpp. Throws InputError
-// for the samples, UsageError for flags, and where no measured operation can have --assume.
+// Prints the tables of residuals and writes the calibration to -o, whatever its grade. A single
+// file written by gpu_bench gives a GPU calibration instead (gpu_output.hpp). Returns kTargetNotMet
+// if a curve misses --max-median or --max-p90, else kOk. Throws InputError for the samples, and
+// UsageError for flags and for an algorithm of --assume that no measured operation can have or
+// needs.
 [[nodiscard]] int fit(const cli::Invocation& invocation);
 
 } // namespace stepsim::calibrate

@@ -1,15 +1,16 @@
 #pragma once
-// stepsim-calibrate fit-library LOG|FOLDER|CSV... --preset NAME -o CAL (CLU 8).
+// stepsim-calibrate fit-library LOG|FOLDER|CSV... --preset NAME -o CAL: fits the library model to
+// measured times of several shapes (CLU 8).
 #include "cli/shell/app.hpp"
 
 namespace stepsim::calibrate {
 
-// Reads measured times of several shapes, fits the library model, prints parameters and errors, and
-// writes a file of kind library_calibration. Returns kTargetNotMet, the file written all the same,
-// where the errors on what was left out (shapes, else every second size) exceed --max-median or
-// --max-p90, or where one of these is given and nothing could be left out; else kOk. Throws
-// InputError for the measurements (also for fewer than 6 points, or a shape that the node type
-// cannot have) and for the file of the node type, UsageError for flags.
+// Prints parameters and errors and writes a file of kind library_calibration. Returns
+// kTargetNotMet, after the file is written, if the errors on shapes left out of the fit (with one
+// shape: on every second size) exceed --max-median or --max-p90, or if such a target is given and
+// nothing could be left out; else kOk. Throws UsageError for flags, and InputError for the file of
+// the node type and for the measurements, also for fewer than 6 points or a shape that the node
+// type cannot have.
 int fit_library_model(const cli::Invocation& invocation);
 
 } // namespace stepsim::calibrate

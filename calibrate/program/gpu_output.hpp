@@ -1,14 +1,15 @@
 #pragma once
-// The end of both `cuda` and `fit` of a file that gpu_bench wrote: fits, prints, writes.
+// Fits GPU samples, prints the tables and writes the calibration: the common end of `cuda` and of
+// `fit` on a file of gpu_bench.
 #include "calibrate/cuda/gpu_fit.hpp"
 #include "calibrate/program/targets.hpp"
 #include "cli/shell/app.hpp"
 
 namespace stepsim::calibrate {
 
-// Fits, prints tables and warnings, and writes the calibration to the output of `common`. Returns
-// kOk, or kTargetNotMet where a target is missed, and where there is neither a curve nor a kernel;
-// only then no file is written.
+// Prints tables and warnings and writes the calibration to the output of `common`. Returns kOk, or
+// kTargetNotMet if a target is missed, or if there is neither a curve nor a kernel; in the last
+// case no file is written.
 [[nodiscard]] int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& options,
                                         const CurveTargets& targets, const cli::Common& common);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The files that `fit` takes: samples (JSON, CSV) and logs of nccl-tests and of OSU.
+// Reads the files of `fit`: samples (JSON, CSV) and logs of nccl-tests and OSU.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,16 +11,16 @@
 namespace stepsim::calibrate {
 
 struct InputOptions {
-  std::optional<std::string> op;     // only this one; of logs that do not say
-  std::optional<std::int64_t> ranks; // of logs that do not say
+  std::optional<std::string> op;     // only this operation; also that of logs that name none
+  std::optional<std::int64_t> ranks; // number of ranks of logs that name none
   io::NcclColumn column = io::NcclColumn::out_of_place;
-  std::string importer; // program and version, for the `source` of the samples
+  std::string importer; // program and version, for `source` of the samples
 };
 
-// One value per path, in the order of the paths; "-" is standard input and must be samples. A log
-// has times out of place and in place: the column that was asked for wins, and sets of the other
-// column stay where it was not measured. Throws InputError for what cannot be read, for a file of
-// another kind, and where no file has a set of the operation `op`.
+// Returns one value per path, in their order; "-" is standard input and must be samples. A log of
+// nccl-tests has times out of place and in place: sets of the column `options.column` replace those
+// of the other column, which remain only if there is no such set. Throws InputError for a file
+// that cannot be read or is of another kind, and if no file has a set of the operation `op`.
 [[nodiscard]] std::vector<io::Samples> read_inputs(const std::vector<std::string>& paths,
                                                    const InputOptions& options);
 

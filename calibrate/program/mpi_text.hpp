@@ -1,6 +1,6 @@
 #pragma once
-// What `mpi` prints: the link, predicted beside measured, own collectives next to those of the MPI
-// library, and the matrix of pairs.
+// The output of `mpi`: the link, predicted next to measured times, the simulator's collectives next
+// to those of the MPI library, and the bandwidths of all pairs.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,20 +12,20 @@
 
 namespace stepsim::calibrate {
 
-// One line with the numbers that a scenario will use.
+// One line with the link parameters that a scenario will use.
 [[nodiscard]] std::string link_text(const mpi::LinkEstimate& link);
 
-// The table of predicted and measured times, and the errors of the rows that count.
+// The table of predicted and measured times, and a summary of the errors of counted rows.
 [[nodiscard]] std::string rows_text(const std::vector<ErrorRow>& rows);
 
-// Per operation and size the time of the library, and the fastest own algorithm of the same size in
-// `rows`, where there is one.
+// The time of the MPI library per operation and size, next to the fastest algorithm in `rows` of
+// the same size, if there is one.
 [[nodiscard]] std::string library_text(const mpi::LibraryRun& library,
                                        const std::vector<ErrorRow>& rows);
 
-// The bandwidth of every pair as a table for at most 16 ranks, "-" for pairs that were not measured
-// or whose time does not grow with size, and one line that says how far the slowest is from the
-// fastest. "" without any pair.
+// The bandwidth of every pair, as a table for at most 16 ranks ("-" for a pair that was not
+// measured or whose time does not grow with size), and one line that compares the slowest pair with
+// the fastest. "" without pairs.
 [[nodiscard]] std::string pairs_text(const mpi::PairRun& run, std::uint32_t ranks);
 
 } // namespace stepsim::calibrate

@@ -1,13 +1,13 @@
 #pragma once
-// stepsim-calibrate report ERRORS.jsonl...: how well predictions met measurements (CAL 11).
+// stepsim-calibrate report ERRORS.jsonl...: summarises the errors of predictions (CAL 11).
 #include "cli/shell/app.hpp"
 
 namespace stepsim::calibrate {
 
-// Returns kOk, or kTargetNotMet where an error is above --max-median, --max-p90 or --max-error;
-// a limit is also missed where no row counts. Throws InputError for the records, UsageError for
-// flags and where no row has --min-bytes. With -o FILE the report is Markdown (JSON where that is
-// asked for), and a plot of measured over predicted time is written next to it as SVG.
+// Returns kTargetNotMet if an error is above --max-median, --max-p90 or --max-error, or if one of
+// these is given and no row is counted; else kOk. Throws InputError for the records, and UsageError
+// for flags and if no row has --min-bytes or more. With -o FILE the report is Markdown (or JSON, if
+// requested), and a plot of measured over predicted time is written next to it as SVG.
 [[nodiscard]] int report(const cli::Invocation& invocation);
 
 } // namespace stepsim::calibrate

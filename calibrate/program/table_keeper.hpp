@@ -1,6 +1,7 @@
 #pragma once
-// The error table of a long measurement on disk, JSON Lines that `stepsim-calibrate report` reads:
-// written from time to time while it grows, so that an interrupted run leaves its rows.
+// Keeps the error table of a long measurement on disk, as JSON Lines for
+// `stepsim-calibrate report`. The file is rewritten while the table grows, so that an interrupted
+// run keeps its rows.
 #include <chrono>
 #include <functional>
 #include <string>
@@ -12,11 +13,11 @@ namespace stepsim::calibrate {
 
 class TableKeeper {
 public:
-  // `first`: rows that are known already; in the file they follow those of the measurement.
+  // `first`: rows that are known before the measurement; they follow its rows in the file.
   TableKeeper(std::string path, std::vector<ErrorRow> first);
-  // Writes what `rows` gives if the last time was two seconds ago or more.
+  // Writes the result of `rows` if the last write was at least two seconds ago.
   void grow(const std::function<std::vector<ErrorRow>()>& rows);
-  // Writes in any case. Throws as cli::write_named does.
+  // Writes at once. Throws as cli::write_named() does.
   void write(const std::vector<ErrorRow>& rows) const;
 
 private:

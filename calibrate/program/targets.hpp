@@ -1,6 +1,6 @@
 #pragma once
-// Targets of errors that a user sets by flags such as --max-median 10%, and what is said where one
-// is missed.
+// Limits on errors that a user sets with flags such as --max-median 10%, and the message for a
+// limit that is missed.
 #include <optional>
 #include <span>
 #include <string>
@@ -10,22 +10,23 @@
 
 namespace stepsim::calibrate {
 
-// The ratio of a flag: 0.1 for "10%" and for "0.1", 10 for "10"; empty where it was not given.
-// Throws UsageError for anything but a number >= 0, with or without a percent sign.
+// The value of a flag as a ratio: 0.1 for "10%" and for "0.1", 10 for "1000%"; empty if the flag
+// was not given. Throws UsageError for anything but a number >= 0, and for a number above 1 without
+// a percent sign.
 [[nodiscard]] std::optional<double> largest_allowed(std::string_view flag, const std::string& text);
 
-// Whether a target was missed, said on standard error: "--max-p90: 90th percentile 12 %, target
-// 10 %: missed". An empty `limit` is never missed. A target without any value is missed too: an
-// empty table must not pass a check.
+// Whether a value misses its limit; then prints on standard error "--max-p90: 90th percentile 12 %,
+// target 10 %: missed". An empty `limit` is never missed. A limit without a value is always missed,
+// because an empty table must not pass a check.
 [[nodiscard]] bool missed(std::string_view flag, std::string_view name,
                           const std::optional<double>& limit, const std::optional<double>& value);
 
-// Largest errors that are allowed of every curve on sizes left out of its fit; empty: any.
+// Largest allowed errors of every curve on sizes left out of its fit; empty: no limit.
 struct CurveTargets {
   std::optional<double> median, p90;
 };
-// Whether the worst curve misses a target, said as above with the name of that curve. A curve whose
-// errors are unknown is the worst; without a curve every target is missed.
+// Whether the worst curve misses a limit; then prints the message above with the name of the curve.
+// A curve whose errors are unknown is the worst; without curves every limit is missed.
 [[nodiscard]] bool missed(std::span<const GroupFit> fits, const CurveTargets& targets);
 
 } // namespace stepsim::calibrate

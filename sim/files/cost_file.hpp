@@ -1,8 +1,8 @@
 #pragma once
-// Cost files (kind cost, MER 4.2, INP 1.10): seconds of one message or exchange by its bytes,
-// either as points of one operation or as one line for each operation and number of ranks.
-// plan::make_table_cost makes points monotone; here they are only read and checked (bytes > 0 and
-// strictly ascending, seconds > 0, at least two points).
+// Cost files (kind cost, MER 4.2, INP 1.10): the seconds of one message or exchange as a function
+// of its bytes, as points of one operation, or as one line per operation and number of ranks.
+// Points are only checked here (at least two, bytes > 0 and strictly ascending, seconds > 0);
+// plan::make_table_cost makes them monotone.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,15 +16,15 @@
 
 namespace stepsim::io {
 
-// measured: a line through transfer times without waiting. bound: no exchange took longer than the
-// line says, which is all that times with waiting tell.
+// measured: a line through transfer times without waiting. bound: an upper bound on the time of
+// every exchange, because the measured times contain waiting.
 enum class CostGrade { measured, bound };
 inline constexpr auto kCostGrades =
     base::words<CostGrade>({{CostGrade::measured, "measured"}, {CostGrade::bound, "bound"}});
 
-// T(bytes) = startup + bytes x per_byte of one operation, with the bus bandwidth that it stands
-// for. The ends of an interval are those of 90 %, or of what a bound leaves open; empty where the
-// measurement does not tell them.
+// T(bytes) = startup + bytes x per_byte of one operation, and the bus bandwidth that follows from
+// it. An interval is the 90 % interval, or the range that a bound leaves open; an end that the
+// measurement does not determine is empty.
 struct LineCost {
   std::string op;
   std::int64_t ranks{};
@@ -32,25 +32,25 @@ struct LineCost {
   double startup_s{}, per_byte_s{}, bus_bandwidth_Bps{};
   std::optional<double> startup_low_s, startup_high_s;
   std::optional<double> bus_bandwidth_low_Bps, bus_bandwidth_high_Bps;
-  std::int64_t collectives{}; // measured ones
+  std::int64_t collectives{}; // number of measured collectives
   double smallest_bytes{}, largest_bytes{};
 };
 
 struct CostPoints {
   std::string name;
-  std::string op;                               // "" where the file gives none
-  std::int64_t ranks{};                         // 0 where the file gives none
-  std::vector<std::pair<double, double>> table; // bytes, seconds; empty where `costs` has elements
-  Json source{}; // a text or an object; null where the file gives none
+  std::string op;                               // "" if the file gives none
+  std::int64_t ranks{};                         // 0 if the file gives none
+  std::vector<std::pair<double, double>> table; // bytes, seconds; empty if `costs` has elements
+  Json source{};                                // a text or an object; null if the file gives none
   std::vector<LineCost> costs{};
 };
 
 // Throws InputError with all problems found.
 [[nodiscard]] CostPoints parse_cost(const Json& json);
-// The file with its header; parse_cost of it gives the same value.
+// The file with its header; parse_cost() of the result gives an equal value.
 [[nodiscard]] Json to_json(const CostPoints& cost);
 
-// The value of a key `table`: [[bytes, seconds], ...], also inside problems and scenarios.
+// The value of a key `table`, [[bytes, seconds], ...], which problems and scenarios have, too.
 [[nodiscard]] std::vector<std::pair<double, double>> parse_cost_table(const Json& table,
                                                                       Problems& problems);
 

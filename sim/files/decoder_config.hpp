@@ -1,6 +1,6 @@
 #pragma once
-// The fields of a Hugging Face configuration that decide the layers of a decoder, aliases and
-// defaults resolved (INP 2.2).
+// The fields of a Hugging Face configuration that determine the layers of a decoder, with aliases
+// and defaults resolved (INP 2.2).
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -14,16 +14,17 @@ namespace stepsim::io {
 
 inline constexpr std::int64_t kStandardTokens = 4096;
 
-struct LatentAttention { // MLA: queries, keys and values through narrow matrices
+// multi-head latent attention: queries, keys and values go through low-rank matrices
+struct LatentAttention {
   std::int64_t kv_rank{};
-  std::optional<std::int64_t> q_rank; // empty: queries are projected at once
+  std::optional<std::int64_t> q_rank; // empty: one matrix for queries
   std::int64_t nope{}, rope{}, value{};
 };
 
 struct Experts {
   std::int64_t count{}, chosen{}, width{};
-  std::int64_t shared{};        // width of the shared ones together, 0 = none
-  bool shared_gate = false;     // they have a gate of their own
+  std::int64_t shared{};        // total width of the shared experts, 0 = none
+  bool shared_gate = false;     // the shared experts have a gate of their own
   bool correction_bias = false; // the router has a bias per expert
   std::int64_t first_dense{}, every = 1, frequency = 1;
   std::vector<std::int64_t> dense_layers;
@@ -37,15 +38,15 @@ struct Experts {
 struct DecoderConfig {
   std::string type;
   std::int64_t width{}, blocks{}, vocabulary{}, heads{}, kv_heads{}, head{}, mlp{};
-  std::int64_t tokens = kStandardTokens; // to which multiply-accumulates belong
+  std::int64_t tokens = kStandardTokens; // sequence length of the multiply-accumulates
   std::int64_t positions{};              // 0 = no limit
   std::optional<LatentAttention> latent;
   Experts experts;
   bool qkv_bias = false, output_bias = false, mlp_bias = false, qk_norm = false, tied = false;
 };
 
-// Reports every field that is missing, out of range or does not fit another; what it returns then
-// is of no use.
+// Reports every field that is missing, out of range or inconsistent with another; the result is
+// only valid without problems.
 [[nodiscard]] DecoderConfig read_decoder_config(const Json& json, Problems& problems);
 
 } // namespace stepsim::io

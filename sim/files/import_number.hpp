@@ -1,6 +1,6 @@
 #pragma once
-// Numbers in logs and tables: the whole text must be one plain decimal number, independent of the
-// locale, without blanks or thousands separators.
+// Parses numbers in logs and tables. The whole text must be one plain decimal number, without
+// blanks or thousands separators; the locale has no effect.
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -16,8 +16,8 @@ inline constexpr std::int64_t kMostElements = std::int64_t{1} << 50;
 
 [[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// std::from_chars neither skips blanks nor takes a leading plus sign, so that "+5", " 5" and "5 GB"
-// are all refused. It does take "inf" and "nan" for floating-point numbers.
+// std::from_chars neither skips blanks nor accepts a leading plus sign, so "+5", " 5" and "5 GB"
+// give no number. "inf" and "nan" are numbers for floating-point types.
 template <class Number> [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -27,7 +27,7 @@ template <class Number> [[nodiscard]] std::optional<Number> parse_number(std::st
   return value;
 }
 
-// Finite.
+// Finite numbers only.
 [[nodiscard]] inline std::optional<double> parse_real(std::string_view text) {
   const auto value = parse_number<double>(text);
   return value && std::isfinite(*value) ? value : std::nullopt;
@@ -38,9 +38,9 @@ template <class Number> [[nodiscard]] std::optional<Number> parse_number(std::st
 }
 
 // The number times 10^exponent, rounded once: "15143.7" with -6 is the double nearest to 0.0151437.
-// The exponent is appended to the text instead of multiplying by a power of ten, which is not exact
-// in binary: 15143.7 * 1e-6 may differ from 0.0151437 in its last bit. Texts that have an exponent
-// already are multiplied and may be off by that bit.
+// The exponent is appended to the text, because a product with 1e-6, which is not exact in binary,
+// may differ in its last bit. A text that already has an exponent is multiplied and may be off by
+// that bit.
 [[nodiscard]] inline std::optional<double> parse_scaled(std::string_view text, int exponent) {
   const auto value = parse_real(text);
   if (!value || text.find_first_of("eE") != std::string_view::npos) {

@@ -1,6 +1,6 @@
 #pragma once
-// What importers share: reading an input with its digest, and the `source` of the result (IO 2):
-// what was read and by whom, without any private data.
+// Functions that all importers use: reading an input with its digest, and the `source` of the
+// result (IO 2), that is, the input files and the program, without private data.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,23 +11,22 @@
 
 namespace stepsim::io {
 
-// `format`: the word of the importer, such as "kineto". Files are added by the caller, one for each
-// that it has read.
+// `format`: the name of the importer, such as "kineto". The caller adds a file per input.
 [[nodiscard]] train::Source make_source(std::string_view format, const ImportOptions& options);
 
 // Base name, size and digest of one input.
 [[nodiscard]] train::SourceFile source_file(const std::string& path, std::uint64_t bytes,
                                             std::string digest);
 
-// The base name without the endings of files that we know: "a/b/rank0.pt.trace.json.gz" -> "rank0".
-// Used to name results.
+// The base name without known endings, for names of results: "a/b/rank0.pt.trace.json.gz" ->
+// "rank0".
 [[nodiscard]] std::string stem_of(std::string_view path);
 
 // `options.name`, else the stem of the first file.
 [[nodiscard]] std::string result_name(const ImportOptions& options, const std::string& first_file);
 
-// A small input (table, XML) as a whole: at most kMostTextBytes even where `max_bytes` is more,
-// because it stays in memory. Throws InputError `x.log: empty`.
+// A small input (table, XML), read as a whole. Because it stays in memory, the limit is the smaller
+// of `max_bytes` and kMostTextBytes. Throws InputError `x.log: empty`.
 struct ImportedText {
   std::string name; // for messages
   std::string text; // inflated
@@ -35,37 +34,37 @@ struct ImportedText {
 };
 [[nodiscard]] ImportedText read_import(const std::string& path, std::uint64_t max_bytes);
 
-// Lines without their ends (LF or CRLF), numbered from 1; a byte order mark is dropped.
+// Lines without line ends (LF or CRLF), numbered from 1; a byte order mark is dropped.
 struct TextLine {
   std::int64_t number{};
   std::string_view text;
 };
 [[nodiscard]] std::vector<TextLine> lines_of(std::string_view text);
 
-// The lines of a log one at a time, so that memory does not grow with the file: a log of a long job
-// may be large, and a small gzip file may inflate to anything. Throws InputError `x.log: empty`,
+// Reads a log line by line, so that memory does not grow with the file: the log of a long job may
+// be large, and a small gzip file may inflate to any size. Throws InputError `x.log: empty` and
 // `x.log:17: line longer than 1048576 bytes`.
 class LineReader {
 public:
   LineReader(const std::string& path, std::uint64_t max_bytes) : source_(path, max_bytes, true) {}
-  // The next line as lines_of gives it, valid until the next call; false at the end.
+  // Reads the next line, which is valid until the next call; false at the end.
   bool next(TextLine& line);
   [[nodiscard]] const std::string& name() const { return source_.name(); } // for messages
-  // Base name, size and digest; called after the last line.
+  // Base name, size and digest; call it after the last line.
   [[nodiscard]] train::SourceFile file(const std::string& path) const {
     return source_file(path, source_.file_bytes(), source_.digest());
   }
 
 private:
   ByteSource source_;
-  std::string_view chunk_; // not yet given
+  std::string_view chunk_; // part of the current chunk that is not read yet
   std::string line_;
   std::int64_t number_ = 0;
   bool ended_ = false;
 };
 
-// The words of a line, and a text without blanks at its ends. Both give views into their argument.
-// Blanks are spaces, tabs and carriage returns.
+// The words of a line, and a text without blanks at its ends, as views into the argument. Blanks
+// are spaces, tabs and carriage returns.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 

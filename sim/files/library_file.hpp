@@ -1,6 +1,6 @@
 #pragma once
-// Calibrations of the library model (kind library_calibration, CLU 8): read into what
-// library::calibration_of completes, and written from a completed one.
+// Files of kind library_calibration (CLU 8): the calibration of the library model. The result of
+// the reader is completed by library::calibration_of(); the writer needs a completed calibration.
 #include <array>
 #include <string>
 #include <vector>
@@ -13,19 +13,19 @@ namespace stepsim::io {
 
 struct LibraryFile {
   library::FittedLibrary fitted;
-  // [library::Parameter] The measurements say next to nothing about the parameter.
+  // [library::Parameter] whether the measurements hardly determine the parameter
   std::array<bool, library::kParameterCount> from_prior{};
   std::vector<std::string> sources, warnings;
 };
 
-// Throws InputError with all problems found; also for points that the node type cannot have.
+// Throws InputError with all problems, also for points that the node type cannot have.
 [[nodiscard]] LibraryFile parse_library_calibration(const Json& json);
 
-// The whole file. The intervals of the parameters come from the covariance of `calibration`, which
-// is that of file.fitted.
+// The whole file. `calibration` must be the one completed from file.fitted; the intervals of the
+// parameters come from its covariance.
 [[nodiscard]] Json to_json(const LibraryFile& file, const library::Calibration& calibration);
 
-// Lower and upper end of the 95 % interval of a parameter, as a factor or a plain number >= 0.
+// The 95 % interval of a parameter: a factor, or the number itself if it is not a factor; >= 0.
 [[nodiscard]] base::Interval parameter_interval(const library::Calibration& calibration,
                                                 library::Parameter parameter);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The files of `stepsim collective` (COL 1): kind `links`, whose rows are in keys/links_keys.hpp,
-// and bare lists of bytes and of entry times per rank.
+// The files of `stepsim collective` (COL 1): kind `links` (keys/links_keys.hpp), and bare lists
+// with the bytes or the entry time of each rank.
 #include <optional>
 #include <vector>
 
@@ -13,14 +13,15 @@ struct LinksFile {
   std::vector<coll::PairCost> pairs;        // sorted by (src, dst); block latency = latency
   std::vector<double> reduction_s_per_byte; // [rank] or empty
   std::vector<double> enter_s;              // [rank] or empty
-  std::vector<std::uint32_t> chain;         // ranks in the order of pipelines, each once; or empty
+  std::vector<std::uint32_t> chain;         // order of the ranks in pipelines, or empty
 };
 
-// Without `ranks` only what does not depend on it is checked. Throws InputError with all problems.
+// Without `ranks`, checks that depend on the number of ranks are skipped. Throws InputError with
+// all problems.
 [[nodiscard]] LinksFile parse_links(const Json& tree, std::optional<std::uint32_t> ranks);
-// Bytes by rank, whole and at most 2^53. Throws InputError with all problems.
+// [rank] bytes, whole and at most 2^53. Throws InputError with all problems.
 [[nodiscard]] std::vector<double> parse_sizes(const Json& tree, std::optional<std::uint32_t> ranks);
-// When each rank enters, s. Throws InputError with all problems.
+// [rank] entry time, s. Throws InputError with all problems.
 [[nodiscard]] std::vector<double> parse_entry(const Json& tree, std::optional<std::uint32_t> ranks);
 
 } // namespace stepsim::io

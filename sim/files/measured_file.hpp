@@ -1,5 +1,5 @@
 #pragma once
-// Files of kind measured_training (SPA 10.2), as NAME.measured.json in traces/:
+// Reads files of kind measured_training (SPA 10.2), NAME.measured.json in traces/:
 //
 //   {"name", "source", "note", "models": [{"name", "parameters", "batch_size", "note",
 //     "phases": {"ranks", "method", "compute_s", "compress_s", "communication_s"},

@@ -1,13 +1,15 @@
 #pragma once
-// The config.json of a Hugging Face model (decoders with gated MLP and RMS norms) as a model table
-// (INP 2.2). With width h, heads of width d and experts of width e, a block has
+// Converts the config.json of a Hugging Face model (decoders with gated MLP and RMS norms) to a
+// model table (INP 2.2). With width h, heads of width d, MLP width f and experts of width e, a
+// block has
 //
-//     attention  q, k, v and output projections; latent ones where kv_lora_rank is given
+//     attention  projections for q, k, v and output; latent attention if kv_lora_rank is given
 //     MLP        3 h f, or a router, all experts (3 h e each) and shared experts
 //     norms      2 h, with 2 d for the norms of queries and keys of qwen3
 //
-// and the model an embedding V h, a last norm h and an output head V h unless it is tied. All
-// experts of a block are one layer; its multiply-accumulates are those of the chosen ones.
+// The model also has an embedding V h, a last norm h and, unless it is tied, an output head V h,
+// for a vocabulary of V. All experts of a block are one layer with the multiply-accumulates of the
+// chosen experts.
 #include <string>
 
 #include "train/workload/model_table.hpp"
@@ -15,15 +17,15 @@
 
 namespace stepsim::io {
 
-// Whether a tree without a `kind` of ours is such a file, by the keys that they have.
+// Whether a tree without a key `kind` is such a configuration, by the keys it has.
 [[nodiscard]] bool is_model_config(const Json& json);
 
-// `name` of the table. Multiply-accumulates belong to 4096 tokens, or to all positions where these
-// are fewer. A model_type that is not known and what is left out are warnings of the table. Throws
-// InputError with all problems: a field that is missing, out of range or does not fit another.
+// `name` of the table. Multiply-accumulates are for 4096 tokens, or for all positions if there are
+// fewer. The table has warnings for an unknown model_type and for everything left out. Throws
+// InputError with all problems: a field that is missing, out of range or inconsistent with another.
 [[nodiscard]] train::ModelTable parse_model_config(const Json& json, const std::string& name);
 
-// A name for the table: that of the file, or the model_type where the file is called config.json.
+// A name for the table: that of the file, or the model_type if the file is called config.json.
 [[nodiscard]] std::string config_name(const Json& json);
 
 } // namespace stepsim::io

@@ -1,6 +1,6 @@
 #pragma once
-// Node types (kind node_preset, CLU 9): the machine that the library model starts from, with the
-// nominal rates and sources that only readers want.
+// Node types (kind node_preset, CLU 9): a machine for the library model, with nominal rates and
+// sources for readers.
 #include <map>
 #include <optional>
 #include <string>
@@ -16,37 +16,37 @@ namespace stepsim::io {
 struct SourcedNumber {
   std::string key;
   double value{};
-  double low{}, high{};      // of what was measured; the value where the file says nothing
-  std::string label, source; // "" where the number is plain
+  double low{}, high{};      // range of the measurements; `value` if the file gives none
+  std::string label, source; // "" for a plain number
 };
 
 struct NodePreset {
   library::NodeType node;
-  std::string label; // of keys::kNodeLabels
+  std::string label; // one of keys::kNodeLabels
   std::string note, gpu;
   std::optional<double> link_nominal_Bps, nic_nominal_Bps;
-  std::vector<SourcedNumber> numbers; // in the order of the file's rows
+  std::vector<SourcedNumber> numbers; // in the order of the keys
 };
 
-// Throws InputError with all problems found.
+// Throws InputError with all problems.
 [[nodiscard]] NodePreset parse_node_preset(const Json& json);
 
-// The node types that come with the program, topologies/nodes/ in the data folder: path by name.
-// Throws InputError where the folder cannot be read; none without a data folder.
+// The shipped node types, topologies/nodes/ in the data folder: name -> path. Empty if
+// `data_folder` is "". Throws InputError if the folder cannot be read.
 [[nodiscard]] std::map<std::string, std::string>
 shipped_node_presets(const std::string& data_folder);
 // The path of a shipped node type. Throws UsageError for an unknown name, with the nearest ones,
-// and InputError as shipped_node_presets.
+// and as shipped_node_presets() does.
 [[nodiscard]] std::string shipped_node_preset(const std::string& data_folder,
                                               const std::string& name);
-// The node type of a name, or of a path: a text with a slash or the ending .json. Throws as
-// shipped_node_preset and parse_node_preset.
+// Reads the node type of a name, or of a path, which is a text with a slash or the ending .json.
+// Throws as shipped_node_preset() and parse_node_preset() do.
 [[nodiscard]] NodePreset read_node_preset(const std::string& data_folder, const std::string& name);
 
-// The keys of the library model, of a preset or of `node` in a calibration; numbers are added to
-// `numbers`. The name is not among them.
+// Reads the keys of the library model, all but the name, from a preset or from `node` of a
+// calibration. Appends sourced numbers to `numbers`.
 [[nodiscard]] library::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& numbers);
-// The same keys with plain numbers; read_node_type of them gives the same value.
+// Writes the same keys with plain numbers; read_node_type() of them gives an equal value.
 void write_node_type(const library::NodeType& node, Json& object);
 
 } // namespace stepsim::io

@@ -1,7 +1,7 @@
 #pragma once
-// Links of a node type as a network profile: the fabric between nodes is its network, the link
-// between GPUs a class of links. `"network": "dgx_h100"` of a scenario takes the first,
-// `"intra_network": "dgx_h100"` the second.
+// The links of a node type as a network profile: its network is the fabric between nodes, which
+// `"network": "dgx_h100"` of a scenario selects, and its link class is the link between GPUs, which
+// `"intra_network": "dgx_h100"` selects.
 #include "files/node_file.hpp"
 #include "net/profile/profile.hpp"
 

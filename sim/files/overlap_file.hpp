@@ -1,6 +1,6 @@
 #pragma once
-// Files of kind overlap (TRN 3.5), whose rows are in keys/overlap_keys.hpp, and the two keys that
-// they share with /training/overlap of a scenario.
+// Files of kind overlap (TRN 3.5, keys in keys/overlap_keys.hpp), and the two keys that they share
+// with /training/overlap of a scenario.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,14 +11,14 @@
 
 namespace stepsim::io {
 
-// Slowdowns as far as they are given.
+// The slowdowns that are given; others are empty.
 struct Slowdowns {
   std::optional<std::array<double, program::kKindCount>> compute; // by kind of operation
   std::optional<double> exchange;
 };
-// Reads `compute`, one number or numbers by kind, and `exchange`.
+// Reads `compute`, one factor or factors by kind of operation, and `exchange`.
 [[nodiscard]] Slowdowns read_slowdowns(Fields& fields);
-// The two keys, `compute` as one number where all kinds have the same.
+// Writes both keys; `compute` is one number if all kinds have the same factor.
 [[nodiscard]] Object slowdown_tree(const program::Interference& interference);
 
 struct OverlapQuality {
@@ -32,7 +32,7 @@ struct OverlapConstants {
 struct OverlapFold {
   std::string left_out;
   OverlapConstants constants;
-  OverlapQuality quality; // of the rows left out
+  OverlapQuality quality; // errors on the rows left out
 };
 struct OverlapStep {
   std::string schedule, left_out;
@@ -40,18 +40,18 @@ struct OverlapStep {
   std::optional<double> held_out_s;
 };
 
-// What `fit-overlap` writes.
+// The output of `fit-overlap`.
 struct OverlapFit {
   std::string name, source;
   OverlapConstants constants{};
-  OverlapQuality quality{}; // of all rows, which the constants are fitted to
+  OverlapQuality quality{}; // errors on all rows, with constants fitted to all rows
   std::string leave_out{};
   std::vector<OverlapFold> folds{};
   std::vector<OverlapStep> steps{};
 };
 [[nodiscard]] Json to_json(const OverlapFit& fit);
 
-// What a scenario takes from a file of kind overlap. Throws InputError with all problems found.
+// The part of a file of kind overlap that a scenario uses. Throws InputError with all problems.
 struct OverlapFile {
   std::string source;
   program::Interference interference;

@@ -1,7 +1,7 @@
 #pragma once
-// The parts of a profile that speak of training: how much longer dense all-reduces took than the
-// network model says, what compressing costs, and timed kernels (SPA 9, CAL 5). Internal to
-// parse_profile.
+// Reads the parts of a profile about training: how much longer dense all-reduces took than the
+// network model predicts, compression costs, and timed kernels (SPA 9, CAL 5). Used by
+// parse_profile() only.
 #include <string_view>
 
 #include "net/profile/profile.hpp"
@@ -9,7 +9,8 @@
 
 namespace stepsim::io {
 
-// Reads a member as an object, if it is there; `read` sees its fields.
+// Reads a member that is an object: calls `read` with its fields. Nothing happens if it is absent
+// or null.
 template <class Read> void object(Fields& parent, std::string_view key, Read read) {
   const Json* json = parent.any(key);
   if (json == nullptr || json->is_null()) {
@@ -20,11 +21,10 @@ template <class Read> void object(Fields& parent, std::string_view key, Read rea
   fields.no_more();
 }
 
-// Checks a list of numbers, if it is there.
+// Checks a list of numbers if it is present.
 void numbers(Fields& parent, std::string_view key);
 
-// Each reads its own key of the file, or does nothing if it is absent, and reports problems in
-// `fields`.
+// Each reads one key of the file if it is present, and reports problems through `fields`.
 void parse_dense_inflation(Fields& fields, net::NetworkProfile& profile);
 void parse_compression_costs(Fields& fields, net::NetworkProfile& profile);
 void check_kernels(Fields& fields);

@@ -1,8 +1,11 @@
 #pragma once
-// Trace files (kind trace, IO 3) to train::Trace; trace_text.hpp writes them. Sizes and times may
-// be null: such a trace is valid, `run` refuses it. Checked besides types and ranges: a layer's
-// tensors sum to its gradient_bytes, a tensor's bytes are its elements times the size of its dtype,
-// its shape has as many elements, buckets are numbered from 0 in their order.
+// Reads trace files (kind trace, IO 3) as train::Trace; trace_text.hpp writes them. Sizes and times
+// may be null: such a trace is valid, but `run` refuses it. Besides types and ranges it is checked
+// that
+//   - the tensors of a layer sum up to its gradient_bytes;
+//   - the bytes of a tensor are its elements times the size of its dtype, and its shape has as many
+//     elements;
+//   - buckets are numbered from 0 in their order.
 #include <string>
 
 #include "train/workload/trace.hpp"
@@ -10,7 +13,7 @@
 
 namespace stepsim::io {
 
-// Throws InputError with all problems found.
+// Throws InputError with all problems.
 [[nodiscard]] train::Trace parse_trace(const Json& json);
 
 } // namespace stepsim::io

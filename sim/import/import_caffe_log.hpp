@@ -1,9 +1,10 @@
 #pragma once
-// Layer logs of B-Caffe (MER 9): rows `[id, elements, backward_us, communication_us(, merged_us)]`
-// in forward order, one per parameter blob. Consecutive rows with equal backward time are one
-// layer (weight and bias share a timer). Forward is not logged: forward = 0.5 x backward, and the
-// trace is marked `assumed`. Elements stay as logged, padded to multiples of 64 per blob. Rows
-// without backward time are left out, and of several dumps in a log the last with times counts.
+// Imports layer logs of B-Caffe (MER 9): rows `[id, elements, backward_us, communication_us(,
+// merged_us)]` in forward order, one per parameter blob. Consecutive rows with equal backward time
+// are one layer, because weight and bias share a timer. The log has no forward times: forward is
+// set to 0.5 x backward, and the trace is marked `assumed`. Elements stay as logged, padded to
+// multiples of 64 per blob. Rows without backward time are left out, and the last dump of a log
+// with times is used.
 #include <optional>
 #include <span>
 #include <string>
@@ -16,13 +17,13 @@ namespace stepsim::io {
 
 struct CaffeLogOptions {
   ImportOptions common;
-  // The table that names the rows; default: the first that fits, else layers are numbered.
+  // The table that names the rows; by default the first one that fits, else layers are numbered.
   std::optional<std::string> model;
   std::span<const train::ModelTable> models{};
 };
 
-// Throws InputError for rows that cannot be read, ids that skip, a log without rows or times, and a
-// `model` that does not fit; UsageError for an unknown model (MER 12).
+// Throws InputError for rows that cannot be read, gaps between ids, a log without rows or times,
+// and a `model` that does not fit, and UsageError for an unknown model (MER 12).
 [[nodiscard]] train::Trace import_caffe_log(const std::string& file,
                                             const CaffeLogOptions& options);
 

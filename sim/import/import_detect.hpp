@@ -1,5 +1,5 @@
 #pragma once
-// `import auto`: which format a file has, from its first bytes (IO 1, 10).
+// Detects the format of a file from its first bytes, for `import auto` (IO 1, 10).
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,29 +21,29 @@ enum class ImportFormat {
   hf_config
 };
 
-// "kineto", "nccl-tests", ...: the words of the command line.
+// The names on the command line: "kineto", "nccl-tests", ...
 [[nodiscard]] std::string_view name(ImportFormat format);
 [[nodiscard]] std::optional<ImportFormat> parse_import_format(std::string_view word);
 [[nodiscard]] std::vector<std::string_view> import_format_words();
 
-// From the beginning of a file (a megabyte is plenty). Empty if unknown; `advice` then says what to
-// export instead for formats that are recognised but not supported.
+// Detects the format from the beginning of a file; a megabyte is enough. Empty if it is unknown;
+// for a format that is recognised but not supported, `advice` names another export.
 struct DetectedFormat {
   std::optional<ImportFormat> format;
   std::string advice;
 };
 [[nodiscard]] DetectedFormat detect_format(std::string_view head);
 
-// For commands that read our files only: "this is a Kineto trace: stepsim import kineto FILE -o
-// T.json".
+// The message of commands that do not import: "this is a Kineto trace: stepsim import kineto FILE
+// -o T.json".
 [[nodiscard]] std::string import_first(ImportFormat format);
 
-// The first bytes of a file (inflated), as many as formats are told apart by; none of a pipe.
-// Throws InputError for a file that cannot be read.
+// The first bytes of a file (inflated), enough to detect the format; empty for a pipe. Throws
+// InputError if the file cannot be read.
 [[nodiscard]] std::string head_of(const std::string& path);
 
 // The format of a file. Throws InputError `x.bin: unknown format: ...` or with the advice of
-// detect_format, and for a file that is empty, a pipe or cannot be read; UsageError for standard
+// detect_format(), also for a file that is empty, a pipe or unreadable, and UsageError for standard
 // input, which cannot be read twice.
 [[nodiscard]] ImportFormat detect_file(const std::string& path);
 

@@ -1,7 +1,8 @@
 #pragma once
-// Logs of the OSU micro-benchmarks (IO 7, MER 9): rows `bytes  average_us [min_us max_us ...]`
-// below `# OSU MPI Allreduce Latency Test v7.5`, or bare two columns. The size may carry the ranks
-// ("8,4096"). With a title, log lines between the rows are skipped; without, they are errors.
+// Imports logs of the OSU micro-benchmarks (IO 7, MER 9): rows
+// `bytes  average_us [min_us max_us ...]` below `# OSU MPI Allreduce Latency Test v7.5`, or two
+// columns without a title. The size may include the ranks ("8,4096"). Other lines between the rows
+// are skipped if there is a title, else they are errors.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,40 +18,40 @@ namespace stepsim::io {
 
 enum class OsuValue { average, min, max };
 
-// What the log does not say, or says otherwise.
+// Options that complete or override the log.
 struct OsuOptions {
   ImportOptions common;
-  std::optional<std::string> op; // of kSampleOps; default: from the title
-  // Where the rows do not carry them; default: 2 for a ping-pong test.
+  std::optional<std::string> op; // one of kSampleOps; default: from the title
+  // Number of ranks if the rows do not give it; default: 2 for a ping-pong test.
   std::optional<std::int64_t> ranks;
   OsuValue value = OsuValue::average;
 };
 
-// Sizes are bytes as printed; times are microseconds in the log and seconds in the result.
+// Sizes in bytes as printed; times, microseconds in the log, in seconds.
 struct OsuPoint {
   Bytes bytes;
   Seconds time;        // > 0
-  std::int64_t line{}; // in the log
+  std::int64_t line{}; // line of the log
 };
 
 struct OsuLog {
   std::string file; // for messages
-  std::string name; // of results
+  std::string name; // name for results
   std::string op;   // "allreduce"
   std::int64_t ranks{};
   std::vector<OsuPoint> points; // at least one, in the order of the log
   train::Source source;
 };
 
-// Throws InputError: no rows, a row without the time that is asked for or with one out of range,
-// operation unknown, ranks unknown or different, a bandwidth test.
+// Throws InputError for a log without rows, a row without the requested time or with a time out of
+// range, an unknown operation, an unknown or varying number of ranks, and a bandwidth test.
 [[nodiscard]] OsuLog import_osu(const std::string& file, const OsuOptions& options);
 
-// The points as times of the algorithm `mpi`, one sample per row.
+// The points as samples of the algorithm `mpi`, one per row.
 [[nodiscard]] Samples samples_of(const OsuLog& log);
 
-// The points with bytes > 0 as a cost table, in ascending order of bytes, named like the log.
-// Throws InputError for a size > 0 that appears twice and for fewer than two sizes > 0.
+// The points with bytes > 0 as a cost table named like the log, bytes ascending. Throws InputError
+// for a size > 0 that appears twice and for fewer than two sizes > 0.
 [[nodiscard]] CostPoints cost_of(const OsuLog& log);
 
 } // namespace stepsim::io

@@ -1,20 +1,21 @@
 #pragma once
-// Where an output goes, before anything is written: the target behind links, what kind of file is
-// there, who else is writing it, and temporary files beside it. Only file_write.cpp uses this.
+// Examines where an output goes before anything is written: the target behind links, the kind of
+// file there, other processes that write it, and temporary files next to it. Only file_write.cpp
+// uses it.
 //
-//     results/out.json -> ../big/out.json     a link stays one, the file behind it is written
+//     results/out.json -> ../big/out.json     the link is kept, its target is written
 //     big/out.json.unfinished                 the new content until it is complete
 //
-// Locks are advisory (flock) and end with their process, so nothing stays behind after a kill: the
-// temporary file of a dead process is not locked, and the next writer removes it. File systems
-// without locks are written as if nobody else were there.
+// Locks are advisory (flock) and end with their process, so a killed process leaves nothing locked:
+// its temporary file is not locked any more, and the next writer removes it. On file systems
+// without locks, files are written as if there were no other process.
 #include <sys/types.h>
 
 #include <string>
 
 namespace stepsim::io {
 
-// A descriptor that closes itself.
+// A file descriptor that is closed by its destructor.
 class Descriptor {
 public:
   Descriptor() = default;
@@ -25,7 +26,7 @@ public:
   [[nodiscard]] int get() const { return value_; }
   [[nodiscard]] bool is_open() const { return value_ >= 0; }
   [[nodiscard]] int release();
-  int close(); // what close(2) returns; 0 if it is closed already
+  int close(); // result of close(2); 0 if already closed
 
 private:
   int value_ = -1;
@@ -39,42 +40,43 @@ struct Target {
     descriptor // standard output, /dev/fd/N: `number`
   };
   Kind kind = Kind::absent;
-  std::string path;   // as given, or "standard output": for messages
-  std::string place;  // behind all links
-  int number = -1;    // of the descriptor
-  mode_t mode = 0666; // of the file that exists; of a new one before the umask
+  std::string path;   // path as given, or "standard output", for messages
+  std::string place;  // path after all links are followed
+  int number = -1;    // file descriptor for Kind::descriptor
+  mode_t mode = 0666; // mode of the existing file; for a new file before the umask
   uid_t owner{};
   gid_t group{};
 
-  // Throws SimulationError `out.json: write failed: No space left on device` for an errno;
-  // ClosedPipe (file_write.hpp) where nobody reads standard output any more.
+  // Throws SimulationError `out.json: write failed: No space left on device` for an errno, and
+  // ClosedPipe (file_write.hpp) if standard output is a pipe without a reader.
   [[noreturn]] void fail(int error) const;
 };
 
-// "-" is standard output. Throws for folders, for files that may not be written, and for circles of
-// links.
+// The target of a path; "-" is standard output. Throws as fail() does for folders, for files that
+// may not be written, and for cycles of links.
 [[nodiscard]] Target find_target(const std::string& path);
 
-// Shared: whoever replaces a file lets others replace it too. Exclusive: a growing file has one
-// writer.
+// Shared: for a process that replaces a file, which others may replace, too. Exclusive: for the one
+// writer of a growing file.
 enum class Lock { shared, exclusive };
-// False if another process holds the file. True where the file system has no locks.
+// Takes the lock. False if another process holds it; true if the file system has no locks.
 [[nodiscard]] bool try_lock(int descriptor, Lock lock);
-// SimulationError `out.jsonl: is being written by process 4711 (stepsim sweep ...)`.
+// Takes the lock, or throws SimulationError `out.jsonl: is being written by process 4711 (stepsim
+// sweep ...)`.
 void lock_or_fail(const Target& target, int descriptor, Lock lock);
 
-// A locked new file beside the target, with the mode of the target. Those that dead processes left
-// are removed. The lock stays on the file when it has become the target: shared, other processes
-// may replace it in their turn.
+// Creates a locked temporary file next to the target, with the mode of the target, and removes
+// temporary files of dead processes. The lock stays when the file becomes the target; it is shared,
+// so other processes may replace the file in turn.
 struct Temporary {
   std::string path;
   Descriptor descriptor;
 };
 [[nodiscard]] Temporary make_temporary(const Target& target, Lock lock);
-// Removes only what dead processes left beside the target.
+// Only removes temporary files of dead processes next to the target.
 void remove_abandoned(const Target& target);
 
-// To the disk: the content of a file, and the entry in its folder.
+// Writes to the disk: the content of a file, and its entry in the folder.
 void sync_content(const Target& target, int descriptor);
 void sync_folder(const Target& target);
 

@@ -1,7 +1,8 @@
 #pragma once
-// Characters of a JSON text from chunks, one at a time, with what a parser's messages need: line,
-// column, and where each word starts. Endless texts, numbers and blanks end in an error, because
-// the lexer behind keeps a whole word in memory. Places count from 1, columns in bytes.
+// Reads the characters of a JSON text from chunks, one at a time, and keeps what error messages
+// need: line, column and the start of each word. Endless texts, numbers and blanks are errors,
+// because the lexer keeps a whole word in memory. Lines and columns are numbered from 1, columns in
+// bytes.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -24,7 +25,7 @@ struct Place {
   }
 };
 
-// Counts lines and columns and follows words: a string, a number or literal, or one of {}[]:,
+// Tracks lines, columns and words: a string, a number or literal, or one of {}[]:,
 class Cursor {
 public:
   using NextChunk = std::function<std::string_view()>; // empty at the end
@@ -32,7 +33,8 @@ public:
   Cursor(NextChunk next_chunk, std::string file, const ParseLimits& limits)
       : next_chunk_(std::move(next_chunk)), file_(std::move(file)), limits_(limits) {}
 
-  // Takes the next chunk where this one is used up; asked before every current() and advance().
+  // Whether the text is used up; fetches the next chunk. Call it before every current() and
+  // advance().
   bool at_end() {
     if (chunk_.empty() && !end_seen_) {
       chunk_ = next_chunk_();
@@ -66,12 +68,12 @@ public:
   [[nodiscard]] bool in_string() const { return in_string_; }
   [[nodiscard]] bool word_seen() const { return word_.column > 0; }
   [[nodiscard]] Place here() const { return here_; }
-  // Start of the last word; `one_behind`: the lexer has read one character beyond it (numbers end
-  // only there), which may have begun another word.
+  // The start of the last word. `one_behind`: the lexer has read one character too many, which is
+  // how numbers end and which may have begun another word.
   [[nodiscard]] Place word(bool one_behind = false) const {
     return one_behind && delimiter_ && !end_seen_ ? previous_ : word_;
   }
-  // The first characters of that word.
+  // The first characters of word(one_behind).
   [[nodiscard]] const std::string& text(bool one_behind = false) const {
     return one_behind && delimiter_ && !end_seen_ ? previous_text_ : text_;
   }
@@ -81,7 +83,7 @@ public:
   }
 
 private:
-  // The word before is kept, because the lexer may have read one character too many.
+  // Keeps the previous word, because the lexer may have read one character too many.
   void begin_word() {
     previous_ = word_;
     word_ = here_;
@@ -94,7 +96,7 @@ private:
     delimiter_ = true;
     in_word_ = false;
   }
-  // Whether a quote ends the text: an odd number of backslashes before it escapes it.
+  // Whether a quote ends the text; it is escaped after an odd number of backslashes.
   void follow_string(char c) {
     if (escaped_) {
       escaped_ = false;
@@ -149,8 +151,8 @@ private:
   ParseLimits limits_;
   std::string_view chunk_;
   std::size_t consumed_{};
-  std::size_t length_{}; // of the current word
-  std::size_t blanks_{}; // since then
+  std::size_t length_{}; // bytes of the current word
+  std::size_t blanks_{}; // since the current word
   Place here_, word_, previous_;
   std::string text_, previous_text_;
   bool end_seen_ = false;

@@ -1,5 +1,5 @@
 #pragma once
-// Texts and files to JSON trees. nlohmann/json does the parsing and is seen by .cpp files only.
+// Parses texts and files into JSON trees. nlohmann/json does the work; only .cpp files include it.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,21 +9,21 @@
 
 namespace stepsim::io {
 
-// What a text may hold before it is refused: a small file can describe a very large tree.
+// Limits on a text, because a small file can describe a very large tree.
 struct ParseLimits {
-  std::uint64_t max_bytes = std::uint64_t{8} << 30; // inflated
-  std::size_t max_depth = 256;                      // of lists and objects inside each other
+  std::uint64_t max_bytes = std::uint64_t{8} << 30; // after inflation
+  std::size_t max_depth = 256;                      // nested lists and objects
   std::size_t max_string = std::size_t{16} << 20;   // bytes of one text
   std::size_t max_values = 10'000'000;              // a tree takes about 150 bytes per value
 };
 
-// Parses a text; throws InputError `FILE:LINE:COL: message` for syntax errors, duplicate keys,
-// NaN, infinities, numbers out of range of double and what exceeds `limits` (max_bytes: read_json
-// only). LINE and COL (in bytes) are where the offending word starts.
+// Parses a text. Throws InputError `FILE:LINE:COL: message`, LINE and COL (in bytes) being the
+// start of the wrong word, for syntax errors, duplicate keys, NaN, infinities, numbers out of range
+// of double, and a text beyond `limits` (max_bytes only in read_json).
 [[nodiscard]] Json parse_json(std::string_view text, std::string_view file,
                               ParseLimits limits = {});
-// Reads a file ("-" = standard input), inflates gzip by content; streams, so that memory grows with
-// the tree and not with the file.
+// Reads a file ("-" = standard input), gzip or not, as a stream: memory grows with the tree, not
+// with the file. Throws as parse_json() does.
 [[nodiscard]] Json read_json(const std::string& path, ParseLimits limits = {});
 
 } // namespace stepsim::io

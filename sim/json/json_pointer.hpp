@@ -1,5 +1,5 @@
 #pragma once
-// JSON pointers (RFC 6901), through objects and lists; nothing else walks them.
+// Resolves JSON pointers (RFC 6901) through objects and lists.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,20 +8,20 @@
 
 namespace stepsim::io {
 
-// The value at the pointer, null if the path does not exist. The empty pointer is the root. Throws
-// UsageError for text that is no pointer.
+// The value at the pointer, null if it does not exist. The empty pointer is the root. Throws
+// UsageError for a text that is not a pointer.
 [[nodiscard]] const Json* resolve(const Json& root, std::string_view pointer);
 
-// Sets the value at the pointer and returns it where it now stands. Missing objects on the way are
-// created; throws UsageError where a part is no object or array element ("-" or the length appends
-// to an array). The new value, and objects created on the way, get their pointer and the root's
-// file as origin, so that later errors name them.
+// Sets the value at the pointer and returns a reference to it. Missing objects on the way are
+// created. The value and the new objects get their pointer and the file of the root as origin, so
+// that later errors name them. Throws UsageError if a token is neither a member of an object nor an
+// element of an array; "-" or the length of an array appends to it.
 Json& assign(Json& root, std::string_view pointer, Json value);
 
-// "a/b" -> "a~1b", "~" -> "~0": a key as one token of a pointer.
+// Escapes a key as one token of a pointer: "a/b" -> "a~1b", "~" -> "~0".
 [[nodiscard]] std::string escape_token(std::string_view token);
-// "/a~1b/0" -> {"a/b", "0"}; none for "". Throws UsageError for text that is neither empty nor
-// starts with "/".
+// The unescaped tokens: "/a~1b/0" -> {"a/b", "0"}; none for "". Throws UsageError for other texts
+// that do not start with "/".
 [[nodiscard]] std::vector<std::string> pointer_tokens(std::string_view pointer);
 
 } // namespace stepsim::io

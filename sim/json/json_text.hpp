@@ -1,20 +1,20 @@
 #pragma once
-// JSON trees to texts. The same tree gives the same text, whatever the order of its members:
-// doubles are the shortest that read back to the same bits (asserted finite).
+// Writes JSON trees as text. Equal trees give equal texts, whatever the order of their members; a
+// double is written with the fewest digits that read back to the same bits (asserted finite).
 #include <string>
 
 #include "json/json.hpp"
 
 namespace stepsim::io {
 
-// Sorted keys, 2-space indent, shortest doubles, newline at the end.
+// Sorted keys, indent of two spaces, newline at the end.
 [[nodiscard]] std::string pretty(const Json& value);
 // One line, sorted keys, no blanks, no newline.
 [[nodiscard]] std::string compact(const Json& value);
-// The same, at the end of `out`.
+// Appends compact(value) to `out`.
 void append_compact(std::string& out, const Json& value);
-// JSON has no NaN and no infinity: throws SimulationError with the pointer of such a number of a
-// result, because a null would be read as "does not exist".
+// Throws SimulationError with the pointer of a NaN or infinite number of a result: JSON cannot hold
+// it, and null would mean that the value does not exist.
 void require_finite(const Json& result);
 
 } // namespace stepsim::io

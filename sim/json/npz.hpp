@@ -1,8 +1,8 @@
 #pragma once
-// The parts of an .npz file: a zip archive of arrays in NumPy's .npy format, stored without
-// compression, so that an array lies in the file as it lies in memory (little-endian) and can be
-// written while its values are made. All sizes are in the 64-bit form of zip. Formats:
-// numpy.lib.format 1.0; PKWARE APPNOTE 6.3.3, sections 4.3 and 4.5.3.
+// The parts of an .npz file: a zip archive of arrays in NumPy's .npy format. The arrays are not
+// compressed, so that they are little-endian in the file as in memory and can be written while
+// their values are computed. All sizes have the 64-bit form of zip. Formats: numpy.lib.format 1.0;
+// PKWARE APPNOTE 6.3.3, sections 4.3 and 4.5.3.
 //     [local header "a.npy"][.npy header][values]  [local header "b.npy"] ...  [directory]
 #include <cstdint>
 #include <map>
@@ -15,24 +15,24 @@ namespace stepsim::io {
 // One array of a file.
 struct NpzEntry {
   std::string name;       // without .npy
-  std::uint64_t offset{}; // of its local header
-  std::uint64_t bytes{};  // of the .npy header and the values
-  std::uint32_t crc{};    // CRC-32 of those bytes
+  std::uint64_t offset{}; // offset of its local header
+  std::uint64_t bytes{};  // size of the .npy header and the values
+  std::uint32_t crc{};    // CRC-32 of the .npy header and the values
 };
 
-// The head of an array: `type` as NumPy writes it ("<f8"), `shape` as Python writes a tuple
-// ("(10,)"). Its length is a multiple of 64 bytes.
+// The header of an array: `type` as in NumPy ("<f8"), `shape` as a Python tuple ("(10,)"). Its
+// length is a multiple of 64 bytes.
 [[nodiscard]] std::string npy_header(std::string_view type, std::string_view shape);
-// What stands before the array, and where in it the CRC stands.
+// The zip header before an array, and the offset of the CRC in it.
 [[nodiscard]] std::string npz_local_header(const NpzEntry& entry);
 inline constexpr std::uint64_t kNpzCrcOffset = 14;
-// The end of the file; it stands at `offset`.
+// The directory at the end of the file; `offset` is its own offset.
 [[nodiscard]] std::string npz_directory(std::span<const NpzEntry> entries, std::uint64_t offset);
 
-// CRC-32 of more bytes behind those of `crc` (0 for none).
+// Continues the CRC-32 `crc` of earlier bytes (0 for none) over `bytes`.
 [[nodiscard]] std::uint32_t crc32_of(std::string_view bytes, std::uint32_t crc = 0);
 
-// Bytes of a file at any place.
+// Reads bytes at any offset of a file.
 class RandomAccessFile {
 public:
   explicit RandomAccessFile(const std::string& path); // throws InputError
@@ -41,7 +41,7 @@ public:
   RandomAccessFile& operator=(const RandomAccessFile&) = delete;
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  // Fewer bytes than `size` at the end of the file only.
+  // Returns fewer than `size` bytes only at the end of the file.
   [[nodiscard]] std::string read(std::uint64_t offset, std::size_t size) const;
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -51,8 +51,7 @@ private:
   std::uint64_t size_{};
 };
 
-// The arrays of a complete file by their names. Throws InputError for a file without a directory of
-// this form.
+// The arrays of a complete file by name. Throws InputError for a file without such a directory.
 [[nodiscard]] std::map<std::string, NpzEntry> npz_entries(const RandomAccessFile& file);
 
 } // namespace stepsim::io

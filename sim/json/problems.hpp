@@ -1,5 +1,5 @@
 #pragma once
-// Problems of files, collected so that a user sees all of them at once.
+// Collects the problems of files, so that a user sees all of them at once.
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace stepsim::io {
 
-// Collects problems of one or several files, at most 20; later ones are only counted and become
-// one last line "and N more problems".
+// Problems of one or several files. The first 20 are kept; the number of the others becomes a last
+// line "and N more problems".
 class Problems {
 public:
   void add(const Json& place, std::string message); // at the value's own pointer
@@ -19,7 +19,7 @@ public:
            std::string message); // at parent's pointer/key
   [[nodiscard]] bool empty() const { return problems_.empty(); }
   [[nodiscard]] const std::vector<base::Problem>& list() const { return problems_; }
-  void throw_if_any() const; // InputError
+  void throw_if_any() const; // throws InputError
 
 private:
   std::vector<base::Problem> problems_;

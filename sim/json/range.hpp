@@ -1,11 +1,11 @@
 #pragma once
-// The values that a number in a file may have.
+// The allowed values of a number in a file.
 #include <limits>
 #include <string>
 
 namespace stepsim::io {
 
-// An interval; a bound belongs to it unless it is open. NaN lies in none.
+// An interval, closed unless a bound is marked as open. Contains no NaN.
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();

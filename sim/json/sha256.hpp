@@ -1,5 +1,5 @@
 #pragma once
-// SHA-256 (FIPS 180-4) of a stream of bytes, by libcrypto; names the input files in `source`.
+// SHA-256 (FIPS 180-4) of a stream of bytes, by libcrypto; identifies input files in `source`.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@ class Sha256 {
 public:
   Sha256();
   void update(std::string_view bytes);
-  // 64 hex digits of everything so far; more may follow.
+  // The digest of everything so far as 64 hex digits; more data may follow.
   [[nodiscard]] std::string hex() const;
 
 private:

@@ -1,8 +1,8 @@
 #pragma once
-// A tar archive (POSIX ustar, GNU and pax headers) as a stream of bytes: the names of its files and
-// the content of the first one. Folders, links and the files that macOS adds ("._name") do not
-// count. Blocks have 512 bytes: a header with name, size and type, then the content, filled up with
-// zeros; two blocks of zeros end the archive.
+// Reads a tar archive (POSIX ustar, GNU and pax headers) as a stream of bytes: the names of its
+// files and the content of the first one. Folders, links and files that macOS adds ("._name") are
+// ignored. Blocks have 512 bytes: a header with name, size and type, then the content, padded with
+// zeros. Two blocks of zeros end the archive.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace stepsim::io {
 
 inline constexpr std::size_t kTarBlock = 512;
 
-// By the word "ustar" in the first block of a file.
+// Whether the first block of a file has the word "ustar".
 [[nodiscard]] bool looks_like_tar(std::string_view head);
 
 class TarStream {
@@ -22,11 +22,10 @@ public:
   // `file` is the name of the archive in messages.
   explicit TarStream(std::string file) : file_(std::move(file)) {}
 
-  // Removes bytes from the front of `bytes` up to the end of the next part of the first file's
-  // content, and returns that part; empty where `bytes` holds no more of it. Throws InputError for
-  // a damaged header.
+  // Consumes bytes from the front of `bytes` up to the next part of the first file's content, and
+  // returns that part; empty if `bytes` has no more of it. Throws InputError for a damaged header.
   std::string_view take(std::string_view& bytes);
-  // Called behind the last byte. Throws InputError unless the archive is complete and holds exactly
+  // Call it after the last byte. Throws InputError unless the archive is complete and has exactly
   // one file; the message lists the files.
   void finish() const;
 
@@ -41,15 +40,15 @@ private:
 
   std::string file_;
   std::array<char, kTarBlock> header_{};
-  std::size_t filled_ = 0; // bytes of header_
+  std::size_t filled_ = 0; // bytes read of header_
   State state_ = State::header;
   Kind kind_ = Kind::skipped;
-  std::uint64_t left_ = 0; // bytes of the body or of the padding
+  std::uint64_t left_ = 0; // bytes left of the body or the padding
   std::size_t padding_ = 0;
   std::uint64_t position_ = 0;
   std::string text_;               // body of a header that describes the next entry
   std::string next_name_;          // from such a header; empty = none
-  std::vector<std::string> names_; // of files; the first kMostNames
+  std::vector<std::string> names_; // names of files, at most kMostNames
   std::uint64_t files_ = 0, next_size_ = 0;
   bool has_next_size_ = false;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Which cost of a file of kind cost (MER 4.2, INP 1.10) is that of an all-reduce here. A file has
-// points of one operation, or one line for each operation and number of ranks.
+// Chooses the cost of an all-reduce in a file of kind cost (MER 4.2, INP 1.10). A file has points
+// of one operation, or one line per operation and number of ranks.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,15 +11,17 @@
 
 namespace stepsim::study {
 
-// The file's points made monotone once, or its lines. Throws InputError.
+// The file with its points made monotone, or with its lines. Throws InputError.
 [[nodiscard]] CostFile read_cost_file(const io::Json& tree);
 
 struct ChosenCost {
   plan::Cost cost;
   std::string warning; // "link at least 201 GB/s: times are upper bounds"; "" = none
 };
-// `place` is the name of the file, where problems are reported: other ranks than `ranks`, or no
-// all-reduce. Without `ranks`, for a merge problem, the file must have one all-reduce only.
+// The points of the file, or its line for an all-reduce on `ranks` ranks. If there is none, or the
+// points are of another number of ranks, a problem is reported at `place`, the name of the file.
+// Without `ranks`, for a merge problem, lines must have exactly one all-reduce. The operation of
+// points is not checked.
 [[nodiscard]] ChosenCost all_reduce_cost(const CostFile& file, std::optional<std::int64_t> ranks,
                                          const io::Json& place, io::Problems& problems);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Files that scenarios refer to, each read once. Shared by the threads of a sweep (guarded). Names
-// are those of file_names.hpp.
+// The files that scenarios name, each read once. Threads of a sweep share the object, which is
+// guarded by a mutex. file_names.hpp resolves the names.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,62 +24,61 @@
 
 namespace stepsim::study {
 
-// T(bytes) as a file of kind cost gives it: a table, or lines.
+// T(bytes) of a file of kind cost: a table, or lines.
 struct CostFile {
-  std::string op;        // "" where the file gives none
-  std::int64_t ranks{};  // 0 where the file gives none
-  plan::TableCost table; // monotone; empty where there are lines
+  std::string op;        // "" if the file gives none
+  std::int64_t ranks{};  // 0 if the file gives none
+  plan::TableCost table; // monotone; empty if there are lines
   plan::TableReport report;
-  std::vector<io::LineCost> lines{}; // by operation and number of ranks
+  std::vector<io::LineCost> lines{}; // sorted by operation and number of ranks
 };
 
-// Every kind of file has its own function and its own map, because each is parsed once and into its
-// own type.
+// Every kind of file has its own function and map, because each is parsed once, into its own type.
 class Files {
 public:
-  // `data_folder` holds models/ and topologies/ for names without a folder ("resnet50"). A file of
-  // `outputs` is refused as an input: the result would replace it.
+  // `data_folder` has models/ and topologies/ for names without a folder ("resnet50"). A file in
+  // `outputs` is refused as an input, because the result would replace it.
   explicit Files(std::string data_folder, std::vector<std::string> outputs = {})
       : data_folder_(std::move(data_folder)), outputs_(std::move(outputs)) {}
 
-  // `name` is a string value: a path relative to the file it was written in (to the working
-  // directory if it came from a flag), or for models, profiles, topologies and node types the name
-  // of a shipped one. All throw InputError, also where a file has changed since it was read first,
-  // and UsageError for a file of `outputs`. What they return lives as long as this object. A trace
-  // comes with its path. A profile may also be a node type (io::profile_of_node).
+  // `name` is a string value: a path relative to the file that contains it (to the working
+  // directory if it came from a flag), or the name of a shipped model, profile, topology or node
+  // type. A trace comes with its path; a profile may also be a node type (io::profile_of_node). The
+  // results live as long as this object. All throw InputError, also if a file has changed since it
+  // was first read, and UsageError for a file in `outputs`.
   const std::pair<train::Trace, std::string>& trace(const io::Json& name);
   const train::ModelTable& model(const io::Json& name);
   const net::NetworkProfile& profile(const io::Json& name);
   const CostFile& cost(const io::Json& name);
   const net::Topology& topology(const io::Json& name);
-  // Of a collective of so many ranks.
+  // For a collective of so many ranks.
   const io::LinksFile& links(const io::Json& name, std::uint32_t ranks);
   const std::vector<double>& sizes(const io::Json& name, std::uint32_t ranks);
   const std::vector<double>& entry(const io::Json& name, std::uint32_t ranks);
   const io::NodePreset& node(const io::Json& name);
   const io::OverlapFile& overlap(const io::Json& name);
-  // A path, or the object itself. The correction and the covariance that predictions need are
-  // computed once.
+  // A path, or the object itself. The correction and the covariance for predictions are computed
+  // once.
   std::shared_ptr<const library::Calibration> library_calibration(const io::Json& value);
-  // The routed fabric of a topology, made once. Throws SimulationError as Routes does.
+  // The fabric of a topology with its routes, built once. Throws SimulationError as Routes does.
   std::shared_ptr<const net::RoutedFabric> routed(const net::Topology& topology);
 
-  // 16 hex digits of the content of the file that `name`, the string at `pointer`, names: part of a
-  // sweep's identity, wherever the file lies and however it is indented. Needs
+  // 16 hex digits that identify the content of the file that `name`, the string at `pointer`,
+  // names, as part of a sweep's identity; path and indentation of the file have no effect. Needs
   // names_file(pointer) (asserted).
   [[nodiscard]] std::string digest(const io::Json& name, std::string_view pointer);
-  // 64 hex digits of its bytes, compressed or not, as sha256sum prints them; "" where no
-  // regular file is there. Needs names_file(pointer) (asserted).
+  // SHA-256 of the bytes of the file, compressed or not, as sha256sum prints it; "" if there is no
+  // regular file. Needs names_file(pointer) (asserted).
   [[nodiscard]] std::string sha256(const io::Json& name, std::string_view pointer);
   [[nodiscard]] const std::string& data_folder() const { return data_folder_; }
 
 private:
   template <class Value> using ByPath = std::map<std::string, std::unique_ptr<const Value>>;
 
-  // As read_named, but refuses a file of `outputs`. Remembers the digest, and throws where the file
-  // has changed since.
+  // Reads as read_named() does, but refuses a file in `outputs`. Keeps the digest, and throws if
+  // the file has changed since the first time.
   io::Json read(const std::string& path, const io::Json& name);
-  // The parsed file at `path`, read once; the mutex is held.
+  // The parsed file at `path`, read once; the caller holds the mutex.
   template <class Value, class Parse>
   const Value& known_file(ByPath<Value>& known, const std::string& path, const io::Json& name,
                           Parse parse);
@@ -91,8 +90,8 @@ private:
   std::string data_folder_;
   std::vector<std::string> outputs_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::string> digests_; // of paths
-  std::map<std::string, std::string> sha256_;  // likewise
+  std::map<std::string, std::string> digests_; // by path
+  std::map<std::string, std::string> sha256_;  // by path
   ByPath<std::pair<train::Trace, std::string>> traces_;
   ByPath<train::ModelTable> models_;
   ByPath<net::NetworkProfile> profiles_;
@@ -109,11 +108,11 @@ private:
   std::map<std::string, std::shared_ptr<const net::RoutedFabric>> routed_; // by canonical text
 };
 
-// The file at `path`, which `name` names. What cannot be read is blamed on the place of the name:
-// `s.json: /workload/trace: cannot read t.json: no such file or directory`.
+// Reads the file at `path`. An error names the key with the name: `s.json: /workload/trace: cannot
+// read t.json: no such file or directory`.
 [[nodiscard]] io::Json read_named(const std::string& path, const io::Json& name);
 
-// 16 hex digits: 64-bit FNV-1a.
+// 64-bit FNV-1a hash as 16 hex digits.
 [[nodiscard]] std::string fnv1a(std::string_view text);
 
 } // namespace stepsim::study

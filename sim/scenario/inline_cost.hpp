@@ -1,12 +1,12 @@
 #pragma once
-// A cost function T(bytes) that is written into a scenario or a merge problem (MER 4).
+// Reads a cost function T(bytes) that is part of a scenario or a merge problem (MER 4).
 #include "plan/cost.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::study {
 
-// {"startup_s", "per_byte_s"} or {"table": [[bytes, seconds], ...]}. Problems are reported; the
-// cost then means nothing. `report` gets what was changed to make a table non-decreasing.
+// {"startup_s", "per_byte_s"} or {"table": [[bytes, seconds], ...]}. The cost is only valid if no
+// problem is reported. `report` receives the changes that made a table non-decreasing.
 [[nodiscard]] plan::Cost inline_cost(const io::Json& json, io::Problems& problems,
                                      plan::TableReport* report = nullptr);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Reads what a scenario or a collective says of a collective library: restrictions, calibration,
-// and the node type that both rates and choices follow from.
+// Reads the settings of a collective library in a scenario or a collective: restrictions,
+// calibration, and the node type that determines rates and choices.
 #include <optional>
 #include <string>
 
@@ -10,16 +10,16 @@
 
 namespace stepsim::study {
 
-// The object `library`, or its short form, the name of a library. Problems are reported.
+// Reads the object `library`, or its short form, the name of a library. Problems are reported.
 [[nodiscard]] LibrarySettings read_library(const io::Json& json, const ParseContext& context);
 
-// `preset`: the value of the key, null if it is absent. Empty where neither gives a node type, and
-// after a problem.
+// The node type of `preset`, the value of that key (null if it is absent), else of the calibration.
+// Empty if there is neither, and after a problem.
 [[nodiscard]] std::optional<NodeSource>
 node_source(const io::Json* preset, const LibrarySettings& settings, const ParseContext& context);
 
-// Why the model cannot answer the question: the first reason among shape, node type and
-// restrictions. Empty where it can.
+// The reason why the model cannot answer: the first problem of shape, node type and restrictions.
+// Empty if it can.
 [[nodiscard]] std::optional<std::string> library_problem(const library::LibraryQuestion& question);
 
 } // namespace stepsim::study

@@ -1,5 +1,5 @@
 #pragma once
-// Rows of the feature matrix about training in rounds of several steps (TRN 8.1, 8.4).
+// Rules of the keys for training in rounds of several steps (TRN 8.1, 8.4; rules_table.hpp).
 #include <vector>
 
 #include "scenario/rules_table.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// Training that synchronises every H steps (TRN 4.8, 4.9), as plain values with every default
-// filled in: local SGD, DiLoCo and streaming DiLoCo.
+// Settings of training that synchronises every H steps (TRN 4.8, 4.9), local SGD, DiLoCo and
+// streaming DiLoCo, as plain values with all defaults filled in.
 #include <cstdint>
 #include <optional>
 
@@ -11,32 +11,32 @@
 
 namespace stepsim::study {
 
-// A step is one operation of a rank, or synchronous training inside an island, which is a node.
+// A step is one operation of a rank, or synchronous training in an island, which is a node.
 enum class InnerTraining { step, sync_sgd };
 inline constexpr auto kInnerTrainings = base::words<InnerTraining>(
     {{InnerTraining::step, "step"}, {InnerTraining::sync_sgd, "sync_sgd"}});
 
-// Which layers form fragment p of P: every P-th one, or neighbours.
+// The layers of fragment p of P: every P-th one, or neighbours.
 enum class FragmentPattern { strided, sequential };
 inline constexpr auto kFragmentPatterns = base::words<FragmentPattern>(
     {{FragmentPattern::strided, "strided"}, {FragmentPattern::sequential, "sequential"}});
 
-// The links of outer exchanges; what is empty is that of the cluster.
+// The links of outer exchanges; empty values are those of the cluster.
 struct OuterNetwork {
   std::optional<double> latency_s, bandwidth_Bps;
-  std::optional<std::int64_t> ranks; // of an outer exchange
+  std::optional<std::int64_t> ranks; // number of ranks of an outer exchange
   [[nodiscard]] bool has_link() const { return latency_s || bandwidth_Bps; }
 };
 
 struct LocalTraining {
-  std::int64_t local_steps = 1;   // H of a round
+  std::int64_t local_steps = 1;   // H, steps per round
   std::int64_t fragments = 1;     // P <= H and <= layers
   std::int64_t overlap_steps = 0; // tau < H
   FragmentPattern fragment_pattern{};
   program::OuterGate outer_gate{};
   InnerTraining inner{};
-  Seconds outer_update;         // of all parameters
-  double outer_value_bytes = 4; // of a parameter or outer gradient, before the codec
+  Seconds outer_update;         // update time of all parameters
+  double outer_value_bytes = 4; // bytes of a parameter or outer gradient, before the codec
   ValueCodec outer_compression;
   std::optional<OuterNetwork> outer_network;
 };

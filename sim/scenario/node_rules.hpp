@@ -1,5 +1,6 @@
 #pragma once
-// The rows of the feature matrix about nodes with several GPUs and cards, and switches that add.
+// Rules of the keys for nodes with several GPUs and network cards, and for switches that add
+// (rules_table.hpp).
 #include <span>
 
 #include "scenario/rules_table.hpp"

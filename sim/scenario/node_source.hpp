@@ -1,6 +1,6 @@
 #pragma once
-// The machine of a cluster and the collective library that runs on it, as plain values of a
-// scenario or a collective; library_settings.hpp reads them.
+// The machine of a cluster and its collective library, as plain values of a scenario or a
+// collective. library_settings.hpp reads them.
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,17 +18,17 @@ struct LibrarySettings {
   io::Json calibration_written{}; // name or object, null = none
 };
 
-// The preset, else the node type of the calibration.
+// The node type of the preset, else that of the calibration.
 struct NodeSource {
   library::NodeType type;
   library::NodeLinks links; // for collectives whose messages are evaluated one by one
-  std::string written;      // the preset, "" where the calibration gives the node type
+  std::string written;      // the preset; "" if the calibration gives the node type
 };
 
-// A value that replaces another of the node type.
+// A value that replaces a value of the node type.
 struct Override {
   std::string pointer;
-  io::Json value, of_node; // null: of_node is not a single number
+  io::Json value, of_node; // of_node is null if it is not a single number
 };
 
 } // namespace stepsim::study

@@ -1,6 +1,6 @@
 #pragma once
-// Slowdowns of computing next to an exchange that come with the program (TRN 3.3): by the device
-// and the library that moves the data, each with how it was found.
+// Shipped slowdowns of compute next to an exchange (TRN 3.3), by the device and the library that
+// moves the data, with the source of each value.
 #include <span>
 #include <string_view>
 #include <vector>
@@ -11,7 +11,7 @@ struct OverlapRow {
   std::string_view name;   // DEVICE/LIBRARY
   double compute{};        // slowdown, >= 1
   std::string_view label;  // derived or measured
-  std::string_view source; // what it was derived from, in words
+  std::string_view source; // what it was derived from
 };
 
 [[nodiscard]] std::span<const OverlapRow> overlap_rows();

@@ -1,7 +1,7 @@
 #pragma once
-// What every part of the reader of a scenario needs: the place to report problems, the files that
-// the scenario names, and how to treat keys without a meaning. Lists of flows, merge problems and
-// break-even problems are read with it as well.
+// The context of all functions that read a scenario: where to report problems, the files that the
+// scenario names, and how to treat keys without effect. Lists of flows, merge problems and
+// break-even problems are read with it, too.
 #include <string_view>
 
 #include "scenario/scenario.hpp"
@@ -14,8 +14,8 @@ struct ParseContext {
   Files& files;
   Leftovers leftovers;
 
-  // Reports `key` of `fields` if it is present, has no meaning here and leftovers are refused:
-  // "cycle_s has no meaning for schedule ddp".
+  // Reports `key` of `fields` if it is present, has no effect here (not `meaningful`) and leftovers
+  // are refused: "cycle_s has no meaning for schedule ddp".
   void needs_meaning(io::Fields& fields, std::string_view key, bool meaningful,
                      std::string_view where) const;
 };

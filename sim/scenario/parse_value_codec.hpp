@@ -1,5 +1,5 @@
 #pragma once
-// Codecs of outer gradients and gathered parameters in a scenario, read and written back.
+// Reads and writes codecs of outer gradients and gathered parameters in a scenario.
 #include <string_view>
 
 #include "scenario/parse_context.hpp"
@@ -8,7 +8,7 @@
 
 namespace stepsim::study {
 
-// Reads `key` of `fields`, a word or an object, for values of `value_bytes`.
+// Reads `key` of `fields`, a word or an object, for values of `value_bytes` bytes.
 [[nodiscard]] ValueCodec parse_value_codec(io::Fields& fields, std::string_view key,
                                            const ParseContext& context, double value_bytes);
 // The object of a resolved scenario.

@@ -1,6 +1,6 @@
 #pragma once
-// A merge problem as a file (kind problem, MER 5): gradients in backward order with the times at
-// which they are ready, from the start of backward, and the cost of a message.
+// Reads a merge problem from a file (kind problem, MER 5): gradients in backward order with the
+// times at which they are ready, from the start of the backward pass, and the cost of a message.
 //   {"ready_s": [..], "bytes": [..], "cost": {"startup_s", "per_byte_s"} or {"table"} or FILE,
 //    "channel_free_s"?, "copy_bandwidth_Bps"?, "forward_s"?, "planners"?: {NAME: {option: value}}}
 #include <optional>
@@ -18,21 +18,21 @@ namespace stepsim::study {
 
 struct ProblemFile {
   plan::Problem problem;
-  plan::TableReport table;         // what made the table cost monotone
-  std::string cost_warning;        // what the cost of a file leaves open; "" = nothing
-  std::optional<double> forward_s; // s; with it, plans have an iteration time: forward + finish
-  std::vector<std::pair<plan::Schedule, plan::ScheduleOptions>> options; // of `planners`
+  plan::TableReport table;         // changes that made the table monotone
+  std::string cost_warning;        // restriction of a cost from a file; "" = none
+  std::optional<double> forward_s; // s; if given, plans have an iteration time, forward_s + finish
+  std::vector<std::pair<plan::Schedule, plan::ScheduleOptions>> options; // from `planners`
 
-  // The defaults for a schedule that the file does not name.
+  // The options of `planners`, else the defaults of the schedule.
   [[nodiscard]] plan::ScheduleOptions options_of(plan::Schedule schedule) const;
 };
 
 // Throws InputError with all problems (MER 12).
 [[nodiscard]] ProblemFile parse_problem(const io::Json& tree, Files& files);
 
-// `unknown schedule "mgwfbp"; did you mean "mg_wfbp"?`
+// The error for an unknown name: `unknown schedule "mgwfbp"; did you mean "mg_wfbp"?`
 [[nodiscard]] std::string unknown_schedule(std::string_view name);
-// Why a schedule has no place in a problem file.
+// The reason why a schedule cannot be in a problem file.
 [[nodiscard]] std::string not_for_problem_files(const plan::Planner& planner);
 
 } // namespace stepsim::study

@@ -1,11 +1,11 @@
 #pragma once
-// What a result must say of the calibration that it rests on.
+// Adds warnings about the calibration that a result is based on.
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 
-// Adds what the profile of the network says of itself, and of ranks and densities that it was not
-// fitted to. A failed grade becomes the first warning.
+// Adds the warnings of the network's profile, and warnings about ranks and densities outside its
+// fit. A failed grade becomes the first warning.
 void add_profile_warnings(Scenario& scenario);
 
 } // namespace stepsim::study

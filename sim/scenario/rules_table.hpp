@@ -1,5 +1,5 @@
 #pragma once
-// Which keys of a scenario go together: the rules that are checked when all of it is known.
+// The rules about which keys of a scenario go together, checked when all of it has been read.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,11 +15,11 @@ struct KeyRule {
   std::string (*where)(const Scenario&); // completes "has no meaning for ..."
 };
 
-// A pointer may have several rules: all of them hold where the key has a meaning.
+// A pointer may have several rules: the key has an effect only if all of them hold.
 [[nodiscard]] std::vector<KeyRule> key_rules();
 
-// Pointers of those of sync_s, host_copy_Bps, input_s, copy_bandwidth_Bps and exchange_cv that are
-// above 0: training whose messages are simulated one by one cannot have them.
+// Pointers of those keys among sync_s, host_copy_Bps, input_s, copy_bandwidth_Bps and exchange_cv
+// that are above 0. Training whose messages are simulated one by one does not support them.
 [[nodiscard]] std::vector<std::string_view> times_beside_exchanges(const Scenario& scenario);
 
 } // namespace stepsim::study

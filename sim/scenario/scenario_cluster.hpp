@@ -1,20 +1,21 @@
 #pragma once
-// /cluster of a scenario: machines, the links between and inside them, and the profiles and
-// measured curves that give their numbers.
+// Reads /cluster of a scenario: machines, the links between and inside them, and the profiles and
+// measured curves with their numbers.
 #include "scenario/parse_context.hpp"
 
 namespace stepsim::study {
 
-// Reads the object; values of a calibration, else of a node type, fill what the file leaves open.
+// Reads the object; missing values come from a calibration, else from a node type.
 void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 
-// After cluster and communication are known: the curve that stands for the evaluators, from
-// exchange_s, `cost` or the calibration. Compressed gradients have none: curve and exchange_s are
-// then taken out.
+// Sets the curve that replaces the evaluators, from exchange_s, `cost` or the calibration. Call it
+// when cluster and communication are known. For compressed gradients it removes curve and
+// exchange_s, which were measured for dense gradients.
 void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario);
-// GPUs of one node need a network inside it: given, of the node type, or of the calibration (its
-// link class nvlink, pcie or host). Nothing is needed where a curve, exchange_s or a topology
-// stands for the links. Dedicated servers need a network between nodes.
+// Reports a missing network. GPUs of one node need a network inside the node: given, of the node
+// type, or of the calibration (its link class nvlink, pcie or host). This does not apply if a
+// curve, exchange_s or a topology replaces the links. Dedicated servers need a network between
+// nodes.
 void require_networks(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 
 } // namespace stepsim::study

@@ -1,5 +1,5 @@
 #pragma once
-// The keys of a workload that estimate computing times for a named GPU (INP 3): gpu, dtype,
+// Reads the keys of a workload that estimate compute times for a named GPU (INP 3): gpu, dtype,
 // recompute, accept_estimate and measured_step.
 #include "scenario/parse_context.hpp"
 
@@ -9,15 +9,15 @@ namespace stepsim::study {
 [[nodiscard]] std::optional<train::GpuEstimate> parse_estimate(io::Fields& fields,
                                                                const ParseContext& context);
 
-// A problem for a network without attention that is not accepted, and for a measured step at a
-// sequence length that the table does not have.
+// Reports a problem for a network without attention if the estimate is not accepted, and for a
+// measured step at a sequence length that the table does not allow.
 void check_estimate(io::Fields& fields, const ParseContext& context, const train::ModelTable& table,
                     const train::GpuEstimate& estimate);
 
-// The keys as they are read.
+// Writes the keys as they are read.
 void set_estimate(io::Json& workload, const train::GpuEstimate& estimate);
 
-// A problem for a sequence length that the table cannot have.
+// Reports a problem for a sequence length that the table does not allow.
 void check_sequence_length(const io::Json& place, const ParseContext& context,
                            const train::ModelTable& table, std::optional<std::int64_t> length);
 

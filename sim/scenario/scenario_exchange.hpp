@@ -1,6 +1,6 @@
 #pragma once
-// The exchange of gradients that a scenario describes, before anything of it is timed: which
-// collective, what is compressed, what comes on top of the wire.
+// The exchange of gradients of a scenario, without times: the collective, the compressed data, and
+// additional costs.
 #include "coll/collective.hpp"
 #include "coll/compress/compressed_exchange.hpp"
 #include "plan/cost.hpp"
@@ -9,40 +9,38 @@
 
 namespace stepsim::study {
 
-// More than one worker, or servers of their own.
+// Whether there is more than one worker, or dedicated servers.
 [[nodiscard]] bool exchanges(const Scenario& scenario);
-[[nodiscard]] bool is_compressed(const Scenario& scenario); // any method but `none`
+[[nodiscard]] bool is_compressed(const Scenario& scenario); // any method except `none`
 
-// What a bucket of gradients looks like to a compressor; with shapes for powersgd only.
+// The part of the gradients in a bucket, for a compressor; with shapes for powersgd only.
 [[nodiscard]] coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& group);
 
-// `bytes` of gradients without their shapes.
-// The number of values is rounded up.
+// `bytes` of gradients without their shapes; the number of values is rounded up.
 [[nodiscard]] coll::GradientPart part_of_bytes(double bytes, double bytes_per_value);
 
-// All gradients as one message, without times.
-// Items are the gradients in the order of the workload.
+// All gradients as one message, without times; items are in the order of the workload.
 [[nodiscard]] plan::Group all_gradients(const Scenario& scenario);
 
-// What a codec takes on a worker's compute thread for a message of `bytes` dense bytes (PIP 6); 0
-// for other methods, for a rate of 0, and where nothing is exchanged.
+// Times of a codec on the compute thread of a worker for a message of `bytes` dense bytes (PIP 6);
+// 0 for other methods, for a rate of 0, and if nothing is exchanged.
 struct CodecTimes {
   double encode_s{}, decode_s{};
 };
 [[nodiscard]] CodecTimes codec_times(const Scenario& scenario, double bytes);
 
-// The given time of synchronisation per message, and the two copies through host memory of what is
-// sent, per byte of the dense gradient (PIP 2, 12); 0 where nothing is exchanged.
+// The given synchronisation time per message, and the time of the two copies of the sent data
+// through host memory, per byte of the dense gradient (PIP 2, 12); 0 if nothing is exchanged.
 [[nodiscard]] plan::LinearCost extra_cost(const Scenario& scenario);
 
-// Whether the run is a job whose messages go through the simulated network one by one: packets, and
-// flows where exchanges meet (parameter servers, priority, asc_wfbp, two communicators, replicas,
-// several jobs) or end early (dlcp with early_stop and a bound above 0). Otherwise one exchange at
-// a time is on the network, and its time depends on its size alone.
+// Whether the messages of the run go through the simulated network one by one. This holds for
+// packets, and for flows if exchanges meet (parameter servers, priority, asc_wfbp, two
+// communicators, replicas, several jobs) or end early (dlcp with early_stop and a bound above 0).
+// Otherwise one exchange at a time is on the network, and its time depends only on its size.
 [[nodiscard]] bool simulates_messages(const Scenario& scenario);
 
-// Whether an algorithm over nodes sends its reduce and its broadcast as chains of blocks, as
-// ring_rails does.
+// Whether an algorithm over nodes, such as ring_rails, sends its reduce and its broadcast as chains
+// of blocks.
 [[nodiscard]] bool sends_chains(const Communication& communication);
 
 // The operation of the first exchange: allreduce, or reduce with reduce_broadcast.
@@ -50,14 +48,14 @@ struct CodecTimes {
 // The collective of the scenario without its bytes.
 [[nodiscard]] coll::Collective exchange_of(const Scenario& scenario);
 
-// The word of the file: `calibrated` and `library` are no algorithms.
+// The word in the file; `calibrated` and `library` are not algorithms.
 [[nodiscard]] std::string_view collective_word(const Communication& communication);
 
-// Messages travel through a simulated topology.
+// Whether messages go through a simulated topology.
 [[nodiscard]] inline bool is_simulated(const Scenario& scenario) {
   return scenario.cluster.network.model != NetworkModel::alpha_beta;
 }
-// The times of dense exchanges are measured, given, or those of the model of a library.
+// Whether the times of dense exchanges are measured, given, or from the library model.
 [[nodiscard]] inline bool has_curve(const Scenario& scenario) {
   return scenario.cluster.network.curve.has_value();
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Node type and library of a scenario (CLU 10): what they fill in, which collective is the default,
-// and the cost of a message by the model of the library.
+// The node type and the library of a scenario (CLU 10): the values they give, the default
+// collective, and the cost of a message by the library model.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,44 +10,46 @@
 
 namespace stepsim::study {
 
-// Reads /communication/library, which says where the node type comes from, before the cluster.
+// Reads /communication/library before the cluster, because it may give the node type.
 void parse_library(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 
-// Notes that `key` of `fields` replaces a value of the node type, if it is there and differs.
+// Records that `key` of `fields` replaces a value of the node type, if it is present and differs.
 void note_override(io::Fields& fields, std::string_view key, double value, double of_node,
                    Cluster& cluster);
 
-// The same for latency and rate of the network. `cluster.network` must have been read before.
+// The same for latency and rate of the network; `cluster.network` must have been read before.
 void note_network(io::Fields& network, Cluster& cluster);
-// The same for a calibration, which stands for several values.
+// The same for a calibration, which replaces several values.
 void note_profile(const io::Fields& fields, const std::string& name, Cluster& cluster);
 
-// The collective of a scenario that names none. `compressed`: gradients are.
+// The collective of a scenario that names none. `compressed`: whether gradients are compressed.
 [[nodiscard]] std::string_view default_collective(const Scenario& scenario, bool compressed,
                                                   bool reduce_broadcast);
 
-// The cost of messages by the model, for collective `library`; problems where it has no answer.
+// Sets the cost of messages from the model, for the collective `library`; reports a problem if the
+// model cannot answer.
 void resolve_library(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 
-// The scenario with every exchange so many deviations above the library's prediction (see
-// LibraryQuestion), while planners see the prediction. Only where the model gives the times.
+// The scenario with every exchange `deviations` standard deviations above the prediction of the
+// library model (see LibraryQuestion), while planners use the prediction. Only for times by the
+// model.
 [[nodiscard]] Scenario with_deviations(const Scenario& scenario, double deviations);
 
-// Algorithm and protocol that the library takes for so many bytes, "ring/ll128".
+// The algorithm and protocol that the library chooses for a message of `bytes`, "ring/ll128".
 [[nodiscard]] std::string library_pair(const library::LibraryQuestion& question, double bytes);
 
-// What the model says against itself for messages of these bytes, each sentence once.
+// Warnings of the model about its predictions for messages of these bytes, each once.
 [[nodiscard]] std::vector<std::string> library_warnings(const library::LibraryQuestion& question,
                                                         const std::vector<double>& bytes);
 
-// A line through the cost at `bytes`, for planners that need start-up and data apart: its tangent,
-// or the line through 0 where that would start below 0.
+// A line through the cost at `bytes`, for planners that need start-up and time per byte: the
+// tangent, or the line through 0 if the tangent has a negative start-up.
 [[nodiscard]] plan::LinearCost tangent(const plan::Cost& cost, double bytes);
 
-// Mean size of the gradients that send anything, at which a planner takes the tangent; 1 without.
+// Mean size of the gradients with bytes, at which a planner takes the tangent; 1 without any.
 [[nodiscard]] double mean_message(const Scenario& scenario);
 
-// The keys of /communication/library of a resolved scenario; null where there is nothing to say.
+// The keys of /communication/library of a resolved scenario; null if there are none.
 [[nodiscard]] io::Json library_tree(const Communication& communication);
 
 } // namespace stepsim::study

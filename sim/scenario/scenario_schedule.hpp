@@ -1,6 +1,6 @@
 #pragma once
-// The schedule of a scenario: which gradients travel in one message (MER 5, 6), with its option
-// keys and what it asks of the rest of the scenario.
+// The schedule of a scenario, that is, the gradients of each message (MER 5, 6), with its option
+// keys and its requirements on the rest of the scenario.
 #include <cstdint>
 
 #include "plan/planners.hpp"
@@ -8,26 +8,29 @@
 
 namespace stepsim::study {
 
-// The option keys of a schedule (MER 5, 6), beside `schedule` or in a problem's `planners`.
-// `bytes_of_element`: presets count parameters.
+// Reads the option keys of a schedule (MER 5, 6), next to `schedule` or in `planners` of a problem.
+// `bytes_of_element` converts sizes of presets, which are in parameters.
 [[nodiscard]] plan::ScheduleOptions parse_schedule_options(io::Fields& fields,
                                                            const ParseContext& context,
                                                            const plan::Planner& planner,
                                                            std::int64_t bytes_of_element = 4);
-// What a scenario without `schedule` has: trace where the measured buckets of its trace hold all
-// gradients, else ddp; single for training algorithms other than sync_sgd.
+// The schedule of a scenario without the key: single for training algorithms other than sync_sgd,
+// unless rounds have islands; else trace if the measured buckets of its trace have all gradients,
+// else ddp.
 [[nodiscard]] plan::Schedule default_schedule(const Scenario& scenario);
-// The buckets of every job's trace hold all its gradients: schedule trace can send them.
+// Whether the measured buckets of every job's trace have all its gradients, so that schedule trace
+// can send them.
 [[nodiscard]] bool has_measured_buckets(const Scenario& scenario);
-// `schedule` with its keys; after workload and training are known.
+// Reads `schedule` with its keys; workload and training must be known.
 void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& scenario);
-// What the rest of the scenario must be for its schedule (MER 12); after everything else is known.
+// Checks the requirements of the schedule on the rest of the scenario, which must be known
+// (MER 12).
 void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario& scenario);
 
-// Schedule asc_wfbp: `contention`, how much messages slow each other. The 0.5 of its authors was
-// fitted to measured all-reduces, which leave a link idle, and stays where a curve gives the times.
-// Where they follow from latency and bandwidth two at once share the link, 1, unless the scenario
-// says otherwise; a value by which they move more than the link can gets a warning.
+// Sets `contention` of schedule asc_wfbp, how much messages slow each other. The default of its
+// authors, 0.5, was fitted to measured all-reduces, which leave a link idle, and is kept if a curve
+// gives the times. If latency and bandwidth give them, two messages share the link and the default
+// is 1; a given value with which they move more data than the link can gets a warning.
 void resolve_contention(const io::Json& tree, Scenario& scenario);
 
 } // namespace stepsim::study

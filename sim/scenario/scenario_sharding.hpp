@@ -1,6 +1,6 @@
 #pragma once
-// Micro-batches and sharding of a scenario (TRN 4.3 to 4.5, 8.1): their keys, read and written
-// back, and what they ask of the rest of the scenario.
+// Micro-batches and sharding of a scenario (TRN 4.3 to 4.5, 8.1): reading, writing and checking
+// their keys.
 #include <string>
 
 #include "scenario/parse_context.hpp"
@@ -8,19 +8,20 @@
 
 namespace stepsim::study {
 
-// micro_batches, accumulation_exchange and sharding of /training. With algorithms other than
-// sync_sgd, for which they have no meaning, their values are checked and nothing follows from them.
+// Reads micro_batches, accumulation_exchange and sharding of /training. For algorithms other than
+// sync_sgd the values are checked, but not used.
 void parse_sharding(io::Fields& fields, const ParseContext& context, Scenario& scenario);
-// The same keys of a resolved scenario.
+// Writes the keys of a resolved scenario.
 void add_sharding(const Training& training, io::Json& tree);
 
-// What the rest of the scenario must be; after everything else is known.
+// Checks the requirements on the rest of the scenario, which must be known.
 void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario& scenario);
 
-// Several micro-batches, or anything sharded: one iteration is a program of its own.
+// Whether there are several micro-batches or any sharding: one iteration is then a separate
+// program.
 [[nodiscard]] bool accumulates_or_shards(const Scenario& scenario);
-// Ranks that share one copy of the parameters, gradients or optimizer: those of a node with
-// hybrid_shard, else all.
+// The number of ranks that share one copy of the parameters, gradients or optimizer: those of a
+// node with hybrid_shard, else all.
 [[nodiscard]] std::int64_t shard_ranks(const Scenario& scenario);
 
 } // namespace stepsim::study

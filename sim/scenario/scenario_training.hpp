@@ -1,15 +1,15 @@
 #pragma once
-// /training and /variability of a scenario (PIP 2, 9), read and written back.
+// Reads and writes /training and /variability of a scenario (PIP 2, 9).
 #include "scenario/parse_context.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::study {
 
-// Read their objects; problems are reported.
+// Each reads its object; problems are reported.
 void parse_training(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 void parse_variability(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 
-// The same parts back as trees, resolved: keys without a meaning for the algorithm are left out.
+// The resolved objects, without keys that the algorithm does not use.
 [[nodiscard]] io::Json training_tree(const Scenario& scenario);
 [[nodiscard]] io::Json variability_tree(const train::Variability& variability);
 

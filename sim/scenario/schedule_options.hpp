@@ -1,6 +1,5 @@
 #pragma once
-// The options of a schedule, read from a file and written back by the rows of
-// keys/schedule_keys.hpp.
+// Reads and writes the options of a schedule by the rows of keys/schedule_keys.hpp.
 #include <cstdint>
 
 #include "plan/planner_options.hpp"
@@ -9,12 +8,12 @@
 
 namespace stepsim::study {
 
-// All options, given or by default. `bytes_of_element`: bytes per parameter, since the presets of
-// schedule `priority` give sizes in parameters.
+// All options, given or by default. `bytes_of_element`: bytes per parameter, because the presets of
+// schedule `priority` have sizes in parameters.
 [[nodiscard]] plan::ScheduleOptions read_schedule_options(io::Fields& fields,
                                                           std::int64_t bytes_of_element);
 
-// Sets the keys of the planner with their values; an option without a value is left out.
+// Sets the keys of the planner to their values; an option without a value is left out.
 void add_schedule_options(const plan::Planner& planner, const plan::ScheduleOptions& options,
                           io::Json& tree);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Rows of the feature matrix about parameter servers (PIP 2, TRN 4.7).
+// Rules of the keys for parameter servers (PIP 2, TRN 4.7; rules_table.hpp).
 #include <vector>
 
 #include "scenario/rules_table.hpp"

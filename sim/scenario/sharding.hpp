@@ -1,6 +1,6 @@
 #pragma once
-// How parameters, gradients and the state of the optimizer are sharded over ranks (TRN 4.4, 4.5),
-// as plain values with every default filled in.
+// How parameters, gradients and optimizer state are sharded over ranks (TRN 4.4, 4.5), as plain
+// values with all defaults filled in.
 #include <cstdint>
 #include <optional>
 
@@ -12,9 +12,9 @@
 
 namespace stepsim::study {
 
-// zero1 shards the optimizer, zero2 the gradients too, full_shard the parameters too (ZeRO-3,
-// FSDP); shard_grad_op keeps parameters gathered until backward; hybrid_shard is full_shard inside
-// a node, with replicas between nodes (HSDP).
+// zero1 shards the optimizer state, zero2 also the gradients, full_shard also the parameters
+// (ZeRO-3, FSDP). shard_grad_op keeps parameters gathered until backward. hybrid_shard is
+// full_shard inside a node, with replicas between nodes (HSDP).
 enum class ShardingStrategy { none, zero1, zero2, full_shard, shard_grad_op, hybrid_shard };
 inline constexpr auto kShardingStrategies =
     base::words<ShardingStrategy>({{ShardingStrategy::none, "none"},
@@ -24,7 +24,7 @@ inline constexpr auto kShardingStrategies =
                                    {ShardingStrategy::shard_grad_op, "shard_grad_op"},
                                    {ShardingStrategy::hybrid_shard, "hybrid_shard"}});
 
-// Defaults of a framework.
+// The defaults of a framework.
 enum class ShardingPreset { fsdp1, fsdp2, torchtitan };
 inline constexpr auto kShardingPresets =
     base::words<ShardingPreset>({{ShardingPreset::fsdp1, "fsdp1"},
@@ -38,8 +38,8 @@ inline constexpr auto kBackwardPrefetches =
 inline constexpr auto kParameterGathers = base::words<program::NextForward>(
     {{program::NextForward::per_layer, "per_layer"}, {program::NextForward::barrier, "barrier"}});
 
-// When gradients of micro-batches are exchanged: those of the last one, which holds the sum, or
-// those of each.
+// Which gradients of micro-batches are exchanged: those of the last one, which hold the sum, or
+// those of each micro-batch.
 enum class AccumulationExchange { last, each };
 inline constexpr auto kAccumulationExchanges = base::words<AccumulationExchange>(
     {{AccumulationExchange::last, "last"}, {AccumulationExchange::each, "each"}});
@@ -52,25 +52,25 @@ struct Sharding {
   std::optional<std::int64_t> ahead_backward = 1;
   std::optional<std::int64_t> reduces_in_flight = 1;
   program::BackwardPrefetch backward_prefetch{};
-  bool forward_prefetch = false; // one gather more ahead in forward
-  bool limit_all_gathers = true; // of FSDP1; false: ahead_forward has no limit
+  bool forward_prefetch = false; // one more gather ahead in the forward pass
+  bool limit_all_gathers = true; // FSDP1 only; false: ahead_forward has no limit
   bool reshard_after_forward = true;
   bool reshard_after_backward = true;
   bool keep_last = false;
   std::int64_t communicators = 1;
   program::NextForward gather = program::NextForward::barrier; // zero1, zero2
-  // Bytes per parameter: as computed with and gathered, as reduced, as stored, and of the state of
-  // the optimizer.
+  // Bytes per parameter: as computed with and gathered, as reduced, as stored, and of the optimizer
+  // state.
   double parameter_bytes = 2, reduce_bytes = 4, stored_bytes = 4, optimizer_bytes = 8;
-  ValueCodec parameter_compression{};         // of gathered parameters
-  double activation_bytes = 0;                // of a rank
-  std::optional<std::int64_t> memory_bytes{}; // of a device
-  // For units that are planned: wrapping optimal, plan-units.
+  ValueCodec parameter_compression{};         // codec of gathered parameters
+  double activation_bytes = 0;                // activations of a rank
+  std::optional<std::int64_t> memory_bytes{}; // memory of a device
+  // For planned units: wrapping optimal, plan-units.
   std::optional<std::int64_t> max_unit_parameters{};
   std::int64_t label_limit = 200'000;
 };
 
-// Parameters are gathered unit by unit: the plan of buckets has no say.
+// Whether parameters are gathered unit by unit; then the schedule of buckets has no effect.
 [[nodiscard]] constexpr bool has_units(ShardingStrategy strategy) {
   return strategy == ShardingStrategy::full_shard || strategy == ShardingStrategy::shard_grad_op ||
          strategy == ShardingStrategy::hybrid_shard;

@@ -1,6 +1,5 @@
 #pragma once
-// Where the keys of micro-batches and sharding have a meaning: part of the feature matrix
-// (rules_table.hpp).
+// Rules of the keys for micro-batches and sharding (rules_table.hpp).
 #include <vector>
 
 #include "scenario/rules_table.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Words that stand for an object with one key:
+// Expands words that stand for an object with one key:
 //     "compression": "topk"   ->   "compression": {"method": "topk"}
 #include <optional>
 #include <string_view>
@@ -8,13 +8,13 @@
 
 namespace stepsim::study {
 
-// The key of the object that a word at `pointer` stands for; empty where none does.
+// The key of the object that a word at `pointer` stands for; empty if there is none.
 [[nodiscard]] std::optional<std::string_view> short_form_key(std::string_view pointer);
 
-// True if `pointer` is that of such an object, or of one above it.
+// Whether `pointer` is that of such an object, or of an object that contains one.
 [[nodiscard]] bool may_hold_short_form(std::string_view pointer);
 
-// A scenario with its short forms written out, so that pointers reach every key.
+// The scenario with its short forms expanded, so that pointers reach every key.
 [[nodiscard]] io::Json with_short_forms_expanded(io::Json scenario);
 
 } // namespace stepsim::study

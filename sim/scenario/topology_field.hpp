@@ -1,6 +1,6 @@
 #pragma once
-// The key `topology` of scenarios and lists of flows: a file name, {"file": name}, or the topology
-// itself. Internal to study.
+// Reads the key `topology` of scenarios and lists of flows: a file name, {"file": name}, or the
+// topology itself.
 #include <optional>
 
 #include "net/fabric/fabric.hpp"
@@ -10,13 +10,13 @@
 
 namespace stepsim::study {
 
-// Empty after a problem. Throws InputError for a topology or a file that is wrong in itself.
-// `json`: neither absent nor null.
+// `json` must be present and not null. Empty after a problem. Throws InputError for an invalid
+// topology or file.
 [[nodiscard]] std::optional<net::Topology> parse_topology_field(const io::Json& json,
                                                                 const ParseContext& context);
 
 // Reports at `place` the first link above 1000 s or 1e15 B/s, which packet times in integer
-// picoseconds cannot hold.
+// picoseconds cannot represent.
 void check_packet_links(const io::Json& place, const ParseContext& context,
                         const net::Fabric& fabric);
 

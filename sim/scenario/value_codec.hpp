@@ -1,7 +1,7 @@
 #pragma once
-// A codec for values that are neither gradients of a step nor entries of a sparse exchange: outer
-// gradients (TRN 8.1 outer_compression) and gathered parameters (parameter_compression). A value
-// has fewer bytes on the wire; encoding and decoding take time on the compute stream (PIP 6).
+// A codec for values other than gradients of a step or sparse entries: outer gradients
+// (outer_compression, TRN 8.1) and gathered parameters (parameter_compression). It reduces the
+// bytes on the wire; encoding and decoding take time on the compute stream (PIP 6).
 #include "base/words.hpp"
 
 namespace stepsim::study {
@@ -17,7 +17,7 @@ inline constexpr auto kCodecMethods =
 
 struct ValueCodec {
   CodecMethod method = CodecMethod::none;
-  double ratio = 1;                      // bytes of values over bytes on the wire, >= 1
+  double ratio = 1;                      // bytes of values / bytes on the wire, >= 1
   double encode_Bps = 0, decode_Bps = 0; // uncompressed bytes/s; 0 = no time
   [[nodiscard]] double encode_s(double bytes) const {
     return encode_Bps > 0 ? bytes / encode_Bps : 0;

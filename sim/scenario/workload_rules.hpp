@@ -1,5 +1,5 @@
 #pragma once
-// Rows of the feature matrix about where the times of a model's layers come from.
+// Rules of the keys for the layer times of a model (rules_table.hpp).
 #include <vector>
 
 #include "scenario/rules_table.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// `--param NAME=VALUE`: rare keys of a collective, which have no flag of their own. What a name
-// takes follows from the row of its key.
+// `--param NAME=VALUE` sets rare keys of a collective, which have no flag. The row of the key
+// decides which values NAME may have.
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,17 +12,17 @@
 namespace stepsim::cli {
 
 struct Param {
-  std::string pointer; // of the key in a collective: "/options/cost_form"
+  std::string pointer; // pointer of the key in a collective: "/options/cost_form"
   const io::Key* row;
 };
 
-// Sets one NAME=VALUE in a tree; a later one replaces an earlier one of the same name. Throws
+// Sets one NAME=VALUE in `tree`; a later value of the same name replaces an earlier one. Throws
 // UsageError with the nearest known name or word, or with the range of the number.
 void set_param(io::Json& tree, std::string_view text, std::span<const Param> params);
-// One sentence for the help of --param, with every name, the words that it takes and its default.
+// The help of --param in one sentence: every name, its words and its default.
 [[nodiscard]] std::string params_description(std::span<const Param> params);
 
-// What is measured by a number of a key, and the number as its file has it.
+// The quantity that the number of a key measures, and the number as a file has it.
 [[nodiscard]] base::QuantityKind quantity_of(const io::Key& row);
 [[nodiscard]] io::Json number_json(const io::Key& row, double value);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Records of `stepsim collective` that follow those of the grid points: sizes at which another
-// algorithm becomes the fastest (--crossovers), and the sum over several operations.
+// Records of `stepsim collective` that follow the records of the grid: sizes at which another
+// algorithm becomes the fastest (--crossovers), and sums over several operations.
 #include <optional>
 #include <vector>
 
@@ -10,23 +10,23 @@
 
 namespace stepsim::cli {
 
-// Times of one record, or of the operations of a grid point added up; empty where one is missing.
+// Times of one record, or sums over the operations of a grid point; a sum is empty if a time is
+// missing.
 struct Times {
   std::optional<double> closed_form_s, max_plus_s, events_s;
-  double seconds{}; // by the evaluator that the record's `method` names
+  double seconds{}; // by the evaluator that `method` of the record names
 
   void add(const Times& other);
 };
 
-// The times of a record, without what only the record needs, so that sums can be made at the end of
-// a large grid.
+// The times of a record: all that the sums at the end of a large grid need of it.
 [[nodiscard]] Times times_of(const io::Json& record);
 
-// Appends a record per crossover of the algorithms of the grid. Throws UsageError for fewer than
-// two algorithms besides auto and compressed exchanges, or for one size of the message.
+// Appends a record per crossover between algorithms of the grid. Throws UsageError for fewer than
+// two algorithms, not counting auto and compressed exchanges, or for a single message size.
 void add_crossovers(const study::Sweep& sweep, study::Files& files, std::vector<io::Json>& records);
-// Appends, where the grid has several operations, a record with the sum of their times for every
-// combination of the other axes. `times`: one per point of the grid, in point order.
+// If the grid has several operations, appends a record with the sum of their times for every
+// combination of the other axes. `times`: [point of the grid].
 void add_sums(const study::Sweep& sweep, study::Files& files, const std::vector<Times>& times,
               std::vector<io::Json>& records);
 

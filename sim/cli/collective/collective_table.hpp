@@ -1,6 +1,6 @@
 #pragma once
-// Collectives as people see them: a row per point with the best algorithm marked, then crossovers
-// and sums in words. `stepsim collective` and `stepsim sweep` share it.
+// Collectives as a table: a row per point with the best algorithm marked, then crossovers and sums
+// as sentences. `stepsim collective` and `stepsim sweep` both print it.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -13,16 +13,17 @@
 
 namespace stepsim::cli {
 
-// Columns: op, algorithm, ranks, bytes and what else varies, then times [us], bandwidths [GB/s] and
-// time over lower bound. With method all there is a column of times per evaluator. Only cells are
-// kept of a record.
+// The columns are op, algorithm, ranks, bytes and every other field that varies, then times [us],
+// bandwidths [GB/s] and time / lower bound. With method all there is one column of times per
+// evaluator. Only the cells of a record are stored.
 class CollectiveTable {
 public:
   // `sweep` must outlive the object.
   explicit CollectiveTable(const study::Sweep& sweep);
-  // The record of a point, or one with its `error`.
+  // Adds the record of a point, or a record with its `error`.
   void add(std::int64_t point, const io::Json& record);
-  // The table, with the best of the points that differ in the algorithm alone marked. Called once.
+  // The table, with the best of the points that differ only in the algorithm marked. May be called
+  // once.
   [[nodiscard]] Table finished();
 
 private:
@@ -32,14 +33,14 @@ private:
   bool varied_entries_, varied_network_, varied_delay_, all_methods_, has_library_;
   std::vector<std::string_view> varied_words_; // preset, shape
   Table table_;
-  std::vector<std::int64_t> points_;       // of the rows
-  std::map<std::int64_t, double> seconds_; // of the points that have a time
+  std::vector<std::int64_t> points_;       // [row]
+  std::map<std::int64_t, double> seconds_; // [point], for points that have a time
 };
 
-// Time of a record, s, by the evaluator that its `method` names.
+// Time of a record in seconds, by the evaluator that its `method` names.
 [[nodiscard]] double seconds_of(const io::Json& record);
 
-// One line per crossover or sum; empty without any.
+// One line per record of a crossover or sum; empty if there are none.
 [[nodiscard]] std::string extra_text(const std::vector<io::Json>& extra);
 
 } // namespace stepsim::cli

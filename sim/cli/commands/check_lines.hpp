@@ -1,6 +1,6 @@
 #pragma once
-// Files of one record per line: the output of a sweep (JSON Lines or CSV), and records of other
-// commands in JSON Lines. Every line is read, until 20 errors are found.
+// Checks files with one record per line: the output of a sweep (JSON Lines or CSV), and records of
+// other commands (JSON Lines). Reading stops after 20 errors.
 #include <string>
 #include <vector>
 
@@ -14,12 +14,13 @@ struct CheckedLines {
   std::vector<std::string> warnings;
 };
 
-// By the name (.jsonl, .jsonl.gz) or, for the output of a sweep, by its first bytes, which say so
-// in CSV as well. Standard input is never such a file, because it cannot be read twice.
+// Whether the file has one record per line, by its name (.jsonl, .jsonl.gz) or, for the output of a
+// sweep, by its first bytes, also in CSV. Never true for standard input, which cannot be read
+// twice.
 [[nodiscard]] bool is_lines_file(const std::string& name);
 
-// Errors name the line: `out.jsonl:17: must be an object`. Throws InputError where the file cannot
-// be read at all.
+// Checks every line; an error names it: `out.jsonl:17: must be an object`. Throws InputError if the
+// file cannot be read at all.
 [[nodiscard]] CheckedLines check_lines(const std::string& name);
 
 } // namespace stepsim::cli

@@ -1,6 +1,6 @@
 #pragma once
-// The table of commands: what exists, in the order and groups of `stepsim --help`. A new command is
-// a file NAME_command.cpp with its header, and one row in commands.cpp.
+// The table of commands, in the order and groups of `stepsim --help`. A new command is a file
+// NAME_command.cpp with its header, and one row in commands.cpp.
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,13 +13,13 @@ struct Command {
   std::string_view group;
   std::string_view name;
   std::string_view summary;      // one line of `stepsim --help`
-  int (*run)(const Invocation&); // gives the exit code; errors are exceptions (shell/entry.hpp)
+  int (*run)(const Invocation&); // returns the exit code; errors are exceptions (shell/entry.hpp)
 };
 
-// All commands; rows of one group stand together.
+// All commands; the rows of a group follow one another.
 [[nodiscard]] std::span<const Command> commands();
 
-// The command of this name. Throws UsageError, with the nearest name, for an unknown one.
+// The command of this name. Throws UsageError for an unknown name, with the nearest known one.
 [[nodiscard]] const Command& find_command(const std::string& name);
 
 } // namespace stepsim::cli

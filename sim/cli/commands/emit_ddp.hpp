@@ -1,5 +1,5 @@
 #pragma once
-// stepsim tune SCENARIO --emit ddp: the bucket sizes for PyTorch's DistributedDataParallel, with a
+// stepsim tune SCENARIO --emit ddp: bucket sizes for PyTorch's DistributedDataParallel, with a
 // Python snippet that applies them (TRN 8.3).
 #include "cli/shell/app.hpp"
 #include "scenario/files.hpp"
@@ -8,9 +8,9 @@
 
 namespace stepsim::cli {
 
-// Writes the settings as JSON, and next to them (print_beside) a table of the step times with
-// PyTorch's default, with one size and with a list of sizes. Throws as study::ddp_buckets, and
-// UsageError for a format other than json.
+// Writes the settings as JSON, and next to the result (print_beside) a table of step times:
+// PyTorch's default, one size for all buckets, and a list of sizes. Throws UsageError for a format
+// other than json, and as study::ddp_buckets() does.
 int emit_ddp(const io::Json& scenario, study::Files& files, const study::RowsOptions& options,
              const Common& common);
 

@@ -1,5 +1,5 @@
 #pragma once
-// A scenario that is run to a whole result, for `run` in each of its forms: one file, or lines.
+// Runs a scenario to a complete result, for `stepsim run` on one file and on lines (--lines).
 #include <cstdint>
 #include <string>
 
@@ -11,13 +11,13 @@
 
 namespace stepsim::cli {
 
-// Runs the scenario of `tree` and adds what a result holds besides its times: defaults, files, the
-// measured exchanges of its trace. Throws as run_scenario.
+// Runs the scenario of `tree` and adds the other parts of a result: defaults, digests of files, and
+// the measured exchanges of its trace. Throws as run_scenario() does.
 [[nodiscard]] study::Result finished_run(const study::Scenario& scenario, const io::Json& tree,
                                          study::Files& files, const ScenarioFlags& flags,
                                          std::int64_t replications = 1);
 
-// The result without `meta`. Names of files in it are relative to the folder of `output`.
+// The result as JSON without `meta`. File names in it are relative to the folder of `output`.
 [[nodiscard]] io::Json finished_tree(const study::Result& result, const io::Json& tree,
                                      const std::string& output);
 

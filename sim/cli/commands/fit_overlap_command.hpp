@@ -1,7 +1,7 @@
 #pragma once
-// stepsim fit-overlap MEASURED -o OVERLAP: how much overlap slows computing, from measured steps.
-// Returns kOk. Throws UsageError for flags, InputError for MEASURED, also where it has fewer rows
-// than there are constants to fit.
+// stepsim fit-overlap MEASURED -o OVERLAP: fits the slowdowns of overlapping compute and exchanges
+// to measured steps. Returns kOk. Throws UsageError for flags, and InputError for MEASURED, also if
+// it has fewer rows than there are constants to fit.
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {

@@ -1,6 +1,6 @@
 #pragma once
-// stepsim help [COMMAND]: the help of the program and its commands as text, man pages, completion
-// scripts and JSON.
+// stepsim help [COMMAND]: prints the help of the program and its commands as text, man pages, shell
+// completion scripts or JSON.
 #include <string>
 
 #include "cli/help/program_page.hpp"
@@ -11,10 +11,10 @@ namespace stepsim::cli {
 // Returns kOk. Throws UsageError for an unknown command.
 [[nodiscard]] int help(const Invocation& invocation);
 
-// The same for another program.
+// The command `help` of another program.
 [[nodiscard]] int help_of(const Invocation& invocation, const ProgramPage& program);
 
-// The page of the command that `run` is; nothing runs.
+// The page of the command that `run` implements; the command itself does not run.
 [[nodiscard]] CommandPage page_of_command(int (*run)(const Invocation&),
                                           const std::string& data_folder);
 

@@ -1,13 +1,13 @@
 #pragma once
-// stepsim import FORMAT FILE...: measurements of other tools as traces, samples, costs and
+// stepsim import FORMAT FILE...: converts measurements of other tools to traces, samples, costs and
 // topologies (IO 2 to 9).
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {
 
-// Writes the imported file to -o and a summary next to it. Returns kOk. Throws InputError for what
-// the input cannot give (a trace without gradient sizes is refused here and not when it is run,
-// unless --allow-unknown-sizes is given), UsageError for a flag that belongs to another format.
+// Writes the imported file to -o and a summary next to it. Returns kOk. Throws UsageError for a
+// flag that belongs to another format, and InputError for an input that lacks required data, such
+// as a trace without gradient sizes if --allow-unknown-sizes is not given.
 [[nodiscard]] int import_files(const Invocation& invocation);
 
 } // namespace stepsim::cli

@@ -1,5 +1,5 @@
 #pragma once
-// `stepsim import chakra` and `import astra-text`: the inputs of other simulators.
+// `stepsim import chakra` and `import astra-text`, for the inputs of other simulators.
 #include <string>
 
 #include "cli/commands/import_flags.hpp"
@@ -7,12 +7,12 @@
 
 namespace stepsim::cli {
 
-// A trace, or samples where `target` ends in .samples.json. Throws InputError with what would help
-// where no gradient has a size, unless they may be unknown.
+// Imports a trace, or samples if `target` ends in .samples.json. Throws InputError, with a remedy,
+// if no gradient has a size, unless the flags allow unknown sizes.
 [[nodiscard]] Imported imported_chakra(const std::string& file, const ImportFlags& flags,
                                        const std::string& target);
-// Throws InputError, too, where no layer communicates. Where all communication was dropped, the
-// trace holds times alone, with a warning.
+// Throws InputError, among others, if no layer communicates. If the flags drop all communication,
+// the trace has only times, with a warning.
 [[nodiscard]] Imported imported_astra_text(const std::string& file, const ImportFlags& flags);
 
 } // namespace stepsim::cli

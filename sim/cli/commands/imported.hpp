@@ -1,6 +1,5 @@
 #pragma once
-// What `stepsim import` made of its input: the file to write, the summary that it prints, and
-// warnings.
+// The result of `stepsim import`: the file to write, the summary to print, and warnings.
 #include <string>
 #include <vector>
 
@@ -16,23 +15,25 @@ struct Imported {
   io::Json tree;
   std::string summary;
   std::vector<std::string> warnings;
-  std::string last_line{}; // printed behind them
+  std::string last_line{}; // printed after the warnings
 };
 
-// A trace without any gradient size, which only --allow-unknown-sizes lets through, gets a warning:
-// `run` refuses it.
+// A trace. If none of its gradients has a size, which only --allow-unknown-sizes permits, there is
+// a warning that `run` refuses the trace.
 [[nodiscard]] Imported imported_trace(const train::Trace& trace);
-// A model table, with its parameters and what of it was left out.
+// A model table. The summary has the number of parameters and what was left out.
 [[nodiscard]] Imported imported_model(const train::ModelTable& table);
-// Points of one operation as a file of kind cost.
+// Points of one operation, as a file of kind cost.
 [[nodiscard]] Imported imported_cost(const io::OsuLog& log);
-// Sets of repeated times, for stepsim-calibrate fit.
+// Sets of repeated times, for `stepsim-calibrate fit`.
 [[nodiscard]] Imported imported_samples(const io::Samples& samples);
 
-// Throws InputError where `file` is a trace (kineto) and another format is asked for, where a trace
-// is asked for and `file` is no JSON, or where `file` is known to be of a kind that no importer
-// reads: an importer says what is missing in its own format, and not what the file is. All other
-// mix-ups, and standard input, are left to the importer that was asked for.
+// Throws InputError that names the right format or gives advice, because an importer would only say
+// what its own format lacks:
+//   - a Kineto, Chakra, PyTorch execution or ASTRA-sim trace given to another importer;
+//   - a file that is not JSON given to the Kineto importer;
+//   - a file that is recognised, but of a format that no importer reads.
+// In all other cases, and for standard input, the importer itself reports the error.
 void refuse_other_format(const std::string& file, std::string_view format);
 
 } // namespace stepsim::cli

@@ -1,11 +1,12 @@
 #pragma once
-// stepsim init: a first scenario that runs, from a trace, from a model on a GPU, or from nothing.
+// stepsim init: writes a first scenario that runs, from a trace, from a model on a GPU, or from
+// defaults alone.
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {
 
-// Returns kOk. Throws UsageError for a value that a flag gave and where -o is a file that exists
-// (--force replaces it), InputError for what a named file holds.
+// Returns kOk. Throws UsageError for flags and if the file of -o exists (--force replaces it), and
+// InputError for the content of a named file.
 [[nodiscard]] int init(const Invocation& invocation);
 
 } // namespace stepsim::cli

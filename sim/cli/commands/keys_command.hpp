@@ -1,14 +1,13 @@
 #pragma once
-// stepsim keys [POINTER | WORD]: what the keys of a scenario, or with --kind of another kind of
-// file, mean, which values they take and where they count; with a WORD, the keys that have it in
-// their names. Everything it prints comes from the rows that also read a scenario, so it cannot be
-// out of date.
+// stepsim keys [POINTER | WORD]: explains the keys of a scenario, or with --kind of another kind of
+// file: meaning, values, and conditions. With a WORD it lists the keys with WORD in their names.
+// Everything comes from the rows that also read the files, so it is never out of date.
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {
 
-// Returns kOk. Throws UsageError, with the nearest, for a POINTER that no scenario has or a WORD
-// that is in no name.
+// Returns kOk. Throws UsageError, with the nearest known one, for a POINTER that the kind of file
+// does not have or a WORD that no name contains.
 [[nodiscard]] int keys(const Invocation& invocation);
 
 } // namespace stepsim::cli

@@ -1,13 +1,13 @@
 #pragma once
-// stepsim merge SHARD... -o FILE: joins the shards of a sweep, in any order, into the bytes that
-// one unsharded sweep would have written.
+// stepsim merge SHARD... -o FILE: joins the shards of a sweep, given in any order, into the same
+// bytes that one unsharded sweep would have written.
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {
 
-// Returns kOk, or kTargetNotMet if points are missing: then nothing is written and the commands
-// that fill the gaps are printed. Throws InputError for shards of different sweeps, UsageError for
-// a format other than that of the shards.
+// Returns kOk. If points are missing, nothing is written, the commands that compute the missing
+// points are printed, and kTargetNotMet is returned. Throws InputError for shards of different
+// sweeps, and UsageError for flags and for a format other than that of the shards.
 [[nodiscard]] int merge(const Invocation& invocation);
 
 } // namespace stepsim::cli

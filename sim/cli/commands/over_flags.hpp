@@ -13,13 +13,13 @@ class Option;
 
 namespace stepsim::cli {
 
-// Adds the flag; the option is returned so that a command can put it into a group.
+// Adds the flag and returns its option, so that a command can put it into a group.
 CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over);
-// Throws UsageError that names the flag.
+// The axes of the flags. Throws UsageError that names the flag.
 [[nodiscard]] std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over);
 
-// If the first problem lies at a field that --over varies, or below it, throws a UsageError that
-// names the flag; else throws `error` again.
+// Throws UsageError that names the flag if the first problem lies at, or inside, a field that
+// --over varies; else throws `error` again.
 [[noreturn]] void rethrow_for_flags(const InputError& error, const io::Json& scenario,
                                     const std::vector<std::string>& over);
 

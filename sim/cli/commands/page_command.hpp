@@ -1,5 +1,5 @@
 #pragma once
-// stepsim report RESULT|SCENARIO|RECORDS: an answer as one page of HTML (REP 7).
+// stepsim report RESULT|SCENARIO|RECORDS: presents an answer as one HTML page (REP 7).
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {

@@ -1,6 +1,7 @@
 #pragma once
-// stepsim plan-units SCENARIO: the sharding units with the shortest iteration, next to those of the
-// framework; and `tune --emit fsdp`, the same as settings of PyTorch (TRN 6, 8.3).
+// stepsim plan-units SCENARIO: finds the sharding units with the shortest iteration and compares
+// them with the units of the framework. `tune --emit fsdp` writes them as settings of PyTorch
+// (TRN 6, 8.3).
 #include "cli/shell/app.hpp"
 #include "scenario/scenario.hpp"
 #include "json/json.hpp"
@@ -9,7 +10,7 @@ namespace stepsim::cli {
 
 [[nodiscard]] int plan_units(const Invocation& invocation);
 
-// Writes the settings as JSON and prints the table of plan_units next to them (print_beside).
+// Writes the settings as JSON and prints the table of plan_units() next to them (print_beside).
 // Throws UsageError for a format other than json and for a scenario that does not shard parameters.
 int emit_fsdp(const study::Scenario& scenario, const io::Json& tree, const Common& common);
 

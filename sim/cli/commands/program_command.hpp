@@ -3,8 +3,9 @@
 
 namespace stepsim::cli {
 
-// stepsim program SCENARIO: the program that a scenario becomes, as a file and as a graph. Returns
-// kOk. Throws UsageError for flags, InputError for the file and for a scenario without a program.
+// stepsim program SCENARIO: writes the operations of a scenario as a program file and as a graph.
+// Returns kOk. Throws UsageError for flags, and InputError for the file and for a scenario without
+// a program.
 int program(const Invocation& invocation);
 
 } // namespace stepsim::cli

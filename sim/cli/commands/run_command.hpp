@@ -1,12 +1,12 @@
 #pragma once
-// stepsim run SCENARIO: one scenario, its result, and with --timeline what happened when. SCENARIO
-// may also be a result or, with --point, the output of a sweep: the same scenario is run again.
+// stepsim run SCENARIO: runs one scenario and writes its result, and a timeline with --timeline.
+// SCENARIO may also be a result or, with --point, the output of a sweep: its scenario is run again.
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {
 
-// Returns kOk. Throws UsageError for a value that a flag gave, InputError for all others of the
-// file, SimulationError if the run fails or is estimated to take longer than --max-seconds.
+// Returns kOk. Throws UsageError for flags and their values, InputError for other errors of the
+// file, and SimulationError if the run fails or is estimated to take longer than --max-seconds.
 [[nodiscard]] int run(const Invocation& invocation);
 
 } // namespace stepsim::cli

@@ -1,5 +1,5 @@
 #pragma once
-// A scenario as commands take it: a file, changed by --set, --method and --seed.
+// Reads the scenario of a command: a file, changed by --set, --method and --seed.
 #include <span>
 #include <string>
 #include <vector>
@@ -13,38 +13,38 @@ namespace stepsim::cli {
 
 struct ScenarioFlags {
   std::vector<std::string> set; // POINTER=VALUE
-  std::string method;           // "" = the file's
-  std::string seed;             // "" = the file's
+  std::string method;           // "" = that of the file
+  std::string seed;             // "" = that of the file
   std::string max_seconds;      // "" = 600 s (kMaxSeconds)
-  std::string point;            // of a sweep's output; "" = the file is none
+  std::string point;            // point of a sweep's output; "" = not such a file
 };
 
 // Adds --set, --method, --seed, --max-seconds and --point.
 void add_scenario_flags(CLI::App& app, ScenarioFlags& flags);
 
-// Changes the tree by every --set in the order typed, then by --method and --seed. Its short forms
-// must be expanded, and stay so. Throws UsageError.
+// Applies every --set in the order typed, then --method and --seed, to a tree whose short forms are
+// expanded; they stay expanded. Throws UsageError.
 void apply_flags(io::Json& tree, const ScenarioFlags& flags);
 
-// The file with its short forms expanded and the flags applied (apply_flags). A result stands for
-// the scenario inside it, the output of a sweep with --point for that point's.
+// The file with its short forms expanded and the flags applied (apply_flags). For a result, the
+// scenario in it; for the output of a sweep, the scenario of --point.
 [[nodiscard]] io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags);
 
-// Estimated CPU seconds of one run above which it is refused. Throws UsageError for a text that is
-// no time.
+// The estimated CPU seconds above which a run is refused. Throws UsageError for a text that is not
+// a time.
 [[nodiscard]] double max_seconds(const ScenarioFlags& flags);
 
-// Throws a UsageError that names the flag if a flag has set the value of the first problem, or an
-// object around it; else returns.
+// Throws UsageError that names the flag if a flag has set the value of the first problem, or an
+// object that contains it; else returns.
 void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFlags& flags);
 
-// Reads the scenario of `tree`. A problem with a value that a flag has set is a UsageError that
-// names the flag, all others stay InputErrors.
+// Reads the scenario of `tree`. Throws UsageError that names the flag for a problem with a value
+// that a flag has set, else InputError.
 [[nodiscard]] study::Scenario load_scenario(const io::Json& tree, study::Files& files,
                                             const ScenarioFlags& flags, study::Leftovers leftovers);
 
-// Runs the scenario. A schedule that cannot plan this workload (exhaustive, more than 20 gradients)
-// is blamed on the flag or the file likewise.
+// Runs the scenario. If its schedule cannot plan this workload (exhaustive for more than 20
+// gradients), throws UsageError that names the flag, or InputError for the file.
 [[nodiscard]] study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree,
                                          const ScenarioFlags& flags, std::int64_t replications = 1);
 

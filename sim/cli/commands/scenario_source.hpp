@@ -1,6 +1,6 @@
 #pragma once
-// Where the tree of a scenario comes from: a file of kind scenario, the scenario inside a result,
-// or one point of a sweep's output.
+// Finds the tree of a scenario in a file of kind scenario, in a result, or at one point of a
+// sweep's output.
 #include <optional>
 #include <string>
 
@@ -10,17 +10,18 @@ namespace stepsim::cli {
 
 struct ScenarioSource {
   io::Json tree; // short forms expanded
-  // Of a point of a sweep: its record (null if the file lacks it or is CSV) and the replication
-  // that it is of, from 0.
+  // For a point of a sweep: its record (null if the file lacks it or is CSV) and its replication,
+  // from 0.
   io::Json record;
   std::int64_t replication = 0;
-  // Of a result or a point: the digests of the files it was made from (scenario/named_files.hpp).
+  // For a result or a point: the digests of the files it was made from (scenario/named_files.hpp).
   io::Json files{};
 };
 
-// `point`: the number of a point of a sweep's output, from 0, as typed; "" = not given. Throws
-// InputError `FILE: this is a Kineto trace: stepsim import kineto FILE -o T.json` for what another
-// command reads first, UsageError for a point that is missing, surplus or out of range.
+// `point`: number of a point of a sweep's output, from 0, as typed; "" = not given. Throws
+// UsageError for a point that is missing, not allowed or out of range, and InputError for a file
+// that must be imported first: `FILE: this is a Kineto trace: stepsim import kineto FILE -o
+// T.json`.
 [[nodiscard]] ScenarioSource read_scenario_source(const std::string& file,
                                                   const std::string& point);
 

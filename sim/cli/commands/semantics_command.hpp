@@ -1,6 +1,6 @@
 #pragma once
-// stepsim semantics FILE: a sparse exchange on the vectors of a file, step by step (SPA 7), to
-// check the algorithm itself and not its time.
+// stepsim semantics FILE: runs a sparse exchange on the vectors of a file, step by step (SPA 7), to
+// check what the algorithm computes; no times are simulated.
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {

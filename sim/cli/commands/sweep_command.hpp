@@ -1,13 +1,13 @@
 #pragma once
-// stepsim sweep SWEEP: every point of a grid of scenario values, on all cores, in shards if asked
-// for, resumable after an interruption (IO 14).
+// stepsim sweep SWEEP: runs every point of a grid of scenario values on all cores, optionally as
+// one of several shards, and can resume after an interruption (IO 14).
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {
 
-// Returns kOk, or kInterrupted after Ctrl-C (finished points are in the file). Throws UsageError
-// and InputError before the first point is run, SimulationError at the end if points failed; failed
-// points are records too.
+// Returns kOk, or kInterrupted after Ctrl-C, when finished points are in the file. Throws
+// UsageError and InputError before the first point runs, and SimulationError at the end if points
+// failed, which have records, too.
 [[nodiscard]] int sweep(const Invocation& invocation);
 
 } // namespace stepsim::cli

@@ -1,6 +1,6 @@
 #pragma once
-// A command in words: its options and texts as values. --help, man pages and shell completion are
-// written from it, so that they cannot differ.
+// The options and texts of a command as values, from which --help, man pages and shell completion
+// are written, so that they agree.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,8 +10,9 @@
 namespace stepsim::cli {
 
 struct OptionText {
-  std::vector<std::string> names; // "-o", "--output"; of an argument its name alone, "SCENARIO"
-  std::string value;              // what follows the name, "FILE"; "" for switches and arguments
+  std::vector<std::string> names; // "-o", "--output"; an argument has only its name, "SCENARIO"
+  // name of the value in help, "FILE"; "" for switches and arguments
+  std::string value;
   std::string sentence;
   std::string group;
   bool is_argument = false;
@@ -21,16 +22,16 @@ struct OptionText {
 struct CommandPage {
   CommandText text;
   std::vector<OptionText> options; // in the order in which the command adds them
-  std::string footer;              // tables of words below the options; "" = none
+  std::string footer;              // tables of words after the options; "" = none
 };
 
-// The page of a command whose options, those of every command too, are in `app`.
+// The page of a command whose options, including those that all commands have, are in `app`.
 [[nodiscard]] CommandPage page_of(const CLI::App& app, const CommandText& text);
 
 // The option of this name, "--set" or "-o"; null if the command has none.
 [[nodiscard]] const OptionText* find_option(const CommandPage& page, std::string_view name);
 
-// The groups of the options in their order, those of every command last.
+// The groups of the options in their order; groups that all commands have come last.
 [[nodiscard]] std::vector<std::string> groups_of(const CommandPage& page);
 
 } // namespace stepsim::cli

@@ -1,6 +1,6 @@
 #pragma once
-// What a shell offers where the user presses TAB. The scripts of bash, zsh and fish ask
-// `stepsim help --format words` for it, so that all three offer the same.
+// The words that a shell offers when the user presses TAB. The scripts of bash, zsh and fish ask
+// `stepsim help --format words` for them, so that all three offer the same words.
 //     stepsim collective --algorithm ring,be   ->  ring,be
 //     stepsim run s.json --set /cluster/n      ->  /cluster/nodes=  /cluster/network/  ...
 #include <span>
@@ -13,16 +13,16 @@
 namespace stepsim::cli {
 
 struct Completion {
-  std::vector<Candidate> words; // whole words that begin with what is typed
-  bool files = false;           // names of files fit, too
+  std::vector<Candidate> words; // whole words that begin with the typed part
+  bool files = false;           // file names are possible, too
 };
 
-// `typed`: the words after the name of the program; the last of them, which may be empty, is
-// completed. Nothing for a command that does not exist.
+// `typed`: the words after the name of the program; the last word, which may be empty, is
+// completed. Nothing for an unknown command.
 [[nodiscard]] Completion complete(const ProgramPage& program, std::span<const std::string> typed);
 
-// One line per word, with its sentence after a tab; ":files" on the last line where files fit. The
-// scripts add no blank after a word that ends in a slash or "=", because more follows.
+// One line per word, with its sentence after a tab; the last line is ":files" if file names are
+// possible. The scripts add no blank after a word that ends in "/" or "=", because more follows.
 [[nodiscard]] std::string completion_text(const Completion& completion);
 
 } // namespace stepsim::cli

@@ -1,5 +1,5 @@
 #pragma once
-// A program and its commands in words, for `help`: stepsim and stepsim-calibrate each make one.
+// The texts of a program and its commands, for `help`. stepsim and stepsim-calibrate each make one.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -14,13 +14,14 @@ struct ProgramPage {
     std::string_view name;
     std::string_view summary;
   };
-  std::string_view name;                                    // "stepsim"
-  std::string_view summary;                                 // what it does, without its name
+  std::string_view name; // "stepsim"
+  // what the program does, without its name
+  std::string_view summary;
   std::string help;                                         // the text of --help
-  std::vector<Row> commands;                                // those that this build has
-  std::function<CommandPage(const std::string& name)> page; // UsageError for an unknown name
+  std::vector<Row> commands;                                // the commands of this build
+  std::function<CommandPage(const std::string& name)> page; // throws UsageError for an unknown name
   std::string data_folder{};                                // holds models/; "" = none
-  bool has_pages_of_commands = false; // a man page per command besides that of the program
+  bool has_pages_of_commands = false; // each command has a man page of its own
 };
 
 } // namespace stepsim::cli

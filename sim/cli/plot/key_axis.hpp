@@ -1,6 +1,6 @@
 #pragma once
-// What the key of a record says of an axis: iteration_time_s is "iteration time" in the unit of
-// time that fits, busbw_Bps "busbw" in GB/s, scaling_efficiency in percent.
+// The axis for a key of a record: iteration_time_s becomes "iteration time" in a suitable unit of
+// time, busbw_Bps "busbw" in GB/s, scaling_efficiency a percentage.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,17 +10,18 @@
 
 namespace stepsim::cli {
 
-// The axis of a key: title in words, unit, and what a value in the file is multiplied with.
+// Title and unit of the axis, and the factor from a value in the file to the unit of the axis.
 struct KeyAxis {
   plot::Axis axis;
   double factor = 1;
 };
-// `greatest`: of the values, by which times choose between s, ms and us.
+// `greatest`: the largest value to show; a time is shown in s, ms or us depending on it.
 [[nodiscard]] KeyAxis key_axis(std::string_view key, double greatest);
 
-// A share of 1, shown in percent.
+// Whether the key is a fraction, shown in percent.
 [[nodiscard]] bool is_share(std::string_view key);
-// None for a throughput such as samples_per_s, whose key ends like that of a time.
+// The quantity that a key measures by its ending; empty for a throughput such as samples_per_s,
+// which ends like a time.
 [[nodiscard]] std::optional<base::QuantityKind> quantity_of(std::string_view key);
 
 } // namespace stepsim::cli

@@ -1,5 +1,5 @@
 #pragma once
-// Rows as a figure: which keys stand on the axes, which rows make one curve, what is marked.
+// Makes a figure from rows: chooses axes, curves and marks.
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,11 +14,11 @@ using KeyValue = std::pair<std::string, std::string>;
 
 struct PlotRequest {
   std::string x, y, by;        // keys of the rows; by "" = one curve
-  std::vector<KeyValue> where; // rows with these values only
-  // Rows with this value instead, whose y gives a band about the first curve: 5th to 95th
-  // percentile at every x.
+  std::vector<KeyValue> where; // only rows with these values
+  // Rows with this value are left out of the curves; their 5th to 95th percentile of y at every x
+  // is a band around the first curve.
   std::optional<KeyValue> band;
-  std::vector<KeyValue> labels; // of curves, by the value of `by`
+  std::vector<KeyValue> labels; // labels of curves, [value of `by`]
   bool ideal{}, knee{};
   std::optional<plot::Scale> x_scale, y_scale;              // empty: chosen from the values
   std::string title, setting, x_title, y_title, band_label; // "" = made from the keys
@@ -26,12 +26,12 @@ struct PlotRequest {
 
 struct RowsFigure {
   plot::Figure figure;
-  std::optional<plot::Point> knee; // of the first curve, in the units of the axes
+  std::optional<plot::Point> knee; // knee of the first curve, in the units of the axes
 };
 
-// A key whose values are texts stands on x as bars. More than five curves become small panels with
-// shared axes. Throws UsageError for a key that no row has, for rows that share an x, for a knee
-// without doublings.
+// If the values of x are texts, the figure has bars. More than five curves become small panels with
+// shared axes. Throws InputError if there are no rows, and UsageError for a key that no row has,
+// for two rows of a curve with the same x, and for a knee without the smallest x and its double.
 [[nodiscard]] RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request,
                                      const std::string& file);
 

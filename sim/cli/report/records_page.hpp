@@ -1,6 +1,6 @@
 #pragma once
-// The records of a sweep, a comparison or of collectives as a page: the best point in a sentence,
-// one figure with its knee, a table of two varied fields, all points.
+// The page for the records of a sweep, a comparison or collectives: the best point in a sentence,
+// one figure with its knee, a table of two varied fields, and all points.
 #include <string>
 
 #include "cli/plot/plot_rows.hpp"
@@ -15,8 +15,8 @@ struct RecordsPage {
 
 inline constexpr std::size_t kMostListedPoints = 5000;
 
-// `output`: where the page goes, for the names of files in the scenario. Throws InputError where
-// there are no records.
+// `output`: path of the page, to which file names in the scenario are made relative. Throws
+// InputError if there are no records.
 [[nodiscard]] RecordsPage records_page(const PlotRows& rows, const std::string& file,
                                        const std::string& output, const std::string& footer);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The values of flags as typed: one quantity, lists and ranges of quantities, lists of words. Words
-// become numbers, their place in the enumeration. All throw UsageError.
+// Parses the values of flags: one quantity, lists and ranges of quantities, lists of words. A word
+// becomes a number, the value of its enumerator. All functions throw UsageError.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,28 +20,28 @@ class App;
 
 namespace stepsim::cli {
 
-// At commas; "a,,b" has an empty word.
+// Splits a list at commas; "a,,b" has an empty word.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view list);
 
-// The value of a flag in the SI unit of its kind: bytes, seconds, bytes per second. The error is
+// The value of a flag in the SI unit of its kind: bytes, seconds, bytes per second. The error reads
 // "--max-bytes 0: must be > 0, got 0".
 [[nodiscard]] double quantity(std::string_view flag, std::string_view text, base::QuantityKind kind,
                               io::Range range = {});
-// The same for an integer, at most 9e15.
+// An integer, at most 9e15.
 [[nodiscard]] std::int64_t count(std::string_view flag, std::string_view text, io::Range range);
 
-// The flag --max-seconds of commands that may work for hours. max_seconds gives its value, s, typed
-// with or without the unit; kMaxSeconds where it was not given.
+// The flag --max-seconds of commands that may run for hours. max_seconds() returns its value in s,
+// typed with or without a unit; kMaxSeconds if the flag was not given.
 void add_max_seconds_flag(CLI::App& app, std::string& text, const char* group = "Options");
 [[nodiscard]] double max_seconds(const std::string& text);
 
-// The values of a list or a range, in SI units. The error is "--ranks 0: must be an integer >= 1,
-// got 0".
+// The values of a list or a range, in SI units. The error reads "--ranks 0: must be an integer >=
+// 1, got 0".
 [[nodiscard]] std::vector<double> numbers(std::string_view flag, std::string_view text,
                                           base::QuantityKind kind, io::Range range);
 
-// The words of a list as the numbers of their enumerators. `parse` gives the enumerator of a word,
-// or empty; `known` and `noun` are for the error.
+// The words of a list as the values of their enumerators. `parse` returns the enumerator of a word,
+// or nothing; `known` and `noun` are for the error.
 template <class Word, class Parse>
 std::vector<double> words(std::string_view flag, std::string_view noun, std::string_view text,
                           std::span<const std::string_view> known, Parse parse) {
@@ -56,7 +56,7 @@ std::vector<double> words(std::string_view flag, std::string_view noun, std::str
   return values;
 }
 
-// The same for the table of an enum's words.
+// Parses words by the table of an enum.
 template <class Enum, std::size_t N>
 std::vector<double> words(std::string_view flag, std::string_view noun, std::string_view text,
                           const base::Words<Enum, N>& table) {

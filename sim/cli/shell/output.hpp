@@ -1,6 +1,6 @@
 #pragma once
-// Where the results and remarks of a command go. Results are complete or absent: a file is written
-// next to its name and renamed, so that an interrupted command leaves the old one.
+// Writes the results and messages of a command. Results are complete or absent: a file is written
+// next to its final name and then renamed, so that an interrupted command leaves the old file.
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,29 +10,30 @@
 
 namespace stepsim::cli {
 
-// The result: to standard output, or to the file of -o through a temporary one beside it, so that a
-// failed or interrupted command leaves nothing. In tables, what users wrote cannot steer a terminal
-// (base/printable.hpp); the writers of JSON and CSV see to it themselves. A file of another kind
-// stays: UsageError (replaced_file.hpp). Throws SimulationError `FILE: write failed: reason`.
+// Writes the result to standard output, or to the file of -o through a temporary file next to it.
+// Text of users in tables is escaped, so that it cannot control a terminal (base/printable.hpp);
+// JSON and CSV are escaped by their writers. Throws UsageError if -o holds a file of another kind
+// (replaced_file.hpp), and SimulationError `FILE: write failed: reason`.
 void write_output(const Common& common, std::string_view text);
-// The same for a tree, with two-space indent. No NaN, no infinity: SimulationError names the value.
+// Writes a tree with an indent of two spaces. Throws as write_output() does, and SimulationError
+// that names a NaN or infinite value.
 void write_tree(const Common& common, const io::Json& tree);
-// Another file that the user asked for by its name, in one piece ("-" = standard output).
+// Writes another file that the user named, all at once ("-" = standard output).
 void write_named(const std::string& path, std::string_view text);
-// Text on standard output that is no result: help, versions. Throws SimulationError.
+// Prints text that is not a result, such as help, on standard output. Throws SimulationError.
 void print_text(std::string_view text);
-// What a command tells beside its result: on standard output, or on standard error where the result
-// goes to standard output. Silent with --quiet.
+// Prints what accompanies the result: on standard output, or on standard error if the result goes
+// to standard output. Silent with --quiet.
 void print_beside(std::string_view text, const Common& common);
-// All of `warnings` on standard error, `warning: ...`, one line each, also with --quiet.
+// Prints `warning: ...` on standard error, one line per warning, also with --quiet.
 void print_warnings(std::span<const std::string> warnings, const Common& common);
-// A remark of one line on standard error; silent with --quiet.
+// Prints a note of one line on standard error; silent with --quiet.
 void print_note(std::string_view note, const Common& common);
-// `assumed: schedule trace (5 measured buckets)` as a note; nothing for "".
+// Prints the note `assumed: schedule trace (5 measured buckets)`; nothing for "".
 void print_assumed(std::string_view defaults, const Common& common);
-// Lines on standard error whatever --quiet says.
+// Prints lines on standard error, also with --quiet.
 void print_error_lines(std::string_view lines);
-// "error: message", one line on standard error; gives the code back.
+// Prints "error: message" as one line on standard error and returns `code`.
 int report_error(std::string_view message, int code, std::string_view color = "auto");
 
 } // namespace stepsim::cli

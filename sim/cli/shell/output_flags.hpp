@@ -1,6 +1,6 @@
 #pragma once
-// Checks of the flags that say where a result goes and in which format, for `parse` (app.hpp).
-// No header includes CLI11, only .cpp files.
+// Checks the flags for the file and format of the result, for `parse` (app.hpp). Only .cpp files
+// include CLI11.
 #include <span>
 #include <string>
 
@@ -13,12 +13,12 @@ namespace stepsim::cli {
 // "stepsim run".
 [[nodiscard]] std::string full_name(const CommandText& text);
 
-// A format that the command does not write, by --format or by the name of -o: UsageError.
-// Sets the format to table where -o ends in .md and the command writes tables but no Markdown.
+// Throws UsageError for a format, by --format or by the ending of -o, that the command does not
+// write. Sets the format to table if -o ends in .md and the command writes tables but no Markdown.
 void require_format(const CommandText& text, Common& common);
-// The same for files beside the result, such as --timeline.
+// The same check for files besides the result, such as --timeline.
 void require_endings(const CLI::App& app);
-// An output that is an input too, or another output: UsageError.
+// Throws UsageError if an output is also an input or another output.
 void refuse_common_files(const CLI::App& app);
 
 } // namespace stepsim::cli

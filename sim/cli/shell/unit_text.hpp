@@ -1,6 +1,7 @@
 #pragma once
-// Values of a key for people: columns in one unit ("bandwidth [Gb/s]", "iteration_time [ms]"), and
-// single values with the unit that fits ("54.6649 Gb/s", "5 us"). The key's suffix tells the unit.
+// Values of a key as text: columns in one unit ("bandwidth [Gb/s]", "iteration_time [ms]"), and
+// single values in a suitable unit ("54.6649 Gb/s", "5 us"). The suffix of the key gives the
+// quantity.
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,15 +19,15 @@ struct ColumnUnit {
 // `key`: last token of a pointer, or a key of the summary.
 [[nodiscard]] ColumnUnit column_unit(std::string_view key);
 
-// At most `digits` significant digits.
+// The value with its unit and at most `digits` significant digits.
 [[nodiscard]] std::string value_text(std::string_view key, double value, int digits = 6);
-// Two values that differ, with as many digits as it takes to see that.
+// Two different values, with as many digits as are needed to tell them apart.
 [[nodiscard]] std::pair<std::string, std::string> distinct_texts(std::string_view key, double a,
                                                                  double b);
 
-// A column of values of one key, four digits: in the unit of the heading where that is readable for
-// all of them, else each with a unit of its own. Integers without a unit are written in full, texts
-// as they are, null and all else as "-".
+// A column of values of one key with four digits: in the unit of the heading if that is readable
+// for all of them, else each value with its own unit. Integers without a unit are written in full,
+// texts as they are, null and everything else as "-".
 struct ValueColumn {
   std::string heading;
   std::vector<std::string> cells;

@@ -1,5 +1,5 @@
 #pragma once
-// What this binary was built from.
+// Version and source revision of this binary.
 #include <string>
 #include <string_view>
 
@@ -7,7 +7,7 @@ namespace stepsim::cli {
 
 [[nodiscard]] std::string_view version();  // "0.1.0"
 [[nodiscard]] std::string_view git_hash(); // "b95bffd", "b95bffd-dirty", "unknown"
-// Text of `stepsim --version`.
+// The text of `stepsim --version`.
 [[nodiscard]] std::string version_text();
 
 } // namespace stepsim::cli

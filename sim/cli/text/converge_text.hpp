@@ -1,6 +1,6 @@
 #pragma once
-// The curves of `stepsim converge --problem logistic` as a table, JSON, JSON Lines (one curve per
-// line) and CSV (one point per row).
+// Writes the curves of `stepsim converge --problem logistic` as a table, JSON, JSON Lines (one
+// curve per line) or CSV (one point per row).
 #include <string>
 #include <vector>
 
@@ -12,9 +12,9 @@ namespace stepsim::cli {
 
 struct NamedCurve {
   io::Object varied;                     // field name, value
-  std::vector<std::string> varied_cells; // in the same order
+  std::vector<std::string> varied_cells; // values of `varied` as text
   study::Curve curve;
-  std::string error; // why there is no curve; "" if there is one
+  std::string error; // reason for a missing curve; "" if there is one
 };
 
 struct Curves {
@@ -22,12 +22,12 @@ struct Curves {
   std::vector<NamedCurve> curves;  // at least one
 };
 
-// Sorts by the time to the target, then by the loss when the first of the curves ends; curves that
-// failed come last.
+// Sorts by the time to the target, then by the loss at the time when the shortest curve ends;
+// failed curves come last.
 void sort_best_first(Curves& found);
 
-// The curves in the asked format; `warnings` are part of JSON only. JSON without varied fields is
-// the one curve, with no list around it.
+// The curves in the given format; `warnings` appear only in JSON. Without varied fields, JSON is
+// the one curve, without a list.
 [[nodiscard]] std::string curves_text(Format format, const Curves& found,
                                       const study::CurveOptions& options,
                                       const std::vector<std::string>& warnings);

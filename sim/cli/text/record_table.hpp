@@ -1,6 +1,6 @@
 #pragma once
-// Rows of `compare` and `sweep` as tables: varied fields in handy units, times, efficiency,
-// bottleneck; the best row is marked by a word, a failed one by its error.
+// Tables of the rows of `compare` and `sweep`: varied fields in readable units, times, efficiency
+// and bottleneck. A word marks the best row; a failed row shows its error.
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,29 +12,29 @@
 
 namespace stepsim::cli {
 
-// Flat records, the names of their varied fields, and which of them is best.
+// Flat records, the names of their varied fields, and their ranking.
 struct RecordRows {
   std::span<const io::Json> rows;
   std::span<const std::string> varied;
   const study::Ranking& ranking;
-  std::span<const std::int64_t> batches; // of an iteration, [row]
+  std::span<const std::int64_t> batches; // [row] batches of an iteration
 };
 
-// The rows as one table; a ratio is shown where they have one, the speed-up where the batches
-// of an iteration differ. With two varied fields a small table of both against what makes a row the
-// best stands before it, if the rows are all combinations, each field has two values or more and
-// one of them at most 12.
+// All rows as one table. A ratio is shown if the rows have one, the speed-up if the number of
+// batches per iteration varies. For two varied fields, a small table of both fields and the metric
+// of the ranking comes first if the rows are all combinations, each field has at least two values,
+// and one field has at most 12.
 [[nodiscard]] std::vector<Table> record_tables(const RecordRows& records);
 
-// Columns of `compare --algorithms` and what they mean, for help.
+// The columns of `compare --algorithms` and their meaning, for help.
 struct AlgorithmColumn {
   std::string_view heading;
   std::string_view meaning;
 };
 [[nodiscard]] std::span<const AlgorithmColumn> algorithm_columns();
 
-// Rows of `compare --algorithms`: a table per combination of the varied fields, what each algorithm
-// takes, sends and assumes.
+// The rows of `compare --algorithms`, one table per combination of the varied fields: times, sent
+// data and assumptions of each algorithm.
 [[nodiscard]] std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
                                                   std::span<const std::string> varied);
 

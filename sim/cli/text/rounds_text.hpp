@@ -1,5 +1,5 @@
 #pragma once
-// Lines of a run about training in rounds of several steps (local_sgd, diloco).
+// Output lines about training in rounds of several steps (local_sgd, diloco).
 #include <string>
 
 #include "run/result.hpp"
@@ -8,9 +8,9 @@ namespace stepsim::cli {
 
 // "diloco, rounds of 100 steps, 8 fragments, 1 step overlapped"; empty for other algorithms.
 [[nodiscard]] std::string rounds_text(const study::Result& result);
-// What an outer exchange carries, "ring allreduce of outer gradients, 8 messages, 4 GB".
+// The data of an outer exchange: "ring allreduce of outer gradients, 8 messages, 4 GB".
 [[nodiscard]] std::string outer_exchange_text(const study::Result& result);
-// How long a round lasts and what part of it is computing.
+// The duration of a round and the share of it that is compute.
 [[nodiscard]] std::string round_times_text(const study::Result& result);
 
 } // namespace stepsim::cli

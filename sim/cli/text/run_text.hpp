@@ -1,5 +1,5 @@
 #pragma once
-// A result as `stepsim run` shows it to people: setting, times in milliseconds, buckets.
+// The output of `stepsim run` for the terminal: settings, times in ms, buckets.
 #include <string>
 
 #include "cli/shell/table.hpp"
@@ -7,8 +7,8 @@
 
 namespace stepsim::cli {
 
-// Parts that the result does not have are left out, and at most 40 buckets are listed. Words that
-// users wrote are made printable.
+// Leaves out parts that the result does not have, and lists at most 40 buckets. Control characters
+// in text of users are escaped.
 [[nodiscard]] std::string run_text(const study::Result& result);
 
 // The first buckets in launch order, at most `most`.

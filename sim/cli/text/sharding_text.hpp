@@ -1,5 +1,5 @@
 #pragma once
-// Lines of a run about micro-batches and sharding; empty for other runs.
+// Output lines about micro-batches and sharding; empty for runs without them.
 #include <string>
 
 #include "run/result.hpp"

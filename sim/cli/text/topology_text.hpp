@@ -1,13 +1,13 @@
 #pragma once
-// A topology for the terminal: its parameters, its kinds of cables, and what it can do.
+// Describes a topology for the terminal: its parameters, kinds of cables, and capacity.
 #include <string>
 
 #include "net/profile/profile.hpp"
 
 namespace stepsim::cli {
 
-// Latencies in microseconds, rates in GB/s (1e9 bytes). `note` says where the topology comes from
-// and may be empty.
+// Latencies are in us, rates in GB/s (1e9 bytes/s). `note`, which may be empty, says where the
+// topology comes from.
 [[nodiscard]] std::string topology_text(const net::Topology& topology, const std::string& note);
 
 } // namespace stepsim::cli

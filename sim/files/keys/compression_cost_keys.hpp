@@ -1,7 +1,7 @@
 #pragma once
-// The keys that say what compressing costs (SPA 8.2), one row per cost. A scenario has them in
-// /communication/compression/costs, a calibration per method in /compression_costs. A cost is in
-// seconds: fixed, per element of the gradient, or per selected entry.
+// The keys of compression costs (SPA 8.2), one row per cost. A scenario has them in
+// /communication/compression/costs, a calibration in /compression_costs for each method. A cost is
+// in seconds, either fixed, per element of the gradient, or per selected entry.
 #include <array>
 #include <string_view>
 

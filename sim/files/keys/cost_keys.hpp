@@ -1,9 +1,9 @@
 #pragma once
-// The keys of a cost file (kind cost, MER 4.2, INP 1.10): how long one exchange takes by its bytes,
-// as points that somebody measured, or as a line for each operation. `stepsim import osu` writes
-// the former from a log of the OSU benchmarks, `stepsim import kineto --cost` the latter from a
-// trace, and users write them from measurements of their own. Scenarios (cluster.network.cost) and
-// problem files (cost) name a cost file, or have its table in the same place.
+// The keys of a cost file (kind cost, MER 4.2, INP 1.10): the time of one exchange as a function of
+// its bytes, as measured points or as a line per operation. `stepsim import osu` writes points from
+// a log of the OSU benchmarks, `stepsim import kineto --cost` writes lines from a trace, and users
+// write files by hand. A scenario (cluster.network.cost) or a problem file (cost) names a cost
+// file, or has its table in the same place.
 #include <array>
 
 #include "files/cost_file.hpp"
@@ -14,7 +14,7 @@ namespace stepsim::io::keys {
 
 using namespace rows;
 
-// A point holds numbers without units: bytes, then seconds.
+// A point: bytes, then seconds, as numbers without units.
 inline constexpr std::array kCostNumber{
     number("table", "Bytes, then seconds.").in(above(0)).plain().example("1024")};
 inline constexpr std::array kCostPoint{
@@ -59,7 +59,7 @@ inline constexpr std::array kLineCostKeys{
 inline constexpr std::array kLineCost{
     object("costs", kLineCostKeys, "Cost of one operation on one number of ranks.")};
 
-// Importers write an object, people mostly a sentence. Nothing is computed from either.
+// Importers write an object, users mostly a sentence. Both are only for readers.
 inline constexpr std::array kCostSources{
     text("source", "Where the numbers come from."),
     object("source", {}, "Input file and importer, with the keys of the source of samples.")

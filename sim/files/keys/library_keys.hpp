@@ -1,8 +1,7 @@
 #pragma once
 // The keys of a calibration of the library model (kind library_calibration, CLU 8): the node type,
-// the fitted parameters and the measured times they were fitted to. `stepsim-calibrate fit-library`
-// writes such files. Residuals and intervals are not in the file, because they follow from the
-// measured times.
+// the fitted parameters, and the measured times of the fit. `stepsim-calibrate fit-library` writes
+// such files. They lack residuals, which follow from the measured times.
 #include <array>
 #include <string_view>
 #include <vector>
@@ -24,7 +23,7 @@ inline constexpr std::array<std::string_view, 1> kLibraryNames{"nccl"};
 inline constexpr std::array kCalibratedNodeName{
     text("name", "Name of the node type.").example(R"("dgx_h100")").required()};
 
-// A factor on a published constant, or the plain number of kappa and rail.
+// A factor on a published constant; for kappa and rail the number itself.
 inline constexpr std::array kLibraryParameter{
     number("value", "Fitted value.").in(between(0, 1e4)).plain().example("1.03").required(),
     number("low", "Lower end of its 95 % interval.").plain().example("1.01"),

@@ -1,8 +1,8 @@
 #pragma once
 // The keys of a links file (kind links, COL 1): latency and bandwidth of single pairs of ranks,
 // which replace --latency and --bandwidth of `stepsim collective --links` for these pairs, and
-// numbers of single ranks. A user writes the file; only `collective` reads it. A file may describe
-// more ranks than a collective has: the further ones are left out.
+// values of single ranks. A user writes the file; only `collective` reads it. A file may describe
+// more ranks than a collective has; the further ranks are ignored.
 //
 //     {"kind": "links", "links": [{"src": 0, "dst": 1, "latency_s": 1e-5, "bandwidth_Bps": 1e9}]}
 #include <array>
@@ -30,7 +30,7 @@ inline constexpr std::array kPair{
     number("bandwidth_Bps", "Bytes per second.").in(above(0)).example("1.25e9").required()};
 inline constexpr std::array kPairs{object("links", kPair, "One pair, in one direction.")};
 
-// Lists with a number for every rank of the collective.
+// Lists with one number per rank of the collective.
 inline constexpr std::array kRankReduction{
     number("reduction_Bps", "Speed of adding of one rank, bytes/s.").in(at_least(0)).example("0")};
 inline constexpr std::array kRankEntry{

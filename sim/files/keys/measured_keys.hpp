@@ -1,9 +1,8 @@
 #pragma once
-// The keys of a file of measured training speeds (kind measured_training, SPA 10.2): how many
-// samples per second a cluster reached with a compression method, and where the time of one update
-// went. Such files are written by hand from publications, as NAME.measured.json in traces/.
-// `stepsim check` reads them, and docs/gtopk_table.py compares them with what the simulator
-// predicts.
+// The keys of a file of measured training speeds (kind measured_training, SPA 10.2): the samples
+// per second of a cluster with a compression method, and the parts of the time of one update. Such
+// files are written by hand from publications, as NAME.measured.json in traces/. `stepsim check`
+// reads them, and docs/gtopk_table.py compares them with the predictions of the simulator.
 #include <array>
 
 #include "coll/compress/compression.hpp"
@@ -13,7 +12,7 @@ namespace stepsim::io::keys {
 
 using namespace rows;
 
-// One update of one rank, split into what the GPU computes, what compression costs and the rest.
+// One update of one rank, split into GPU compute, compression and the rest.
 inline constexpr std::array kMeasuredPhasesKeys{
     integer("ranks", "Number of ranks of this measurement.")
         .in(at_least(1))
@@ -34,8 +33,8 @@ inline constexpr std::array kMeasuredPhasesKeys{
         .example("0.811753")
         .required()};
 
-// {METHOD: {"RANKS": speed}}. The number of ranks is a key of JSON and thus a text, so the reader
-// checks that it is a whole number: "32", not "032" or "+32".
+// {METHOD: {"RANKS": speed}}. The number of ranks is a JSON key and thus a text; it must be a whole
+// number, "32", not "032" or "+32".
 inline constexpr std::array kMeasuredSpeed{
     number("samples_per_s_per_gpu", "Samples per second and GPU.")
         .in(above(0))

@@ -1,9 +1,8 @@
 #pragma once
 // The keys of a model table (kind model, MOD 3): a network as its layers in registration order,
-// with the shape of every parameter tensor and the multiply-accumulates (MACs) of every layer.
-// Tables are shipped in models/, where models/generate.py writes them, and a user may add others;
-// /workload/model of a scenario names one, and `stepsim models` and `stepsim import --model` read
-// it.
+// with the shape of every parameter tensor and the multiply-accumulates (MACs) of every layer. The
+// tables in models/ are written by models/generate.py, and users may add others. /workload/model of
+// a scenario names a table, and `stepsim models` and `stepsim import --model` read it.
 //
 //     {"kind": "model", "name": "tiny", "input": {"channels": 3, "height": 1, "width": 1},
 //      "layers": [{"name": "fc", "kind": "linear", "macs": 12,
@@ -18,12 +17,12 @@ namespace stepsim::io::keys {
 
 using namespace rows;
 
-// A weight of experts has three dimensions, the number of experts first; their multiply-accumulates
-// are those of the chosen ones.
+// A weight of experts has three dimensions, the number of experts first; its multiply-accumulates
+// are those of the chosen experts only.
 inline constexpr std::array<std::string_view, 10> kLayerKinds{
     "conv",      "linear",    "batchnorm",    "layernorm", "rmsnorm",
     "embedding", "attention", "tied_decoder", "lstm",      "experts"};
-// The longest sequence that a table may give, tokens.
+// The longest sequence that a table may have, in tokens.
 inline constexpr double kMaxTokens = 0x1p20;
 
 inline constexpr std::array kModelShape{
@@ -58,7 +57,7 @@ inline constexpr std::array kModelLayer{
         .required()};
 inline constexpr std::array kModelLayers{object("layers", kModelLayer, "One layer.")};
 
-// The two forms of `input`; a file with a sequence_length has a sequence.
+// The two forms of `input`: a sequence if it has the key sequence_length, else an image.
 inline constexpr std::array kImageInput{
     integer("channels", "Number of channels.").in(at_least(1)).example("3").required(),
     integer("height", "Height, pixels.").in(at_least(1)).example("224").required(),

@@ -1,11 +1,10 @@
 #pragma once
-// The keys of a node type (kind node_preset, CLU 9): GPUs of a machine, the links between them,
-// its network cards, and what the model of a collective library must know beside them. The files
-// in topologies/nodes/ describe machines that people own; a user writes one for another machine.
-// A calibration of the library (kind library_calibration) repeats the node type that it was fitted
-// on, so that it needs no second file.
+// The keys of a node type (kind node_preset, CLU 9): the GPUs of a machine, the links between them,
+// the network cards, and further inputs of the library model. The files in topologies/nodes/
+// describe common machines; users write files for other machines. A calibration of the library
+// (kind library_calibration) repeats the node type of its fit, so that it needs no second file.
 //
-// A number is plain, or an object that says where it comes from:
+// A number is plain, or an object with its source:
 //
 //     "nic_Bps": 48e9      "nic_Bps": {"value": 48e9, "label": "code", "source": "..."}
 #include <array>
@@ -18,8 +17,8 @@ namespace stepsim::io::keys {
 
 using namespace rows;
 
-// Where a number comes from: the public source of NCCL, a data sheet, a fit to measurements, a
-// measurement itself, or nowhere.
+// The source of a number: NCCL's source code, a data sheet, a fit to measurements, a measurement,
+// or none.
 inline constexpr std::array<std::string_view, 5> kNumberLabels{"code", "sheet", "fitted",
                                                                "observed", "assumed"};
 
@@ -36,7 +35,7 @@ inline constexpr Range kMachineCounts = between(1, 1024);
 inline constexpr std::array kSourcedCount{
     integer("value", "The number.").in(kMachineCounts).example("8").required(), kNumberLabel,
     kNumberSource};
-// Measurements of one machine or many rarely agree: low and high are the least and the greatest.
+// Measurements often differ from run to run and machine to machine: low and high are their range.
 inline constexpr std::array kSourcedRate{
     number("value", "The number, bytes/s.").in(at_least(1)).plain().example("4.8e10").required(),
     number("low", "Least rate that was measured, bytes/s. The default is the number.")
@@ -63,7 +62,7 @@ inline constexpr auto kNodeRingRateForms = rate_forms("ring_Bps");
 inline constexpr auto kNodeNicRateForms = rate_forms("nic_Bps");
 inline constexpr auto kNodeNicNominalForms = rate_forms("nic_nominal_Bps");
 
-// What the library model takes.
+// The inputs of the library model.
 inline constexpr std::array kNodeModelKeys{
     either("gpus_per_node", kNodeGpuForms, "GPUs of one machine.").example("8").required(),
     word("link", library::kInnerLinks, "Link between the GPUs of a machine.").by_default("nvlink"),

@@ -1,7 +1,7 @@
 #pragma once
-// The keys of slowdowns by overlap (TRN 3): how much slower computing is next to an exchange, and
-// an exchange next to computing. Scenarios have them at /training/overlap; `stepsim fit-overlap`
-// writes them to a file of kind overlap, from measured steps.
+// The keys of slowdowns by overlap (TRN 3): how much slower compute is while an exchange is in
+// progress, and an exchange while its ranks compute. Scenarios have them at /training/overlap;
+// `stepsim fit-overlap` writes them to a file of kind overlap, from measured steps.
 #include <array>
 
 #include "json/fields/schema.hpp"
@@ -10,7 +10,7 @@ namespace stepsim::io::keys {
 
 using namespace rows;
 
-// "*" and the kinds of operations that compute.
+// "*" and the kinds of operations that are compute.
 [[nodiscard]] std::vector<std::string_view> computing_kinds();
 
 inline constexpr std::array kComputeSlowdown{
@@ -36,7 +36,7 @@ inline constexpr Key kOverlapExchange =
         .by_default(1)
         .example("1.2");
 
-// How well the constants predict the rows that they were fitted to, or that were left out.
+// Errors of the constants on the rows of the fit, or on rows that were left out.
 inline constexpr std::array kOverlapQuality{
     integer("rows", "Number of measured steps.").in(at_least(1)).example("24"),
     number("median_error", "Median of |predicted / measured - 1|.")

@@ -1,9 +1,10 @@
 #pragma once
 // The keys of a calibration (kind network_calibration, CAL 5): latency, bandwidth and measured
-// curves of a network, how far to trust them, and what training on the cluster costs beside them.
-// `stepsim-calibrate fit`, `mpi` and `cuda` write such files, others in topologies/ were written by
-// hand from data sheets. Scenarios name a calibration (cluster.network.calibration). The simulator
-// uses some of the keys; the others tell a reader how the numbers were found, and are only checked.
+// curves of a network, their quality, and further costs of training on the cluster.
+// `stepsim-calibrate fit`, `mpi` and `cuda` write such files; some files in topologies/ are written
+// by hand from data sheets. A scenario names a calibration (cluster.network.calibration). The
+// simulator uses some of the keys; the others tell readers how the numbers were found, and are only
+// checked.
 #include <array>
 #include <string_view>
 #include <vector>
@@ -18,15 +19,15 @@ namespace stepsim::io::keys {
 // Network models for which the parameters of /network may have been fitted.
 inline constexpr std::array<std::string_view, 3> kProfileModels{"alpha_beta", "flow", "packet"};
 
-// What compression_costs may name: `any`, or a method that has costs.
+// The names allowed in compression_costs: `any`, and every method that has costs.
 [[nodiscard]] std::vector<std::string_view> names_with_costs();
 
-// An estimate is one number, or {value, low, high} where a fit gives an interval:
+// An estimate is one number, or {value, low, high} if a fit gives an interval:
 //
 //     "latency_s": 4.5e-6      "latency_s": {"value": 4.5e-6, "low": 3.9e-6, "high": 5e-6}
 //
-// The value has the range of the number. The ends have none, because the interval of a latency near
-// 0 reaches below 0; the reader checks that the value lies between them.
+// The range of the number holds for `value`. The ends have no range, because the interval of a
+// latency near 0 reaches below 0; the reader checks that `value` lies between them.
 [[nodiscard]] constexpr std::array<Key, 3> interval_keys(Range range) {
   return {number("value", "Estimate.").in(range).plain().example("2").required(),
           number("low", "Lower end. The default is the estimate.").plain().example("1"),
@@ -67,7 +68,7 @@ inline constexpr Key kReduction =
         .example("0");
 
 inline constexpr std::array kNumberOrigin{text("numbers", "Where the number comes from.")};
-// Beside the keys of every source.
+// Added to the keys of every source.
 inline constexpr std::array kProfileSource{
     text("date", "Date of the measurement.").example(R"("2026-01-31")"),
     map("numbers", kNumberOrigin,
@@ -76,7 +77,7 @@ inline constexpr std::array kProfileSource{
 inline constexpr std::array kProfileSources{
     text("source", "Where the numbers come from.").nullable(), kSource.and_also(kProfileSource)};
 
-// The machine on which stepsim-calibrate measured, null where it could not tell.
+// The machine on which stepsim-calibrate measured; null if it is not known.
 inline constexpr std::array kProfileDevice{
     text("name", "Name of the device.").nullable().example(R"("NVIDIA H100")"),
     integer("count", "Number of devices.").in(at_least(1)).nullable().example("8"),
@@ -88,7 +89,7 @@ inline constexpr std::array kProfileDevice{
         .example("1.98e9"),
     any("p2p", "Whether devices reach the memory of each other.").example("true")};
 
-// What was measured. A run beyond these limits is marked as extrapolated in its result.
+// The range of the measurements. A run outside it is marked as extrapolated in its result.
 inline constexpr std::array kValidRanks{integer("ranks", "A number of ranks.").in(at_least(1))};
 inline constexpr std::array kValidBytes{number("bytes", "A size, bytes.").in(at_least(0))};
 inline constexpr std::array kValidDensity{number("density", "A density.").in(at_least(0))};
@@ -107,8 +108,8 @@ inline constexpr std::array kProfileValid{
         .example("[0.001, 0.001]"),
     integer("gpus_per_node", "Number of GPUs per node.").in(at_least(1)).nullable().example("8")};
 
-// The parameters of a network in which all links are alike. They count where a scenario finds no
-// curve of the collective and no class of link for the place.
+// The parameters of a network in which all links are alike. A scenario uses them if the calibration
+// has neither a curve of the collective nor a class for the link.
 inline constexpr std::array kProfileNetwork{
     word("model", kProfileModels, "Network model that the parameters are for.")
         .by_default("alpha_beta"),
@@ -129,8 +130,8 @@ inline constexpr Key kAtBound =
     list("at_bound", kBoundName, "Values that the fit held at 0 because the data want less.")
         .example(R"(["latency_s"])");
 
-// Time per byte with traffic both ways over the time with traffic one way: 1 is full duplex, 2 a
-// link whose directions share the bandwidth.
+// Time per byte with traffic both ways / time per byte with traffic one way: 1 for full duplex, 2
+// for a link whose directions share the bandwidth.
 inline constexpr std::array kDuplex{
     number("exchange", "Time while pairs of ranks exchange, relative to one direction alone.")
         .in(above(0))
@@ -160,8 +161,8 @@ inline constexpr std::array kProfileLinkKeys{
 inline constexpr std::array kProfileLink{
     object("links", kProfileLinkKeys, "Parameters of one kind of link.")};
 
-// One line of a measured curve. The segments of a curve ascend and do not overlap; the first may
-// leave out where it begins and the last where it ends, if the source does not say.
+// One line of a measured curve. The segments of a curve ascend and do not overlap. The first may
+// lack its beginning and the last its end, if the source does not give them.
 inline constexpr std::array kCurveSegmentKeys{
     number("from_bytes", "Smallest size of the segment, bytes.")
         .in(at_least(0))
@@ -179,14 +180,14 @@ inline constexpr std::array kCurveSegmentKeys{
 inline constexpr std::array kCurveSegment{
     object("segments", kCurveSegmentKeys, "Sizes with one line T(m) = startup_s + per_byte_s m.")};
 
-// A curve that no few lines describe, as points with straight lines between them.
+// A curve as points with straight lines between them, if a few segments do not describe it.
 inline constexpr std::array kCurvePointNumbers{
     number("points", "Bytes, or seconds.").in(above(0)).plain()};
 inline constexpr std::array kCurvePoint{
     list("points", kCurvePointNumbers, "[bytes, seconds]").sizes(2, 2)};
 inline constexpr std::size_t kLeastCurvePoints = 2;
 
-// The quality of a fit, for readers who want to judge it; runs do not use it.
+// The quality of a fit, for readers only; runs do not use it.
 inline constexpr std::array kResidualNumbers{any("residuals", "A number.")};
 inline constexpr std::array kCurveResidual{
     list("residuals", kResidualNumbers, "[bytes, measured, fitted]").sizes(3, 3)};
@@ -218,7 +219,7 @@ inline constexpr std::array kCurveFit{
         .nullable()
         .example("0.03")};
 
-// A curve holds for one operation, one algorithm and exactly these ranks.
+// A curve holds for one operation, one algorithm and exactly one number of ranks.
 inline constexpr std::array kCurveKeys{
     word("op", kSampleOps, "Operation.").example(R"("allreduce")").required(),
     text("algorithm", "Algorithm, or the name of the library that chose it.")
@@ -243,7 +244,7 @@ inline constexpr std::array kCurve{
     object("collectives", kCurveKeys, "Measured time of one operation by its bytes.")
         .exactly_one("segments|points")};
 
-// How much longer dense all-reduces took in training than the network model says (SPA 9).
+// How much longer dense all-reduces took in training than the network model predicts (SPA 9).
 inline constexpr std::array kInflationRanks{integer("ranks", "A number of ranks.").in(at_least(1))};
 inline constexpr std::array kInflationFactor{
     number("factor", "How many times longer.").in(above(0)).plain()};
@@ -257,7 +258,7 @@ inline constexpr std::array kInflation{
         .example("[1.295, 1.299]")
         .required()};
 
-// A cost that a method leaves out is that of `any`, or nothing.
+// A cost that a method lacks is taken from `any`; without that it is 0.
 inline constexpr auto kProfileCosts = [] {
   std::array<Key, kCompressionCosts.size() + 1> rows;
   for (std::size_t i = 0; i < kCompressionCosts.size(); ++i) {
@@ -269,8 +270,8 @@ inline constexpr auto kProfileCosts = [] {
 inline constexpr std::array kMethodCosts{
     object("compression_costs", kProfileCosts, "What one method costs.")};
 
-// Kernels of compression that stepsim-calibrate timed: lists with one entry per measurement, and
-// the line that was fitted to the medians. /compression_costs was made from these lines.
+// Compression kernels that stepsim-calibrate timed: lists with one entry per measurement, and the
+// line fitted to the medians, from which /compression_costs was made.
 [[nodiscard]] constexpr Key kernel_list(std::string_view name, std::string_view sentence,
                                         std::span<const Key, 1> element) {
   return list(name, element, sentence).example("[1]");

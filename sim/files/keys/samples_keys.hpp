@@ -1,8 +1,8 @@
 #pragma once
-// The keys of a file of samples (kind samples, IO 6.3): measured times of collectives by their
-// bytes. `stepsim import` writes such files from the logs of nccl-tests and the OSU benchmarks and
+// The keys of a file of samples (kind samples, IO 6.3): measured times of collectives as a function
+// of bytes. `stepsim import` writes such files from logs of nccl-tests and the OSU benchmarks and
 // from Kineto traces; `stepsim-calibrate fit` reads them. A CSV file of samples has the keys of a
-// set and of a point as its columns, so both forms take their ranges from here.
+// set and of a point as its columns, so that both forms have the same ranges.
 #include <array>
 
 #include "files/keys/source_keys.hpp"

@@ -1,8 +1,7 @@
 #pragma once
-// The keys that files of measured numbers have in common: which input they were made from, by
-// which program and under which licence (IO 2), and what the program had to guess. Importers and
-// stepsim-calibrate write them; readers hand them on to results, where a user can trace a number
-// back to the file that it was measured in.
+// The keys that all files of measured numbers have: the input, the program that wrote the file, the
+// licence (IO 2), and what the program had to assume. Importers and stepsim-calibrate write them;
+// readers copy them to results, so that a user can trace a number to the file it was measured in.
 #include <array>
 #include <string_view>
 

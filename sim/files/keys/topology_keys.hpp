@@ -1,12 +1,12 @@
 #pragma once
 // The keys of a topology file (kind topology): a cluster as hosts, switches and full-duplex links,
 // or a preset with its parameters. Files are shipped in topologies/, `stepsim import nccl-topology`
-// writes them, and a user may write one by hand. /cluster/topology of a scenario and /topology of a
-// flows file name a file or hold the same keys; `stepsim topologies` shows one.
+// writes them, and users may write them by hand. /cluster/topology of a scenario and /topology of a
+// flows file name a file or have the same keys; `stepsim topologies` shows a topology.
 //
 //     {"kind": "topology", "preset": "star", "hosts": 16, "latency_s": 1e-6, "bandwidth_Bps": 1e9}
 //
-// Which parameters a preset takes, and which of them it needs, says net::presets().
+// net::presets() has the parameters of each preset, and which of them are required.
 #include <array>
 #include <string_view>
 #include <vector>
@@ -16,14 +16,14 @@
 
 namespace stepsim::io::keys {
 
-// Rates and latencies of links. Networks of packets have narrower bounds (check_packet_links).
+// Rates and latencies of links. Packet networks have narrower bounds (check_packet_links).
 [[nodiscard]] constexpr Key link_rate(std::string_view name, std::string_view sentence) {
   return number(name, sentence).in(between(1, 1e18)).example("1.25e9");
 }
 [[nodiscard]] constexpr Key link_latency(std::string_view name, std::string_view sentence) {
   return number(name, sentence).in(between(0, 1e6)).example("1e-6");
 }
-// A parameter of a preset that counts machines, switches or ports.
+// A parameter of a preset: a number of machines, switches or ports.
 [[nodiscard]] constexpr Key preset_count(std::string_view name, std::string_view sentence) {
   return integer(name, sentence).in(between(1, 1e7)).example("4");
 }
@@ -31,7 +31,7 @@ namespace stepsim::io::keys {
 // The words of `preset`.
 [[nodiscard]] std::vector<std::string_view> preset_names();
 
-// Two keys have another form in a graph, where they list nodes, than in a preset, where they count.
+// Two keys have two forms: in a graph they list nodes, in a preset they are numbers of nodes.
 inline constexpr std::array kTopologyNode{
     text("id", "Name of the node, unique in the file.").example(R"("h0")").required()};
 inline constexpr std::array kHostList{object("hosts", kTopologyNode, "One host.")};
@@ -58,8 +58,8 @@ inline constexpr std::array kGpuForms{
 inline constexpr std::array kTopologySources{text("source", "A sentence.").example(R"("a page")"),
                                              object("source", {}, "Any object.").open()};
 
-// Keys of graphs and of presets; parameters of presets begin with the names of the presets that
-// take them.
+// Keys of graphs and of presets. The sentence of a preset parameter begins with the names of the
+// presets that have it.
 inline constexpr std::array kTopologyKeys{
     text("note", "Remark for people who read the file.").example(R"("two hosts")"),
     either("source", kTopologySources, "Where the numbers come from.")

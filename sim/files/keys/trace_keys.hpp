@@ -1,9 +1,9 @@
 #pragma once
-// The keys of a trace file (kind trace, IO 3): what one worker computes in one iteration, layer by
+// The keys of a trace file (kind trace, IO 3): the compute of one worker in one iteration, layer by
 // layer in forward order, with the gradients that each layer sends. `stepsim import` writes traces
-// from recordings of the PyTorch profiler, logs of Caffe and layer tables, and a user may write one
-// by hand; /workload/trace of a scenario names the file. Times and sizes may be null: such a trace
-// is valid, but `run` refuses it.
+// from recordings of the PyTorch profiler, logs of Caffe and layer tables; users may write them by
+// hand. /workload/trace of a scenario names the file. Times and sizes may be null: such a trace is
+// valid, but `run` refuses it.
 //
 //     {"kind": "trace", "provenance": "measured", "layers": [
 //       {"name": "conv1", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 37632}]}
@@ -18,14 +18,14 @@
 
 namespace stepsim::io::keys {
 
-// The words of `dtype`, in every file that has the key.
+// The words of `dtype`, in every file with this key.
 [[nodiscard]] inline std::vector<std::string_view> dtypes() {
   const auto words = train::dtype_words();
   return {words.begin(), words.end()};
 }
 
 inline constexpr std::array<std::string_view, 2> kTimeBases{"kernel", "wall"};
-// A trace does not say which of its tensors is a weight.
+// A trace does not mark which of its tensors are weights.
 inline constexpr auto kTraceGranularities = train::kGranularities.first<2>();
 // Bytes and elements are counted exactly.
 inline constexpr Range kCounts = between(0, kMostExact);
@@ -37,8 +37,8 @@ inline constexpr Key kTraceShapeSize =
     integer("shape", "Number of elements along a dimension.").in(at_least(1)).example("64");
 inline constexpr std::array kTraceShape{kTraceShapeSize};
 
-// Gradients of a layer. The reader compares elements, bytes, dtype and shape with each other, and
-// the sum over the tensors with the layer's gradient_bytes.
+// A gradient of a layer. The reader checks elements, bytes, dtype and shape against each other, and
+// the sum over the tensors against gradient_bytes of the layer.
 inline constexpr std::array kTraceTensor{
     integer("elements", "Number of elements.").in(kCounts).nullable().example("9408"),
     kTraceDtype,
@@ -58,8 +58,7 @@ inline constexpr std::array kTraceTensor{
         .example("4096")};
 inline constexpr std::array kTraceTensors{object("tensors", kTraceTensor, "One gradient tensor.")};
 
-// A layer of a trace that holds sizes only has no times, and a layer without parameters has
-// gradient_bytes 0.
+// A layer of a trace with sizes only has no times; a layer without parameters has gradient_bytes 0.
 inline constexpr std::array kTraceLayer{
     text("name", "Name of the layer.").example(R"("conv2d_1")").required(),
     number("forward_s", "Time of the forward pass, s; null where it is unknown.")
@@ -80,7 +79,8 @@ inline constexpr std::array kTraceLayer{
         .example(R"("aten::conv2d")")};
 inline constexpr std::array kTraceLayers{object("layers", kTraceLayer, "One layer.")};
 
-// A collective without the waiting for the last rank, from the files of several ranks: INP 1.7.
+// A collective without the time spent waiting for the last rank, from files of several ranks
+// (INP 1.7).
 inline constexpr std::array kTraceWait{
     number("wait_s", "Median time that the rank waits in a call, s.").in(at_least(0))};
 inline constexpr std::array kTransferTimes{
@@ -100,8 +100,8 @@ inline constexpr std::array kTransferTimes{
     list("wait_s", kTraceWait, "Median time that each rank waits for the last one in a call, s.")
         .example("[0.0001, 0]")};
 
-// What the framework really sent while the profile was taken: the buckets of the gradients, which
-// schedule `trace` sends again, ...
+// What the framework sent while the profile was taken: the buckets of the gradients, which schedule
+// `trace` sends again, ...
 inline constexpr std::array kTraceBucket{
     integer("index", "Number of the bucket; buckets are numbered from 0 in launch order.")
         .in(at_least(0))
@@ -140,7 +140,7 @@ inline constexpr std::array kTraceCollective{
 inline constexpr std::array kTraceCollectives{
     object("collectives", kTraceCollective, "One kind of call.").and_also(kTransferTimes)};
 
-// What a sharded job (FSDP, ZeRO-3) gathers and reduces as one: INP 1.6.
+// The layers that a sharded job (FSDP, ZeRO-3) gathers and reduces together (INP 1.6).
 inline constexpr std::array kTraceUnitLayer{
     integer("layers", "Position of a layer, from 0.").in(at_least(0))};
 inline constexpr std::array kTraceUnit{
@@ -170,8 +170,8 @@ inline constexpr std::array kTraceSharding{
     boolean("reshard_after_forward", "Whether units are gathered again for the backward pass.")
         .by_default(false)};
 
-// A time of a measured step: its row and its place in train::MeasuredStep. The reader and the
-// writer go through the table in this order.
+// A time of a measured step: its key and its member of train::MeasuredStep. Reader and writer use
+// this table in its order.
 struct StepTime {
   Key row;
   Seconds train::MeasuredStep::*member = nullptr;
@@ -216,7 +216,7 @@ inline constexpr std::array kTraceWaitFraction{
 inline constexpr std::array kTraceLastRank{
     number("last_rank", "Part of the collectives.").in(between(0, 1))};
 
-// Written for the user, who sees whether the import can be trusted; no prediction depends on it.
+// Shows the user whether the import can be trusted; no prediction depends on it.
 inline constexpr std::array kTraceChecks{
     integer("steps_used", "Number of steps in the medians.")
         .in(at_least(0))

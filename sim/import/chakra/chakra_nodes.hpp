@@ -1,8 +1,7 @@
 #pragma once
-// Execution traces of Chakra (MLCommons; INP 2.4) as values: the nodes of one rank, which are what
-// it computes and communicates, with the nodes that each of them waits for. Traces are written as
-// protocol buffers (.et) or as JSON; both become the same nodes. Times are microseconds, as in the
-// files.
+// Chakra execution traces (MLCommons; INP 2.4) as values: the nodes of one rank, that is, its
+// computations and communications, each with the nodes that it waits for. Traces are protocol
+// buffers (.et) or JSON; both give the same nodes. Times are in microseconds, as in the files.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,8 +13,8 @@
 
 namespace stepsim::io {
 
-// launch: the call on the host that starts a collective; it has the type of a collective, but says
-// neither which one nor of what size.
+// launch: the call on the host that starts a collective. Its type is that of a collective, but it
+// has neither operation nor size.
 enum class ChakraKind : std::uint8_t { other, compute, send_or_receive, collective, launch };
 
 // In the order of the numbers in the files (comm_type).
@@ -44,7 +43,7 @@ inline constexpr auto kChakraOps = base::words<ChakraOp>({
     {ChakraOp::barrier, "barrier"},
 });
 
-// The word of a kind of collective in our files.
+// The name of an operation in stepsim's files.
 [[nodiscard]] constexpr std::string_view word_of(ChakraOp op) {
   return kChakraOps[op == ChakraOp::reduce_scatter_block ? ChakraOp::reduce_scatter : op];
 }
@@ -52,59 +51,61 @@ inline constexpr auto kChakraOps = base::words<ChakraOp>({
 struct ChakraNode {
   std::uint64_t id{};
   ChakraKind kind = ChakraKind::other;
-  std::optional<ChakraOp> op;             // of a collective
-  std::optional<std::int64_t> bytes;      // of a collective (comm_size)
+  std::optional<ChakraOp> op;             // collectives only
+  std::optional<std::int64_t> bytes;      // collectives only (comm_size)
   std::optional<double> start_us;         // empty: not recorded
   std::optional<double> duration_us;      // empty: not recorded
   std::optional<bool> on_host;            // is_cpu_op
-  bool forward = false, backward = false; // by its name: a part of this pass
+  bool forward = false, backward = false; // by its name, a part of this pass
   bool step_begins = false;               // "ProfilerStep#N"
-  std::string name;                       // of collectives alone
+  std::string name;                       // set for collectives only
   std::string group;                      // name of the process group; empty = not recorded
-  std::string dtype;                      // our word; empty = not recorded
-  std::vector<std::uint64_t> after;       // ids of the nodes that it waits for
+  std::string dtype;                      // in stepsim's words; empty = not recorded
+  std::vector<std::uint64_t> after;       // ids of the nodes that this node waits for
 };
 
 struct ChakraFile {
   std::string name; // for messages
   train::SourceFile source;
-  std::vector<ChakraNode> nodes; // in the order of the file; ids are unique
+  std::vector<ChakraNode> nodes; // in file order; ids are unique
   std::optional<std::int64_t> ranks;
 };
 
-// A value of an attribute: a number (0 for a value that was left out), or a text.
+// The value of an attribute: a number (0 if the value was left out), or a text.
 struct ChakraValue {
   double number{};
   std::string_view text;
 };
 
-// Numbers of types and collectives: those of the schema with metadata (0.0.4, since 2023), or of
-// the one before it.
+// Numbering of types and collectives: that of the schema with metadata (0.0.4, since 2023), or that
+// of the schema before it.
 enum class ChakraSchema : std::uint8_t { current, without_metadata };
 
-// Each sets what the value says; the result is what is wrong with it, empty if nothing is.
+// The set_ functions set a member from a value of the file and return an error message, "" if the
+// value is valid.
 [[nodiscard]] std::string set_attribute(ChakraNode& node, std::string_view name,
                                         const ChakraValue& value, ChakraSchema schema);
 [[nodiscard]] std::string set_duration(ChakraNode& node, double microseconds);
 [[nodiscard]] std::string set_start(ChakraNode& node, double microseconds);
 void set_type(ChakraNode& node, std::uint64_t type, ChakraSchema schema);
 void set_name(ChakraNode& node, std::string_view name);
-// From the types of the inputs, "['Tensor(float)']".
+// Sets the type from the types of the inputs, "['Tensor(float)']".
 void set_types(ChakraNode& node, std::string_view types);
-// Called last: a collective without an operation is a launch, and a type of its values that the
-// inputs do not name is read from the name of its kernel.
+// Call it last: makes a collective without an operation a launch, and reads the dtype from the name
+// of the kernel if the inputs do not give it.
 void complete(ChakraNode& node);
 
-// A trace may hold this many nodes.
+// Largest number of nodes in a trace.
 inline constexpr std::size_t kMostChakraNodes = 2'000'000;
 
-// Reads either form, packed or in an archive of its own. Throws InputError: damaged, larger than
-// `max_bytes`, no nodes, an id that appears twice, numbers out of range.
+// Reads either form, also compressed or as the only file of a tar archive. Throws InputError for a
+// file that is damaged, larger than `max_bytes` or without nodes, for an id that appears twice, and
+// for numbers out of range.
 [[nodiscard]] ChakraFile read_chakra(const std::string& path, std::uint64_t max_bytes);
 
-// The positions of the nodes in the order in which they run: by their starts if all compute nodes
-// and collectives have one, else each node behind those that it waits for, the smallest id first.
-// Throws InputError where nodes wait for each other in a circle.
+// The positions of the nodes in the order in which they run: by start if all compute nodes and
+// collectives have one, else every node after the nodes it waits for, the smallest id first. Throws
+// InputError if nodes wait for each other in a cycle.
 [[nodiscard]] std::vector<std::size_t> running_order(const ChakraFile& file);
 
 } // namespace stepsim::io

@@ -1,7 +1,7 @@
 #pragma once
-// Execution traces as protocol buffers: messages one after the other, each behind its length as a
-// varint. The first is the metadata of the file, all others are nodes; a file whose first message
-// is a node follows the schema of early 2023, which numbers types and attributes otherwise.
+// Reads execution traces as protocol buffers: each message follows its length, a varint. The first
+// message is the metadata of the file, all others are nodes. A file whose first message is a node
+// follows the schema of early 2023, in which types and attributes have other numbers.
 #include <string_view>
 
 #include "import/chakra/chakra_nodes.hpp"
@@ -9,8 +9,8 @@
 
 namespace stepsim::io {
 
-// `first` is what source.next() gave already. Throws InputError `x.et: message 17 at byte 4321:
-// ...`.
+// `first` is the chunk that source.next() has already returned. Throws InputError
+// `x.et: message 17 at byte 4321: ...`.
 [[nodiscard]] ChakraFile read_chakra_protobuf(ByteSource& source, std::string_view first);
 
 // Whether the beginning of a file is that of such a trace: metadata, then a node with a name.

@@ -1,5 +1,5 @@
 #pragma once
-// The collectives of a Chakra execution trace as samples of times (INP 2, table).
+// Imports the collectives of a Chakra execution trace as samples of times (INP 2, table).
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace stepsim::io {
 
-// The durations of all collectives that have one. `ranks` is needed where the file does not say it.
-// Throws InputError where no collective has a duration or the ranks are unknown.
+// The durations of all collectives that have one. `ranks` is required if the file does not give it.
+// Throws InputError if no collective has a duration or the number of ranks is unknown.
 [[nodiscard]] Samples chakra_samples(const std::string& file, const ImportOptions& options,
                                      std::optional<std::int64_t> ranks);
 

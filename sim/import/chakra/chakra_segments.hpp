@@ -1,5 +1,5 @@
 #pragma once
-// A Chakra trace cut at its collectives (INP 2.4): what is computed between two of them is one
+// Cuts a Chakra trace at its collectives (INP 2.4): the compute between two collectives is a
 // segment, and the segments of one training step are an iteration.
 #include <cstddef>
 #include <cstdint>
@@ -12,21 +12,22 @@ namespace stepsim::io {
 
 struct ChakraSegment {
   double forward_us{}, backward_us{};
-  bool in_backward = false;               // at its end
-  const ChakraNode* collective = nullptr; // that ends it; null behind the last one
+  bool in_backward = false; // whether the segment ends in the backward pass
+  // collective that ends the segment; null for the last segment
+  const ChakraNode* collective = nullptr;
 };
 
 struct ChakraIteration {
   std::vector<ChakraSegment> segments; // at least one; the last has no collective
 };
 
-// What was found on the way, for messages.
+// Statistics of the trace, for messages.
 struct ChakraCounts {
   std::int64_t compute{}, collectives{}, launches{}, sends_and_receives{};
-  double all_us{};     // durations of all nodes
+  double all_us{};     // sum of the durations of all nodes
   std::int64_t host{}; // compute nodes of the host that are left out
   double host_us{};
-  bool timed = false; // some compute node has a duration
+  bool timed = false; // whether any compute node has a duration
   bool ordered_by_start = false;
 };
 
@@ -35,11 +36,14 @@ struct ChakraSegments {
   ChakraCounts counts;
 };
 
-// Compute nodes of the host only launch those of the device: they count where the device has none
-// with a duration. An iteration begins at "ProfilerStep#N" where there are such nodes; else, where
-// the collectives repeat and have names of their own, behind as many of them as repeat; else all is
-// one iteration. Within an iteration the backward pass begins with the first node that is named as
-// a part of it. Pointers are into `file`.
+// Compute nodes of the host only launch those of the device, so they are used only if the device
+// has no compute node with a duration. The first rule that applies decides where an iteration
+// begins:
+//   - at "ProfilerStep#N", if there are such nodes;
+//   - after every repetition of the collectives, if they repeat and have different names;
+//   - otherwise the whole trace is one iteration.
+// The backward pass of an iteration begins with the first node whose name marks it as a part of the
+// backward pass. Pointers in the result are into `file`.
 [[nodiscard]] ChakraSegments cut_at_collectives(const ChakraFile& file);
 
 } // namespace stepsim::io

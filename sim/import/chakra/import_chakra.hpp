@@ -1,9 +1,8 @@
 #pragma once
-// Chakra execution traces (INP 2.4) as traces of layers. What is computed between two
-// collectives becomes one layer, whose backward time ends where the collective starts; an
-// all-reduce of the backward pass, or a reduce-scatter, is the bucket of the layer before it, with
-// exactly the bytes that the trace says. What is computed behind the last bucket is the update of
-// the weights.
+// Imports Chakra execution traces (INP 2.4) as traces of layers. The compute between two
+// collectives becomes one layer, whose backward time ends when the collective starts. An all-reduce
+// or reduce-scatter of the backward pass becomes the bucket of the layer before it, with the bytes
+// of the trace. The compute after the last bucket is the update of the weights.
 #include <optional>
 #include <string>
 
@@ -14,16 +13,16 @@ namespace stepsim::io {
 
 struct ChakraOptions {
   ImportOptions common;
-  std::optional<std::string> dtype; // of gradients whose nodes do not say; default float32
+  std::optional<std::string> dtype; // dtype of gradients whose nodes give none; default float32
 };
 
 struct ChakraImport {
   train::Trace trace;
-  std::string found;  // "3664 nodes: 3643 compute, ...": what a user can check
-  std::string remedy; // why no gradient has a size, and what helps; empty where they have
+  std::string found;  // "3664 nodes: 3643 compute, ...", for the user to check
+  std::string remedy; // why no gradient has a size, and the remedy; empty otherwise
 };
 
-// Throws InputError for a file that is no trace of Chakra and for one without compute nodes.
+// Throws InputError for a file that is not a Chakra trace or has no compute nodes.
 [[nodiscard]] ChakraImport import_chakra(const std::string& file, const ChakraOptions& options);
 
 } // namespace stepsim::io

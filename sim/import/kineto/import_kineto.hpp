@@ -1,10 +1,10 @@
 #pragma once
-// PyTorch profiler traces (Kineto) to a layer trace (IO 4). The stages are plain values:
+// Imports PyTorch profiler traces (Kineto) as a layer trace (IO 4). The stages are plain values:
 //   file -> KinetoRecording -> steps, Attribution -> StepSample per step -> KinetoRank per file
 //        -> Trace
-// Compute times are medians over the used steps (and over ranks). Of collectives the minimum is
-// kept, because their kernels contain the wait for the peers, and of buckets also the median and
-// the maximum.
+// Compute times are medians over the used steps (and over ranks). For collectives the minimum is
+// kept, because their kernels contain the wait for the peers; buckets also keep the median and the
+// maximum.
 #include <string>
 #include <vector>
 
@@ -12,12 +12,12 @@
 
 namespace stepsim::io {
 
-// One file per rank ("-" = standard input). Throws InputError, UsageError (IO 17). Gradient sizes
-// may stay unknown: `remedy` then says what to give.
+// One file per rank ("-" = standard input). Throws InputError and UsageError (IO 17). If gradient
+// sizes stay unknown, `remedy` of the result says which option would give them.
 [[nodiscard]] KinetoImport import_kineto_job(const std::vector<std::string>& files,
                                              const KinetoOptions& options);
 
-// The trace alone.
+// Only the trace of import_kineto_job().
 [[nodiscard]] train::Trace import_kineto(const std::vector<std::string>& files,
                                          const KinetoOptions& options);
 

@@ -1,10 +1,10 @@
 #pragma once
-// Which gradient travels in which measured bucket (INP 1.4.1). A bucket is launched in the node of
-// its last gradient, so its candidates are the gradients since the launch before. DDP launches in
-// an order of its own: a gradient may be ready early and wait for a later bucket. Where the
-// candidates sum up to more than the bucket, the fewest and latest of them that make up the
-// difference go on to the next bucket; where they sum up to less, gradients without a size fill it,
-// or DDP sent parameters that have no gradient in this step.
+// Finds the measured bucket of every gradient (INP 1.4.1). A bucket is launched in the node of its
+// last gradient, so its candidates are the gradients since the launch before. DDP has its own order
+// of launches: a gradient may be ready early and wait for a later bucket. If the candidates sum up
+// to more than the bucket, the fewest and latest of them that make up the difference are moved to
+// the next bucket. If they sum up to less, gradients without a size fill the bucket, or DDP sent
+// parameters that have no gradient in this step.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,29 +16,30 @@ namespace stepsim::io {
 
 // One gradient: its elements if they are known, and the measured bucket that carries it.
 struct BucketMember {
-  static constexpr std::int32_t kUnknown = -1; // some bucket, but not which
-  static constexpr std::int32_t kNever = -2;   // no bucket: it is never reduced
+  static constexpr std::int32_t kUnknown = -1; // in some bucket, but it is not known in which
+  static constexpr std::int32_t kNever = -2;   // in no bucket: never reduced
 
   std::optional<std::int64_t> elements;
   std::int32_t bucket = kUnknown;
-  std::int64_t extra_elements = 0; // sent beside it, for parameters without a gradient
+  std::int64_t extra_elements = 0; // sent with it, for parameters without a gradient
 };
 
 struct BucketMembers {
   std::vector<BucketMember> members; // one per gradient in ready order
   std::vector<std::string> notes;
-  // The first bucket whose elements the gradients do not make up, in words; empty if all agree
-  // without extra elements and without sizes that were filled in.
+  // Describes the first bucket whose elements are not the sum of its gradients; empty if all agree
+  // without extra elements and without filled-in sizes.
   std::string difference;
 };
 
-// `elements`: one per gradient of the step; empty = unknown. Without buckets every gradient counts
-// and none has a bucket.
+// `elements`: [gradient of the step], empty = unknown. If the step has no buckets, the bucket of
+// every gradient is kUnknown.
 [[nodiscard]] BucketMembers
 assign_buckets(const StepSample& step, const std::vector<std::optional<std::int64_t>>& elements);
 
-// Positions of the fewest values that sum up to `sum`, the latest ones of several such sets; empty
-// if none was found. One or two are looked for among all values, more only among the last 24.
+// Positions of the fewest values that sum up to `sum`, the latest ones if there are several such
+// sets; empty if none was found. Sets of one or two are searched among all values, larger sets only
+// among the last 24 values.
 [[nodiscard]] std::vector<std::size_t> subset_with_sum(const std::vector<std::int64_t>& values,
                                                        std::int64_t sum);
 

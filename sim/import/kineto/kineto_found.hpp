@@ -1,6 +1,6 @@
 #pragma once
-// The sources of gradient sizes that find_sizes asks one after the other (INP 1.4): each gives the
-// elements of every gradient of a step in ready order, or nothing.
+// The sources of gradient sizes that find_sizes() tries one after the other (INP 1.4). Each returns
+// the elements of every gradient of a step in ready order, or nothing.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,42 +11,43 @@
 
 namespace stepsim::io {
 
-// What one source says; gradients in ready order.
+// The sizes of one source, gradients in ready order.
 struct Found {
   std::vector<GradientSize> sizes;
   std::string words;        // "AccumulateGrad shapes"
   std::string name;         // "recorded shapes", for messages
-  bool must_fit = false;    // a difference to the buckets is an error
-  bool is_estimate = false; // spread; `words` says how far off it may be
+  bool must_fit = false;    // a difference from the buckets is an error
+  bool is_estimate = false; // spread from a total; `words` has the expected error
 };
 
-// Elements of all measured buckets, and whether every one of them has a size.
+// The sum of the elements of all measured buckets, and whether every bucket has a size.
 [[nodiscard]] std::int64_t bucket_elements(const StepSample& step);
 [[nodiscard]] bool buckets_have_sizes(const StepSample& step);
 
 [[nodiscard]] std::vector<std::optional<std::int64_t>>
 elements_of(const std::vector<GradientSize>& sizes);
 
-// A table or an execution trace that the user gave. Throw InputError, naming that file, where the
+// From a table or an execution trace of the user. Both throw InputError that names the file if the
 // number of gradients differs.
 [[nodiscard]] std::optional<Found> from_table(const StepSample& step, const SizeSources& sources);
 [[nodiscard]] std::optional<Found> from_execution_trace(const StepSample& step,
                                                         const SizeSources& sources);
 
-// Recorded inputs of the gradient nodes, and recorded parameters of the forward operators of layers
-// that have as many parameters as gradients. Some sizes may be missing.
+// From the recorded inputs of the gradient nodes, and from the recorded parameters of the forward
+// operators of layers that have as many parameters as gradients. Some sizes may be missing.
 [[nodiscard]] std::optional<Found> from_gradient_shapes(const StepSample& step);
 [[nodiscard]] std::optional<Found> from_forward_shapes(const StepSample& step);
 
-// The model table that is named; InputError, naming `file`, where it does not fit.
+// From the named model table. Throws InputError that names `file` if the table does not fit.
 [[nodiscard]] std::optional<Found>
 from_named_model(const StepSample& step, const SizeSources& sources, const std::string& file);
-// The one table that fits layers and buckets; `notes` say why a table that seemed to fit does not.
+// From the only table that fits layers and buckets. `notes` explain why a similar table does not
+// fit.
 [[nodiscard]] std::optional<Found> from_fitting_model(const StepSample& step,
                                                       std::span<const train::ModelTable> tables,
                                                       std::vector<std::string>& notes);
 
-// Totals spread over gradients: of each bucket over its candidates, of the model over all.
+// Totals spread over gradients: each bucket over its candidates, the model over all gradients.
 [[nodiscard]] std::optional<Found> from_buckets(const StepSample& step);
 [[nodiscard]] Found from_total(const StepSample& step, std::int64_t total);
 

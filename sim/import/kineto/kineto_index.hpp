@@ -1,6 +1,6 @@
 #pragma once
-// Look-up tables over an attributed recording, so that a step is read in time proportional to its
-// own events: operators by sequence number, nodes and calls of collectives by step.
+// Look-up tables of an attributed recording, so that the time to read a step is proportional to its
+// own events: operators by sequence number, nodes and collective calls by step.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace stepsim::io {
 
-// Made once per recording, which outlives it as `attribution` does: O(events log events). Top-level
-// operators are given by their positions in `tops` of the attribution, steps by theirs in `steps`.
+// Built once per recording in O(events log events); recording and attribution must outlive it.
+// Top-level operators are indices into `tops` of the attribution, steps into `steps`.
 class KinetoIndex {
 public:
   KinetoIndex(const KinetoRecording& recording, std::span<const KinetoStep> steps,
@@ -21,19 +21,19 @@ public:
   }
   // Backward and gradient nodes (top-level operators) that start in a step, by start.
   [[nodiscard]] std::span<const std::int32_t> nodes(std::size_t step) const { return nodes_[step]; }
-  // Calls of collectives that start in a step, by start.
+  // Collective calls that start in a step, by start.
   [[nodiscard]] std::span<const CollectiveCall> collectives(std::size_t step) const {
     return collectives_[step];
   }
-  // Device work launched in a step, by its launch.
+  // Device work launched in a step, by time of launch.
   [[nodiscard]] std::span<const DeviceItem> items(std::size_t step) const;
-  // Operators of one top-level operator, itself first.
+  // All operators inside a top-level operator, which is the first of them.
   [[nodiscard]] std::span<const Operator> inside(std::int32_t top) const;
-  // Top-level operator of the last operator in start order, outside backward nodes, that is on the
-  // step's forward thread, in the step, and has this sequence number; -1 if none.
+  // The top-level operator of the last operator, in order of start, that has this sequence number,
+  // is in the step and on its forward thread, and is outside backward nodes; -1 if there is none.
   [[nodiscard]] std::int32_t forward_of(std::size_t step, std::int64_t sequence) const;
   // Operators of the forward thread in the step, at any depth and outside backward nodes, by start:
-  // positions in `operators`.
+  // indices into `operators`.
   [[nodiscard]] std::vector<std::int32_t> forward_operators(std::size_t step) const;
 
 private:
@@ -42,13 +42,13 @@ private:
     std::int32_t position{}; // in operators
   };
   struct Range {
-    std::int32_t first{}, last{}; // positions of the forward thread's operators, half-open
+    std::int32_t first{}, last{}; // operators of the forward thread, half-open
   };
 
   const Attribution& attribution_;
   std::vector<std::vector<std::int32_t>> nodes_;
   std::vector<std::vector<CollectiveCall>> collectives_;
-  std::vector<Range> forward_; // by step
+  std::vector<Range> forward_; // [step]
   std::vector<Numbered> numbered_;
 };
 

@@ -1,9 +1,9 @@
 #pragma once
-// Which forward operator each backward node of a step belongs to (IO 4.5, rule 2; INP 1.3, rule 3).
+// Finds the forward operator of each backward node of a step (IO 4.5, rule 2; INP 1.3, rule 3).
 //   numbers   the node has the sequence number of its operator
-//   names     where fewer than half of the nodes have a number that some operator has: nodes run in
+//   names     used if fewer than half of the nodes have the number of an operator: nodes run in
 //             the reverse order of their operators, so XBackward belongs to the last operator X
-//             before the operator of the node before
+//             before the operator of the previous node
 #include <cstdint>
 #include <vector>
 
@@ -12,11 +12,11 @@
 namespace stepsim::io {
 
 struct NodeMatch {
-  std::int32_t node{};     // top-level operator of the backward node
-  std::int32_t layer = -1; // top-level operator of the forward thread; -1: none matches
+  std::int32_t node{};     // the backward node, a top-level operator
+  std::int32_t layer = -1; // top-level operator of the forward thread; -1: no match
 };
 
-// The backward nodes of a step in order of start, without gradient nodes.
+// The backward nodes of a step by start, without gradient nodes.
 [[nodiscard]] std::vector<NodeMatch> match_nodes(const KinetoRecording& recording,
                                                  const Attribution& attribution,
                                                  const KinetoIndex& index, std::size_t step);

@@ -1,14 +1,14 @@
 #pragma once
-// Gradient accumulation (INP 1.3, rule 8): a step between two updates of the weights may hold k
-// micro-steps, each a forward and a backward pass, of which only the last exchanges gradients.
+// Gradient accumulation (INP 1.3, rule 8): a step between two weight updates may have k
+// micro-steps, each a forward and a backward pass, and only the last one exchanges gradients.
 #include "import/kineto/kineto_layers.hpp"
 
 namespace stepsim::io {
 
-// If the step is k >= 2 equal repeats (the same layers and gradients, one backward pass before the
-// next forward pass, all buckets in the last), the sample becomes that of one micro-step: the
-// medians of the layers' times, the gradients of the last repeat, `repeats` k. The sums of the step
-// stay. Of several k the largest counts.
+// If the step consists of k >= 2 equal repeats, reduces the sample to one micro-step: the medians
+// of the layer times, the gradients of the last repeat, and `repeats` = k. Equal repeats have the
+// same layers and gradients, each backward pass ends before the next forward pass, and all buckets
+// are in the last one. The sums over the step are kept. The largest possible k is used.
 void join_repeats(StepSample& sample);
 
 } // namespace stepsim::io

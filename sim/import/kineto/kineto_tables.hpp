@@ -1,5 +1,5 @@
 #pragma once
-// Sizes of gradients from tables of known models (IO 4.5, rules 7 and 8).
+// Finds sizes of gradients in tables of known models (IO 4.5, rules 7 and 8).
 #include <cstdint>
 #include <span>
 #include <string>
@@ -17,21 +17,21 @@ struct TableTensor {
 };
 
 struct TableFit {
-  std::vector<TableTensor> sizes; // one per gradient in ready order; empty if it does not fit
-  std::string difference;         // why not
+  std::vector<TableTensor> sizes; // [gradient in ready order]; empty if the table does not fit
+  std::string difference;         // why it does not fit
 };
 
-// One layer of the table per layer with gradients, in the order in which they run, with as many
+// Fits one layer of the table to each layer with gradients, in execution order, with as many
 // tensors as gradients.
 [[nodiscard]] TableFit fit_table(const StepSample& step, const train::ModelTable& table);
 
-// The tensors of each layer of a forward-only trace, from the table by kind of operator
-// (convolution, linear, normalization) in order; gradient-ready order inside a layer. Throws
-// InputError (naming `file`) where operators and layers of the table differ.
+// The tensors of each layer of a forward-only trace, gradients in ready order: layers of the table
+// are matched in order by their kind of operator (convolution, linear, normalization). Throws
+// InputError that names `file` if operators and layers of the table differ.
 [[nodiscard]] std::vector<std::vector<TableTensor>>
 sizes_by_kind(const StepSample& step, const train::ModelTable& table, const std::string& file);
 
-// The table with this name; UsageError with near-misses.
+// The table with this name. Throws UsageError with the nearest names if there is none.
 [[nodiscard]] const train::ModelTable& table_named(std::span<const train::ModelTable> tables,
                                                    const std::string& name);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The last stage of the Kineto importer: the measured ranks become one trace.
+// The last stage of the Kineto importer: makes one trace of the measured ranks.
 #include <span>
 #include <string>
 #include <vector>
@@ -13,22 +13,24 @@
 
 namespace stepsim::io {
 
-// A trace, and what the user is told of its gradient sizes: where they come from, or what to give.
+// A trace, with messages about the source of its gradient sizes or about what is missing.
 struct KinetoImport {
   train::Trace trace;
   MeasuredVariability variability;
-  MeasuredCosts costs;               // where the options ask for them
-  std::vector<double> clock_offsets; // by rank, ns; empty where waiting was not separated
+  MeasuredCosts costs;               // only if the options ask for it
+  std::vector<double> clock_offsets; // [rank] ns; empty if waiting was not separated
   std::string sizes;  // "AccumulateGrad shapes (62 of 62 tensors), bfloat16"; empty = unknown
   std::string remedy; // "404 gradients, no sizes: give --parameters N .."; empty = sizes are known
 };
 
-// Ranks with equal layers to a trace, without `name` and `source`. Compute times are medians over
-// the ranks, backward is assumed by `backward_ratio` where it was not recorded, and all compute
-// times are scaled to the step that `options` ask for. Throws InputError where the files are not of
-// one job, where layers differ, where there is neither backward nor `backward_ratio`, where a
-// source of sizes does not fit, and as wall_factor does. `sources` without model, tables,
-// parameters and dtype, which `options` have.
+// Makes a trace, without `name` and `source`, of ranks with equal layers. Compute times are medians
+// over the ranks; backward times that were not recorded follow from `backward_ratio`; all compute
+// times are scaled to the step that `options` give. `sources` is passed without model, tables,
+// parameters and dtype, which are in `options`. Throws InputError
+//   - if the files are of different jobs, or their layers differ;
+//   - if there are neither backward times nor `backward_ratio`;
+//   - if a source of sizes does not fit;
+// and as wall_factor() does.
 [[nodiscard]] KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks,
                                           const KinetoOptions& options, SizeSources sources = {});
 

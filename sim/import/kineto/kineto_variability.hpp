@@ -1,5 +1,6 @@
 #pragma once
-// How far ranks and steps differ in computing, as the block `variability` of a scenario (INP 1.8).
+// Measures how much the compute times of ranks and steps vary, as the block `variability` of a
+// scenario (INP 1.8).
 #include <optional>
 #include <span>
 #include <string>
@@ -11,15 +12,15 @@
 namespace stepsim::io {
 
 struct MeasuredVariability {
-  train::Variability block;         // empirical; no factors where nothing varies
-  std::vector<double> rank_factors; // by file: median over steps, relative to the median rank
+  train::Variability block;         // empirical; no factors if there is no compute on the device
+  std::vector<double> rank_factors; // [file] median over steps / median over ranks
   std::vector<std::string> notes;
 };
 
-// C = device time of a rank and step without communication. With two ranks and three steps or more,
-// ranks that are off the median by more than 2 % and by more than twice the spread of their own
-// steps become stragglers, and their factor is taken out of C. The factors are all C divided by
-// their mean, sorted, at most 1000 of them.
+// C is the device time of a rank and step without communication. If there are two or more ranks
+// with three or more steps, a rank becomes a straggler if it is off the median by more than 2 % and
+// by more than twice the spread of its own steps; its C are divided by its factor. The factors are
+// all C divided by their mean, sorted, at most 1000.
 [[nodiscard]] MeasuredVariability measured_variability(std::span<const KinetoRank> ranks);
 
 } // namespace stepsim::io

@@ -1,9 +1,9 @@
 #pragma once
-// Waiting separated from sending, from the files of several ranks (INP 1.7). A kernel of a
-// collective starts when its own rank arrives and ends when all have the data, so that its duration
-// contains the wait for the last rank. Ends of a collective are nearly the same moment on all
-// ranks, which tells the offsets of their clocks.
-//   L = the last aligned start, E = the last aligned end
+// Separates waiting from transfer, with files of several ranks (INP 1.7). The kernel of a
+// collective starts when its rank arrives and ends when all ranks have the data, so its duration
+// contains the wait for the last rank. A collective ends on all ranks at nearly the same moment,
+// which gives the offsets of their clocks. After the clocks are aligned:
+//   L = the last start, E = the last end
 //   transfer = E - L,   wait of a rank = min(its duration, L - its start)
 #include <span>
 #include <string>
@@ -15,33 +15,34 @@
 
 namespace stepsim::io {
 
-// Whether all ranks of an operation end together, when the last one has the data.
+// Whether all ranks of the operation end together, when the last one has the data.
 [[nodiscard]] bool ends_together(std::string_view op);
 
 struct SeparatedCollective {
-  const CollectiveCall* call = nullptr; // of the first rank
+  const CollectiveCall* call = nullptr; // call of the first rank
   Nanoseconds transfer{};
-  std::vector<Nanoseconds> wait, duration; // by rank
-  std::size_t last{};                      // the rank that entered last
+  std::vector<Nanoseconds> wait, duration; // [rank]
+  std::size_t last{};                      // rank that entered last
 };
 
 struct Waiting {
-  std::vector<SeparatedCollective> collectives; // in launch order of the first rank; empty: none
-  std::vector<double> offset;                   // by rank, ns: added to its clock it is the first's
+  std::vector<SeparatedCollective> collectives; // in launch order of the first rank; may be empty
+  // [rank] ns to add to its clock for that of the first rank
+  std::vector<double> offset;
   std::vector<std::string> notes;
 };
 
-// Calls of one process group are the same collective by their order; they count as long as
-// operations, sizes and types agree. Ranks whose ends differ by more than 20 us, or by more than 5
-// % of a collective, in the median are not separated. One rank alone gives a note at most.
+// Calls of one process group are matched by their order, as long as operations, sizes and types
+// agree. Nothing is separated for ranks whose ends differ, in the median, by more than 20 us, or by
+// more than 5 % of a collective. A single rank gives at most a note.
 [[nodiscard]] Waiting separate_waiting(std::span<const KinetoRank> ranks);
 
-// The transfers of some calls of the first rank, and the waits of every rank in them: medians.
-// Calls that were not separated do not count; empty if none was.
+// Medians over some calls of the first rank: of the transfers, and of the waits of every rank.
+// Calls that were not separated are left out; empty if none was separated.
 [[nodiscard]] train::MeasuredTransfer transfer_of(const Waiting& waiting,
                                                   const std::vector<const CollectiveCall*>& calls);
 
-// Which part of the time in collectives each rank waits, and how often it enters last.
+// Adds to `checks` the share of collective time that each rank waits, and how often it enters last.
 void add_wait_checks(const Waiting& waiting, train::Checks& checks);
 
 } // namespace stepsim::io

@@ -1,8 +1,8 @@
 #pragma once
-// Logs of nccl-tests, text or JSON (IO 6), as samples: one set per program run. Sizes and times are
-// taken as logged (means over the iterations of one loop; with per-iteration times of a JSON file
-// one sample each), bandwidths are recomputed and only compared. Host names and environment are
-// counted or skipped, never kept.
+// Imports logs of nccl-tests, text or JSON (IO 6), as samples, one set per program run. Sizes and
+// times are as logged: means over the iterations of a loop, or one sample per iteration if a JSON
+// file has them. Bandwidths are computed from the times and compared with the log. Host names and
+// the environment are not kept.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,19 +19,20 @@ enum class NcclColumn { out_of_place, in_place };
 
 struct NcclTestsOptions {
   ImportOptions common;
-  std::optional<std::string> op;     // of kSampleOps: only this one; names tables without a title
-  std::optional<std::int64_t> ranks; // where the log does not list them
-  NcclColumn column = NcclColumn::out_of_place; // the other one where a log has only that
-  // In text, rows with a time of 0 or none are counted and not refused.
+  // one of kSampleOps: only this one; also that of tables without a title
+  std::optional<std::string> op;
+  std::optional<std::int64_t> ranks;            // number of ranks if the log does not list them
+  NcclColumn column = NcclColumn::out_of_place; // the other column is used if a log has no other
+  // In text, rows without a time or with a time of 0 are skipped and counted instead of refused.
   bool skip_bad_times = false;
 };
 
-// Rows with wrong results are left out, each with a warning. Throws InputError: no rows, operation
-// or ranks unknown, only wrong results, devices of two kinds.
+// Rows with wrong results are left out with a warning. Throws InputError for a log without rows, an
+// unknown operation or number of ranks, only wrong results, and devices of two kinds.
 [[nodiscard]] Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& options);
 
-// busbw / algbw of nccl-tests: 2(P-1)/P for an all-reduce, (P-1)/P for all-gather, reduce-scatter
-// and all-to-all, else 1.
+// busbw / algbw as in nccl-tests: 2(P-1)/P for an all-reduce on P ranks, (P-1)/P for all-gather,
+// reduce-scatter and all-to-all, else 1.
 [[nodiscard]] double bus_factor(std::string_view op, std::int64_t ranks);
 
 } // namespace stepsim::io

@@ -1,11 +1,10 @@
 #pragma once
-// Which devices of a machine are its GPUs, in which order the ranks are on them, and how many
-// NVLinks lead where.
+// Finds the GPUs of a machine, their order by rank, and the targets of their NVLinks.
 //
 //     <nvlink target="0000:3b:00.0" count="2" tclass="0x030200"/>     to a GPU: two links
 //     <nvlink target="0000:c7:00.0" count="2" tclass="0x068000"/>     to the NVSwitch
 //
-// All NVSwitches of a machine are one, as in NCCL: a message uses the links to all of them.
+// As in NCCL, all NVSwitches of a machine are one: a message uses the links to all of them.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -16,20 +15,20 @@
 
 namespace stepsim::io {
 
-// Places in `system.nodes`, in the order of ranks: as `names` (bus ids) says, whose nodes become
-// GPUs whatever they were; else by rank, else by dev, else as in the file. Throws InputError: no
-// GPU, a rank or a dev twice; UsageError `--gpus X: ...`.
+// Indices into `system.nodes` in rank order: the order of `names` (bus ids), whose nodes become
+// GPUs, else by rank, else by dev, else as in the file. Throws InputError for no GPU and for a rank
+// or dev that appears twice, and UsageError `--gpus X: ...`.
 [[nodiscard]] std::vector<std::size_t> order_gpus(NcclSystem& system,
                                                   const std::vector<std::string>& names,
                                                   const std::string& file,
                                                   std::vector<std::string>& warnings);
 
-struct NvlinkCounts { // by places of GPUs in `system.nodes`; numbers > 0
+struct NvlinkCounts { // keys: indices of GPUs in `system.nodes`; numbers > 0
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> pairs; // first < second
   std::map<std::size_t, std::int64_t> to_switch;
 };
-// What leads nowhere (to the GPU itself, to a GPU that the file does not have) is left out, and of
-// a pair that both ends list the smaller number counts.
+// Links to the GPU itself or to an unknown GPU are left out, with a warning. If both ends list a
+// pair, the smaller number is taken.
 [[nodiscard]] NvlinkCounts count_nvlinks(const NcclSystem& system,
                                          std::vector<std::string>& warnings);
 

@@ -1,6 +1,6 @@
 #pragma once
-// What both forms of nccl-tests logs become first: tables of rows with two halves, out-of-place and
-// in-place. Internal to import_nccl_tests.
+// Tables of rows with two halves, out-of-place and in-place: the common form of text and JSON logs
+// of nccl-tests. Used by import_nccl_tests() only.
 #include <array>
 #include <cstdint>
 #include <map>
@@ -17,7 +17,7 @@ namespace stepsim::io {
 struct NcclHalf {
   bool present = false;
   std::vector<double> times_s; // one, or one per iteration
-  std::int64_t wrong{};        // 0 also where it was not checked
+  std::int64_t wrong{};        // 0 also if it was not checked
   bool rounded = false;        // printed with two digits
 };
 
@@ -30,15 +30,15 @@ struct NcclRow {
 struct NcclTable {
   std::string title;                         // "all_reduce_perf", "" = unknown
   std::int64_t ranks{};                      // 0 = unknown
-  std::map<std::string, std::int64_t> hosts; // ranks on each; counted only
-  std::set<std::string> devices;             // kinds
-  std::string dtype;                         // "" = none seen
+  std::map<std::string, std::int64_t> hosts; // host -> ranks
+  std::set<std::string> devices;             // kinds of devices
+  std::string dtype;                         // "" = unknown
   std::vector<NcclRow> rows;
   std::optional<double> logged_busbw; // average, bytes/s
-  std::size_t skipped{};              // rows left out, their first time out of range
+  std::size_t skipped{};              // rows left out because their first time is out of range
 };
 
-// "all_reduce_perf" -> "allreduce"; "" for programs that measure none of our operations.
+// "all_reduce_perf" -> "allreduce"; "" for a program whose operation stepsim does not have.
 [[nodiscard]] std::string_view op_of_title(std::string_view title);
 
 } // namespace stepsim::io

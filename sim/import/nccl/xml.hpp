@@ -1,11 +1,12 @@
 #pragma once
-// The part of XML that machine descriptions use: elements with quoted attributes, nested or closed
-// at once, comments, a declaration, the five entities. Everything else is refused by name: DTDs,
-// CDATA, processing instructions, text between elements, numbered characters. pugixml reads it.
+// Reads the part of XML that descriptions of machines use: elements with quoted attributes, nested
+// or empty, comments, a declaration, the five entities. Everything else is refused by name: DTDs,
+// CDATA, processing instructions, text between elements, numeric character references. pugixml
+// parses it.
 //
 //     <pci busid="0000:10:1c.0" link_width="16"><gpu dev="0"/></pci>
 //
-// An element remembers the line of its tag. Limits keep a bomb from costing more than a message.
+// An element has the line of its tag. Limits on size and depth protect against malicious files.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,16 +20,16 @@ inline constexpr std::size_t kMaxXmlElements = 65'536;
 
 struct XmlElement {
   std::string name;
-  std::int64_t line{};                                         // of its tag, from 1
+  std::int64_t line{};                                         // line of its tag, from 1
   std::vector<std::pair<std::string, std::string>> attributes; // names unique, entities replaced
-  std::vector<XmlElement> children;                            // in the order of the document
+  std::vector<XmlElement> children;                            // in document order
 
-  // Null pointer if there is no such attribute.
+  // Null if there is no such attribute.
   [[nodiscard]] const std::string* find(std::string_view attribute) const;
 };
 
-// The root element. Throws InputError `topo.xml:14: </pci> closes <gpu>`, `... DTD is not
-// supported`, `... nested deeper than 64 levels`.
+// The root element. Throws InputError `topo.xml:14: </pci> closes <gpu>`,
+// `... DTD is not supported`, `... nested deeper than 64 levels`.
 [[nodiscard]] XmlElement parse_xml(std::string_view text, const std::string& file);
 
 } // namespace stepsim::io

@@ -1,7 +1,7 @@
 #pragma once
-// PyTorch execution traces (IO 5, INP 1.5): the operators of a job without their times, from which
-// the gradients of one iteration are read in the order in which they became ready. Schemas 1.0.1 to
-// 1.1.x differ in where the shapes of inputs stand and whether they are lists or texts of lists.
+// Reads PyTorch execution traces (IO 5, INP 1.5): the operators of a job without times, from which
+// the gradients of one iteration follow in the order in which they become ready. Schemas 1.0.1 to
+// 1.1.x differ in the place of the input shapes, and in whether these are lists or lists as text.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,20 +15,23 @@ namespace stepsim::io {
 struct ExecutionTrace {
   std::string file; // for messages
   train::SourceFile source;
-  // The inputs of the nodes torch::autograd::AccumulateGrad in the order of their ids, cut into
-  // iterations at the updates of the weights; `elements` 0 = the gradient was not defined.
+  // [iteration] inputs of the nodes torch::autograd::AccumulateGrad in the order of their ids,
+  // separated by the weight updates. `elements` 0 = the gradient was not defined.
   std::vector<std::vector<KinetoTensor>> iterations; // at least one, none is empty
 
-  // The gradients of one iteration: those of the first if all are equal, else, if the number of
-  // gradient nodes of a step is known and divides the list into equal parts, one part, else all.
+  // The gradients of one iteration: the first iteration if there are several and all are equal;
+  // else, if the number of gradient nodes of a step is known and the list of all gradients consists
+  // of equal parts of this length, one part; else all gradients.
   [[nodiscard]] std::vector<KinetoTensor> one_iteration(std::optional<std::size_t> nodes) const;
 };
 
-// Throws InputError: no JSON, no `nodes`, a schema of another major version, no gradient nodes.
+// Throws InputError if the file is not JSON, has no `nodes` or no gradient nodes, or has a schema
+// of another major version.
 [[nodiscard]] ExecutionTrace read_execution_trace(const std::string& path, std::uint64_t max_bytes);
 
-// The gradients of one iteration as a trace without times, one layer per gradient: the k-th one
-// that becomes ready is `gradient_k`. Gradients that are not defined are left out with a warning.
+// The gradients of one iteration as a trace without times, one layer per gradient: `gradient_k` is
+// the k-th one to become ready. Undefined gradients are left out with a warning. Throws InputError
+// as read_execution_trace() does, and if no gradient is defined.
 [[nodiscard]] train::Trace trace_of_sizes(const std::string& path, const ImportOptions& options);
 
 } // namespace stepsim::io

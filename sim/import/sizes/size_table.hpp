@@ -1,7 +1,7 @@
 #pragma once
-// A table of parameters, `name,elements[,dtype]`, as `import --sizes` takes it (INP 1.5): one row
-// per tensor, in the order in which the model registers its parameters or in which gradients become
-// ready. Elements are counts; an element type is a word of PyTorch ("bfloat16", "c10::BFloat16").
+// Reads the table of `import --sizes`, `name,elements[,dtype]` (INP 1.5): one row per tensor, in
+// the order in which the model registers its parameters or in which gradients become ready. A dtype
+// is a word of PyTorch ("bfloat16", "c10::BFloat16").
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace stepsim::io {
 struct NamedSize {
   std::string name;
   std::int64_t elements{};
-  std::string dtype; // our word; empty = the table does not say
+  std::string dtype; // in stepsim's words; empty = not given
 };
 
 struct SizeTable {
@@ -22,8 +22,8 @@ struct SizeTable {
   std::vector<NamedSize> rows; // at least one
 };
 
-// Throws InputError `sizes.csv:3: elements: must be a whole number >= 1, got 12x`: unknown or
-// missing columns, bad counts, unknown types, no rows.
+// Throws InputError for unknown or missing columns, wrong numbers, unknown dtypes and a table
+// without rows: `sizes.csv:3: elements: must be a whole number >= 1, got 12x`.
 [[nodiscard]] SizeTable read_size_table(const std::string& path, std::uint64_t max_bytes);
 
 } // namespace stepsim::io

@@ -1,5 +1,5 @@
 #pragma once
-// The JSON Schema (draft-07) of a kind of file, written from the rows of its keys.
+// Writes the JSON Schema (draft-07) of a kind of file from the rows of its keys.
 #include <array>
 #include <span>
 #include <string_view>
@@ -16,21 +16,21 @@ inline constexpr std::array kHeaderKeys{
     rows::text("kind", "Kind of the file."),
     rows::text("name", "Name shown in results and tables.").example(R"("my-run")")};
 
-// A kind of file: the row of its root object, and whole files as examples, each as JSON text.
-// Readers, schemas and pages start from here.
+// A kind of file: the row of its root object, and complete example files as JSON text. Readers,
+// schemas and pages are based on it.
 struct FileKind {
   std::string_view kind;
   const Key* root;
   std::span<const std::string_view> examples;
-  bool has_header = true; // false: what a command writes has the keys of `root` and no others
+  bool has_header = true; // false: a written file has only the keys of `root`
 };
 
-// A schema that editors can use: sentences, ranges, words, defaults and required keys. Rules over
-// several keys are left to the parsers, except for the groups of which one must be given.
+// A schema for editors, with sentences, ranges, words, defaults and required keys. Rules about
+// several keys are checked by the parsers only, except groups of keys of which one is required.
 [[nodiscard]] Json schema(const FileKind& file);
 
-// The keys of an object that have a default, with it; an object below it that has none is made of
-// the defaults of its own keys.
+// The keys of an object that have a default, with the default; an inner object without a default
+// gets the defaults of its own keys.
 [[nodiscard]] Json defaults_of(const Key& object);
 
 } // namespace stepsim::io

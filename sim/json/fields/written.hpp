@@ -1,7 +1,6 @@
 #pragma once
-// A key of what a command writes: one row holds the key, its unit and sentence, and where its value
-// comes from. The writer and the JSON Schema use the same rows, so neither can know a key that the
-// other lacks.
+// The keys of a file that a command writes: one row has the key, its unit and sentence, and the
+// function that gets its value. Writer and JSON Schema use the same rows, so they always agree.
 //
 //     constexpr auto kPoint = std::to_array<Written<Point>>({
 //         {number("time_s", "Time, s.").required(),
@@ -21,13 +20,14 @@
 
 namespace stepsim::io {
 
-// `required`: always written, as null where there is no value. Other keys are left out then.
+// A key is always written if its row is `required`, as null without a value. Other keys are left
+// out if they have no value.
 template <class Source> struct Written {
   Key key;
   Json (*value)(const Source&);
 };
 
-// The keys of a table of rows. Numbers are written as numbers, never as texts with units.
+// The keys of a table of rows, as plain numbers: written numbers are never texts with units.
 template <class Source, std::size_t N>
 [[nodiscard]] constexpr std::array<Key, N>
 written_keys(const std::array<Written<Source>, N>& rows) {
@@ -58,7 +58,7 @@ inline void add(Json& tree, Json further) {
   }
 }
 
-// The list of what `write_one` makes of every element.
+// The list of write_one(element) for every element.
 template <class Range, class WriteOne>
 [[nodiscard]] Array write_each(const Range& elements, WriteOne write_one) {
   Array all;
@@ -68,7 +68,7 @@ template <class Range, class WriteOne>
   return all;
 }
 
-// A value, or null where there is none.
+// The value, or null if there is none.
 template <class Value> [[nodiscard]] Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
 }

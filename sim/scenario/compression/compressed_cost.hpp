@@ -1,22 +1,22 @@
 #pragma once
-// What a compressed exchange takes on the channel, for planners and for runs.
+// The cost of a compressed exchange on the channel, for planners and for runs.
 #include "coll/compress/compressed_exchange.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 
-// Channel seconds of a compressed exchange, copies and synchronisation included.
+// Seconds that a compressed exchange occupies the channel, with copies and synchronisation.
 struct ChannelTimes {
   double staging_s{}, wire_s{}, merge_s{}, scatter_s{};
 };
-// Of one that is `wire_s` on the wire and stands for `dense_bytes` of gradients.
+// The times of an exchange that takes `wire_s` on the wire, for `dense_bytes` of gradients.
 [[nodiscard]] ChannelTimes channel_times(const Scenario& scenario,
                                          const coll::CompressedExchange& exchange, double wire_s,
                                          double dense_bytes);
 
-// The cost of a compressed exchange as planners see it: channel seconds as a function of a bucket's
-// dense bytes, a line for powersgd and, without a fabric, where codecs give one; else a curve.
-// Staging, merge and scatter count in, as they hold the channel.
+// The cost of a compressed exchange for planners: channel seconds, with staging, merge and scatter,
+// as a function of the dense bytes of a bucket. It is a line for powersgd and, without a fabric,
+// for dense methods and codecs whose times lie on a line; else a curve.
 [[nodiscard]] plan::Cost compressed_cost(const Scenario& scenario);
 
 } // namespace stepsim::study

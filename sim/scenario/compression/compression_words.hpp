@@ -1,7 +1,6 @@
 #pragma once
-// The cost keys of `/communication/compression` with the members that they set: one list for
-// reading and for writing. What a key means stands in its row
-// (files/keys/compression_cost_keys.hpp).
+// The cost keys of `/communication/compression` with the members that they set, one list for
+// reading and writing. The rows with their meaning are in files/keys/compression_cost_keys.hpp.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -31,8 +30,9 @@ inline constexpr std::array kCostKeys{
 static_assert(std::ranges::equal(kCostKeys, io::keys::kCompressionCosts, {}, &CostKey::key,
                                  &io::Key::name));
 
-// Whether the cost `key` counts: with `n_log_n` selecting n elements takes a time in proportion to
-// n log n, else to n and to the entries. Costs of anything but selecting always count.
+// Whether the cost `key` is used: with `n_log_n`, selecting from n elements takes a time
+// proportional to n log n, else to n and to the number of entries. Costs of anything but selecting
+// are always used.
 [[nodiscard]] inline bool in_form(std::string_view key, bool n_log_n) {
   if (key == "select_s_per_element_log2") {
     return n_log_n;

@@ -1,17 +1,17 @@
 #pragma once
-// What compressing costs by a profile's `compression_costs` (SPA 9):
+// The compression costs in `compression_costs` of a profile (SPA 9):
 //
 //   {"any": {"select_s_per_element": 6.1e-9}, "topk": {"scatter_s_per_entry": 1.63e-6}}
 //
-// `any` applies to every method that selects or encodes, a method's own values add to it or
-// override it, key by key. A scenario's own `costs` override the result in the same way.
+// `any` applies to every method that selects or encodes. Values of a method are added to `any` or
+// override it, key by key; `costs` of a scenario override the result in the same way.
 #include "coll/compress/compression.hpp"
 #include "net/profile/profile.hpp"
 
 namespace stepsim::study {
 
-// All 0 where the profile says nothing of the method. Dense methods and codecs get nothing of
-// `any`: there is nothing to select.
+// The costs of a method, 0 if the profile gives none. `any` does not apply to dense methods and
+// codecs, because they select nothing.
 [[nodiscard]] coll::CompressCosts costs_of(const net::NetworkProfile& profile,
                                            coll::CompressionMethod method);
 

@@ -16,20 +16,21 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
-// Words as in the literature, which counts either the steps of a ring or two more of them.
+// Words of the literature, which uses either the number of steps of a ring or two more.
 inline constexpr std::array<std::string_view, 2> kRingStartups{"2(P-1)", "2P"};
 inline constexpr std::array<std::string_view, 2> kExchanges{"allreduce", "reduce_broadcast"};
-// No algorithm: the measured curve of a library.
+// Not an algorithm: the measured curve of a library.
 inline constexpr std::string_view kCalibrated = "calibrated";
 
-// The all-reduce algorithms that `candidates` may list; those with auto, library and calibrated;
-// and the algorithms of the two levels of the hierarchical ones.
+// The all-reduce algorithms that `candidates` may list; these with auto, library and calibrated;
+// and the algorithms for the two levels of hierarchical ones.
 [[nodiscard]] std::vector<std::string_view> candidates();
 [[nodiscard]] std::vector<std::string_view> collectives();
 [[nodiscard]] std::vector<std::string_view> algorithms_in_node();
 [[nodiscard]] std::vector<std::string_view> algorithms_between_nodes();
 
-// A function gives the words, because the table of algorithms is not known at compile time here.
+// The words come from a function, because the table of algorithms is not known at compile time
+// here.
 inline constexpr std::array kCandidate{word("candidates", candidates, "An all-reduce algorithm.")};
 
 inline constexpr std::array<std::string_view, 1> kBestBlock{"optimal"};
@@ -44,7 +45,7 @@ inline constexpr std::array kChunkForms{
         .example("4"),
     word("pipeline_chunks", kBestBlock, "The number with the shortest time.")};
 
-// What planners of buckets take for the cost of a message where that is not the one that it has.
+// The cost of a message that planners of buckets use, if it is not the simulated one.
 inline constexpr std::array kPlanCost{
     number("startup_s", "Time of an empty message, s.")
         .in(io::at_least(0))
@@ -52,7 +53,7 @@ inline constexpr std::array kPlanCost{
         .required(),
     number("per_byte_s", "Time per byte, s.").in(io::at_least(0)).example("7.4e-10").required()};
 
-// The keys of /communication but those of schedules, which scenario_keys.hpp adds.
+// The keys of /communication except those of schedules, which scenario_keys.hpp adds.
 inline constexpr std::array kCollectiveKeys{
     word("collective", collectives,
          "All-reduce algorithm; auto takes the fastest, library what a collective library does, "

@@ -1,5 +1,5 @@
 #pragma once
-// The keys of /communication/compression of a scenario, which break-even problems have as well
+// The keys of /communication/compression of a scenario, which break-even problems have, too
 // (SPA 14).
 #include <array>
 #include <string_view>
@@ -14,9 +14,9 @@ using namespace io::rows;
 
 inline constexpr std::array<std::string_view, 2> kDensityWarmups{"dgc", "tuned"};
 inline constexpr double kMaxRank = 1 << 20;
-inline constexpr double kMostRatio = 1000; // entries sent over entries asked for
+inline constexpr double kMostRatio = 1000; // entries sent / entries requested
 
-// The rows of costs, which are 0 in a scenario unless a calibration says otherwise.
+// The rows of costs, which are 0 in a scenario unless a calibration gives them.
 inline constexpr auto kCompressionCosts = [] {
   std::array<io::Key, io::keys::kCompressionCosts.size() + 1> rows;
   for (std::size_t i = 0; i < io::keys::kCompressionCosts.size(); ++i) {
@@ -26,7 +26,7 @@ inline constexpr auto kCompressionCosts = [] {
   return rows;
 }();
 
-// The density of each epoch in turn; behind the last one the density of the method counts.
+// The density of each epoch in turn; after the last one the density of the method is used.
 inline constexpr std::array kDensity{
     number("density_warmup", "Density of an epoch.").in(io::above_to(0, 1)).example("0.25")};
 // A list of densities by epoch, or the name of a published one.
@@ -48,8 +48,8 @@ inline constexpr std::array kCompressForms = formula_forms("compress_s");
 inline constexpr std::array kMergeForms = formula_forms("merge_s");
 inline constexpr std::array kDecompressForms = formula_forms("decompress_s");
 
-// Which method reads which key is in the table of coll/compress, not here: a key that the chosen
-// method does not read is refused when the scenario is read.
+// The table of coll/compress has the keys that each method reads; reading a scenario refuses any
+// other key.
 inline constexpr std::array kCompression{
     word("method", coll::compression_names, "Compression method.").by_default("none"),
     number("ratio", "Compression ratio of a codec. The default is that of the method.")
@@ -133,7 +133,7 @@ inline constexpr std::array kCompression{
         .by_default(0)
         .example(R"("100us")")};
 
-// The object alone, however it is written.
+// The object form, which a word is converted to.
 inline constexpr io::Key kCompressionObject =
     object("compression", kCompression, "What is sent instead of the dense gradient.")
         .example(R"({"method": "topk", "density": 0.001})");

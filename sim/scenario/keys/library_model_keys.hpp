@@ -1,6 +1,6 @@
 #pragma once
-// The keys of the model of a collective library (CLU 10): `library` of /communication and of a
-// file of kind collective, and `preset`, the node type that fills rates and counts of a cluster.
+// The keys of the model of a collective library (CLU 10): `library` of /communication and of a file
+// of kind collective, and `preset`, the node type that gives rates and counts of a cluster.
 //
 //     {"cluster": {"preset": "dgx_h100", "nodes": 10},
 //      "communication": {"collective": "library", "library": {"version": "2.29"}}}
@@ -15,10 +15,10 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
-// No algorithm: what the model of the library says that the library does.
+// Not an algorithm: the library model predicts the choice of the library.
 inline constexpr std::string_view kLibrary = "library";
 
-// p2p, the last of the words, is no choice of the library.
+// Without the last word, p2p, which the library does not choose for a collective.
 inline constexpr auto kLibraryAlgorithms = library::kAlgorithms.first<6>();
 
 inline constexpr std::array kLibraryAlgorithm{

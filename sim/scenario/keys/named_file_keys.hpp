@@ -1,5 +1,5 @@
 #pragma once
-// The entries of `files`, in results and in the headers of sweeps.
+// The keys of an entry of `files`, in results and in the headers of sweeps.
 #include <array>
 
 #include "scenario/named_files.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// The keys of a scenario file: the root of the tables of this folder.
+// The keys of a scenario file, its root object.
 #include <array>
 #include <string_view>
 #include <vector>
@@ -13,18 +13,18 @@
 
 namespace stepsim::study::keys {
 
-// auto stands before the evaluators: it takes the cheapest that is exact.
+// auto comes before the evaluators: it chooses the cheapest exact one.
 [[nodiscard]] inline std::vector<std::string_view> evaluators() {
   return {"auto", coll::name(coll::Method::closed_form), coll::name(coll::Method::max_plus),
           coll::name(coll::Method::events)};
 }
 
-// A guard against scenarios whose numbers lack their unit: their runs last for years of simulated
+// Guards against scenarios whose numbers lack their unit: such runs last for years of simulated
 // time.
 inline constexpr std::array kLimits{
     number("simulated_s", "Longest simulated time, s.").in(io::above(0)).by_default(1000)};
 
-// The order is that of docs/scenario-keys.md and of `stepsim keys`.
+// The order of docs/scenario-keys.md and `stepsim keys`.
 inline constexpr std::array kScenarioKeys{
     either("workload", kWorkloadForms,
            "What one worker computes: exactly one of trace, model, layers. Or a list of jobs that "
@@ -48,8 +48,8 @@ inline constexpr std::array kScenarioKeys{
     object("limits", kLimits, "Bounds of a run.").example(R"({"simulated_s": 1000})"),
     kAllowUnusual};
 
-// Unknown keys are errors at every level, with the nearest known key, so that a misspelt key never
-// falls back to its default.
+// Unknown keys are errors at every level, with the nearest known key, so that no misspelt key is
+// replaced by its default.
 inline constexpr io::Key kScenario =
     io::rows::object("scenario", kScenarioKeys,
                      "One training run to predict: workload, cluster, training, communication. "

@@ -1,7 +1,7 @@
 #pragma once
-// The options of schedules (MER 5, 6), next to `schedule`: one row per key with the member of
-// plan::ScheduleOptions that holds its value. Which schedule has which keys stands in the table of
-// planners.
+// The options of schedules (MER 5, 6), which are keys next to `schedule`: one row per key, with the
+// member of plan::ScheduleOptions for its value. The table of planners has the keys of each
+// schedule.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -19,8 +19,8 @@ using namespace io::rows;
 
 template <class Value> using OptionMember = Value plan::ScheduleOptions::*;
 
-// A key and the member it fills; the variant lists the types that options have.
-// Reader and writer visit the member, so that an option needs no line of code beside its row.
+// A key and its member; the variant has the types of options. Reader and writer visit the member,
+// so that a new option only needs a row.
 struct ScheduleOption {
   io::Key key;
   std::variant<OptionMember<Bytes>, OptionMember<std::optional<Bytes>>, OptionMember<Seconds>,
@@ -98,8 +98,8 @@ inline constexpr std::array kScheduleOptions{
 
 [[nodiscard]] std::vector<std::string_view> schedules();
 
-// The default depends on the workload and on the training algorithm, so that the row has none; the
-// sentence says what it is.
+// The default depends on the workload and the training algorithm, so the row has none; the sentence
+// explains it.
 inline constexpr io::Key kScheduleWord =
     word(
         "schedule", schedules,
@@ -108,8 +108,7 @@ inline constexpr io::Key kScheduleWord =
         "pipe_sgd and parameter_server.")
         .example(R"("wfbp")");
 
-// The keys alone, `schedule` first.
-// Built from the rows above, so that no option stands in two lists.
+// The keys alone, `schedule` first, from the rows above, so that every option is listed once.
 inline constexpr auto kScheduleKeys = [] {
   std::array<io::Key, kScheduleOptions.size() + 1> all{};
   all.front() = kScheduleWord;
@@ -119,7 +118,7 @@ inline constexpr auto kScheduleKeys = [] {
   return all;
 }();
 
-// The options alone, as a planner of a problem file has them.
+// The options alone, as for a planner in a problem file.
 inline constexpr auto kPlannerKeys = [] {
   std::array<io::Key, kScheduleOptions.size()> all{};
   for (std::size_t i = 0; i < kScheduleOptions.size(); ++i) {
@@ -128,7 +127,7 @@ inline constexpr auto kPlannerKeys = [] {
   return all;
 }();
 
-// The schedule alone, as a dense baseline has it.
+// The schedule alone, as for a dense baseline.
 inline constexpr io::Key kSchedule = object("schedule", kScheduleKeys, "A schedule with its keys.");
 
 } // namespace stepsim::study::keys

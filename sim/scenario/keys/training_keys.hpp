@@ -13,21 +13,20 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
-// With this word the run searches for the width; the result says which one it took.
+// With this word the run searches for the width; the result has the width it found.
 inline constexpr std::array<std::string_view, 1> kOptimal{"optimal"};
-// Words of two values each, which a boolean member holds.
-// The first word of each pair is the default and the value false.
+// Pairs of words for a boolean member. The first word of each pair is the default and means false.
 inline constexpr std::array<std::string_view, 2> kServing{"pipelined", "serial"};
 inline constexpr std::array<std::string_view, 2> kServerSplits{"even", "whole"};
 
-// A width, or the search for one.
-// A width of 1 is synchronous training; every further one makes gradients staler by an iteration.
+// A width, or the word to search for one. A width of 1 is synchronous training; every further one
+// makes gradients staler by one iteration.
 inline constexpr std::array kPipelineWidthForms{
     integer("pipeline_width", "Width K.").in(io::at_least(1)).example("2"),
     word("pipeline_width", kOptimal, "The smallest width that is as fast as max_width.")};
 
-// A line through two points: no extra epochs up to x1, beta times more at x2.
-// The numbers are of a model and a loss of its own and have to be measured; no defaults could be
+// A line through two points: no extra epochs up to a loss of x1, beta times more epochs at x2. The
+// numbers depend on the trained model and its loss and must be measured: there are no defaults.
 // true for another one.
 inline constexpr std::array kConvergence{
     number("epochs_lossless", "Epochs to convergence without loss.")
@@ -48,7 +47,7 @@ inline constexpr std::array kConvergence{
         .example("1")
         .required()};
 
-// Keys of all training algorithms stand here; which of them count for which is in rules.cpp.
+// The keys of all training algorithms; rules.cpp has the algorithms that use each key.
 inline constexpr std::array kTraining{
     word("algorithm", kTrainingAlgorithms,
          "Training algorithm: synchronous, pipelined (Pipe-SGD), with a delay of one step and "

@@ -1,5 +1,5 @@
 #pragma once
-// A codec of outer gradients or gathered parameters, as a word or an object (TRN 8.1).
+// The keys of a codec for outer gradients or gathered parameters, a word or an object (TRN 8.1).
 #include <array>
 #include <string_view>
 

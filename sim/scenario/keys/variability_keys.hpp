@@ -9,8 +9,7 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
-// Measured factors are scaled to a mean of 1, so that they change the spread of times and not the
-// times themselves.
+// Measured factors are scaled to a mean of 1: they change the spread of times, not their mean.
 inline constexpr std::array kFactor{
     number("factors", "A factor on the compute or exchange times of an iteration.")
         .in(io::above(0))
@@ -22,15 +21,14 @@ inline constexpr std::array kStraggler{
         .in(io::above(0))
         .example("2")
         .required()};
-// A straggler is slower by a constant factor, on top of the random ones.
-// Workers count through all jobs of a scenario.
+// A straggler is slower by a constant factor, in addition to the random ones. Workers are numbered
+// through all jobs of a scenario.
 inline constexpr std::array kStragglers{
     object("stragglers", kStraggler, "One slow worker.").example(R"({"worker": 3, "factor": 2})")};
 
-// A coefficient of 0 means that these times do not vary. With the empirical distribution any other
-// value means that they do: the spread is then that of `factors`, whatever the value. Compute and
-// exchange have spreads of their own: the first makes workers wait for each other, the second does
-// not.
+// A coefficient of 0 means that these times do not vary. With the empirical distribution, any other
+// value only means that they vary, with the spread of `factors`. Compute and exchange have separate
+// coefficients, because only varying compute makes workers wait for each other.
 inline constexpr std::array kVariability{
     number("compute_cv", "Coefficient of variation of compute times.")
         .in(io::between(0, 1e3))

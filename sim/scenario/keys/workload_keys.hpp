@@ -1,5 +1,5 @@
 #pragma once
-// The keys of /workload of a scenario, and of a job where it is a list.
+// The keys of /workload of a scenario, or of each job if it is a list.
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -17,21 +17,21 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
-// As traces have them.
+// The dtypes of traces.
 [[nodiscard]] inline std::vector<std::string_view> dtypes() {
   const auto words = train::dtype_words();
   return {words.begin(), words.end()};
 }
-// Half and single precision.
+// Bytes of a value in half and single precision.
 inline constexpr std::array<std::int64_t, 2> kValueSizes{2, 4};
 
-// Dimensions as the framework has them: the first one is the rows of the matrix that low-rank
-// methods see.
+// Dimensions in the framework's order: the first one is the number of rows of the matrix that
+// low-rank methods compress.
 inline constexpr std::array kDimension{
     integer("shape", "Number of elements along a dimension.").in(io::at_least(1)).example("64")};
 
-// The keys of a layer of a trace that a prediction needs.
-// Times are of one worker and one batch; a layer without gradients delays others but sends nothing.
+// The keys of a layer of a trace that a prediction needs. Times are those of one worker and one
+// batch; a layer without gradients takes time but sends nothing.
 inline constexpr std::array kLayer{
     text("name", "Name of the layer.").example(R"("conv1")").required(),
     number("forward_s", "Time of the forward pass, s.")
@@ -55,8 +55,8 @@ inline constexpr std::array kLayer{
 
 inline constexpr std::array kLayers{object("layers", kLayer, "One layer, as in a trace.")};
 
-// Layer times of a model are its arithmetic over the speed that the device reaches, so that both
-// numbers scale all times alike.
+// Layer times of a model are its arithmetic / reached speed of the device, so that both numbers
+// here scale all times equally.
 inline constexpr std::array kDevice{
     number("flops_Ps", "Peak speed of the device, FLOP/s.")
         .in(io::above(0))
@@ -70,8 +70,8 @@ inline constexpr std::array kDevice{
         .example("0.5")
         .because("median of 115 measured GPUs; give the share of the peak that yours reaches")};
 
-// Either the two passes or their sum.
-// Totals of a measured iteration are spread over the layers of a model by their arithmetic.
+// Either the times of the two passes or their sum. The totals of a measured iteration are spread
+// over the layers of a model in proportion to their arithmetic.
 inline constexpr std::array kMeasured{
     number("forward_s", "Time of all forward passes, s.").in(io::at_least(0)).example("0.03"),
     number("backward_s", "Time of all backward passes, s.").in(io::at_least(0)).example("0.06"),
@@ -96,8 +96,8 @@ inline constexpr std::array kMeasuredStep{
         .nullable()
         .example("1024")};
 
-// One of trace, model and layers says where the times come from; some of the other keys belong to
-// one of them alone (kModelKeys in rules.hpp).
+// The times come from exactly one of trace, model and layers; some of the other keys belong to one
+// of these only (kModelKeys in rules.hpp).
 inline constexpr std::array kWorkload{
     text("trace", "Trace file, relative to this file.").example(R"("../traces/resnet50.json")"),
     text("model",
@@ -178,8 +178,7 @@ inline constexpr std::array kJobNodes{
         .example("8")
         .required()};
 
-// A job is a workload with nodes of its own.
-// Jobs share a cluster and a training algorithm and differ in what they compute.
+// A job is a workload with its own nodes. Jobs share the cluster and the training algorithm.
 inline constexpr std::array kJobs{
     object("workload", kWorkload, "One of several jobs, which have the nodes in their order.")
         .and_also(kJobNodes)

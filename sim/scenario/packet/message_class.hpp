@@ -1,6 +1,6 @@
 #pragma once
-// How dlcp treats the packets of a layer (PKT 5.6): the queue follows the urgency of the layer, the
-// drop class what its values tolerate.
+// How the transport dlcp treats the packets of a layer (PKT 5.6): the queue depends on the urgency
+// of the layer, the drop class on the loss that its values tolerate.
 //
 //               small values   large values
 //     front     droppable      middle           front: layer < front_fraction x layers
@@ -16,17 +16,17 @@ namespace stepsim::study {
 
 class MessageClasses {
 public:
-  // `bytes`: of the gradients of every layer, forward order. The settings outlive this object.
+  // `bytes`: [layer in forward order] bytes of its gradients. `settings` must outlive this object.
   MessageClasses(const PacketSettings& settings, std::vector<double> bytes);
-  // `layer` counts from 0 in forward order and has to be below the number of layers. Other
-  // transports than dlcp have the default class.
+  // `layer` is numbered from 0 in forward order and must be less than the number of layers. Other
+  // transports than dlcp give the default class.
   [[nodiscard]] train::MessageClass of_layer(std::uint32_t layer) const;
 
 private:
   [[nodiscard]] std::uint8_t queue(std::uint32_t layer) const;
 
   const PacketSettings& settings_;
-  std::vector<double> before_; // [layer] bytes of the layers in front of it
+  std::vector<double> before_; // [layer] bytes of all earlier layers
   double total_{};
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// `background` of the packet block: random flows that load the network besides the training job
-// (PKT 7.5).
+// `background` of the packet block: random flows that load the network in addition to the training
+// job (PKT 7.5).
 #include "net/fabric/fabric.hpp"
 #include "scenario/packet/packet_settings.hpp"
 #include "json/json.hpp"
@@ -8,12 +8,12 @@
 
 namespace stepsim::study {
 
-// Reads `background` of the packet block; call it after parse_transport, since the transports of
-// both must go together. `fabric` gives the rates that loads are shares of. Problems are reported,
-// one of them a load that would send a host more than its links carry.
+// Reads `background`. Call it after parse_transport(), because both transports must fit together.
+// `fabric` has the rates that loads are fractions of. Problems are reported, among them a load that
+// would send a host more than its links carry.
 void parse_background(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
                       PacketSettings& settings);
-// The block resolved, for a load above 0.
+// The resolved block, for a load above 0.
 [[nodiscard]] io::Json background_tree(const net::BackgroundOptions& background);
 
 } // namespace stepsim::study

@@ -1,8 +1,7 @@
 #pragma once
 // The `packet` block of a network: sizes, buffers, thresholds, faults and the transport (PKT 3.8,
-// 5; interface /cluster/network/packet). Lists of flows and scenarios have the same block. Lists
-// use of `dlcp` only the push bound; the rest of BoundedLoss says how a training job sorts its
-// packets.
+// 5; interface /cluster/network/packet). Scenarios and lists of flows have the same block. Lists of
+// flows use only the push bound of `dlcp`; the other members of BoundedLoss are for training jobs.
 #include <map>
 #include <optional>
 #include <span>
@@ -28,19 +27,19 @@ inline constexpr auto kPriorityMaps =
 inline constexpr auto kLossFills =
     base::words<LossFill>({{LossFill::zero, "zero"}, {LossFill::stale, "stale"}});
 
-// Fractions are of packets or layers, from 0 to 1; layers count from 0 in forward order. A bound is
-// the share of the packets of a message that may be lost.
+// Fractions are of packets or layers, from 0 to 1; layers are numbered from 0 in forward order. A
+// bound is the fraction of the packets of a message that may be lost.
 struct BoundedLoss {
-  double bound_push = 0.10, bound_pull = 0;      // of gradients, of weights
-  std::map<std::int64_t, double> bound_of_layer; // overrides bound_push
-  bool priority = true;                          // queues by layer; else all in queue 1
+  double bound_push = 0.10, bound_pull = 0;      // for gradients, for weights
+  std::map<std::int64_t, double> bound_of_layer; // [layer] overrides bound_push
+  bool priority = true;                          // queues by layer; false: all in queue 1
   PriorityMap priority_map = PriorityMap::layer;
-  bool selective_drop = true;  // drop classes by layer and size; else all protected
-  double front_fraction = 0.5; // of the layers
-  double large_fraction = 0.5; // of the packets
+  bool selective_drop = true;  // drop classes by layer and size; false: all protected
+  double front_fraction = 0.5; // fraction of layers
+  double large_fraction = 0.5; // fraction of packets
   bool protect_large = false;
-  LossFill loss_fill = LossFill::zero; // recorded only
-  bool rescale = false;                // recorded only (PKT A25)
+  LossFill loss_fill = LossFill::zero; // recorded only, without effect
+  bool rescale = false;                // recorded only, without effect (PKT A25)
 
   [[nodiscard]] double bound_push_of(std::int64_t layer) const {
     const auto own = bound_of_layer.find(layer);
@@ -48,21 +47,22 @@ struct BoundedLoss {
   }
 };
 
-// The block with its defaults filled in; sizes are bytes, times seconds.
+// The block with its defaults filled in; sizes in bytes, times in seconds.
 struct PacketSettings {
-  net::PacketOptions options; // its seed and limit of time are set elsewhere
+  net::PacketOptions options; // seed and time limit are set elsewhere
   bool has_transport = false;
   BoundedLoss bounded_loss;
   net::BackgroundOptions background;
-  std::vector<std::string> warnings; // of thresholds that cannot work
+  std::vector<std::string> warnings; // about thresholds that cannot work
 };
 
-// `value_bytes`: a packet holds whole values of so many bytes. Links are given by number or name.
-// An absent block (null) has all of its defaults. A transport is required at the packet level,
-// which the caller checks (has_transport). Problems are reported.
+// Reads the block, or all defaults for null. `value_bytes`: a packet has whole values of so many
+// bytes. Links are given by number or name. The packet level requires a transport, which the caller
+// checks (has_transport). Problems are reported.
 [[nodiscard]] PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
                                           const net::Fabric& fabric, std::uint32_t value_bytes = 1);
-// By number or name; reports `unknown link "x"` and the like.
+// The position of a link or another element given by number or name; reports `unknown link "x"` and
+// similar.
 [[nodiscard]] std::optional<std::uint32_t>
 named_or_numbered(const io::Json& value, std::string_view noun,
                   const std::vector<std::string>& names, std::size_t count, io::Problems& problems);

@@ -1,5 +1,5 @@
 #pragma once
-// `transport` of the packet block: which protocol carries the messages, with its keys (PKT 3.8, 5).
+// `transport` of the packet block: the protocol of the messages, with its keys (PKT 3.8, 5).
 #include <string_view>
 #include <vector>
 
@@ -8,12 +8,12 @@
 
 namespace stepsim::study {
 
-// Reads `transport`, a word or an object. A key that the transport does not have is a problem,
+// Reads `transport`, a word or an object. A key that the transport does not use is a problem,
 // unless leftovers are ignored.
 void parse_transport(io::Fields& fields, const ParseContext& context, PacketSettings& settings);
 
-// The transports for which a key of the transport block has a meaning.
-// In the order of the words; empty for keys of no transport.
+// The transports that use a key of the transport block, in the order of the words; empty if none
+// does.
 [[nodiscard]] std::vector<std::string_view> transports_with(std::string_view key);
 
 } // namespace stepsim::study
