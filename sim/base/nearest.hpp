@@ -15,9 +15,9 @@ namespace stepsim::base {
 // alphabetical order, at most 3. A word of three letters or more also finds, as the most distant
 // results,
 //
-//   known words that continue it after "_" or "-"     "bandwidth" finds "bandwidth_Bps"
-//   if nothing else is found: known words that
-//   end in "_" and the word                           "efficiency" finds "scaling_efficiency"
+//   words that continue it after "_" or "-"          "bandwidth" finds "bandwidth_Bps"
+//   if no word is found yet, words that end in
+//   "_" and `word`                                   "efficiency" finds "scaling_efficiency"
 [[nodiscard]] std::vector<std::string> nearest_words(std::string_view word,
                                                      std::span<const std::string_view> known);
 

@@ -14,9 +14,10 @@ void append_shortest(std::string& out, double value);
 // Appends the decimal digits of `value`, with a minus sign if it is negative.
 void append_integer(std::string& out, std::int64_t value);
 
-// Returns `value` with `digits` significant digits (1 to 17, asserted), in plain notation from 1e-4
-// to below 1e9 ("18.04", "0.002345", "1234"). The text is for people only, so infinite and
-// undefined ratios are allowed: "inf" and "nan".
+// Returns `value` with `digits` significant digits (1 to 17, asserted). From 1e-4 to below 1e9 it
+// is in plain notation, which keeps all digits before the point ("18.04", "0.002345", "123457").
+// The text is for people only, so infinite and undefined ratios are allowed: "inf", "-inf" and
+// "nan".
 [[nodiscard]] std::string significant(double value, int digits = 4);
 
 // Returns the nearest number with `digits` significant decimal digits (1 to 17).

@@ -3,8 +3,7 @@
 //   submit(now, transfer)   starts a transfer now
 //   next_time()             time of the next change of the model, infinity if there is none
 //   advance(now, done)      advances to `now` (at most next_time()) and appends the ids of
-//   transfers
-//                           that end by then to `done`, in a fixed order
+//                           transfers that end by then to `done`, in a fixed order
 // Times are in seconds and never decrease. It is a concept, not a base class: simulations have the
 // model as a template parameter.
 #include <concepts>

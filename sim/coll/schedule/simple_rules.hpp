@@ -10,8 +10,7 @@
 //   Halving          log2 P     reduce-scatter over a power of two, by exchange with r xor d
 //   Doubling         log2 P     all-gather over a power of two, by exchange with r xor d
 //   FullExchange     log2 P     all ranks exchange and add the whole range, or (growing) a part
-//   whose
-//                               size depends on the number of contributions in the sum
+//                               whose size depends on the number of contributions in the sum
 //   Bruck            L steps    all-gather for any P, or its reverse, a reduce-scatter. Rounds are
 //                               blocking: a rank sends when the previous round is complete,
 //                               although for P that is not a power of two it may not forward that
