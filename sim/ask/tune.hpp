@@ -49,10 +49,10 @@ struct Tuning {
   std::optional<TunePoint> best; // empty: no density is at least as fast as dense
   std::vector<TunePoint> curve;  // numbers ascending; collectives and schedules by time
   std::vector<TuneReference> references;
-  // How close the best is known: 0 where it is exact; relative distance to the farther of its two
-  // neighbours where scanned; width_tolerance, of the time, for pipeline_width.
+  // The uncertainty of `best`: 0 if it is exact; after a scan, the relative distance to the farther
+  // of its two neighbours; for pipeline_width, width_tolerance, which is relative to the time.
   double tolerance{};
-  bool exact = false; // no value that was not tried can be better
+  bool exact = false; // no value outside `curve` can be better
   std::vector<std::string> warnings;
 };
 

@@ -4,7 +4,7 @@
 // that compute does not slow, and a forward that waits for all messages. While a message is in
 // flight, compute advances at the rate 1 / slowdown; otherwise at full speed.
 //
-//     backward  |--3--|--2-----|-1-|         message 3 is under way while 2 is computed,
+//     backward  |--3--|--2-----|-1-|         message 3 is in flight while 2 is computed,
 //     channel         |==3==|       |=2,1=|  messages 2 and 1 wait for all of backward
 #include <span>
 

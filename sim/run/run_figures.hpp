@@ -19,19 +19,21 @@ void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Resul
 // Sets compute_low_s and compute_high_s from compute_s and its parts, if compute times are
 // estimated. The codec, and an update time that the scenario gives, have no interval.
 void fill_compute_interval(const Scenario& scenario, Summary& summary);
-// forward_s, backward_s and update_s of the workload, with `codec_s` codec_compute_s and compute_s;
-// in proportion, so that all of them add up to `compute_s`, what the run spends on computing.
+// Sets forward_s, backward_s and update_s from the workload, codec_compute_s from `codec_s`, and
+// compute_s. The four parts are scaled so that they add up to `compute_s`, the run's compute time.
 void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summary& summary);
 
-// First iterations that the means of a run whose periods differ leave out.
+// The number of first iterations that means leave out if the periods of a run differ.
 [[nodiscard]] std::int64_t discarded_iterations(const Scenario& scenario);
 
-// The iteration of one worker alone with the factors drawn in iterations first..last (from 0).
-// `to_next_backward`: as synchronous steps count, else forward and backward belong together.
+// Mean seconds per iteration of one worker alone, with the factors of iterations first..last (from
+// 0). With `to_next_backward`, an iteration lasts from backward to backward, as in synchronous
+// steps; otherwise it begins with forward.
 [[nodiscard]] double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last,
                                    bool to_next_backward);
 
-// communication_s, exposed_communication_s and overlap_fraction, 1 where nothing is sent.
+// Sets communication_s, exposed_communication_s and overlap_fraction, which is 1 if nothing is
+// sent.
 void fill_communication(double communication_s, double exposed_s, Summary& summary);
 // Sets staleness_mean, staleness_max and staleness_histogram.
 void fill_staleness(const train::StalenessCounts& staleness, Summary& summary);

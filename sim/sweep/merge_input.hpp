@@ -26,7 +26,7 @@ struct MergeInput {
   std::int64_t total = 0;
   Shard shard;
   std::string row;
-  RecordMark mark; // of `row`; point -1 at the end
+  RecordMark mark; // mark of `row`; its point is -1 after the last record
 
   // Reads the next record. An incomplete last row is ignored. Throws InputError if the next record
   // is out of order.

@@ -10,7 +10,7 @@ namespace stepsim::study {
 
 class RecordParser {
 public:
-  explicit RecordParser(const Sweep& sweep); // of scenarios
+  explicit RecordParser(const Sweep& sweep); // must be a sweep of scenarios
 
   // Parses `row`, which must have no line end. Returns false, with an undefined `outcome`, if this
   // version would not write such a line.

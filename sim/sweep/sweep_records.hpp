@@ -91,7 +91,7 @@ private:
   std::int64_t replications_;
   std::vector<std::int64_t> strides_;
   std::vector<std::vector<std::string>> axis_texts_; // [axis][value]
-  std::vector<std::string> keys_;                    // of all columns, in order
+  std::vector<std::string> keys_;                    // keys of all columns, in order
   std::vector<Column> columns_;
   std::string end_; // text after the last value: brace, line end
 };

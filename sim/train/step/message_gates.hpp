@@ -9,9 +9,8 @@
 namespace stepsim::train {
 
 struct MessageGate {
-  std::uint32_t
-      layer{};      // last layer, in backward order, whose backward ends by ready_s
-  double delay_s{}; // from the end of its backward to ready_s of the message
+  std::uint32_t layer{}; // last layer, in backward order, whose backward ends by ready_s
+  double delay_s{};      // from the end of its backward to ready_s of the message
 };
 
 // [message]: its gate.

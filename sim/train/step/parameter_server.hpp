@@ -67,8 +67,8 @@ struct AsyncTimes {
   double held_s{}; // wait for the staleness bound, mean of the same iterations
   double alone_compute_s{};
   StalenessCounts staleness;
-  std::vector<double> worker_compute_s; // [worker] mean per iteration
-  std::vector<double> worker_wait_s;    // the rest: from the end of computing to the next start
+  std::vector<double> worker_compute_s; // [worker]: mean compute time per iteration
+  std::vector<double> worker_wait_s;    // [worker]: from the end of compute to the next start
   // [worker]: mean wait per iteration for `staleness_bound` after the weights are back; included in
   // worker_wait_s.
   std::vector<double> worker_held_s;

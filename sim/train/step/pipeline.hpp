@@ -101,8 +101,8 @@ struct PipelineStep {
 // The staleness of the gradients applied in steps 1..T and, with `drain`, of the pending gradients.
 [[nodiscard]] StalenessCounts pipeline_staleness(const PipelineInput& input, bool drain);
 
-// The period with constant, equal times: c + m for K = 1, and max(c, m) for K >= 2, where (c + m) /
-// K is never larger. With a slowdown s and K >= 2: max(m, c + m (1 - 1/s)). Source: PIP 4, 12
+// The period with constant, equal times: c + m for K = 1; max(c, m) for K >= 2, because (c + m) / K
+// is never larger; max(m, c + m (1 - 1/s)) for K >= 2 with a slowdown s. Source: PIP 4, 12
 // (derived).
 [[nodiscard]] double pipeline_period(double compute_s, double exchange_s, std::int64_t width,
                                      double compute_slowdown = 1);

@@ -55,8 +55,8 @@ struct StepInput {
 
 struct MessageTimes {
   double start_s{};
-  double end_s{};             // of the all-reduce or reduce
-  double broadcast_start_s{}; // of reduce_broadcast and all-gathers, else 0
+  double end_s{};             // end of the all-reduce, reduce or reduce-scatter
+  double broadcast_start_s{}; // start of the broadcast or all-gather; 0 if there is none
   double broadcast_end_s{};
   // FIFO: the part of the message after the end of backward, plus the whole broadcast of
   // reduce_broadcast. Other disciplines: the part of the message and its all-gather during which
@@ -68,10 +68,10 @@ struct StepTimes {
   double forward_s{}, backward_s{}, update_s{};
   double finish_s{};        // end of all messages, but at least the end of backward
   double period_s{};        // = forward + backward + update + exposed + input_wait
-  double exposed_s{};       // communication not hidden behind computation
+  double exposed_s{};       // communication that is not hidden by compute
   double communication_s{}; // time during which at least one message is in flight
   double drained_s{};       // end of messages and updates if no iteration follows
-  double input_wait_s{};    // how long the next forward waits for its input
+  double input_wait_s{};    // wait of the next forward for its input
   std::vector<MessageTimes> messages;
   std::vector<std::uint32_t> launch_order; // messages by start; empty = in the order of the list
   std::vector<double> layer_done_s;        // [layer] done(l) above, 0 without a message

@@ -4,7 +4,7 @@
 // that matrix products reach, B the reached memory bandwidth and w = 2 bytes per value:
 //
 //     product   max(2 M N K / (P m g), w (M K + K N + M N) / B)
-//     attention 4 b S^2 d / (P m a), half of it where tokens see earlier ones alone
+//     attention 4 b S^2 d / (P m a), half of it if tokens attend to earlier tokens only
 //     block     w T h k / B of element-wise work, counted with its attention
 //     loss      16 T V / B, counted with the output head
 //     casts     8 bytes per parameter and micro-batch, counted with the forward pass
