@@ -31,7 +31,7 @@ struct CalibrationText { // texts of the file that no fit gives
   std::string name;
   std::string importer; // "stepsim-calibrate 0.1.0"
   std::string assume;   // the value of --assume; "" = not given
-  // one of net::kLinkClasses; same-device: the file has no key `network`
+  // One of net::kLinkClasses; same-device: the file has no key `network`.
   std::string link_class = "network";
 };
 

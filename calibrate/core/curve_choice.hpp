@@ -24,7 +24,7 @@
 namespace stepsim::calibrate {
 
 inline constexpr double kGoodError = 0.10; // |relative error| below which a fit is good
-// least number of repetitions per size that shows outliers
+// Least number of repetitions per size that shows outliers.
 inline constexpr std::size_t kRobustPasses = 3;
 
 // Relative errors, as magnitudes, on sizes that were left out.

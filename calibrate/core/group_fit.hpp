@@ -30,7 +30,7 @@ struct Residual {
   double bytes{};
   double measured_s{};
   double fitted_s{};
-  // time fitted without this size; empty for the first and last size
+  // Time fitted without this size; empty for the first and last size.
   std::optional<double> left_out_s;
   [[nodiscard]] double relative_error() const { return (fitted_s - measured_s) / measured_s; }
 };

@@ -10,14 +10,14 @@
 namespace stepsim::calibrate {
 
 inline constexpr int kPasses = 3;
-// duration of all calls of a sample; see repeats_for()
+// Duration of all calls of a sample; see repeats_for().
 inline constexpr double kLeastSampleSeconds = 1e-3;
 inline constexpr double kLeastLoadSeconds = 0.1; // load before the first sample: clocks ramp up
 inline constexpr int kWarmUps = 10; // calls that are not timed, before the first sample of a block
 inline constexpr std::size_t kSamplesPerPass = 7; // 21 in three passes
 inline constexpr std::size_t kMostSamplesPerPass = 30;
 inline constexpr double kGoodHalfWidth = 0.02; // half-width of the interval of the median / median
-// larger relative differences between passes are reported
+// Larger relative differences between passes are reported.
 inline constexpr double kSteadyPass = 0.05;
 
 // Ascending sizes in bytes: 0; then 4 to `most` by factors of 2 (dense: sqrt 2), each moved by up

@@ -27,7 +27,7 @@ struct ReplayPlan {
   double compute_s{}; // end of backward, from the start of the iteration
   double update_s{};
   std::vector<ReplayBucket> buckets; // in the order of the queue
-  // iteration time, and its communication that is not hidden
+  // Iteration time, and its communication that is not hidden.
   double predicted_s{}, predicted_exposed_s{};
   std::vector<std::string> warnings;
 };

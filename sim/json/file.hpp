@@ -11,7 +11,7 @@
 namespace stepsim::io {
 
 inline constexpr std::uint64_t kDefaultMaxBytes = std::uint64_t{8} << 30;
-// limit for texts that are kept in memory
+// Limit for texts that are kept in memory.
 inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{256} << 20;
 
 // Reads the file at a path, or standard input for "-". Throws InputError, for example

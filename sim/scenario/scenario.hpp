@@ -103,7 +103,7 @@ struct Cluster {
                ? nodes * gpus_per_node
                : std::accumulate(ranks_per_node.begin(), ranks_per_node.end(), std::int64_t{0});
   }
-  // The largest number if nodes differ.
+  // An upper bound if nodes differ.
   [[nodiscard]] std::int64_t gpus_of_domain() const { return nvlink_domain_nodes * gpus_per_node; }
   // The interfaces that the GPUs use: each GPU uses one.
   [[nodiscard]] std::int64_t nics_of_domain() const {
@@ -156,7 +156,7 @@ struct Training {
   // pipe_sgd
   std::optional<std::int64_t> pipeline_width = 2; // empty = the word optimal
   std::int64_t max_width = 16;                    // largest width that `optimal` tries
-  // allowed slowdown of the optimal width relative to max_width, ratio
+  // Allowed slowdown of the optimal width relative to max_width, ratio.
   double width_tolerance = 0.01;
   std::int64_t warmup_iterations = 0; // synchronous iterations before the pipeline starts
   train::WarmupSwitch warmup_switch = train::WarmupSwitch::skip;
@@ -175,7 +175,7 @@ struct Communication {
   bool calibrated = false; // collective "calibrated": measured curve of a library
   bool library = false;    // collective "library": the library model
   LibrarySettings library_settings;
-  // for `library` among several ranks; without bytes
+  // For `library` among several ranks; without bytes.
   std::optional<library::LibraryQuestion> question;
   coll::Options options; // chunking is real by default here
   plan::Schedule schedule = plan::Schedule::ddp;

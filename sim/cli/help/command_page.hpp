@@ -11,7 +11,7 @@ namespace stepsim::cli {
 
 struct OptionText {
   std::vector<std::string> names; // "-o", "--output"; an argument has only its name, "SCENARIO"
-  // name of the value in help, "FILE"; "" for switches and arguments
+  // Name of the value in help, "FILE"; "" for switches and arguments.
   std::string value;
   std::string sentence;
   std::string group;

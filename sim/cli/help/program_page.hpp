@@ -15,7 +15,7 @@ struct ProgramPage {
     std::string_view summary;
   };
   std::string_view name; // "stepsim"
-  // what the program does, without its name
+  // What the program does, without its name.
   std::string_view summary;
   std::string help;                                         // the text of --help
   std::vector<Row> commands;                                // the commands of this build

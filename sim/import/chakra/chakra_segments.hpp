@@ -13,7 +13,7 @@ namespace stepsim::io {
 struct ChakraSegment {
   double forward_us{}, backward_us{};
   bool in_backward = false; // whether the segment ends in the backward pass
-  // collective that ends the segment; null for the last segment
+  // Collective that ends the segment; null for the last segment.
   const ChakraNode* collective = nullptr;
 };
 

@@ -28,7 +28,7 @@ struct KinetoRank {
   std::vector<std::string> step_names;
   std::vector<StepSample> steps;
   std::vector<std::size_t> used; // ascending indices into `steps`, at least one
-  // share of device time launched outside all steps or by an unknown launch
+  // Share of device time launched outside all steps or by an unknown launch.
   double unattributed_fraction{};
   bool forward_only = false;          // the file has no backward nodes
   std::vector<IdleTime> idle;         // [step]

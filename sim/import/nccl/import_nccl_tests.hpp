@@ -19,7 +19,7 @@ enum class NcclColumn { out_of_place, in_place };
 
 struct NcclTestsOptions {
   ImportOptions common;
-  // one of kSampleOps: only this one; also that of tables without a title
+  // One of kSampleOps: only this one; also that of tables without a title.
   std::optional<std::string> op;
   std::optional<std::int64_t> ranks;            // number of ranks if the log does not list them
   NcclColumn column = NcclColumn::out_of_place; // the other column is used if a log has no other

@@ -16,7 +16,7 @@ struct DdpLog {
   std::vector<std::int64_t> bucket_bytes; // at least one
   // [bucket] positions from 0; empty = not reported
   std::vector<std::vector<std::int64_t>> parameters;
-  // order of the parameters; empty = not reported
+  // Order of the parameters; empty = not reported.
   std::vector<std::int64_t> ready_order;
 };
 
