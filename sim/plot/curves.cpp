@@ -54,6 +54,11 @@ std::vector<Point> marked(const std::vector<Point>& points, const Frame& frame) 
 }
 
 void draw_curve(Canvas& canvas, const Curve& curve, const Frame& frame, std::string_view id) {
+  if (!curve.line) {
+    canvas.path(line_data(frame, curve.points),
+                "fill=\"none\"" + marker_attributes(id, curve.rank, false));
+    return;
+  }
   const std::vector<Point> points = thinned(curve.points);
   const std::vector<Point> with_marker = curve.markers ? marked(points, frame) : points;
   const bool together = curve.markers && with_marker.size() == points.size();

@@ -43,6 +43,7 @@ struct Curve {
   std::size_t rank{};
   bool bold{}; // the curve that the title speaks of
   bool markers = true;
+  bool line = true; // false: markers alone
 };
 inline constexpr std::size_t kRanks = 5;
 

@@ -17,7 +17,9 @@ void draw_handle(Canvas& canvas, const LegendEntry& entry, std::string_view id, 
   const std::string middle = pixels(x + kHandle / 2);
   switch (entry.kind) {
   case LegendEntry::Kind::curve:
-    canvas.line(x, y, x + kHandle, y, stroke_attributes(entry.rank, entry.bold));
+    if (entry.line) {
+      canvas.line(x, y, x + kHandle, y, stroke_attributes(entry.rank, entry.bold));
+    }
     if (entry.markers) {
       canvas.path("M" + middle + " " + pixels(y) + "h0",
                   "fill=\"none\"" + marker_attributes(id, entry.rank, false));
@@ -54,7 +56,7 @@ std::vector<LegendEntry> legend_entries(const Figure& figure) {
   using Kind = LegendEntry::Kind;
   for (const Panel& panel : figure.panels) {
     for (const Curve& curve : panel.curves) {
-      add({Kind::curve, curve.label, curve.rank, curve.bold, curve.markers});
+      add({Kind::curve, curve.label, curve.rank, curve.bold, curve.markers, curve.line});
     }
     for (const std::vector<std::string>* parts : {&panel.bars.parts, &panel.lanes.parts}) {
       for (std::size_t rank = 0; rank < parts->size(); ++rank) {

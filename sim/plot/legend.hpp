@@ -15,7 +15,7 @@ struct LegendEntry {
   Kind kind{};
   std::string label;
   std::size_t rank{};
-  bool bold{}, markers{};
+  bool bold{}, markers{}, line{};
   bool operator==(const LegendEntry&) const = default;
 };
 

@@ -38,6 +38,9 @@ CostFile read_cost_file(const io::Json& tree) {
 ChosenCost all_reduce_cost(const CostFile& file, std::optional<std::int64_t> ranks,
                            const io::Json& place, io::Problems& problems) {
   if (file.lines.empty()) {
+    if (!file.op.empty() && file.op != kAllReduce) {
+      problems.add(place, "the times are those of " + file.op + ", must be those of allreduce");
+    }
     if (ranks && file.ranks > 0 && file.ranks != *ranks) {
       problems.add(place, "measured with " + std::to_string(file.ranks) +
                               " ranks, the cluster has " + std::to_string(*ranks));

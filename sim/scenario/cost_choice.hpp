@@ -19,9 +19,8 @@ struct ChosenCost {
   std::string warning; // "link at least 201 GB/s: times are upper bounds"; "" = none
 };
 // The points of the file, or its line for an all-reduce on `ranks` ranks. If there is none, or the
-// points are of another number of ranks, a problem is reported at `place`, the name of the file.
-// Without `ranks`, for a merge problem, lines must have exactly one all-reduce. The operation of
-// points is not checked.
+// points are of another operation or number of ranks, a problem is reported at `place`, the name of
+// the file. Without `ranks`, for a merge problem, lines must have exactly one all-reduce.
 [[nodiscard]] ChosenCost all_reduce_cost(const CostFile& file, std::optional<std::int64_t> ranks,
                                          const io::Json& place, io::Problems& problems);
 

@@ -64,3 +64,14 @@ TEST_CASE("a file without an all-reduce of as many ranks is refused, with what i
   CHECK(problems_of(table, std::nullopt).empty());
   CHECK(problems_of(table, 4) == "s.json: /cost: measured with 8 ranks, the cluster has 4");
 }
+
+TEST_CASE("points of another operation are no cost of an all-reduce") {
+  const auto table = [](const std::string& op) {
+    return read_cost_file(io::parse_json(R"({"kind": "cost", "op": ")" + op +
+                                             R"(", "ranks": 8, "table": [[1, 1], [2, 2]]})",
+                                         "c.json"));
+  };
+  CHECK(problems_of(table("allreduce"), 8).empty());
+  CHECK(problems_of(table("broadcast"), 8) ==
+        "s.json: /cost: the times are those of broadcast, must be those of allreduce");
+}
