@@ -57,8 +57,8 @@ public:
   Nccl(const Nccl&) = delete;
   Nccl& operator=(const Nccl&) = delete;
 
-  // Of the devices 0 .. devices-1. Throws NotAvailable for fewer than two, SimulationError if NCCL
-  // cannot start.
+  // Starts NCCL with one rank on each of the devices 0 .. devices-1. Throws NotAvailable for fewer
+  // than two devices, SimulationError if NCCL cannot start.
   void start(int devices);
   // A new identifier, made by rank 0; all ranks then join with the same one, each with another
   // current device. Both throw SimulationError with NCCL's text; join waits for all ranks.

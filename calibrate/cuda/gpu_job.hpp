@@ -49,9 +49,9 @@ class NotAvailable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The error of the lowest rank that has one, "rank 3 (host 1): text" with the number of others that
-// failed; on all ranks the same. "" where no rank has an error. `error` is that of this rank, or
-// "".
+// The error of the lowest rank that failed, such as "rank 3 (host 1): text", with the number of
+// other ranks that failed. All ranks get the same text; it is "" if no rank failed. `error` is the
+// error of the calling rank, "" if it has none.
 [[nodiscard]] std::string first_error(const Job& job, const std::string& error);
 // Throws JobError with that text, on all ranks.
 void throw_if_any(const Job& job, const std::string& error);

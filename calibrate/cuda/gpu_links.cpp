@@ -126,7 +126,7 @@ void name_classes(std::vector<DeviceLinks>& classes) {
   }
 }
 
-// Of pairs by ascending seconds per byte.
+// Groups the pairs, which are sorted by ascending seconds per byte, into classes of links.
 std::vector<DeviceLinks> classes_of(const std::vector<Pair>& pairs) {
   std::vector<DeviceLinks> classes;
   std::vector<Pair> of_class;

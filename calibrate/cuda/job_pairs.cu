@@ -12,7 +12,7 @@ constexpr std::int64_t kLargeElements = std::int64_t{1} << 24; // 64 MiB
 constexpr std::size_t kMostPairs = 120;                        // of 16 ranks
 constexpr int kMessages = 8;
 
-// What time_blocks asks of a block.
+// Timed messages of one pair of ranks in the form that time_blocks() takes.
 struct JobPairBlock {
   using OneCall = void;
 

@@ -20,7 +20,8 @@ namespace stepsim::calibrate::gpu {
 
 enum class Passage { mpi_staged, mpi_device };
 [[nodiscard]] std::string_view name(Passage passage);
-// Those that this job has.
+// The ways in which messages of this job can travel: through memory of the hosts always, and
+// without it if MPI takes addresses of GPU memory.
 [[nodiscard]] std::vector<Passage> passages_of(const Job& job);
 
 class JobRank {

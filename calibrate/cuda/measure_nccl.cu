@@ -135,7 +135,7 @@ private:
   std::vector<CUstream_st*> raw_streams_;
 };
 
-// What time_blocks asks of a block: the call, its name and its record.
+// A timed NCCL call in the form that time_blocks() takes: the call, its name and its record.
 struct NcclBlock {
   Measurement* measurement;
   Ranks* ranks;
