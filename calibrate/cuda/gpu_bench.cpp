@@ -170,13 +170,13 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const UsageError& error) {
-    std::cerr << "error: " << error.what() << '\n';
+    std::cerr << std::string("error: ") + error.what() + "\n";
     return kUsage;
   } catch (const stepsim::calibrate::gpu::NotAvailable& error) {
-    std::cerr << error.what() << '\n';
+    std::cerr << std::string(error.what()) + "\n";
     return kSkipped;
   } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
+    std::cerr << std::string("error: ") + error.what() + "\n";
     return kFailed;
   }
 }

@@ -12,6 +12,7 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -290,6 +291,21 @@ def a_named_file_that_is_absent_is_found_by_its_pointer(place):
             done = place.run(command, "c.json", code=3)
             said = text(done) + done.stderr.decode()
             check(f"c.json: {pointer}: cannot read absent.json: " in said, said)
+
+
+def lines_reach_a_terminal_whole(place):
+    """an error, a warning or a note is one write, so that lines of several processes do not mix"""
+    for arguments, code, word in ((("run", "no.json"), 3, "error: "), (("run", "s.json", "--no-such"), 2, "error: "),
+                                  (("compare", "s.json"), 0, "assumed: ")):
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with ours, theirs:
+            place.run(*arguments, code=code, stdout=subprocess.DEVNULL, stderr=theirs)
+            theirs.close()
+            writes = []
+            while written := ours.recv(65536):
+                writes.append(written.decode())
+        check(any(each.startswith(word) for each in writes), arguments, "wrote", writes)
+        check(all(each.endswith("\n") for each in writes), arguments, "wrote", writes)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,13 @@
 
 namespace stepsim::cli {
 
+namespace {
+
+// Writes the line at once, so that lines of several processes on one terminal stay whole.
+void print_whole_line(const std::string& line) { std::cerr << line + "\n"; }
+
+} // namespace
+
 void write_named(const std::string& path, std::string_view text) {
   const DelayInterrupts delay;
   io::write_file(path, text);
@@ -48,15 +55,15 @@ void print_warnings(std::span<const std::string> warnings, const Common& common)
   const bool color = use_color(common.color, Stream::error);
   common.work.hide();
   for (const std::string& warning : warnings) {
-    std::cerr << (color ? "\x1b[33mwarning:\x1b[0m " : "warning: ") << base::printable(warning)
-              << '\n';
+    print_whole_line((color ? "\x1b[33mwarning:\x1b[0m " : "warning: ") +
+                     base::printable(warning));
   }
 }
 
 void print_note(std::string_view note, const Common& common) {
   if (!common.quiet) {
     common.work.hide();
-    std::cerr << base::printable(note) << '\n';
+    print_whole_line(base::printable(note));
   }
 }
 
@@ -72,7 +79,7 @@ void print_error_lines(std::string_view lines) {
 
 int report_error(std::string_view message, int code, std::string_view choice) {
   const bool color = use_color(choice, Stream::error);
-  std::cerr << (color ? "\x1b[31merror:\x1b[0m " : "error: ") << base::printable(message) << '\n';
+  print_whole_line((color ? "\x1b[31merror:\x1b[0m " : "error: ") + base::printable(message));
   return code;
 }
 
