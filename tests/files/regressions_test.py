@@ -295,8 +295,9 @@ def a_named_file_that_is_absent_is_found_by_its_pointer(place):
 
 def lines_reach_a_terminal_whole(place):
     """an error, a warning or a note is one write, so that lines of several processes do not mix"""
-    for arguments, code, word in ((("run", "no.json"), 3, "error: "), (("run", "s.json", "--no-such"), 2, "error: "),
-                                  (("compare", "s.json"), 0, "assumed: ")):
+    for arguments, code, word in ((("run", "no.json"), 3, "error: "),
+                                  (("run", "s.json", "--no-such"), 2, "error: "),
+                                  (("compare", "s.json", "--over", "/communication/schedule=wfbp,single"), 0, "assumed: ")):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with ours, theirs:
             place.run(*arguments, code=code, stdout=subprocess.DEVNULL, stderr=theirs)

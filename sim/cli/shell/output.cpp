@@ -55,8 +55,7 @@ void print_warnings(std::span<const std::string> warnings, const Common& common)
   const bool color = use_color(common.color, Stream::error);
   common.work.hide();
   for (const std::string& warning : warnings) {
-    print_whole_line((color ? "\x1b[33mwarning:\x1b[0m " : "warning: ") +
-                     base::printable(warning));
+    print_whole_line((color ? "\x1b[33mwarning:\x1b[0m " : "warning: ") + base::printable(warning));
   }
 }
 
