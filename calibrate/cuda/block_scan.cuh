@@ -9,6 +9,7 @@ namespace stepsim::calibrate::gpu {
 
 inline constexpr int kWarp = 32;
 inline constexpr unsigned kAllLanes = 0xffffffffU;
+template <int Threads> inline constexpr int kWarpsOf = Threads / kWarp; // of a block
 
 // The sum over the lanes of a warp, which every lane gets; all 32 lanes must call. In each of five
 // steps a lane adds the value of the lane whose number differs from its own in one bit.
@@ -37,8 +38,7 @@ struct Scanned {
 // values; every thread then adds the sums of the warps before its own, at most 31 of them.
 template <int Threads> __device__ Scanned block_scan(std::uint64_t value) {
   static_assert(Threads % kWarp == 0 && Threads <= kWarp * kWarp);
-  constexpr int kWarps = Threads / kWarp;
-  __shared__ std::uint64_t warp_sums[kWarps];
+  __shared__ std::uint64_t warp_sums[kWarpsOf<Threads>];
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   std::uint64_t inclusive = value;
@@ -52,7 +52,7 @@ template <int Threads> __device__ Scanned block_scan(std::uint64_t value) {
   __syncthreads();
   std::uint64_t warps_before = 0;
   std::uint64_t total = 0;
-  for (int i = 0; i < kWarps; ++i) {
+  for (int i = 0; i < kWarpsOf<Threads>; ++i) {
     const std::uint64_t sum = warp_sums[i];
     warps_before += i < warp ? sum : 0;
     total += sum;

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -28,6 +29,11 @@ inline void check_cuda(cudaError_t error, const char* call, const char* file, in
   }
 }
 #define STEPSIM_CUDA(call) ::stepsim::calibrate::gpu::check_cuda((call), #call, __FILE__, __LINE__)
+
+// Bytes of so many floats.
+constexpr std::size_t bytes_of_floats(std::int64_t elements) {
+  return static_cast<std::size_t>(elements) * sizeof(float);
+}
 
 // Makes a device current and, when it ends, the one that was so before. The destructor cannot
 // throw.

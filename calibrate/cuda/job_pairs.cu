@@ -8,9 +8,7 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-constexpr std::int64_t kLargeElements = std::int64_t{1} << 24; // 64 MiB
-constexpr std::size_t kMostPairs = 120;                        // of 16 ranks
-constexpr int kMessages = 8;
+constexpr std::size_t kMostPairs = 120; // of 16 ranks
 
 // Timed messages of one pair of ranks in the form that time_blocks() takes.
 struct JobPairBlock {
@@ -55,21 +53,10 @@ struct JobPairBlock {
            std::to_string(direction.dst) + " n=" + std::to_string(elements);
   }
   void record(int pass, int repeats, const std::vector<double>& seconds) const {
-    PairRecord out;
-    out.kind = kind;
-    out.variant = traffic->variant;
-    out.launch = "plain";
-    out.src = direction.src;
-    out.dst = direction.dst;
-    out.bytes = elements * kElement;
-    out.pass = pass;
-    out.repeats = repeats;
-    for (const double each : seconds) {
-      if (each > 0) {
-        out.time_s.push_back(each / (kMessages * static_cast<double>(rounds().size())));
-      }
-    }
-    measurement->records(line(out, measurement->same_device));
+    record_messages(*measurement,
+                    {kind, traffic->variant, "plain", direction.src, direction.dst,
+                     elements * kElement, pass, repeats},
+                    rounds().size(), seconds);
   }
 };
 
@@ -94,7 +81,7 @@ std::vector<Direction> pairs_of(std::uint32_t ranks, std::uint64_t seed) {
 } // namespace
 
 void measure_job_pairs(Measurement& measurement, const Traffic& traffic, double seconds) {
-  const std::int64_t large = std::min(kLargeElements, traffic.capacity);
+  const std::int64_t large = std::min(kLargeMessage, traffic.capacity);
   std::vector<JobPairBlock> blocks;
   const auto add = [&](const char* kind, Direction direction, std::int64_t elements) {
     blocks.push_back({&measurement, &traffic, kind, direction, elements});

@@ -8,10 +8,6 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-constexpr std::size_t bytes(std::int64_t elements) {
-  return static_cast<std::size_t>(elements) * sizeof(float);
-}
-
 // Calls piece(offset, count) for the parts of a message.
 template <class Call> void for_pieces(const ElementMessage& message, const Call& piece) {
   for (std::int64_t done = 0; done < message.count; done += JobRank::kPiece) {
@@ -44,22 +40,23 @@ JobRank::JobRank(const Job& job, std::int64_t capacity)
       temp_(static_cast<std::size_t>(capacity)), outbound_(static_cast<std::size_t>(capacity)),
       inbound_(static_cast<std::size_t>(capacity)) {
   for (float* vector : {x_.get(), temp_.get()}) { // memory that was never written may hold NaN
-    STEPSIM_CUDA(cudaMemsetAsync(vector, 0, bytes(capacity), stream_.get()));
+    STEPSIM_CUDA(cudaMemsetAsync(vector, 0, bytes_of_floats(capacity), stream_.get()));
   }
   stream_.synchronize();
 }
 
 void JobRank::fill(const std::vector<float>& x) {
-  STEPSIM_CUDA(cudaMemsetAsync(temp(), 0xff, bytes(capacity_), stream_.get()));
-  STEPSIM_CUDA(cudaMemcpyAsync(this->x(), x.data(), bytes(static_cast<std::int64_t>(x.size())),
+  STEPSIM_CUDA(cudaMemsetAsync(temp(), 0xff, bytes_of_floats(capacity_), stream_.get()));
+  STEPSIM_CUDA(cudaMemcpyAsync(this->x(), x.data(),
+                               bytes_of_floats(static_cast<std::int64_t>(x.size())),
                                cudaMemcpyHostToDevice, stream_.get()));
   stream_.synchronize();
 }
 
 std::vector<float> JobRank::read(std::int64_t n) const {
   std::vector<float> values(static_cast<std::size_t>(n));
-  STEPSIM_CUDA(
-      cudaMemcpyAsync(values.data(), x(), bytes(n), cudaMemcpyDeviceToHost, stream_.get()));
+  STEPSIM_CUDA(cudaMemcpyAsync(values.data(), x(), bytes_of_floats(n), cudaMemcpyDeviceToHost,
+                               stream_.get()));
   stream_.synchronize();
   return values;
 }
@@ -69,12 +66,12 @@ void JobRank::send(const ElementMessage& message, Passage passage) {
   for_pieces(message, [&](std::int64_t offset, std::int64_t count) {
     const float* from = x() + offset;
     if (passage == Passage::mpi_staged) {
-      STEPSIM_CUDA(cudaMemcpyAsync(outbound_.get() + offset, from, bytes(count),
+      STEPSIM_CUDA(cudaMemcpyAsync(outbound_.get() + offset, from, bytes_of_floats(count),
                                    cudaMemcpyDeviceToHost, stream_.get()));
       stream_.synchronize();
       from = outbound_.get() + offset;
     }
-    job_.send(from, static_cast<std::int64_t>(bytes(count)), message.dst);
+    job_.send(from, static_cast<std::int64_t>(bytes_of_floats(count)), message.dst);
   });
 }
 
@@ -83,7 +80,7 @@ void JobRank::receive(const ElementMessage& message, Passage passage) {
     float* const into = passage == Passage::mpi_staged ? inbound_.get()
                         : message.reduce               ? temp()
                                                        : x();
-    job_.receive(into + offset, static_cast<std::int64_t>(bytes(count)), message.src);
+    job_.receive(into + offset, static_cast<std::int64_t>(bytes_of_floats(count)), message.src);
   });
 }
 
@@ -99,8 +96,9 @@ void JobRank::run(const RankStep& step, Passage passage, bool adds) {
   for (const ElementMessage& message : step.receives) {
     if (passage == Passage::mpi_staged) {
       float* const into = (message.reduce ? temp() : x()) + message.offset;
-      STEPSIM_CUDA(cudaMemcpyAsync(into, inbound_.get() + message.offset, bytes(message.count),
-                                   cudaMemcpyHostToDevice, stream_.get()));
+      STEPSIM_CUDA(cudaMemcpyAsync(into, inbound_.get() + message.offset,
+                                   bytes_of_floats(message.count), cudaMemcpyHostToDevice,
+                                   stream_.get()));
     }
     if (message.reduce && adds) {
       add(x() + message.offset, temp() + message.offset, message.count, stream_.get());

@@ -80,6 +80,7 @@ void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Worksp
 void select_gaussian(const Input& input, std::uint32_t k, double z, Workspace& work,
                      const List& out, cudaStream_t stream);
 // Halves [0, max |v|] `steps` >= 1 times, keeping at least k entries, or all that are not 0.
+inline constexpr int kBisections = 16; // steps that are verified and timed
 void select_bisection(const Input& input, std::uint32_t k, int steps, Workspace& work,
                       const List& out, cudaStream_t stream);
 

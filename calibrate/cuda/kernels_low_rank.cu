@@ -12,8 +12,7 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-constexpr int kWarps = kThreads / kWarp;
-constexpr int kTile = 128; // rows of a factor in shared memory
+constexpr int kTileRows = 128; // rows of a factor in shared memory
 
 // Rows begin, begin + 1, .. of a factor, 0 where there are none.
 __device__ float factor_value(const float* factor, int rank, std::int64_t begin, int height,
@@ -30,14 +29,15 @@ template <int R>
 __global__ void left_kernel(LowRankShape shape, const float* matrix, const float* right,
                             float* left) {
   constexpr int kRows = rows_of_warp(R);
-  __shared__ float tile[R][kTile + 1];
+  __shared__ float tile[R][kTileRows + 1];
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
-  const std::int64_t row = (static_cast<std::int64_t>(blockIdx.x) * kWarps + warp) * kRows;
+  const std::int64_t row =
+      (static_cast<std::int64_t>(blockIdx.x) * kWarpsOf<kThreads> + warp) * kRows;
   float sums[kRows][R] = {};
-  for (std::int64_t begin = 0; begin < shape.columns; begin += kTile) {
-    const auto width = static_cast<int>(min(std::int64_t{kTile}, shape.columns - begin));
-    for (int i = static_cast<int>(threadIdx.x); i < kTile * R; i += kThreads) {
+  for (std::int64_t begin = 0; begin < shape.columns; begin += kTileRows) {
+    const auto width = static_cast<int>(min(std::int64_t{kTileRows}, shape.columns - begin));
+    for (int i = static_cast<int>(threadIdx.x); i < kTileRows * R; i += kThreads) {
       tile[i % R][i / R] = factor_value(right, shape.rank, begin, width, i / R, i % R);
     }
     __syncthreads();
@@ -86,7 +86,7 @@ __device__ Rows rows_of_block(const LowRankShape& shape) {
 template <int R, class Tile>
 __device__ void load_tile(Tile& tile, const LowRankShape& shape, const float* left,
                           std::int64_t begin, int height) {
-  for (int i = static_cast<int>(threadIdx.x); i < kTile * R; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < kTileRows * R; i += kThreads) {
     tile[i / R][i % R] = factor_value(left, shape.rank, begin, height, i / R, i % R);
   }
   __syncthreads();
@@ -96,12 +96,12 @@ __device__ void load_tile(Tile& tile, const LowRankShape& shape, const float* le
 template <int R>
 __global__ void right_kernel(LowRankShape shape, const float* matrix, const float* left,
                              float* partial) {
-  __shared__ float tile[kTile][R];
+  __shared__ float tile[kTileRows][R];
   const Rows rows = rows_of_block(shape);
   const std::int64_t column = first_index();
   float sums[R] = {};
-  for (std::int64_t begin = rows.begin; begin < rows.end; begin += kTile) {
-    const auto height = static_cast<int>(min(std::int64_t{kTile}, rows.end - begin));
+  for (std::int64_t begin = rows.begin; begin < rows.end; begin += kTileRows) {
+    const auto height = static_cast<int>(min(std::int64_t{kTileRows}, rows.end - begin));
     load_tile<R>(tile, shape, left, begin, height);
     for (int i = 0; i < height && column < shape.columns; ++i) {
       const float value = matrix[(begin + i) * shape.columns + column];
@@ -139,7 +139,7 @@ __global__ void add_partials_kernel(const float* partial, int parts, std::int64_
 template <int R>
 __global__ void restore_kernel(LowRankShape shape, const float* left, const float* right,
                                float* matrix, float* update) {
-  __shared__ float tile[kTile][R];
+  __shared__ float tile[kTileRows][R];
   const Rows rows = rows_of_block(shape);
   const std::int64_t column = first_index();
   float factors[R];
@@ -147,8 +147,8 @@ __global__ void restore_kernel(LowRankShape shape, const float* left, const floa
   for (int k = 0; k < R; ++k) {
     factors[k] = column < shape.columns && k < shape.rank ? right[column * shape.rank + k] : 0.0F;
   }
-  for (std::int64_t begin = rows.begin; begin < rows.end; begin += kTile) {
-    const auto height = static_cast<int>(min(std::int64_t{kTile}, rows.end - begin));
+  for (std::int64_t begin = rows.begin; begin < rows.end; begin += kTileRows) {
+    const auto height = static_cast<int>(min(std::int64_t{kTileRows}, rows.end - begin));
     load_tile<R>(tile, shape, left, begin, height);
     for (int i = 0; i < height && column < shape.columns; ++i) {
       float value = 0;
@@ -168,7 +168,7 @@ __global__ void restore_kernel(LowRankShape shape, const float* left, const floa
 // a tile, which is what a block loads at a time.
 dim3 grid_of(const LowRankShape& shape) {
   const std::int64_t across = (shape.columns + kThreads - 1) / kThreads;
-  const std::int64_t tiles = (shape.rows + kTile - 1) / kTile;
+  const std::int64_t tiles = (shape.rows + kTileRows - 1) / kTileRows;
   const std::int64_t shares = std::min<std::int64_t>(full_grid() / across, tiles);
   return {static_cast<unsigned>(across), static_cast<unsigned>(std::max<std::int64_t>(1, shares))};
 }
@@ -184,7 +184,7 @@ void left_factor(const LowRankShape& shape, const float* matrix, const float* ri
                  cudaStream_t stream) {
   for_rank(shape.rank, [&](auto width) {
     constexpr int kWidth = decltype(width)::value;
-    constexpr std::int64_t kRows = kWarps * rows_of_warp(kWidth); // of a block
+    constexpr std::int64_t kRows = kWarpsOf<kThreads> * rows_of_warp(kWidth); // of a block
     const auto blocks = static_cast<unsigned>((shape.rows + kRows - 1) / kRows);
     left_kernel<kWidth><<<blocks, kThreads, 0, stream>>>(shape, matrix, right, left);
     STEPSIM_CUDA(cudaGetLastError());

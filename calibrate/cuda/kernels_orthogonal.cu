@@ -13,8 +13,6 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-constexpr int kWarps = kThreads / kWarp;
-
 // Sums of R values over the blocks of the step before, by all threads of a block.
 template <int R, class Totals> __device__ void add_blocks(const float* sums, Totals& totals) {
   __shared__ float parts[kThreads];
@@ -44,7 +42,7 @@ template <int R>
 __global__ void orthogonalize_kernel(std::int64_t rows, int rank, int step, float* columns,
                                      const float* before, float* after) {
   __shared__ float totals[R];
-  __shared__ float of_warps[kWarps][R];
+  __shared__ float of_warps[kWarpsOf<kThreads>][R];
   float length = 1;
   float shares[R] = {};
   if (step > 0) {
@@ -89,7 +87,7 @@ __global__ void orthogonalize_kernel(std::int64_t rows, int rank, int step, floa
   __syncthreads();
   if (threadIdx.x < R) {
     float sum = 0;
-    for (int warp = 0; warp < kWarps; ++warp) {
+    for (int warp = 0; warp < kWarpsOf<kThreads>; ++warp) {
       sum += of_warps[warp][threadIdx.x];
     }
     after[blockIdx.x * R + threadIdx.x] = sum;

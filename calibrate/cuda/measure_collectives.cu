@@ -12,8 +12,6 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
-constexpr std::uint32_t kRoundTrips = 8;
 // Buffers that repetitions go round: a graph is captured for each of them.
 constexpr std::int64_t kMostSets = std::int64_t{1} << 16;
 constexpr std::int64_t kMostGraphSets = 8;
@@ -76,7 +74,7 @@ struct CollectiveBlock {
 
   [[nodiscard]] OpenCollective open() const {
     CollectivePlan plan =
-        ping_pong ? ping_pong_plan(request.elements, kRoundTrips) : make_plan(request);
+        ping_pong ? ping_pong_plan(request.elements, kMessages) : make_plan(request);
     const Sets sets = sets_for(*measurement, *ranks, request.elements, graph);
     std::vector<Graph> graphs;
     for (std::int64_t i = 0; graph && i < sets.count; ++i) {
@@ -103,7 +101,7 @@ struct CollectiveBlock {
     out.cache = sets.cold ? kCold : kWarm;
     out.pass = pass;
     out.repeats = repeats;
-    const double messages = ping_pong ? 2.0 * kRoundTrips : 1.0;
+    const double messages = ping_pong ? 2.0 * kMessages : 1.0;
     for (const double each : seconds) {
       if (each > 0) {
         out.time_s.push_back(each / messages);
@@ -127,8 +125,8 @@ void estimate_link(Measurement& measurement, RankSet& ranks, Variant variant,
     return take_sample(ranks.main(), begin, end, kWarmUps, repetition, call);
   };
   const auto message = [&](std::int64_t elements) {
-    const CollectivePlan plan = ping_pong_plan(elements, kRoundTrips);
-    return time_of([&](std::int64_t) { ranks.enqueue(plan, variant, 0); }) / (2.0 * kRoundTrips);
+    const CollectivePlan plan = ping_pong_plan(elements, kMessages);
+    return time_of([&](std::int64_t) { ranks.enqueue(plan, variant, 0); }) / (2.0 * kMessages);
   };
   const double bytes = static_cast<double>(large) * sizeof(float);
   const double least = message(1);
@@ -151,9 +149,9 @@ void measure_collectives(Measurement& measurement, double seconds) {
     measurement.say("collectives of one rank do nothing: not timed");
     return;
   }
-  const std::int64_t capacity = std::min(
-      {kMostBytes / 4, measurement.free_bytes / 8 / 4, fitting_capacity(measurement, ranks)});
-  if (capacity < kMostBytes / 4) {
+  const std::int64_t capacity = std::min({kMostCollectiveBytes / 4, measurement.free_bytes / 8 / 4,
+                                          fitting_capacity(measurement, ranks)});
+  if (capacity < kMostCollectiveBytes / 4) {
     measurement.say("sizes cut to " + std::to_string(4 * capacity) + " B, to fit the memory");
   }
   const bool staging = measurement.devices > 1;

@@ -11,9 +11,7 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 28; // of a vector
-constexpr std::int64_t kMostVerified = 1'000'001;          // elements
-constexpr int kRoundTrips = 8;
+constexpr std::int64_t kMostVectorBytes = std::int64_t{1} << 28; // of a vector
 
 std::string text_of(const PlanRequest& request, Passage passage) {
   return std::string(coll::name(request.op)) + " " + std::string(coll::name(request.algorithm)) +
@@ -23,7 +21,7 @@ std::string text_of(const PlanRequest& request, Passage passage) {
 
 // Two vectors on the GPU and as many in page-locked memory of the host.
 std::int64_t capacity_of(const Measurement& measurement) {
-  return std::min(kMostBytes, measurement.free_bytes / 8) / kElement;
+  return std::min(kMostVectorBytes, measurement.free_bytes / 8) / kElement;
 }
 
 // One message in each direction, as the step of a schedule without its additions.
@@ -121,7 +119,7 @@ void estimate_link(Measurement& measurement, const Traffic& traffic, PlanRequest
     measurement.begin("messages of " + std::to_string(elements) + " elements");
     (void)take_sample(*traffic.stream, begin, end, 2, repetition, call);
     return measurement.slowest(
-        take_sample(*traffic.stream, begin, end, 2 * kRoundTrips, repetition, call));
+        take_sample(*traffic.stream, begin, end, 2 * kMessages, repetition, call));
   };
   const double least = message(1);
   const double most = message(large);
@@ -137,7 +135,7 @@ void estimate_link(Measurement& measurement, const Traffic& traffic, PlanRequest
 
 void verify_messages(Measurement& measurement) {
   const Job& job = measurement.job;
-  const std::int64_t capacity = std::min(kMostVerified, capacity_of(measurement));
+  const std::int64_t capacity = std::min(kMostChecked, capacity_of(measurement));
   JobRank vectors(job, capacity);
   const std::int64_t given = measurement.options.block_bytes / kElement;
   std::int64_t cases = 0;

@@ -14,7 +14,6 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
 constexpr Nccl::Op kOps[] = {Nccl::Op::allreduce, Nccl::Op::broadcast, Nccl::Op::reduce};
 
 coll::Op own(Nccl::Op op) {
@@ -217,14 +216,13 @@ std::vector<Ranks::Local> local_ranks(const Measurement& measurement) {
 // from 2 to 100 divides: parts then have unequal sizes.
 void verify_and_measure_nccl(Measurement& measurement, double seconds) {
   const std::unique_ptr<Nccl> nccl = library_of(measurement);
-  const std::int64_t capacity = std::min(kMostBytes, measurement.free_bytes / 8) / 4;
+  const std::int64_t capacity = std::min(kMostCollectiveBytes, measurement.free_bytes / 8) / 4;
   Ranks ranks(*nccl, measurement.ranks, local_ranks(measurement), capacity);
   measurement.say("nccl " + std::to_string(nccl->version()) + ": " +
                   std::to_string(measurement.ranks) + " devices");
   std::int64_t cases = 0;
   for (const Nccl::Op op : kOps) {
-    for (const std::int64_t n :
-         {std::int64_t{1}, std::int64_t{measurement.ranks}, std::int64_t{1'000'001}}) {
+    for (const std::int64_t n : {std::int64_t{1}, std::int64_t{measurement.ranks}, kMostChecked}) {
       measurement.begin("verification of nccl " + std::string(coll::name(own(op))));
       throw_if_any(measurement.job, ranks.problem_of(op, std::min(n, capacity)));
       ++cases;

@@ -13,9 +13,6 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-constexpr std::int64_t kLargeElements = std::int64_t{1} << 24; // 64 MiB
-constexpr std::uint32_t kMessages = 8;
-
 struct PairBlock {
   Measurement* measurement;
   RankSet* ranks;
@@ -54,21 +51,10 @@ struct PairBlock {
            std::to_string(direction.dst) + " n=" + std::to_string(elements);
   }
   void record(int pass, int repeats, const std::vector<double>& seconds) const {
-    PairRecord out;
-    out.kind = kind;
-    out.variant = std::string(name(way.variant));
-    out.launch = way.launch();
-    out.src = direction.src;
-    out.dst = direction.dst;
-    out.bytes = elements * kElement;
-    out.pass = pass;
-    out.repeats = repeats;
-    for (const double each : seconds) {
-      if (each > 0) {
-        out.time_s.push_back(each / (kind == "pingpong" ? 2.0 * kMessages : 1.0 * kMessages));
-      }
-    }
-    measurement->records(line(out, measurement->same_device));
+    record_messages(*measurement,
+                    {kind, std::string(name(way.variant)), way.launch(), direction.src,
+                     direction.dst, elements * kElement, pass, repeats},
+                    kind == "pingpong" ? 2 : 1, seconds);
   }
 };
 
@@ -82,7 +68,7 @@ void measure_pairs(Measurement& measurement, double seconds) {
   }
   const auto graph = std::ranges::find(ways, true, &Way::graph);
   const Way way = graph != ways.end() ? *graph : ways.front();
-  const std::int64_t large = std::min(kLargeElements, fitting_capacity(measurement, devices));
+  const std::int64_t large = std::min(kLargeMessage, fitting_capacity(measurement, devices));
   RankSet set(devices, measurement.devices, large, true);
   set.zero();
   std::vector<PairBlock> blocks;

@@ -8,8 +8,6 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-constexpr int kBisections = 16;
-
 std::string_view name(Distribution distribution) {
   return distribution == Distribution::gaussian ? "gaussian" : "heavy_tailed";
 }

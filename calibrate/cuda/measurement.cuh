@@ -67,6 +67,27 @@ struct Measurement {
   }
 };
 
+// The largest vector of a collective, its bytes.
+inline constexpr std::int64_t kMostCollectiveBytes = std::int64_t{1} << 30;
+// The longest vector that a collective is verified on, its elements.
+inline constexpr std::int64_t kMostChecked = 1'000'001;
+// Messages between two ranks: the elements of a large one (64 MiB), and how many are timed in a
+// row.
+inline constexpr std::int64_t kLargeMessage = std::int64_t{1} << 24;
+inline constexpr int kMessages = 8;
+
+// Records the time of a message: each of `seconds` is that of kMessages messages in each of
+// `rounds` directions, one direction after the other. Seconds that are not positive are left out.
+inline void record_messages(const Measurement& measurement, PairRecord out, std::size_t rounds,
+                            const std::vector<double>& seconds) {
+  for (const double each : seconds) {
+    if (each > 0) {
+      out.time_s.push_back(each / (kMessages * static_cast<double>(rounds)));
+    }
+  }
+  measurement.records(line(out, measurement.same_device));
+}
+
 inline double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }

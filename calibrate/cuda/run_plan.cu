@@ -18,10 +18,6 @@ const std::vector<float>& guard_words() {
   return words;
 }
 
-constexpr std::size_t bytes(std::int64_t elements) {
-  return static_cast<std::size_t>(elements) * sizeof(float);
-}
-
 // Makes the device of each operation current, without a call where it is already.
 class CurrentDevice {
 public:
@@ -123,17 +119,17 @@ void RankSet::issue(const PlanOperation& operation, Variant variant, std::int64_
   case Variant::copy_engine:
     // Both addresses are unified, so that CUDA finds the devices; cudaMemcpyPeerAsync would do the
     // same, but a stream that is captured refuses it.
-    STEPSIM_CUDA(cudaMemcpyAsync(to, from, bytes(n), cudaMemcpyDefault, stream));
+    STEPSIM_CUDA(cudaMemcpyAsync(to, from, bytes_of_floats(n), cudaMemcpyDefault, stream));
     return;
   case Variant::sm_store:
     store(to, from, n, stream);
     return;
   case Variant::host_staged:
     // In order on one stream, so that the staging memory needs no event of its own.
-    STEPSIM_CUDA(
-        cudaMemcpyAsync(src.staging.get() + at, from, bytes(n), cudaMemcpyDeviceToHost, stream));
-    STEPSIM_CUDA(
-        cudaMemcpyAsync(to, src.staging.get() + at, bytes(n), cudaMemcpyHostToDevice, stream));
+    STEPSIM_CUDA(cudaMemcpyAsync(src.staging.get() + at, from, bytes_of_floats(n),
+                                 cudaMemcpyDeviceToHost, stream));
+    STEPSIM_CUDA(cudaMemcpyAsync(to, src.staging.get() + at, bytes_of_floats(n),
+                                 cudaMemcpyHostToDevice, stream));
     return;
   }
 }
@@ -217,12 +213,15 @@ void RankSet::fill(const std::vector<std::vector<float>>& x_of) {
     const DeviceGuard guard(device(rank));
     const auto n = static_cast<std::int64_t>(x_of[rank].size());
     for (float* vector : {x(rank), temp(rank)}) {
+      STEPSIM_CUDA(cudaMemcpy(vector - kGuard, words.data(), bytes_of_floats(kGuard),
+                              cudaMemcpyHostToDevice));
       STEPSIM_CUDA(
-          cudaMemcpy(vector - kGuard, words.data(), bytes(kGuard), cudaMemcpyHostToDevice));
-      STEPSIM_CUDA(cudaMemcpy(vector + n, words.data(), bytes(kGuard), cudaMemcpyHostToDevice));
-      STEPSIM_CUDA(cudaMemset(vector, 0xff, bytes(n))); // NaN: what is read too early shows
+          cudaMemcpy(vector + n, words.data(), bytes_of_floats(kGuard), cudaMemcpyHostToDevice));
+      STEPSIM_CUDA(
+          cudaMemset(vector, 0xff, bytes_of_floats(n))); // NaN: what is read too early shows
     }
-    STEPSIM_CUDA(cudaMemcpy(x(rank), x_of[rank].data(), bytes(n), cudaMemcpyHostToDevice));
+    STEPSIM_CUDA(
+        cudaMemcpy(x(rank), x_of[rank].data(), bytes_of_floats(n), cudaMemcpyHostToDevice));
     STEPSIM_CUDA(cudaDeviceSynchronize());
   }
 }
@@ -230,7 +229,7 @@ void RankSet::fill(const std::vector<std::vector<float>>& x_of) {
 std::vector<float> RankSet::read(std::uint32_t rank, std::int64_t n) const {
   const DeviceGuard guard(device(rank));
   std::vector<float> values(static_cast<std::size_t>(n));
-  STEPSIM_CUDA(cudaMemcpy(values.data(), x(rank), bytes(n), cudaMemcpyDeviceToHost));
+  STEPSIM_CUDA(cudaMemcpy(values.data(), x(rank), bytes_of_floats(n), cudaMemcpyDeviceToHost));
   return values;
 }
 
@@ -240,7 +239,7 @@ bool RankSet::guards_intact(std::uint32_t rank, std::int64_t n) const {
   std::vector<float> words(static_cast<std::size_t>(kGuard));
   for (const float* vector : {x(rank), temp(rank)}) {
     for (const float* from : {vector - kGuard, vector + n}) {
-      STEPSIM_CUDA(cudaMemcpy(words.data(), from, bytes(kGuard), cudaMemcpyDeviceToHost));
+      STEPSIM_CUDA(cudaMemcpy(words.data(), from, bytes_of_floats(kGuard), cudaMemcpyDeviceToHost));
       if (!std::ranges::all_of(
               words, [](float word) { return std::bit_cast<std::uint32_t>(word) == kGuardWord; })) {
         return false;
@@ -254,8 +253,8 @@ bool RankSet::guards_intact(std::uint32_t rank, std::int64_t n) const {
 void RankSet::zero() {
   for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
     const DeviceGuard guard(device(rank));
-    STEPSIM_CUDA(cudaMemset(x(rank), 0, bytes(capacity_)));
-    STEPSIM_CUDA(cudaMemset(temp(rank), 0, bytes(capacity_)));
+    STEPSIM_CUDA(cudaMemset(x(rank), 0, bytes_of_floats(capacity_)));
+    STEPSIM_CUDA(cudaMemset(temp(rank), 0, bytes_of_floats(capacity_)));
     STEPSIM_CUDA(cudaDeviceSynchronize());
   }
 }

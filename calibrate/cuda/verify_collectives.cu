@@ -14,7 +14,6 @@ namespace stepsim::calibrate::gpu {
 namespace {
 
 constexpr std::uint32_t kVerifiedRanks[] = {1, 2, 3, 4, 5, 7, 8, 13, 16};
-constexpr std::int64_t kMostElements = 1'000'001;
 
 void check_rank(const RankSet& set, const PlanRequest& request, std::uint32_t rank,
                 const std::vector<float>& expected, const std::string& what) {
@@ -90,8 +89,8 @@ void refuse(Measurement& measurement, const Way& way, const std::string& reason,
 } // namespace
 
 bool verify_collectives(Measurement& measurement) {
-  const std::int64_t capacity = std::min(kMostElements, fitting_capacity(measurement, 16));
-  if (capacity < kMostElements) {
+  const std::int64_t capacity = std::min(kMostChecked, fitting_capacity(measurement, 16));
+  if (capacity < kMostChecked) {
     measurement.say("verification cut to " + std::to_string(capacity) + " elements: little memory");
   }
   RankSet set(16, measurement.devices, capacity, true);

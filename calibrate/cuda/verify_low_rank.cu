@@ -12,9 +12,9 @@ namespace {
 struct Size {
   std::int64_t rows, columns;
 };
-constexpr Size kSizes[] = {{1, 1},    {3, 5},      {129, 33},   {64, 64},     {7, 4099},
-                           {4099, 7}, {257, 1023}, {1024, 512}, {32, 32'768}, {32'768, 32}};
-constexpr int kRanks[] = {1, 2, 3, 4, 7, 8, 16, 32};
+constexpr Size kVerifiedSizes[] = {{1, 1},    {3, 5},      {129, 33},   {64, 64},     {7, 4099},
+                                   {4099, 7}, {257, 1023}, {1024, 512}, {32, 32'768}, {32'768, 32}};
+constexpr int kFactorRanks[] = {1, 2, 3, 4, 7, 8, 16, 32};
 // Columns to make orthonormal: blocks of one, a few and many rows; one more than in a power of 4.
 constexpr std::int64_t kColumnRows[] = {1, 5, 33, 257, 4097, 65'539};
 
@@ -98,8 +98,8 @@ void verify_orthonormal(LowRankBench& low_rank, std::int64_t rows, int rank) {
 
 void verify_low_rank(KernelBench& bench) {
   LowRankBench low_rank(bench);
-  for (const int rank : kRanks) {
-    for (const Size& size : kSizes) {
+  for (const int rank : kFactorRanks) {
+    for (const Size& size : kVerifiedSizes) {
       if (rank <= std::min(size.rows, size.columns) && size.rows * size.columns <= bench.most &&
           size.rows * kMostRank <= bench.most) {
         for (const Data kind : kData) {

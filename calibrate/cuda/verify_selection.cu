@@ -12,8 +12,6 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-constexpr int kBisections = 16;
-
 void verify_sampled(KernelBench& bench, const Input& input, const std::vector<float>& x,
                     std::uint32_t k, const std::string& where) {
   select_sampled(input, k, bench.work, bench.sample_work, bench.sample.get(), bench.passed(),

@@ -231,7 +231,7 @@ def check_headers(root):
 DECLARED = re.compile(
     r"(?:template\s*<[^\n]*>\s*)?(?:struct|class|enum class|enum)\s+(\w+)"
     r"|using\s+(\w+)\s*="
-    r"|(?:inline\s+|static\s+)?(?:constexpr|const)\s+[^(=;{]*?\b(\w+)\s*(?:=|\{|;)"
+    r"|(?:inline\s+|static\s+)?(?:constexpr|const)\s+[^(=;{]*?\b(\w+)(?:\[\w*\])*\s*(?:=|\{|;)"
     r"|(?:\[\[[\w:]+\]\]\s*)*[\w:<>,&*\s]+?[\s&*](\w+)\(([^;]*?)\)\s*(?:const\s*)?(?:->.*)?\{?", re.S)
 
 
@@ -252,10 +252,11 @@ def unnamed_names(text):
 def check_names(root):
     """Names in unnamed namespaces are unique within a floor, whose files are compiled together."""
     places = {}
-    for path in sources(root, "sim", suffixes=(".cpp",)):
+    for path in sources(root, "sim", "calibrate", suffixes=(".cpp", ".cu")):
         relative = path.relative_to(root)
+        floor = relative.parent if relative.parts[0] == "calibrate" else relative.parts[1]
         for number, name, types in unnamed_names(path.read_text(encoding="utf-8")):
-            first = places.setdefault((relative.parts[1], name, types), f"{relative}:{number}")
+            first = places.setdefault((floor, path.suffix, name, types), f"{relative}:{number}")
             if not first.startswith(f"{relative}:"):
                 yield f"{relative}:{number}: {name} stands in {first} too"
 

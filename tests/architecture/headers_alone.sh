@@ -1,8 +1,8 @@
 #!/bin/sh
 # Headers compile alone: a file that includes only one of them passes the compiler, warnings
 # included. A header that is the first include of the source of its name is compiled so wherever
-# sources are compiled one by one (presets dev and tsan); the others are compiled here, all of them
-# with ALL as a second argument. What headers take from the standard library is compiled once for all
+# sources are compiled one by one (presets dev and tsan); of the others a quarter is compiled here,
+# another one with every commit, and all headers with ALL as a second argument. What headers take from the standard library is compiled once for all
 # of them: declared_test.py tells where such an include is missing. Headers of the MPI back end are
 # left out where there is no MPI.
 # usage: headers_alone.sh COMPILER [ALL]
@@ -22,11 +22,18 @@ is_alone() {
   [ -f "$source" ] || return 0
   [ "$(grep -m1 '^#include' "$source")" != "#include \"${1#sim/}\"" ]
 }
+export PYTHONDONTWRITEBYTECODE=1
 all=$2
 headers() {
   while read -r header; do
     if [ -n "$all" ] || is_alone "$header"; then echo "$header"; fi
-  done
+  done | if [ -n "$all" ]; then cat; else part; fi
+}
+part() { # tests/moving_seed.py, moving_part()
+  /usr/bin/python3 -c 'import sys
+sys.path.insert(0, "tests")
+import moving_seed
+sys.stdout.writelines(moving_seed.moving_part(list(sys.stdin), 4))'
 }
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
