@@ -7,6 +7,7 @@ usage: run_notebooks.py [--bin BUILD_DIR] [--keep DIR] [NOTEBOOK ...]
 --keep writes the executed notebooks and their pictures to DIR, to look at.
 """
 import argparse
+import asyncio
 import base64
 import os
 import pathlib
@@ -15,6 +16,7 @@ import subprocess
 import sys
 
 try:
+    import jupyter_client
     import nbclient
     import nbformat
     import ipykernel  # noqa: F401  (the kernel that runs the cells)
@@ -25,6 +27,13 @@ except ImportError as missing:
     sys.exit(77)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Run before each notebook: all have one kernel, which starts and imports once, and no name of another one.
+FRESH = """get_ipython().run_line_magic("reset", "-f")
+import sys
+if "matplotlib.pyplot" in sys.modules:
+    sys.modules["matplotlib.pyplot"].close("all")
+del sys
+"""
 
 
 def committed_without_outputs(notebook):
@@ -69,17 +78,27 @@ def main():
     os.environ["PATH"] = f"{options.bin.resolve()}:{os.environ['PATH']}"
     os.environ["STEPSIM"] = str(options.bin.resolve() / "stepsim")
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
-    failed = 0
     files = options.notebooks or sorted((ROOT / "notebooks").glob("*.ipynb"))
+    failed = asyncio.run(failures(files, options))
+    if not files:
+        print("no notebook found")
+    return 1 if failed or not files else 0
+
+
+async def failures(files, options):
+    failed = 0
+    kernel = jupyter_client.AsyncKernelManager(kernel_name="python3")
     for file in files:
         notebook = nbformat.read(file, as_version=4)
         if not committed_without_outputs(notebook):
             print(f"{file.name}: has outputs; commit it without")
             failed += 1
-        client = nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3",
+        notebook.cells.insert(0, nbformat.v4.new_code_cell(FRESH))
+        client = nbclient.NotebookClient(notebook, km=kernel, timeout=300,
                                          resources={"metadata": {"path": str(file.parent)}})
         try:
-            client.execute()
+            await client.async_execute()
+            notebook.cells.pop(0)
             pictures = sum(is_picture(output) for cell in notebook.cells for output in cell.get("outputs", []))
             print(f"{file.name}: {len(notebook.cells)} cells, {pictures} pictures")
         except nbclient.exceptions.CellExecutionError as error:
@@ -90,9 +109,9 @@ def main():
             failed += 1
         if options.keep:
             keep(notebook, options.keep, file.stem)
-    if not files:
-        print("no notebook found")
-    return 1 if failed or not files else 0
+    if kernel.has_kernel:
+        await kernel.shutdown_kernel(now=True)
+    return failed
 
 
 if __name__ == "__main__":
