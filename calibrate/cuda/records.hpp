@@ -45,7 +45,8 @@ struct Header {
   bool same_device = false;
   std::vector<DeviceFacts> devices;
   std::vector<std::vector<bool>> peer_access; // [from][to]; empty: a job of several processes
-  // Of such a job: the number of the host of every rank, and its device as text_of gives it.
+  // [rank] In a job of several processes: the number of the rank's host, and its device as
+  // text_of() gives it.
   std::vector<std::uint32_t> hosts{};
   std::vector<std::string> device_of_rank{};
 };

@@ -8,8 +8,8 @@
 //                           the usual ratio of shifted to alone, are on different switches. Ranks
 //                           join, in their order, the first switch on which none was slowed against
 //                           them
-//   uplink of a switch      the most bytes per second that messages of a shift carried into or out
-//                           of it, where they were slowed; without any the sum of its ranks
+//   uplink of a switch      the most bytes per second that slowed messages of a shift carried into
+//                           or out of it; if no message was slowed, the sum of its ranks' rates
 //
 //        core                     One switch: a star without uplinks. Rates in one direction alone
 //       /    \   uplinks          stand for both.

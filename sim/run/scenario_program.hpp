@@ -69,8 +69,8 @@ using ExchangeMember = UnitExchange ProgramUnit::*;
 
 // The program of the scenario. All workers are equal; factors of variability are applied when the
 // program is evaluated. If `simulated`, every message will be simulated on the network of the
-// scenario. Throws SimulationError if the training algorithm has no program, and as the evaluators
-// of exchanges do.
+// scenario. Throws SimulationError if the training algorithm has no program, and where the
+// evaluator of an exchange throws it (max_plus.hpp, events.hpp).
 [[nodiscard]] ScenarioProgram scenario_program(const Scenario& scenario, bool simulated = false);
 
 // The factors of variability of all ranks in `iterations` iterations; empty if nothing varies.
