@@ -1,7 +1,8 @@
 #pragma once
 // What a GPU was measured to do, as JSON Lines: one header, then one record per line, so that an
 // interrupted run is still worth something. Numbers are seconds, bytes, elements. A run whose ranks
-// share a device carries `"where": "same device"` in every line: such times are no network.
+// share a device carries `"where": "same device"` in every line, because its messages cross no
+// network.
 #include <cstdint>
 #include <optional>
 #include <string>
