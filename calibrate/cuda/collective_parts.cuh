@@ -1,5 +1,6 @@
 #pragma once
-// What verifying and timing collectives share.
+// Functions for both the verification and the timing of collectives: the ways of copying, the names
+// of cases and the length of vectors.
 #include <string>
 #include <vector>
 
@@ -16,9 +17,9 @@ struct Way {
   [[nodiscard]] std::string text() const { return std::string(name(variant)) + " " + launch(); }
 };
 
-// The ways that this machine has and that CUDA has not refused, plain before graph. A kernel can
-// only store into the memory of another device if every device reaches every other one; staging
-// through the host needs buffers of its own.
+// The ways that this machine has, without those in `refused`; plain before graph. sm_store is among
+// them only if every device can access the memory of every other one, and host_staged only with
+// `staging`: the caller then has the buffers on the host that it needs.
 [[nodiscard]] inline std::vector<Way> usable_ways(const Measurement& measurement, bool staging) {
   std::vector<Way> ways;
   for (const Variant variant : kVariants) {

@@ -36,7 +36,7 @@ struct KernelFit {
 };
 
 // The result of all fits. The grade is the worst grade of the curves. Kernels do not lower it,
-// because they are no part of the network; the warnings name kernels of grade fail.
+// because they are not part of the network; the warnings name kernels of grade fail.
 struct GpuFit {
   std::vector<GroupFit> curves;
   // [curve measured with plain launches and as a CUDA graph] one line of text: how much longer a

@@ -34,7 +34,7 @@ struct GpuSamples {
 // The samples of a text; `file` names it in errors, which give line and key. The source is left to
 // the caller, as a text in memory has no file.
 [[nodiscard]] GpuSamples parse_gpu_samples(std::string_view text, const std::string& file);
-// The same from a file of at most 1 GiB, with its name and hash as the source.
+// The samples of a file of at most 1 GiB, with its name and hash as the source.
 [[nodiscard]] GpuSamples read_gpu_samples(const std::string& path, const std::string& importer);
 
 // The times of the library NCCL as samples that a fit of the library model takes: one set per

@@ -1,6 +1,6 @@
 #pragma once
-// What the verifications of kernels share: vectors on the device and on the host, lists that come
-// out of selections, and the number of cases. Every family compares its kernels with the
+// The state that all verifications of kernels use: vectors on the device and on the host, the lists
+// that selections return, and the number of cases. Every family compares its kernels with the
 // simulator's operators (coll/operators) or a reference on the host (CAL 7.3) and throws
 // SimulationError with what, index, got and expected. Data: normal, heavy-tailed, and small
 // integers with many ties and zeros, whose sums are exact.

@@ -1,8 +1,8 @@
 #pragma once
-// What the timings of kernels share: buffers for vectors of up to `most` elements, and the blocks
-// to time (CAL 7.3, 7.4; SPA 8.3), one family per file. Kernels run on windows that go round a
-// region of at least twice the L2 cache, inputs and outputs alike, so that small sizes do not show
-// the cache only; each record says so (cold) or that it does (warm).
+// The buffers for vectors of up to `most` elements that all timings of kernels use, and the blocks
+// to time (CAL 7.3, 7.4; SPA 8.3), one family of kernels per file. Each call reads and writes the
+// next window of a region of at least twice the L2 cache, so that the data of a small call is not
+// in the cache from the call before. Each record says whether that holds (cold) or not (warm).
 #include <functional>
 #include <string>
 #include <string_view>
@@ -15,9 +15,10 @@
 
 namespace stepsim::calibrate::gpu {
 
-inline constexpr int kLists = 8; // of other ranks that are added, or vote
+inline constexpr int kLists = 8; // number of ranks whose lists are added, or whose signs vote
 inline constexpr std::int64_t kMostFactor = std::int64_t{1} << 20; // values of a low-rank factor
-inline constexpr std::int64_t kBytesPerElement = 84; // of device memory, all buffers of an arena
+// Device memory of an arena, all buffers, per element of `most`.
+inline constexpr std::int64_t kBytesPerElement = 84;
 
 // All buffers of the timings, made once: allocation would otherwise fall between samples. Inputs
 // and targets are windows of n elements within buffers of `region` elements, updates within one of
@@ -54,7 +55,7 @@ struct Arena {
   }
 
   std::int64_t most, region, entries, l2_bytes;
-  std::uint32_t passed_capacity = 0; // of the visit under way
+  std::uint32_t passed_capacity = 0; // capacity of the list passed() in the current visit
   Buffer<float> gaussian, heavy, target, update, sample, combined;
   Buffer<float> out_values, passed_values, a_values, b_values;
   Buffer<std::int32_t> out_indices, passed_indices, a_indices, b_indices;
@@ -62,18 +63,18 @@ struct Arena {
   Buffer<std::uint16_t> halves;
   // Codes of 4 and 8 bits; kLists lists of signs; scale_key of quantize8.
   Buffer<std::uint32_t> packed, words, scale;
-  Buffer<float> scales;               // of buckets
+  Buffer<float> scales;               // one per bucket
   Buffer<float> left, right, product; // low-rank factors, given and computed
   Buffer<double> sum;
   Workspace work, sample_work;
   SortSpace sort;
   LowRankSpace low_rank;
   Stream stream;
-  float threshold = 0; // of the visit under way, where one is prepared
+  float threshold = 0; // set by `prepare` for the current visit, by blocks that need one
 };
 
-// One kernel at one size. `prepare` runs before each visit; `call`, with the number of the
-// repetition, from which the window follows, is what is timed.
+// One kernel at one size. `prepare` runs before each visit and is not timed. `call` is timed; it
+// gets the number of the repetition, which gives the window.
 struct KernelBlock {
   Measurement* measurement;
   Arena* arena;
@@ -83,7 +84,7 @@ struct KernelBlock {
   std::function<void(std::int64_t)> call;
   std::function<void()> prepare{};
   const char* cache = kCold; // what the call reads and writes most
-  // Of selectors: where the number of entries stands after a call on `input`.
+  // For a selector: the state that holds the number of entries after a call on `input`; else null.
   const SelectState* state = nullptr;
   Input input{};
 

@@ -19,20 +19,20 @@ void add(float* x, const float* y, std::int64_t n, cudaStream_t stream);
 // to = from, by a kernel: also into the memory of another device (variant sm_store).
 void store(float* to, const float* from, std::int64_t n, cudaStream_t stream);
 
-// What a selection works with and leaves on the device.
+// The state of a selection on the device, and its result.
 struct SelectState {
   std::uint32_t prefix{};
-  std::uint32_t remaining{}; // of k, to be found among keys that begin with the prefix
+  std::uint32_t remaining{}; // how many of the k are still to be found among keys with the prefix
   Selection selection;
   std::uint32_t not_finite{}; // NaN and infinities seen: such a result is refused
   std::uint32_t count{};      // entries written
   std::uint32_t largest{};    // key
-  double sum{}, squares{};    // of the values
-  float threshold{};          // of approximate selectors
-  float low{}, high{};        // of bisection
+  double sum{}, squares{};    // sum of the values, and of their squares
+  float threshold{};          // used by approximate selectors
+  float low{}, high{};        // bounds of the bisection
   std::uint32_t above{};      // |v| > threshold
   std::uint32_t settled{};    // 1: the threshold is corrected no more
-  std::uint32_t lost{};       // of a sampled selection: passed the threshold, found no room
+  std::uint32_t lost{};       // sampled selection: entries above the threshold that did not fit
 };
 
 struct Workspace { // for up to `most` elements

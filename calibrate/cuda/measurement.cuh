@@ -1,6 +1,8 @@
 #pragma once
-// What all parts of a measurement share, and the loop that times blocks: three passes in random
-// orders, warm-ups, samples of at least a millisecond (sampling.hpp). Only .cu files include this.
+// The state that the parts of a measurement share (collectives, pairs of devices, kernels, NCCL,
+// messages of a job), and the loop that times blocks, one block per algorithm, size and way of
+// launching: three passes in random orders, warm-ups, samples of at least a millisecond
+// (sampling.hpp). Only .cu files include this header.
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -22,16 +24,18 @@ struct Measurement {
   const Sink& records;
   const Sink& progress;
   const Job& job = kAlone;
-  int device = 0;            // that measures kernels, and all of a rank of a job
-  int devices = 1;           // that this process drives: all, or in a job one
+  int device = 0;            // kernels run on this device; in a job, all work of the rank
+  int devices = 1;           // number of devices of this process: all that it sees; in a job, one
   bool same_device = false;  // ranks share a device
-  std::int64_t l2_bytes{};   // of `device`
-  std::int64_t free_bytes{}; // of the device with least, of all ranks
-  bool all_peers = true;     // every device reaches every other one
-  std::int64_t unsteady = 0; // blocks whose passes differ too much
+  std::int64_t l2_bytes{};   // L2 cache of `device`
+  std::int64_t free_bytes{}; // smallest free memory of any device of any rank
+  bool all_peers = true;     // every device can access the memory of every other one
+  std::int64_t unsteady = 0; // number of blocks whose passes differ by more than kSteadyPass
   std::uint32_t ranks = 1;
-  std::set<std::string> refused{}; // ways of copying and launching: "copy_engine graph"
-  std::string failed{};            // the first wrong result; "" = none
+  // Ways that are not used any more, because CUDA refused them or they gave a wrong result:
+  // "copy_engine graph".
+  std::set<std::string> refused{};
+  std::string failed{}; // description of the first wrong result; "" = none
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
 
   [[nodiscard]] bool is_over() const {
@@ -39,20 +43,23 @@ struct Measurement {
     return (options.total_seconds > 0 && taken.count() > options.total_seconds) ||
            (options.stop && options.stop());
   }
-  // Ranks of a job must take the same decisions, else one would wait for ever: what they decide on
-  // is made equal by these two. A process alone agrees with itself.
+  // slowest() gives all ranks of a job the largest of their values, anywhere() whether `here` is
+  // true on any rank. All ranks must call them at the same point. They are used for every decision
+  // that ranks must take alike, because otherwise one rank would wait for ever. A process that is
+  // not in a job gets its own value.
   [[nodiscard]] double slowest(double seconds) const {
     return job.is_alone() ? seconds : job.largest(seconds);
   }
   [[nodiscard]] bool anywhere(bool here) const { return slowest(here ? 1 : 0) > 0; }
-  // Starts the time limit of an operation in which ranks wait for each other; all start it at once.
+  // In a job, starts the time limit of the operation `what`, in which ranks wait for each other,
+  // and then waits until all ranks are here.
   void begin(const std::string& what) const {
     if (!job.is_alone()) {
       job.begin(what);
       job.barrier();
     }
   }
-  void end() const { // nothing is under way
+  void end() const { // ends the time limit
     if (!job.is_alone()) {
       job.begin("");
     }
@@ -92,7 +99,8 @@ inline double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Times `repeats` calls between two events; seconds per call. `repetition` counts on.
+// Times `repeats` calls between two events and returns the seconds per call. Each call gets the
+// number `repetition`, which then increases by 1.
 template <class Call>
 double take_sample(const Stream& stream, const Event& begin, const Event& end, int repeats,
                    std::int64_t& repetition, const Call& call) {
@@ -105,7 +113,7 @@ double take_sample(const Stream& stream, const Event& begin, const Event& end, i
   return seconds_between(begin, end) / repeats;
 }
 
-// Opens a block. In a job all ranks throw where one of them cannot.
+// Returns block.open(). If it throws CudaError on any rank of a job, all ranks throw JobError.
 template <class Block> auto opened(const Measurement& measurement, const Block& block) {
   std::optional<decltype(block.open())> call;
   if (measurement.job.is_alone()) {
@@ -122,8 +130,9 @@ template <class Block> auto opened(const Measurement& measurement, const Block& 
   return std::move(*call);
 }
 
-// Calls per sample. A block that names a type OneCall has calls that could overlap, as they do not
-// wait until the other ranks have ended the call before.
+// The number of calls per sample: repeats_for(), or 1 for a block that defines a type OneCall. Such
+// a block sends messages between ranks, and a rank could start its next call while other ranks are
+// still in the previous one.
 template <class Block> int calls_of(double seconds_per_call) {
   if constexpr (requires { typename Block::OneCall; }) {
     return 1;
@@ -132,9 +141,14 @@ template <class Block> int calls_of(double seconds_per_call) {
   }
 }
 
-// A block: open() gives something that can be called with the number of the repetition and puts its
-// work on `stream` (of the current device); record(pass, repeats, seconds); text(). In a job every
-// sample starts after a barrier, and its time is that of the slowest rank.
+// Times all blocks and writes their records. A Block has
+//   open()                           returns a function that gets the number of the repetition and
+//                                    puts the work on `stream`, a stream of the current device
+//   record(pass, repeats, seconds)   writes the samples of a pass, in seconds per call
+//   text()                           names the block in notes and errors
+// After `seconds` in all, the remaining visits are left out, which a note counts; `what` names the
+// blocks in it. In a job every sample starts after a barrier, and its time is that of the slowest
+// rank. If CUDA fails at a block, the block is noted and left out; in a job the error is thrown.
 template <class Block>
 void time_blocks(Measurement& measurement, const Stream& stream, const std::vector<Block>& blocks,
                  double seconds, const std::string& what) {
@@ -204,7 +218,7 @@ void time_blocks(Measurement& measurement, const Stream& stream, const std::vect
   }
 }
 
-// Keeps the device busy for a while: clocks ramp up.
+// Repeats the call for kLeastLoadSeconds, so that the clocks of the device have ramped up.
 template <class Call> void warm_up(const Stream& stream, const Call& call) {
   const auto started = std::chrono::steady_clock::now();
   std::int64_t repetition = 0;
@@ -216,15 +230,18 @@ template <class Call> void warm_up(const Stream& stream, const Call& call) {
   }
 }
 
-// The parts, in the order in which they run. Those that verify return false where time was up
-// before the end, and throw SimulationError where nothing is right.
+// The parts. Verification returns false if it ran out of time. verify_kernels() throws
+// SimulationError at the first wrong result; verify_collectives() puts a way of copying with a
+// wrong result into `refused` and goes on, and throws only if no way is left. `seconds` limits the
+// timing of a part.
 [[nodiscard]] bool verify_collectives(Measurement& measurement);
 void measure_collectives(Measurement& measurement, double seconds);
 void measure_pairs(Measurement& measurement, double seconds);
 [[nodiscard]] bool verify_kernels(Measurement& measurement);
 void measure_kernels(Measurement& measurement, double seconds);
 void verify_and_measure_nccl(Measurement& measurement, double seconds);
-// Of a job: collectives and pairs of ranks by messages between processes.
+// Collectives and pairs of ranks of a job, by messages between its processes. All ranks throw
+// JobError at the first wrong result of any rank.
 void verify_messages(Measurement& measurement);
 void measure_messages(Measurement& measurement, double seconds);
 

@@ -1,7 +1,8 @@
 #pragma once
 // What a GPU was measured to do, as JSON Lines: one header, then one record per line, so that an
 // interrupted run is still worth something. Numbers are seconds, bytes, elements. A run whose ranks
-// share a device carries `"where": "same device"` in every line: such times are no network.
+// share a device carries `"where": "same device"` in every line, because its messages cross no
+// network.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,7 +46,8 @@ struct Header {
   bool same_device = false;
   std::vector<DeviceFacts> devices;
   std::vector<std::vector<bool>> peer_access; // [from][to]; empty: a job of several processes
-  // Of such a job: the number of the host of every rank, and its device as text_of gives it.
+  // [rank] In a job of several processes: the number of the rank's host, and its device as
+  // text_of() gives it.
   std::vector<std::uint32_t> hosts{};
   std::vector<std::string> device_of_rank{};
 };

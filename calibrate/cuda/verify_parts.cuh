@@ -1,5 +1,6 @@
 #pragma once
-// What comparing with the host needs: copies, exact comparisons, lists. For .cu files.
+// Compares results on the device with expected values on the host: copies, exact comparisons of
+// values and of lists. For .cu files.
 #include <cmath>
 #include <cstring>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 // The links of a job as a topology, from the times of messages of one size: of each pair of ranks
-// alone, and of all ranks at once in shifts, where rank r sends to rank r + s for s = 1 .. P-1.
+// alone, and of all ranks at once in shifts, where rank r sends to rank r + k for k = 1 .. P-1.
 //
 //   access rate of a rank   the fastest of its pairs alone: a pair is as fast as its slower end
 //   switches                two ranks whose message is slowed in a shift, to more than kShared
@@ -8,8 +8,8 @@
 //                           the usual ratio of shifted to alone, are on different switches. Ranks
 //                           join, in their order, the first switch on which none was slowed against
 //                           them
-//   uplink of a switch      the most bytes per second that messages of a shift carried into or out
-//                           of it, where they were slowed; without any the sum of its ranks
+//   uplink of a switch      the most bytes per second that slowed messages of a shift carried into
+//                           or out of it; if no message was slowed, the sum of its ranks' rates
 //
 //        core                     One switch: a star without uplinks. Rates in one direction alone
 //       /    \   uplinks          stand for both.
@@ -28,8 +28,9 @@ inline constexpr double kShared = 1.3;
 struct SharedTimes {
   std::uint32_t ranks{}; // P >= 2
   double bytes{};        // of each message
-  // Without the latency, so that bytes / time is a rate. alone_s: [src x P + dst], both directions
-  // given, 0 on the diagonal. shifted_s: [(s - 1) x P + dst], message from dst - s (mod P).
+  // Seconds of a message without its latency, so that bytes / time is a rate.
+  //   alone_s     [src x P + dst], both directions given, 0 on the diagonal
+  //   shifted_s   [(k - 1) x P + dst], the message from rank dst - k (mod P) in shift k
   std::vector<double> alone_s, shifted_s;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// The pairs of ranks, one at a time: half a round trip of 4 bytes (small_s) and of 256 KiB
-// (large_s). From these two a pair has its latency and its bandwidth, and the matrix shows a slow
-// link, a slow rank or a switch that some pairs cross and others do not.
+// Measures the pairs of ranks one at a time: half a round trip of 4 bytes (small_s) and of 256 KiB
+// (large_s). These two times give the latency and the bandwidth of a pair. The matrix of all pairs
+// shows a slow link, a slow rank or a switch that some pairs cross and others do not.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,32 +14,34 @@ namespace stepsim::calibrate::mpi {
 
 struct PairTimes { // a < b
   std::uint32_t a{}, b{};
-  double small_s{}, large_s{}; // medians
-  bool one_host = false;
+  double small_s{}, large_s{};             // medians
+  bool one_host = false;                   // both ranks are on one host
   [[nodiscard]] double per_byte_s() const; // >= 0; 0 where large_s <= small_s
   [[nodiscard]] double latency_s() const;  // >= 0
 };
 
 struct PairRun {
-  std::vector<PairTimes> pairs; // by (a, b); those that the time did not allow are missing
+  std::vector<PairTimes> pairs; // by (a, b); without the pairs for which there was no time
   std::size_t all{};            // P (P-1) / 2
   // Whether the slowest large_s is more than 1.15 times the fastest.
   [[nodiscard]] bool differ() const;
 };
 
-// All ranks take part and get the same. `most`: a random sample of so many pairs, always the same;
-// empty: all pairs. `hosts`: a number per rank, equal for ranks of one host.
+// All ranks take part and get the same result. With `most`, only a random sample of at most so many
+// pairs is measured, which is the same in every run. `hosts`: a number per rank, equal for ranks of
+// one host. Ends about `max_seconds` after the start.
 [[nodiscard]] PairRun run_pairs(std::optional<std::int64_t> most,
                                 const std::vector<std::uint64_t>& hosts, double max_seconds,
                                 Wire& wire, Watchdog& watchdog);
 
-// All ranks take part and get the same: medians in s of 256 KiB from rank dst - s (mod P) while
-// every rank sends to rank + s, at [(s - 1) x P + dst], until they are there. Empty where the time
-// did not allow one of them.
+// Measures all shifts: in shift k = 1 .. P-1 every rank r sends 256 KiB to rank r + k (mod P) at
+// once. Element [(k - 1) x P + dst] is the median time, in seconds, until rank dst has received its
+// message. All ranks take part and get the same result, which is empty if there was no time for one
+// of the shifts.
 [[nodiscard]] std::vector<double> run_shifts(double max_seconds, Wire& wire, Watchdog& watchdog);
 
-// What the fabric is estimated from, less the latency of each pair. Throws SimulationError where a
-// pair or a shift was not measured.
+// The input of the estimate of the fabric: the measured times less the time of a message of 4 bytes
+// of the same pair. Throws SimulationError if a pair or a shift was not measured.
 [[nodiscard]] SharedTimes shared_times(const PairRun& pairs, const std::vector<double>& shifts,
                                        std::uint32_t ranks);
 

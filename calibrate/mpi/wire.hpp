@@ -59,9 +59,10 @@ struct Buffers {
 
 void add(float* into, const float* from, std::int64_t count);
 
-// Runs the collective with real messages and returns the vector that holds the result on ranks that
-// have a result. For `lp` the segment size of `wire` must be the one for which `program` was made.
-// Sparse kinds are not allowed (asserted).
+// Runs the collective with real messages and returns the vector that holds the result; on ranks
+// that have no result, such as all but the root of a reduce, its content means nothing. For `lp`
+// the segment size of `wire` must be the one for which `program` was made. Sparse programs are not
+// allowed (asserted).
 [[nodiscard]] std::span<const float> run(const Program& program, Wire& wire, Buffers& buffers);
 
 } // namespace stepsim::calibrate::mpi

@@ -1,16 +1,18 @@
 #pragma once
-// The end of `cuda --mpi`: MPI for the length of the measurement. Needs both back ends.
+// Runs the measurement of `stepsim-calibrate cuda --mpi` and initialises MPI only for it. It is
+// built only if both the CUDA and the MPI back end are.
 #include <functional>
 
 #include "calibrate/cuda/measure.hpp"
 
 namespace stepsim::calibrate {
 
-// Measures with all processes of the job, one GPU each. Rank 0 hands out records and progress,
-// calls `write` at the end and gives back its exit code; the other ranks give back kOk. A failure
-// that all ranks know of is reported by rank 0 and gives the same exit code on all ranks; of any
-// other the rank that fails tells, and ends the job. Throws UsageError for fewer than two
-// processes. No operation takes longer than `timeout_s`, or its rank ends the job.
+// Measures with all processes of the job, one GPU each, and returns the exit code. On rank 0
+// `records` and `progress` get the lines, and the exit code is that of `write`, which is called at
+// the end; other ranks return kOk. If all ranks know of a failure, rank 0 reports it, and all ranks
+// return the same exit code. If only one rank knows of it, that rank reports it and ends the job. A
+// rank also ends the job if one operation takes longer than `timeout_s`. Throws UsageError for
+// fewer than two processes.
 [[nodiscard]] int measure_job(const gpu::MeasureOptions& options, double timeout_s,
                               const gpu::Sink& records, const gpu::Sink& progress,
                               const std::function<int()>& write);

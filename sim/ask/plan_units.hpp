@@ -31,7 +31,7 @@ struct UnitPlanning {
   std::vector<std::string> warnings;
 };
 
-// `scenario` must shard parameters. Throws SimulationError as best_units() and run() do.
+// `scenario` must shard parameters. Throws SimulationError where best_units() or run() throws it.
 [[nodiscard]] UnitPlanning plan_sharding_units(const Scenario& scenario);
 // The row `name`, which must exist.
 [[nodiscard]] const PlannedUnits& row_of(const UnitPlanning& planning, std::string_view name);

@@ -2,7 +2,7 @@
 // Text of users (names, keys, paths, values) as it may stand in a message or a table. A name can
 // hold anything: an escape sequence would colour or rewrite the terminal, a line break would make
 // two lines of one error. Controls, line and paragraph separators, marks that turn the direction of
-// writing and bytes that are no UTF-8 are replaced by what a program would write for them:
+// writing and bytes that are not UTF-8 are replaced by escape sequences as in source code:
 //     "a\x1b[31mb<line break>"   ->   a\x1b[31mb\n
 #include <string>
 #include <string_view>

@@ -13,7 +13,8 @@ inline constexpr double kFirstWins = 1e-12;
 
 // Seconds of `algorithm` in place of the collective's own, all ranks entering at 0: on a fabric by
 // events; else by the closed form with cost_form exact, be it an upper bound, if ranks and links
-// are alike and there is one; else by max_plus (COL 9). Throws SimulationError as these do.
+// are alike and there is one; else by max_plus (COL 9). Throws SimulationError where these
+// evaluators throw it.
 [[nodiscard]] double candidate_cost(const Collective& collective, AlgorithmId algorithm);
 
 // options.candidates, or default_candidates if that list is empty.
@@ -28,7 +29,8 @@ struct Choice {
   std::optional<double> runner_up_s;
 };
 [[nodiscard]] Choice choose_algorithm(const Collective& collective);
-// The same collective with `automatic` replaced by the choice; any other is returned as it is.
+// Returns the collective with `automatic` replaced by the choice; a collective with any other
+// algorithm is returned unchanged.
 [[nodiscard]] Collective with_chosen_algorithm(const Collective& collective);
 
 } // namespace stepsim::coll

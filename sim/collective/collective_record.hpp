@@ -1,6 +1,6 @@
 #pragma once
-// The record of a collective as a tree; keys of the contract (COL 14). `stepsim collective` writes
-// it, and a sweep of collectives has its keys in every record.
+// The record of a collective as JSON, with the keys of COL 14. `stepsim collective` writes it, and
+// a sweep of collectives has its keys in every record.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,17 +12,19 @@
 
 namespace stepsim::study {
 
-// The keys that every record has, in SI units, and per_rank if the record has it;
-// evaluate_collective adds transfers, a written delay_s and the keys of a library.
+// The keys that every record has, in SI units, and `per_rank` if it is set in `record`.
+// evaluate_collective() adds `transfers`, the `delay_s` of the file and the keys of a library.
 [[nodiscard]] io::Json record_tree(const coll::CollectiveRecord& record);
 
-// What a record holds beside what is always there, and the estimated CPU seconds above which it is
-// refused.
+// The optional keys of a record, and the limit of CPU time. The algorithm `library` is a formula
+// and ignores all of them.
 struct RecordOptions {
-  bool transfers = false; // every message, the first 10000
+  bool transfers = false; // a list of the messages, at most the first 10000
   bool per_rank = false;  // when every rank enters and finishes, and how long it sends and waits
-  double max_seconds{};   // must be set: 0 refuses all that takes time
-  // The keys of the model of a library in every record, where some record of the output has them.
+  // Largest estimated_seconds() that is run; must be set, because 0 allows no work at all.
+  double max_seconds{};
+  // Adds the keys of the model of a library to a record of another algorithm. A sweep sets it if
+  // any of its records has them, so that all its records have the same keys.
   bool library_keys = false;
 };
 
@@ -30,16 +32,18 @@ struct RecordOptions {
 // then has keys for them.
 [[nodiscard]] bool has_library_keys(const io::Json& tree);
 
-// CPU seconds of the evaluators that the collective asks for, about; none of them is run.
+// An estimate of the CPU seconds of the evaluators that the collective asks for; runs none of them.
 [[nodiscard]] double estimated_seconds(const CollectiveFile& file);
 
-// Runs the evaluators that the collective asks for. Throws SimulationError for too long a work, for
-// a number beyond the range of numbers and where an evaluator has no answer; InputError for a pair
-// of ranks without a link.
+// Runs the evaluators that the collective asks for. Throws SimulationError if the estimate exceeds
+// max_seconds, if a number of the record is not finite, and if an evaluator does not support the
+// collective; InputError for a pair of ranks without a link.
 [[nodiscard]] io::Json evaluate_collective(const CollectiveFile& file,
                                            const RecordOptions& options);
 
-// Sets the rates, and a delay, as they are written in the file. The tree must have reduction_Bps.
+// Sets bandwidth_Bps, reduction_Bps and delay_s to the values of the file, because evaluators
+// compute with 1 / rate, and 1 / (1 / rate) may differ in the last digit. The tree must have
+// reduction_Bps.
 void set_written_rates(const CollectiveFile& file, io::Json& tree);
 
 } // namespace stepsim::study

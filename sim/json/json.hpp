@@ -65,7 +65,7 @@ public:
   [[nodiscard]] Array& as_array();
   [[nodiscard]] Object& as_object();
 
-  // Member of an object, null pointer if absent or if this is no object.
+  // Member of an object; null pointer if it is absent or this value is not an object.
   [[nodiscard]] const Json* find(std::string_view key) const;
   [[nodiscard]] Json* find(std::string_view key);
   // Sets a member, appended if new; if this is null, it becomes an object first.

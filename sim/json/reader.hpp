@@ -68,8 +68,8 @@ public:
   // "" if the key is absent, not required and without a default.
   std::string text(std::string_view key);
   std::optional<std::string> optional_text(std::string_view key);
-  // The elements of a list, none if it is absent. With `element`, for rows that ask for at least
-  // one, an empty list is a problem: "needs at least one `element`".
+  // The elements of a list; none if the list is absent. The overload with `element` is for rows
+  // that require at least one element: an empty list is the problem "needs at least one `element`".
   std::span<const Json> list(std::string_view key);
   std::span<const Json> list(std::string_view key, std::string_view element);
   // The row of a key, which must exist (asserted). All members of a map share one row.
@@ -102,7 +102,7 @@ public:
 
   // Checks the keys of the header: schema_version (at most kSchemaVersion, 1 if absent), kind (must
   // be `kind`; may be absent unless `kind_required` or its row says otherwise), name and $schema.
-  // Throws InputError with the problems so far if the file is no object or has another kind.
+  // Throws InputError with the problems so far if the file is not an object or has another kind.
   void header(std::string_view kind, bool kind_required = false);
   // Marks all keys of the rows as known, read or not.
   void know_all();

@@ -33,8 +33,8 @@ struct Calibration {
   std::vector<double> covariance;
 };
 
-// Sorts the points and computes the calibration. Throws UsageError if there is no point, and as
-// FitPoints does.
+// Sorts the points and computes the calibration. Throws UsageError if there is no point, and where
+// FitPoints throws it, for example for a point that does not fit the node type.
 [[nodiscard]] Calibration calibration_of(FittedLibrary fitted);
 
 // Whether `a` comes before `b` in files and fits: by operation, nodes, GPUs, bytes.

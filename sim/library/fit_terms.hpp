@@ -26,7 +26,8 @@ struct MeasuredPoint {
 // The measured points of one node type, with all values that do not depend on the parameters.
 class FitPoints {
 public:
-  // Throws UsageError as layout_of() and choose_pair() do.
+  // Throws UsageError if a shape does not fit the node type (layout_of()) or if the restrictions
+  // leave no algorithm and protocol (choose_pair()).
   FitPoints(const NodeType& node, std::span<const MeasuredPoint> points, Choice choice,
             const Restrictions& restrictions);
 

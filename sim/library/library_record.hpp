@@ -92,7 +92,7 @@ void refuse_impossible(const LibraryQuestion& question);
 // or an end of its interval (LibraryQuestion::deviations).
 class LibraryCost {
 public:
-  // Throws UsageError as predict() does.
+  // Throws UsageError if predict() would.
   explicit LibraryCost(const LibraryQuestion& question);
   [[nodiscard]] double seconds(double bytes) const;
 

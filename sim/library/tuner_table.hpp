@@ -49,7 +49,7 @@ inline constexpr std::array kTunerOperations{Operation::broadcast, Operation::re
 
 // Returns the pair per size by the model: the cheapest pair by calibrated cost if its gain over the
 // published choice is above 0 and at least `least_gain`, else the published choice. `sizes` must
-// ascend. Throws UsageError as choose_pair() does.
+// ascend. Throws UsageError if the restrictions of the model leave no pair.
 [[nodiscard]] std::vector<TunerSize> tuner_sizes(const LibraryModel& model, const Layout& layout,
                                                  Operation operation, std::span<const double> sizes,
                                                  double least_gain);

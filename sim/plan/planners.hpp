@@ -40,8 +40,8 @@ struct Sending;
 struct SendInput;
 struct SendTimes;
 
-// What a planner needs to know. With forward times, messages go on into the next iteration, so that
-// make_plan() alone cannot give their times.
+// What a planner needs to know. A schedule that needs forward times sends messages in the next
+// forward pass as well. make_plan() does not know that pass, and only decides the groups.
 enum class Needs : std::uint8_t {
   cost,            // a cost function of messages, of any form
   linear_cost,     // a cost whose start-up and data can be told apart (MER D18)
@@ -95,8 +95,9 @@ struct Planner {
 // The plan of `problem` by `schedule`: runs the planner on the items with bytes > 0, computes all
 // times from its groups by replay_groups(), and then adds every item of 0 bytes to the group of the
 // next item with bytes, or to the last group (MER 5, common rules). `problem` must be valid
-// (asserted): ready times non-decreasing, bytes >= 0. The plan of no items is empty. A schedule
-// that needs forward times gets groups without start and end, and the last ready time as finish.
+// (asserted): ready times non-decreasing, bytes >= 0. If no item has bytes, the plan has no groups
+// and a warning. A schedule that needs forward times gets groups without start and end, and the
+// last ready time as finish.
 // Throws UsageError for `exhaustive` with more than 20 items with bytes, for a cost that is not
 // linear if the schedule needs a linear one, for `priority` with too many chunks, and for `omgs`.
 [[nodiscard]] Plan make_plan(const Problem& problem, Schedule schedule,

@@ -3,8 +3,8 @@
 // messages are ready to the times at which they start and end. All times count from the start of
 // backward; the channel is free at `channel_free_s`. A new discipline needs one function
 // `send_NAME` and its entry in the row of the schedule (planners.cpp).
-//   a message                startup_s, which other messages do not slow, then data_s alone on the
-//                            channel
+//   a message                takes startup_s, whatever else is sent, and then data_s if it has the
+//                            channel for itself, else longer
 //   its second half, `back`  an all-gather or a broadcast after all messages, in forward order
 // `Sending` holds all that does not change between iterations; sending again allocates nothing.
 #include <cstdint>
@@ -46,7 +46,7 @@ struct SendInput {
 struct Underway { // state of a message in `send_at_once`
   std::uint32_t transfer{};
   bool moving{};  // in its data phase
-  double until{}; // end of the start-up; if moving, its mark on the data clock
+  double until{}; // end of the start-up; if moving, value of AtOnce::clock at its end (at_once.hpp)
   double data_s{};
 };
 

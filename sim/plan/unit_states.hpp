@@ -19,7 +19,7 @@
 namespace stepsim::plan {
 
 // The indices of the components of a label, and the waits that exist. A limit of at least the
-// number of positions in an iteration is no limit.
+// number of positions in an iteration counts as no limit.
 struct StateLayout {
   explicit StateLayout(const UnitProblem& problem);
 

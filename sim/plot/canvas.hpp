@@ -30,8 +30,9 @@ struct TextLook {
 class Canvas {
 public:
   void text(double x, double y, std::string_view words, const TextLook& look = {});
+  // `look` of a line, a rectangle and a path is a list of attributes such as fill="#fff", written
+  // as it is. `hover`, if not empty, becomes a <title> element.
   void line(double x1, double y1, double x2, double y2, std::string_view look);
-  // `look` has attributes such as fill="#fff". `hover`, if not empty, becomes a <title> element.
   void rectangle(double x, double y, double width, double height, std::string_view look,
                  std::string_view hover = {});
   void path(std::string_view data, std::string_view look);

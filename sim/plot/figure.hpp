@@ -47,7 +47,7 @@ struct Curve {
 };
 inline constexpr std::size_t kRanks = 5;
 
-// What a publication reports: hollow markers without a line.
+// Points that a publication reports, drawn as hollow markers without a line.
 struct Reported {
   std::string label{}; // "reported (repository)"
   std::vector<Point> points{};

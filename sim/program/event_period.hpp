@@ -1,12 +1,14 @@
 #pragma once
-// The steady-state period of a program with constant durations by the evaluator `events`, for
-// programs with interference or disciplines other than fifo, whose period is no cycle ratio
-// (TRN 2.4). From some iteration on, the end times E repeat, all shifted by the same time:
+// The steady-state period of a program with constant durations by the evaluator `events`. It is for
+// programs with interference or with disciplines other than fifo: the period of such a program is
+// not a cycle ratio (TRN 2.4). From some iteration on, the end times E repeat, all shifted by the
+// same time:
 //
 //     E(o, t + c) = E(o, t) + shift for every operation o,  period = shift / c
 //
-// If as many iterations in a row as the longest wait looks back on repeat, all later iterations do,
-// too. c is 1 for most programs; a pipelined program may alternate between c different periods.
+// An iteration depends on the w iterations before it, where w is the largest distance of a wait. So
+// once w iterations in a row repeat, all later iterations repeat, too. c is 1 for most programs; a
+// pipelined program may alternate between c different periods.
 #include <cstdint>
 
 #include "base/units.hpp"

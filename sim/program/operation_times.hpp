@@ -25,7 +25,8 @@ struct OperationTimes {
   std::uint32_t operations{};     // operations of one iteration
   std::vector<double> marker_end; // [iteration * ranks + rank]
   // [(iteration * operations + operation) * ranks + rank]; empty unless Record::all. An exchange
-  // starts when its rank enters or, with entry `together`, when the last rank of its part does.
+  // starts when its rank enters or, with entry `together`, when the last rank of the same part of
+  // its group enters (program::Group).
   std::vector<double> start;
   std::vector<double> end;
   double makespan_s{}; // latest end of any operation, including the tail

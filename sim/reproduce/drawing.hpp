@@ -20,7 +20,8 @@ namespace stepsim::reproduce {
 // Whether the numbers of this run or table may be drawn; false for some labels of tables.
 [[nodiscard]] bool may_be_drawn(const Reproduction& paper, const std::string& run);
 
-// The points of a curve, by ascending x. Throws InputError as select() and evaluate() do.
+// The points of a curve, by ascending x. Throws InputError if the series cannot be evaluated
+// (series.hpp).
 [[nodiscard]] std::vector<plot::Point> points_of(const Curve& curve, const AllRecords& all,
                                                  const std::string& file);
 

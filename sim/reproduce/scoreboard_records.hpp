@@ -1,5 +1,5 @@
 #pragma once
-// Measured speeds beside predicted ones, and what follows from all of them.
+// Compares measured with predicted speeds, row by row and over all rows.
 #include <string>
 
 #include "reproduce/paper_records.hpp"

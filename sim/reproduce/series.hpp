@@ -1,7 +1,7 @@
 #pragma once
-// Computes the numbers of the series and cells of a reproduction: records are selected, joined with
-// a second record (the series' `other`) and put into formulas. Every error names its place in
-// figures.json.
+// Computes the numbers of a reproduction. A series selects records, joins each with a second record
+// if it asks for one (`other`), and has one number per record by a formula. A cell reduces a series
+// to one number, such as the value of a claim. Every error names its place in figures.json.
 #include <functional>
 #include <map>
 #include <span>
@@ -23,13 +23,15 @@ struct Joined {
 // The value of a column; null if the record does not have the column.
 [[nodiscard]] const io::Json* column(const io::Object& record, std::string_view name);
 
-// The records of a series, each joined with its other record, in the order of the run. Throws
-// InputError in `file` if a run is unknown, no record is found, or a record has no other record.
+// The records that a series selects, in the order of the run, each joined with the first record
+// that matches the series' `other`, if the series has one. Throws InputError in `file` if a run is
+// unknown, if no record is selected, or if `other` matches no record.
 [[nodiscard]] std::vector<Joined> select(const Series& series, const AllRecords& all,
                                          const std::string& file);
 
-// The value of a formula over the columns of a record and of its other record. Throws InputError if
-// the formula is invalid or a column is missing or no number.
+// The value of a formula over the columns of a record and, with other_ before their names, of the
+// record joined with it. Throws InputError if the formula is invalid, if a column is missing or
+// does not hold a number, or if the value is not finite.
 [[nodiscard]] double evaluate(const std::string& formula, const Joined& joined,
                               const Series& series, const std::string& file);
 

@@ -26,7 +26,7 @@ inline constexpr auto kServerPlaces = base::words<ServerPlace>({{ServerPlace::no
 struct FabricRule {
   double latency_s{};
   double share{}; // of the line rate that is payload
-  // Machines of at most slow_Bps have another latency.
+  // Latency of fabrics with a line rate of at most slow_Bps, instead of latency_s.
   double slow_Bps{}, slow_latency_s{};
 };
 struct MethodRule {
@@ -38,7 +38,8 @@ struct TableRule {
   std::string model;
   double elements{};
 };
-using Names = std::vector<std::pair<std::string, std::string>>; // beginning of a name, what it is
+// Pairs of a prefix and a name: a word that starts with the prefix belongs to this name.
+using Names = std::vector<std::pair<std::string, std::string>>;
 
 struct Scoreboard {
   std::string rows; // file of the rows, for errors
@@ -48,8 +49,11 @@ struct Scoreboard {
   std::map<std::string, MethodRule, std::less<>> methods;
   std::map<std::string, io::Object, std::less<>> schedules; // keys of /communication
   std::map<std::string, TableRule, std::less<>> tables;
-  double interval = 1;        // of the prediction: links so many times faster and slower
-  Names publishers, families; // by the beginning of `family` and of `model`
+  // Factor for the interval of a prediction: its ends are predicted with links that take `interval`
+  // times as long, and 1 / `interval` times as long.
+  double interval = 1;
+  // By prefixes of the column `family`, and of the column `model`.
+  Names publishers, families;
 };
 
 // A column of a row as a number, 0 where the source says nothing, and as a text.
@@ -59,7 +63,7 @@ struct Scoreboard {
 // Seconds of a step: measured, and computing alone by the base measurement.
 [[nodiscard]] double measured_step_s(const io::Object& row);
 [[nodiscard]] double computing_s(const io::Object& row);
-// Samples or tokens of a step of all GPUs.
+// Samples or tokens that all GPUs together process in a step.
 [[nodiscard]] double samples_of(const io::Object& row);
 
 // The scenario of a row whose model is named `model`, with links that take `slower` times as long.

@@ -43,10 +43,12 @@ struct BucketCost {
 };
 
 // The costs of the buckets of a scenario. Each size is evaluated once; with powersgd, whose cost
-// depends on shapes, each bucket. Not thread-safe. Throws SimulationError as the evaluators do.
+// depends on shapes, each bucket. Not thread-safe. Throws SimulationError where the evaluator of
+// an exchange throws it (max_plus.hpp, events.hpp).
 class BucketCosts {
 public:
-  // Of schedules with all-gathers: their two halves, or the whole all-reduce.
+  // Which cost a bucket of a schedule with all-gathers has: its two halves (reduce-scatter and
+  // all-gather) one by one, or the whole all-reduce.
   enum class Parts { halves, whole };
   // `curve`: a measured cost that stands for the evaluators of a dense exchange.
   BucketCosts(const Scenario& scenario, const std::optional<plan::Cost>& curve,

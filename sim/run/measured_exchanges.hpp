@@ -12,7 +12,7 @@
 namespace stepsim::study {
 
 // One element per timed bucket. Empty if
-//   - the workload is no trace with timed buckets of two or more ranks
+//   - the workload is not a trace with timed buckets of two or more ranks
 //   - the training algorithm is not sync_sgd, or the network is simulated at the packet level
 //   - the exchange cannot be simulated with the ranks of the trace: the measured curve or the
 //     fabric has another number of ranks, nodes cannot be filled evenly, or the collective cannot

@@ -57,7 +57,8 @@ void check_range(const plan::Problem& problem);
 [[nodiscard]] train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,
                                           std::span<const MessageSeconds> seconds,
                                           plan::Schedule schedule);
-// The same from the step without messages, and with messages that have no times yet.
+// Adds one message per bucket of `plan` to a step without messages. The messages have no times yet
+// (set_times()).
 [[nodiscard]] train::StepInput with_messages(train::StepInput step, const Scenario& scenario,
                                              const plan::Plan& plan, plan::Schedule schedule);
 // Sets the times of the messages of `step`, one per bucket of `plan`.

@@ -75,7 +75,7 @@ struct JobTimes {
 struct WorkerResult { // one per worker if workers differ; means per iteration
   std::int64_t worker{};
   double compute_s{};
-  double straggler_wait_s{}; // waiting for slower workers, which is no communication
+  double straggler_wait_s{}; // waiting for slower workers, which does not count as communication
   // Communication without waiting for slower workers; asynchronous: includes waiting at the server.
   double transfer_s{};
 };

@@ -5,8 +5,8 @@
 
 namespace stepsim::study {
 
-// The result, with the staleness of gradients; accuracy is not modelled. Throws SimulationError as
-// the evaluators do.
+// The result, with the staleness of gradients; accuracy is not modelled. Throws SimulationError
+// where the evaluator of the exchanges throws it (max_plus.hpp, events.hpp).
 [[nodiscard]] Result run_pipeline(const Scenario& scenario);
 
 } // namespace stepsim::study

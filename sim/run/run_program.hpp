@@ -8,8 +8,8 @@
 
 namespace stepsim::study {
 
-// Throws SimulationError as scenario_program() and evaluated() do: among others if there are more
-// operations times ranks times iterations than can be recorded.
+// Throws SimulationError where scenario_program() or evaluated() throws it, for example if there
+// are more operations times ranks times iterations than can be recorded.
 [[nodiscard]] Result run_program(const Scenario& scenario);
 
 } // namespace stepsim::study

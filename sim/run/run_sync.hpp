@@ -17,16 +17,18 @@ namespace stepsim::study {
 // workers are equal, every iteration has the steady period; only the makespan shows that the first
 // iteration waits for no earlier exchange. If workers differ, every iteration has its own times,
 // but the buckets, layers and timeline are computed for equal workers (kEqualWorkers). Throws
-// SimulationError as the evaluators of collectives do.
+// SimulationError where the evaluator of a collective throws it (max_plus.hpp, events.hpp).
 [[nodiscard]] Result run_sync(const Scenario& scenario);
 
-// What runs share whose scenarios differ in their network and number of nodes only.
+// The parts of a run that are computed once for all scenarios that differ only in their network and
+// their number of nodes.
 class SyncParts {
 public:
   explicit SyncParts(const Scenario& scenario);
 
-  // Summary, method and warnings of run_sync(scenario), bit for bit; no lists, and no scenario
-  // but for its variability. Not with compression, slowdown by overlap, or a fabric.
+  // Returns the summary, method and warnings of run_sync(scenario), bit for bit. The result has no
+  // lists, and of the scenario only its variability. Not for scenarios with compression, slowdown
+  // by overlap, or a fabric.
   [[nodiscard]] Result summary(const Scenario& scenario);
 
 private:

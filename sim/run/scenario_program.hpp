@@ -35,8 +35,10 @@ struct ProgramUnit {
   std::vector<double> layer_bytes{};   // per element of `layers`: bytes of gradients in the unit
   Bytes bytes{};                       // bytes of all its gradients
   std::int64_t parameters{};           // sharding units: rounded up to a multiple of the shards
-  BucketCost cost{};                   // all-reduced buckets; all units: only its `algorithm`
-  UnitExchange exchange{};             // the all-reduce, if the bucket has one
+  // The cost of a bucket of training without sharding. With sharding, only `algorithm` is set; for
+  // outer exchanges of local steps, also wire_s and bytes_sent.
+  BucketCost cost{};
+  UnitExchange exchange{}; // the all-reduce, if the bucket has one
   // The all-gather or broadcast; the reduce-scatter or reduce; the all-reduce of replicas.
   UnitExchange gather{}, reduce{}, replicate{};
 };
@@ -69,8 +71,8 @@ using ExchangeMember = UnitExchange ProgramUnit::*;
 
 // The program of the scenario. All workers are equal; factors of variability are applied when the
 // program is evaluated. If `simulated`, every message will be simulated on the network of the
-// scenario. Throws SimulationError if the training algorithm has no program, and as the evaluators
-// of exchanges do.
+// scenario. Throws SimulationError if the training algorithm has no program, and where the
+// evaluator of an exchange throws it (max_plus.hpp, events.hpp).
 [[nodiscard]] ScenarioProgram scenario_program(const Scenario& scenario, bool simulated = false);
 
 // The factors of variability of all ranks in `iterations` iterations; empty if nothing varies.

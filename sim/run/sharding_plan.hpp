@@ -14,7 +14,8 @@ namespace stepsim::study {
 // The memory of a rank, in bytes, which limits the size of a unit. Without memory_bytes the limit
 // is infinite.
 [[nodiscard]] plan::UnitMemory unit_memory(const Scenario& scenario);
-// The error message for fixed bytes that exceed the limit.
+// The error message if memory.fixed_bytes (shards, optimizer and activations, which no division
+// changes) exceed the limit; the caller checks whether they do.
 [[nodiscard]] std::string too_small(const plan::UnitMemory& memory);
 // The most parameters of a unit that max_unit_parameters and memory_bytes allow; empty if neither
 // is given. Throws SimulationError if the device is too small for the bytes that are the same for
@@ -22,7 +23,7 @@ namespace stepsim::study {
 [[nodiscard]] std::optional<std::int64_t> largest_unit_of(const Scenario& scenario);
 
 // The best units for equal workers; the wrapping in the scenario is ignored. Throws SimulationError
-// as the evaluators of collectives and largest_unit_of() do.
+// where the evaluator of a collective (max_plus.hpp, events.hpp) or largest_unit_of() throws it.
 [[nodiscard]] plan::UnitPlan best_units(const Scenario& scenario);
 
 // The wrapping, with policy `list`, that has these cuts.

@@ -1,17 +1,18 @@
 #pragma once
-// How long a run will keep a processor busy, told before it starts, so that a scenario that would
-// take hours is not begun without a word. An order of magnitude: messages of different size times
-// the seconds that evaluating one takes (coll/work.hpp); at packet level, packets times hops times
-// the seconds of a hop.
+// Estimates how long a run will keep a processor busy, so that a scenario that would take hours is
+// refused before it starts. The estimate is right to an order of magnitude: the number of different
+// message sizes times the seconds that the evaluation of one takes (coll/work.hpp); at packet
+// level, packets times hops times the seconds of a hop.
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 
-inline constexpr double kMaxSeconds = 600; // of one run, unless --max-seconds says otherwise
+inline constexpr double kMaxSeconds = 600; // limit of one run without --max-seconds
 
-// CPU seconds of one core; no evaluator is run to find it.
+// Estimated CPU seconds on one core. Runs no evaluator.
 [[nodiscard]] double estimated_seconds(const Scenario& scenario);
-// The same with the number of messages of different sizes known, which the network does not change.
+// Estimated CPU seconds if different_messages() is known already. It does not depend on the
+// network.
 [[nodiscard]] double estimated_seconds(const Scenario& scenario, double messages);
 [[nodiscard]] double different_messages(const Scenario& scenario);
 

@@ -60,7 +60,8 @@ public:
   // A path, or the object itself. The correction and the covariance for predictions are computed
   // once.
   std::shared_ptr<const library::Calibration> library_calibration(const io::Json& value);
-  // The fabric of a topology with its routes, built once. Throws SimulationError as Routes does.
+  // The fabric of a topology with its routes, built once. Throws SimulationError if two hosts have
+  // no path, or if the fabric is too large (net::Routes).
   std::shared_ptr<const net::RoutedFabric> routed(const net::Topology& topology);
 
   // 16 hex digits that identify the content of the file that `name`, the string at `pointer`,

@@ -1,5 +1,5 @@
 #pragma once
-// What the rules of several objects ask of a scenario, and the words in which they name it.
+// Functions that the rules of several objects use: what training a scenario has, and its name.
 #include <string>
 
 #include "scenario/scenario.hpp"

@@ -20,12 +20,12 @@ inline constexpr std::array<std::string_view, 11> kModelKeys{
 
 // Whether the file has a value there, null excepted.
 [[nodiscard]] bool is_given(const io::Json& tree, std::string_view pointer);
-// A problem for every key of the file that has no meaning beside the others, unless leftovers are
-// ignored; a problem for a cluster on which a collective over nodes cannot run; and warnings of
-// values without effect. After everything else is known.
+// Adds a problem for every key of the file that has no meaning with the other keys, unless
+// leftovers are ignored; a problem for a cluster on which a collective over nodes cannot run; and
+// warnings about values without effect. Call it when the rest of the scenario has been read.
 void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& scenario);
-// A key that the file gives although it has no meaning beside the rest, and why: "collective has no
-// meaning for parameter_server".
+// A key that the file gives although it has no meaning with the other keys, and the reason:
+// "collective has no meaning for parameter_server".
 struct MeaninglessKey {
   std::string pointer;
   std::string reason;

@@ -31,8 +31,8 @@ void note_profile(const io::Fields& fields, const std::string& name, Cluster& cl
 void resolve_library(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 
 // The scenario with every exchange `deviations` standard deviations above the prediction of the
-// library model (see LibraryQuestion), while planners use the prediction. Only for times by the
-// model.
+// library model (see LibraryQuestion), while planners use the prediction. The scenario must take
+// its exchange times from the model: communication.question must be set.
 [[nodiscard]] Scenario with_deviations(const Scenario& scenario, double deviations);
 
 // The algorithm and protocol that the library chooses for a message of `bytes`, "ring/ll128".
@@ -43,7 +43,8 @@ void resolve_library(const io::Json& tree, const ParseContext& context, Scenario
                                                         const std::vector<double>& bytes);
 
 // A line through the cost at `bytes`, for planners that need start-up and time per byte: the
-// tangent, or the line through 0 if the tangent has a negative start-up.
+// tangent, or else the line without start-up if the start-up of the tangent is negative, or the
+// line without time per byte if the cost falls.
 [[nodiscard]] plan::LinearCost tangent(const plan::Cost& cost, double bytes);
 
 // Mean size of the gradients with bytes, at which a planner takes the tangent; 1 without any.

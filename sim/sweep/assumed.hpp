@@ -12,11 +12,11 @@ namespace stepsim::study {
 // whose default differs between points. At most 32 points, evenly spread, are looked at; one that
 // cannot be parsed is left out. "" where nothing is assumed, and for a collective.
 [[nodiscard]] std::string assumed_text(const Sweep& sweep, Files& files);
-// The same for one scenario.
+// The text for one scenario: "schedule trace (5 measured buckets), reduction_Bps 0".
 [[nodiscard]] std::string assumed_text(const io::Json& scenario, Files& files);
-// What some points leave out of the scenario, which has no meaning there: "collective has no
-// meaning for parameter_server". The same points are looked at, and keys that an axis sets do not
-// count. "" where nothing is left out.
+// The keys of the scenario that some points ignore, because they have no meaning there: "collective
+// has no meaning for parameter_server". The same points are looked at as in assumed_text(); keys
+// that an axis sets do not count. "" if no key is ignored.
 [[nodiscard]] std::string left_out_text(const Sweep& sweep, Files& files);
 
 } // namespace stepsim::study

@@ -26,7 +26,7 @@ struct Grid {
   std::vector<std::vector<std::size_t>> zips; // indices of axes that move together
   std::int64_t replications = 1;              // points per combination, with consecutive numbers
 
-  // Number of points, including replications. Throws UsageError as strides() does.
+  // Number of points, including replications. Throws UsageError if it does not fit into 63 bits.
   [[nodiscard]] std::int64_t points() const;
   // [0] is the number of points; [a + 1] is the distance, in points, between neighbouring values of
   // axis a, so that position[a] = (point / strides[a + 1]) mod values. Throws UsageError if there

@@ -1,5 +1,6 @@
 #pragma once
-// Reads an input file of a merge as lines: the header, and then one record after the other.
+// Reads an input file of a merge: the header, and then one record after the other, each as a line.
+// The records of a binary file are converted to JSON Lines.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -33,7 +34,8 @@ struct MergeInput {
   void advance();
 };
 
-// Opens a file. Throws InputError if it is no output of a sweep.
+// Opens a file and reads its header and its first record. Throws InputError if the file is not the
+// output of a sweep.
 [[nodiscard]] MergeInput open_merge_input(const std::string& path);
 
 } // namespace stepsim::study

@@ -25,12 +25,14 @@ struct Shard {
   bool operator==(const Shard&) const = default;
 };
 
-// Parses "2/8". Throws UsageError if the text is no shard.
+// Parses "2/8", index 2 of 8 shards. Throws UsageError for any other text, and for an index that is
+// not below the count.
 [[nodiscard]] Shard parse_shard(std::string_view text);
 
 // The shard for `--shard auto`, from environment variables of batch systems and MPI launchers
 // (IO 14.6): array task a of A and rank s of S give shard a S + s of A S. If only one of the two is
-// set, the other is 0 of 1. Throws UsageError if neither is set, or if the array is irregular.
+// set, the other is 0 of 1. Throws UsageError if neither is set, or if the tasks of the array are
+// not numbered in equal steps (1,5,7).
 using Environment = std::map<std::string, std::string>;
 [[nodiscard]] Shard shard_from_environment(const Environment& environment);
 

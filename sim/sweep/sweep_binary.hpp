@@ -7,8 +7,8 @@
 
 namespace stepsim::study {
 
-// Throws UsageError for a sweep of collectives, and if the output is no regular file. Called before
-// any point is run.
+// Throws UsageError for a sweep of collectives, and if the output is not a regular file. Called
+// before any point is run.
 void require_binary(const Sweep& sweep, const std::string& output);
 
 // Runs the sweep. `header` is the header record without its line end. `file` must be open and used

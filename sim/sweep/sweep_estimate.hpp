@@ -9,9 +9,9 @@ namespace stepsim::study {
 struct SweepEstimate {
   double seconds{};     // wall clock, of all points of the shard with `jobs` threads
   std::int64_t timed{}; // points that were timed: the first, the middle and the last
-  // Of these, points that one formula evaluates together with others that differ in nodes, latency
-  // and bandwidth only (QuickRun), and points that share the workload of such others (SharedRun).
-  // For every other point the scenario is read anew.
+  // How many of the timed points one formula evaluates together with points that differ from them
+  // in nodes, latency and bandwidth only (QuickRun), and how many share their workload with such
+  // points (SharedRun). For every other point the scenario is read anew.
   std::int64_t by_formula{};
   std::int64_t sharing{};
 };

@@ -14,8 +14,8 @@ struct Sweep {
   Grid grid;
 
   // If the base is a collective: an object with the keys that records have in addition to the
-  // varied fields, and sample values. Empty for a scenario, whose records have the keys of the
-  // summary.
+  // varied fields. Its values only show which keys hold an object or a list. Empty for a scenario,
+  // whose records have the keys of the summary.
   [[nodiscard]] io::Object sample() const;
   // Whether the records of a collective have the keys for the model of a library.
   [[nodiscard]] bool has_library_keys() const;

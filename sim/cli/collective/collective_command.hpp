@@ -9,7 +9,7 @@ namespace stepsim::cli {
 
 // Rejects invalid combinations before anything is computed or printed. Returns kOk. Throws
 // UsageError that names the flag, InputError for FILE and for files that flags name, and
-// SimulationError for a result beyond the range of numbers or work beyond --max-seconds.
+// SimulationError if a number of the result is not finite or the work exceeds --max-seconds.
 [[nodiscard]] int collective(const Invocation& invocation);
 
 } // namespace stepsim::cli

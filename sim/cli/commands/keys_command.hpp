@@ -6,8 +6,8 @@
 
 namespace stepsim::cli {
 
-// Returns kOk. Throws UsageError, with the nearest known one, for a POINTER that the kind of file
-// does not have or a WORD that no name contains.
+// Returns kOk. Throws UsageError for a POINTER that the kind of file does not have or a WORD that
+// no name contains; the error suggests the nearest key.
 [[nodiscard]] int keys(const Invocation& invocation);
 
 } // namespace stepsim::cli

@@ -5,9 +5,9 @@
 
 namespace stepsim::cli {
 
-// Returns kOk, or kInterrupted after Ctrl-C, when finished points are in the file. Throws
-// UsageError and InputError before the first point runs, and SimulationError at the end if points
-// failed, which have records, too.
+// Returns kOk, or kInterrupted after Ctrl-C; the file then has the finished points. Throws
+// UsageError and InputError before the first point runs, and SimulationError at the end if a point
+// failed. The file has a record for every failed point as well.
 [[nodiscard]] int sweep(const Invocation& invocation);
 
 } // namespace stepsim::cli

@@ -10,7 +10,7 @@
 
 namespace stepsim::cli {
 
-// Of records.
+// The facts of a page about the records of a sweep.
 struct RecordsFacts {
   std::string answer;
   std::int64_t points{}, failed{};
@@ -20,7 +20,7 @@ struct RecordsFacts {
 
 [[nodiscard]] io::Json report_facts(const ReportedRun& run);
 [[nodiscard]] io::Json report_facts(const RecordsFacts& records);
-[[nodiscard]] io::FileKind report_result_kind();  // of a run
-[[nodiscard]] io::FileKind report_records_kind(); // of records
+[[nodiscard]] io::FileKind report_result_kind();  // the kind of file with the facts of a run
+[[nodiscard]] io::FileKind report_records_kind(); // the kind of file with the facts of records
 
 } // namespace stepsim::cli

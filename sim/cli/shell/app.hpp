@@ -53,7 +53,8 @@ struct Invocation {
   std::string command_line;                      // all of it, for `meta`
   std::string data_folder;                       // holds models/ and topologies/
   std::chrono::steady_clock::time_point started; // of the program, for wall_s
-  // If set, `parse` hands the page of the command over (help/command_page.hpp) and gives false.
+  // If set, `parse` calls it with the page of the command (help/command_page.hpp) and returns
+  // false.
   std::function<void(const CommandPage&)> described{};
   bool embedded = false; // another command runs it: no warnings, which are in its records
 };
@@ -67,27 +68,27 @@ struct Common {
   std::string format;       // word of a Format; "" = by --json, the file's name, the command
   std::string color = "auto";
   std::string progress = "auto";
-  bool embedded = false; // of the invocation
+  bool embedded = false; // Invocation::embedded
   mutable Progress work; // shown while the command works, by `parse` and the command's counting
 };
 
 enum class Format { table, json, jsonl, csv, html, markdown, svg, npz };
-// Of commands that do not say otherwise.
+// The formats of a command whose text names no others.
 inline constexpr std::array kAllFormats{Format::json, Format::jsonl, Format::csv, Format::table};
-// Of commands whose answer is tables.
+// The formats of commands that print tables.
 inline constexpr std::array kTableFormats{Format::json,  Format::jsonl, Format::csv,
                                           Format::table, Format::html,  Format::markdown};
 // Every format that some command writes.
 inline constexpr std::array kEveryFormat{Format::json, Format::jsonl,    Format::csv, Format::table,
                                          Format::html, Format::markdown, Format::svg, Format::npz};
-// Of sweeps: binary records too.
+// The formats of sweeps, which can also write binary records.
 inline constexpr std::array kSweepFormats{Format::json,  Format::jsonl, Format::csv,
                                           Format::table, Format::html,  Format::markdown,
                                           Format::npz};
 inline constexpr std::array kJsonOrTable{Format::json, Format::table};
 inline constexpr std::array kJsonOnly{Format::json};
 
-// What --help says besides the options.
+// The text of --help, without the options.
 struct CommandText {
   std::string_view name;                         // "run"
   std::string_view usage;                        // positional arguments: "SCENARIO"
@@ -105,9 +106,10 @@ constexpr CommandText answered_at_once(CommandText text) {
   return text;
 }
 
-// Adds the common options, reads the arguments into what `app` is bound to and answers --help, or
-// who asks for the page of the command (then returns false). Options that the command should list
-// in a group carry `->group("...")`; their description ends with default and unit. Throws
+// Adds the common options and reads the arguments into the variables to which the options of `app`
+// are bound. Returns false if the command has nothing more to do, because --help was printed or
+// `invocation.described` was called. Options that the command should list in a group carry
+// `->group("...")`; their description ends with default and unit. Throws
 // UsageError: unknown option with the nearest known one, missing or surplus argument, a format that
 // the command does not write, an output that is one of the files given as inputs or another output.
 [[nodiscard]] bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,

@@ -16,7 +16,7 @@ namespace stepsim::cli {
 // Throws UsageError for a format, by --format or by the ending of -o, that the command does not
 // write. Sets the format to table if -o ends in .md and the command writes tables but no Markdown.
 void require_format(const CommandText& text, Common& common);
-// The same check for files besides the result, such as --timeline.
+// Throws UsageError for a further output file, such as --timeline, whose ending does not fit.
 void require_endings(const CLI::App& app);
 // Throws UsageError if an output is also an input or another output.
 void refuse_common_files(const CLI::App& app);

@@ -29,7 +29,7 @@ struct PlacedKey {
 // One key as JSON, with the conditions under which it has an effect. Numbers also have their range,
 // words their list.
 [[nodiscard]] io::Json key_json(const PlacedKey& key, const std::vector<std::string>& conditions);
-// The same as paragraphs for the terminal.
+// One key as paragraphs of text for the terminal.
 [[nodiscard]] std::string key_page(const PlacedKey& key,
                                    const std::vector<std::string>& conditions);
 

@@ -23,7 +23,7 @@ struct ExchangeTime {
 };
 // Times the exchange by `method`, or if empty by the cheapest exact method per stage. Throws
 // SimulationError if only the closed form exists and `method` is another ("ok_topk: only the closed
-// form is available"), and as the evaluators do.
+// form is available"), and where the evaluator of a stage throws it (max_plus.hpp, events.hpp).
 [[nodiscard]] ExchangeTime exchange_time(const CompressedExchange& exchange,
                                          const Compression& compression,
                                          std::optional<Method> method);

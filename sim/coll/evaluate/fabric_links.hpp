@@ -1,6 +1,6 @@
 #pragma once
-// Collectives on a fabric (`Links::fabric`): the link costs besides the flows, and a summary of the
-// fabric for formulas that need one alpha and one beta.
+// Collectives on a fabric (`Links::fabric`): the link costs in addition to the paths of the flows,
+// and a summary of the fabric for formulas that need one alpha and one beta.
 #include <algorithm>
 #include <cstdint>
 
@@ -10,7 +10,8 @@
 namespace stepsim::coll {
 
 // Link costs on a fabric. Ranks of one host communicate over the inner link (two_level->intra, else
-// all); a transfer that leaves a host costs `all` besides its flow.
+// all). A transfer that leaves a host waits for the latency of `all` in addition to that of its
+// path, and its flow is never faster than 1 / per_byte_s of `all`.
 class FabricLinks {
 public:
   explicit FabricLinks(const Links& links)

@@ -1,7 +1,8 @@
 #pragma once
 // The evaluator of collectives without contention: one pass over the transfers of the schedule in
-// program order, with the times of all ranks as state. Every start is a maximum of three times and
-// every end is a sum, hence the name, (max, +) algebra. Any entry times and link costs are allowed.
+// program order, with the times of all ranks as state. A transfer starts at the maximum of three
+// times (the send port, the receive port and the data are ready) and ends at a sum, hence the name,
+// (max, +) algebra. Any entry times and link costs are allowed.
 // O(transfers) time, O(ranks) memory; rings run in vector loops (ring_pass.hpp).
 #include <cstdint>
 #include <vector>
@@ -13,8 +14,9 @@ namespace stepsim::coll {
 
 // Evaluates the collective. If ranks share interfaces the time is an estimate, but never shorter
 // than the interfaces need at full rate. Throws SimulationError if the link of a pair is missing
-// (the text names the pair), on a fabric, for a parameter server without max_plus_defined
-// (server_flows.hpp), and as make_schedule(), in_switch_evaluation() and measured_evaluation() do.
+// (the text names the pair), on a fabric, and for parameter servers for which max_plus_defined() is
+// false, such as several servers (server_flows.hpp); and where make_schedule(),
+// in_switch_evaluation() and measured_evaluation() throw it.
 [[nodiscard]] Evaluation max_plus(const Collective& collective, bool with_transfer_times = false);
 
 // One message of the schedule, for `--transfers` and tests.

@@ -45,7 +45,8 @@ public:
 private:
   friend std::optional<Blocks> resolve_blocks(const Collective& collective);
   friend std::optional<BlockRule> block_rule(const Collective& collective);
-  // Of ranks that enter together, without a search.
+  // The rule of a collective whose ranks enter together and whose best block a formula gives, so
+  // that no search is needed.
   [[nodiscard]] static BlockRule of(const Collective& collective);
   [[nodiscard]] Blocks blocks(const Symbols& s) const;
   [[nodiscard]] bool has_least() const;

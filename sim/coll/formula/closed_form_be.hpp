@@ -16,7 +16,7 @@ namespace stepsim::coll {
 // If P is not a power of two, the form of Bruck's algorithm, which needs no fold.
 [[nodiscard]] std::optional<ClosedForm> be_reduce_scatter(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> be_allgather(const Collective& collective);
-// The forms of reduce and allreduce as printed, without the fold.
+// The forms of reduce and allreduce as printed in the paper, without the fold.
 [[nodiscard]] std::optional<ClosedForm> be_paper(const Collective& collective);
 
 } // namespace stepsim::coll

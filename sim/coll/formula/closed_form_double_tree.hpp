@@ -17,10 +17,11 @@ namespace stepsim::coll {
 
 // Returns double_tree_form() with the block size of the collective. Empty if links have a delay.
 [[nodiscard]] std::optional<ClosedForm> double_tree_allreduce(const Collective& collective);
-// As printed: 2 L alpha + n (beta + gamma), L = ceil(log2 P), without filling the pipeline and
-// without shared slots. It can be shorter than any schedule.
+// The form as printed in the paper, 2 L alpha + n (beta + gamma) with L = ceil(log2 P). It leaves
+// out that the pipeline must fill and that both trees share the slots of a rank, so it can be
+// shorter than any schedule.
 [[nodiscard]] std::optional<ClosedForm> double_tree_paper(const Collective& collective);
-// With infinitely fine pipelining at no cost: 2 L alpha + n (2 beta + gamma).
+// The form for infinitely small blocks at no cost per block: 2 L alpha + n (2 beta + gamma).
 [[nodiscard]] std::optional<ClosedForm> double_tree_ideal(const Collective& collective);
 
 } // namespace stepsim::coll

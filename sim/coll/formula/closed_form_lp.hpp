@@ -30,7 +30,8 @@ namespace stepsim::coll {
 [[nodiscard]] std::optional<ClosedForm> lp_broadcast(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> lp_reduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> lp_allreduce(const Collective& collective);
-// As printed: (P - 1 + n/b) tau(b) per pipeline, for any real number of blocks.
+// The forms as printed in the paper: (P - 1 + n/b) tau(b) per pipeline, where n/b, the number of
+// blocks, need not be whole.
 [[nodiscard]] std::optional<ClosedForm> lp_broadcast_paper(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> lp_reduce_paper(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> lp_allreduce_paper(const Collective& collective);

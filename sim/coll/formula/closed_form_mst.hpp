@@ -3,8 +3,8 @@
 // tree.
 //     broadcast   R (alpha + n beta)          reduce   R (alpha + n (beta + gamma))
 // The scatter and gather of reduce_scatter and allgather take L alpha + (P-1)/P n beta each, L =
-// ceil(log2 P). If links have a delay, all forms are empty unless P is a power of two and the tree
-// is binomial (or P <= 2).
+// ceil(log2 P). If links have a delay, the functions return no form unless P is a power of two and
+// the tree is binomial (or P <= 2).
 
 #include "coll/formula/closed_form.hpp"
 
@@ -15,7 +15,8 @@ namespace stepsim::coll {
 [[nodiscard]] std::optional<ClosedForm> mst_allreduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> mst_reduce_scatter(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> mst_allgather(const Collective& collective);
-// As printed: without delays, and never marked as an upper bound.
+// The forms as printed in the paper. They ignore delays, so that there always is one, and
+// `upper_bound` is never set.
 [[nodiscard]] std::optional<ClosedForm> mst_reduce_paper(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> mst_allreduce_paper(const Collective& collective);
 

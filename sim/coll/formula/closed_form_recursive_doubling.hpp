@@ -1,6 +1,6 @@
 #pragma once
 // The formulas of the recursive doubling all-reduce (COL 5.5). With K = floor(log2 P), 2^K of the P
-// ranks exchange the whole vector K times. If P is no power of two, F is 1, else 0: each of the
+// ranks exchange the whole vector K times. F is 0 if P is a power of two, else 1: each of the
 // other ranks then sends its vector to one of the 2^K first (the fold), and gets the result last.
 //     (K + 2F) alpha + K n (beta + gamma) + F n (2 beta + gamma)
 
@@ -8,9 +8,9 @@
 
 namespace stepsim::coll {
 
-// The formula above. Where `held_bytes` is given, the message of a round has the bytes that a rank
-// holds by then. With held_bytes, or with a link delay, there is a formula for P = 2^K only. With
-// F = 1 and overlapped additions (gamma > 0) the formula is an upper bound.
+// The formula above. If the option `held_bytes` is given, the message of a round has the bytes that
+// a rank holds by then. With held_bytes, or with a link delay, there is a formula only for P = 2^K.
+// With F = 1 and overlapped additions (gamma > 0) the formula is an upper bound.
 [[nodiscard]] std::optional<ClosedForm> recursive_doubling_allreduce(const Collective& collective);
 // The formula of cost form `paper`, without the fold: L (alpha + n (beta + gamma)) with
 // L = ceil(log2 P). Empty with held_bytes.

@@ -1,7 +1,7 @@
 #pragma once
-// The answers of a schedule rule: the send and the receive of a rank in a step. Ranks are local to
-// the group of the phase; parts are numbered in the partition of the phase. In one step every rank
-// sends at most once and receives at most once.
+// The send and the receive of a rank in one step of a phase, as the rule of the phase computes them
+// (schedule.hpp). Ranks are local to the group of the phase; parts are numbered in the partition of
+// the phase. In one step every rank sends at most once and receives at most once.
 #include <cstdint>
 
 namespace stepsim::coll {
@@ -12,7 +12,7 @@ inline constexpr Index kNobody = -1;
 // What a send waits for, besides its two ports:
 //   all    everything that this rank received in earlier steps and phases, additions included
 //   own    only what this rank received in earlier phases
-//   block  as own, and block `block` of the stream `stream`
+//   block  as own, and until block `block` of the stream `stream` is complete at this rank
 //   entry  only that both ranks have entered
 enum class Needs : std::uint8_t { all, own, block, entry };
 

@@ -1,7 +1,7 @@
 #pragma once
 // Splits a byte range into numbered parts (COL 2.5). No byte is dropped.
-//   equal    k parts; integer: whole elements, the first R = elements mod k parts one element
-//            longer; real: exactly n / k bytes
+//   equal    k parts of n bytes. By the option `chunking`, a part is exactly n / k bytes (real), or
+//            whole elements, the first R = elements mod k parts one element longer (integer)
 //   sizes    given bytes per part (allgatherv)
 //   blocks   one or two sections, each in blocks of b bytes with its own short last block; the
 //            blocks of the second section follow the blocks of the first

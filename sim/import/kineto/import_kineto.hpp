@@ -2,9 +2,9 @@
 // Imports PyTorch profiler traces (Kineto) as a layer trace (IO 4). The stages are plain values:
 //   file -> KinetoRecording -> steps, Attribution -> StepSample per step -> KinetoRank per file
 //        -> Trace
-// Compute times are medians over the used steps (and over ranks). For collectives the minimum is
-// kept, because their kernels contain the wait for the peers; buckets also keep the median and the
-// maximum.
+// Compute times are medians over the steps that kineto_rank.hpp keeps, and then over ranks. For
+// collectives the minimum is kept, because their kernels contain the wait for the peers; buckets
+// also keep the median and the maximum.
 #include <string>
 #include <vector>
 

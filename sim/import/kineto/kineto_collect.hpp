@@ -26,9 +26,11 @@ struct RawTime {
 
 // One entry of "Input Dims": [64, 3, 7, 7], or [[10], [20, 2]] for a list of tensors.
 struct RawShape {
-  std::vector<std::int64_t> dims; // of a tensor
-  std::int64_t elements = -1;     // -1: no dimension yet; 0: no usable shape
-  std::int64_t listed = -1;       // product of the tensor of a list that is being read
+  std::vector<std::int64_t> dims; // dimensions of a tensor; unused for a list
+  // Product of the dimensions, or sum over the tensors of a list. -1: no dimension was read, as for
+  // a scalar; 0: no usable shape.
+  std::int64_t elements = -1;
+  std::int64_t listed = -1; // product of the dimensions so far of the list's current tensor
   bool list = false;
 
   void clear();
@@ -47,8 +49,7 @@ struct RawEvent {
   std::int64_t elements = -1;     // "In msg nelems"
   std::int64_t out_elements = -1; // "Out msg nelems"
   std::int64_t group_size = -1;
-  // Entries of "Input Dims" and of "Input type", the first few; the sizes of a list of tensors are
-  // summed up.
+  // The first entries (at most 8) of "Input Dims" and of "Input type".
   std::vector<RawShape> shapes;
   std::vector<std::string> types;
   std::size_t shape_count{}, type_count{}; // used entries of the two lists
@@ -57,8 +58,8 @@ struct RawEvent {
   void clear(); // keeps the memory of the strings and lists
   RawShape* add_shape();
   void add_type(std::string_view type);
-  // The inputs as tensors; where types were recorded, without those after the last that has a size
-  // or a type.
+  // The inputs as tensors. If types were recorded, the last inputs are left out that have neither a
+  // size nor a type.
   [[nodiscard]] KinetoInputs inputs() const;
 };
 
@@ -92,9 +93,10 @@ private:
   void move_events_to_file();
 
   KinetoRecording& recording_;
-  Nanoseconds durations_{}; // of all events kept
+  Nanoseconds durations_{}; // sum over all events kept
   std::unordered_map<std::string, std::int32_t> names_, threads_;
-  std::unordered_map<std::string, std::int32_t> collectives_, inputs_; // by what they hold
+  // [text of all values] position in the lists of the recording, which hold each value once.
+  std::unordered_map<std::string, std::int32_t> collectives_, inputs_;
   std::string thread_key_, detail_key_;
 };
 

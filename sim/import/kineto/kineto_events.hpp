@@ -40,10 +40,12 @@ struct KinetoTensor {
 using KinetoInputs = std::vector<KinetoTensor>;
 
 struct KinetoRecording {
-  std::string file;                      // as given, for messages
-  std::vector<KinetoEvent> events;       // none where there are too many (kineto_windows.hpp)
-  std::unique_ptr<KinetoEventFile> more; // all events then, else null
-  std::size_t most_events{};             // that are to be in memory together, about
+  std::string file; // as given, for messages
+  // Empty if there are more events than `most_events`, which is about the number of events that may
+  // be in memory at a time; `more` then has all events, else it is null (kineto_windows.hpp).
+  std::vector<KinetoEvent> events;
+  std::unique_ptr<KinetoEventFile> more;
+  std::size_t most_events{};
   std::vector<std::string> names;
   std::vector<KinetoCollective> collectives;
   std::vector<KinetoInputs> inputs;

@@ -19,21 +19,21 @@ public:
   [[nodiscard]] NodeKind kind(std::int32_t top) const {
     return attribution_.tops[static_cast<std::size_t>(top)].kind;
   }
-  // Backward and gradient nodes (top-level operators) that start in a step, by start.
+  // Backward and gradient nodes (top-level operators) that start in a step, in order of start.
   [[nodiscard]] std::span<const std::int32_t> nodes(std::size_t step) const { return nodes_[step]; }
-  // Collective calls that start in a step, by start.
+  // Collective calls that start in a step, in order of start.
   [[nodiscard]] std::span<const CollectiveCall> collectives(std::size_t step) const {
     return collectives_[step];
   }
-  // Device work launched in a step, by time of launch.
+  // Device work launched in a step, in order of launch.
   [[nodiscard]] std::span<const DeviceItem> items(std::size_t step) const;
   // All operators inside a top-level operator, which is the first of them.
   [[nodiscard]] std::span<const Operator> inside(std::int32_t top) const;
   // The top-level operator of the last operator, in order of start, that has this sequence number,
   // is in the step and on its forward thread, and is outside backward nodes; -1 if there is none.
   [[nodiscard]] std::int32_t forward_of(std::size_t step, std::int64_t sequence) const;
-  // Operators of the forward thread in the step, at any depth and outside backward nodes, by start:
-  // indices into `operators`.
+  // Operators of the forward thread in the step, at any depth and outside backward nodes, in order
+  // of start: indices into `operators`.
   [[nodiscard]] std::vector<std::int32_t> forward_operators(std::size_t step) const;
 
 private:

@@ -34,7 +34,7 @@ enum class KinetoKey : std::uint8_t {
   dtype
 };
 
-// Of the file's object, of an event, and of the arguments of an event.
+// The key with this name in the object of the file, in an event, and in the arguments of an event.
 [[nodiscard]] KinetoKey file_key(std::string_view name);
 [[nodiscard]] KinetoKey event_key(std::string_view name);
 [[nodiscard]] KinetoKey argument_key(std::string_view name);

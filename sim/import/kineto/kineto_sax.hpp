@@ -40,11 +40,13 @@ public:
     return false;
   }
 
-  // True once behind every event that the parser has read: further ones may be read beside it.
+  // True once after every event that the parser has read. The caller may then read further events
+  // itself and add them.
   [[nodiscard]] bool take_behind_event() { return std::exchange(behind_event_, false); }
-  // An event that was read beside the parser.
+  // Adds an event that the caller has read.
   void add(const RawEvent& event);
-  // What the parser has not seen: lines before its place, and columns of its line `line`, from 1.
+  // The text that the caller has read: the number of lines before the place of the parser, and the
+  // number of columns in line `line` (counted from 1). It corrects the place in errors.
   struct Hidden {
     std::int64_t lines = 0, line = 0, columns = 0;
   };
@@ -52,7 +54,7 @@ public:
 
   // To be called at the end. Throws unless the file held an array of events.
   void finish();
-  // How many values were read so far: tells whether the parser makes progress.
+  // How many values were read so far, which shows whether the parser makes progress.
   [[nodiscard]] std::uint64_t values() const { return values_; }
 
 private:
@@ -67,7 +69,7 @@ private:
   bool scalar(std::string_view shown);
   void open();
   bool close();
-  // Where the value that comes next belongs; null pointers if to no such field.
+  // The field that the next value belongs to; null if it belongs to no field of this type.
   [[nodiscard]] RawTime* time_field();
   [[nodiscard]] std::string* text_field();
   void set_argument(std::int64_t value);

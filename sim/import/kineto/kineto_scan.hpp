@@ -1,8 +1,8 @@
 #pragma once
 // The quick way through the events of a profiler trace: one event of the usual form is read from
-// memory in one pass. What is unusual (escapes in names, letters beyond ASCII, numbers with an
-// exponent, a time that is no number, a syntax error) is not taken; the general parser
-// (kineto_sax.hpp) reads those events and gives every message of a wrong file.
+// memory in one pass. Unusual events (escapes in names, letters beyond ASCII, numbers with an
+// exponent, a time that is not a number, a syntax error) are left to the general parser
+// (kineto_sax.hpp), which also writes all errors about a file.
 #include "import/kineto/kineto_collect.hpp"
 
 namespace stepsim::io {

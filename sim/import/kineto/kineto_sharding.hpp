@@ -24,8 +24,8 @@ struct ShardedStep {
 sharded_step(const KinetoRecording& recording, const KinetoStep& step, const StepSample& sample);
 
 // With replicas of the sharded groups (HSDP) the shards of gradients are all-reduced over a second
-// group, of another size: such calls of the step become its `replicas`, and are no buckets of whole
-// gradients any more.
+// group, of another size: such calls of the step become its `replicas`, and no longer count as
+// buckets of whole gradients.
 void separate_replicas(const ShardedStep& sharded, StepSample& step);
 
 } // namespace stepsim::io

@@ -1,6 +1,6 @@
 #pragma once
 // The training steps of a profiler recording (IO 4.2): half-open intervals [begin, end) of host
-// time, by start; `thread` is the thread of the forward pass.
+// time, in the order of their begin; `thread` is the thread of the forward pass.
 //   with a regular expression   the annotations that match it, the innermost of nested ones
 //   without                     the ProfilerStep#N annotations; if there are none, the intervals
 //                               between the ends of successive Optimizer.step# annotations
@@ -27,8 +27,8 @@ struct KinetoStep {
 [[nodiscard]] std::vector<KinetoStep> find_steps(const KinetoRecording& recording,
                                                  const std::optional<std::string>& annotation);
 
-// The step that contains a moment; -1 if none does. If steps overlap, the last one to begin is
-// taken.
+// The index of the last step that begins at or before `moment`; -1 if there is none, or if that
+// step has ended by then, even if an earlier step has not.
 [[nodiscard]] std::int32_t step_at(std::span<const KinetoStep> steps, Nanoseconds moment);
 
 } // namespace stepsim::io

@@ -27,7 +27,8 @@ using StepValue = std::function<double(const StepSample&)>;
 // The times of every step of every rank, used or not.
 [[nodiscard]] std::vector<train::MeasuredStep> measured_steps(std::span<const KinetoRank> ranks);
 
-// Of a step: buckets of whole gradients, or replicas of shards.
+// A list of collectives of a step: the buckets of whole gradients, or the all-reduces of shards
+// between replicas.
 using BucketList = std::vector<CollectiveSample> StepSample::*;
 
 // The bucket list of the last used step of the first rank, with the times of all used steps that

@@ -8,8 +8,9 @@
 
 namespace stepsim::io {
 
-// Of one file its warnings. What is true of several files is said once, with the numbers of the
-// first and how many others there are.
+// The warnings of a single file as they are. With several files, warnings that differ only in their
+// numbers become one: "rank0 and 7 other files (with other numbers): 12 steps ..", which has the
+// name and the numbers of the first such file.
 [[nodiscard]] std::vector<std::string> common_warnings(std::span<const KinetoRank> ranks);
 
 } // namespace stepsim::io

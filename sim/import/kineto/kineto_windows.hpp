@@ -16,11 +16,11 @@ namespace stepsim::io {
 
 struct SampledSteps {
   std::vector<KinetoStep> steps;
-  std::vector<StepSample> samples;   // by step
-  std::vector<IdleTime> idle;        // by step
-  std::vector<CollectiveCall> calls; // of the whole recording, by start
-  Nanoseconds device_time{};         // of all work of the device
-  Nanoseconds outside_steps{};       // of that launched outside the steps
+  std::vector<StepSample> samples;   // [step]
+  std::vector<IdleTime> idle;        // [step]
+  std::vector<CollectiveCall> calls; // all calls of the recording, in order of start
+  Nanoseconds device_time{};         // sum over all work of the device
+  Nanoseconds outside_steps{};       // the part of it that was launched outside the steps
 };
 
 class KinetoWindows {

@@ -41,7 +41,8 @@ public:
   template <std::size_t N> constexpr KeyWords(const std::string_view (&words)[N]) : words_(words) {}
 
   [[nodiscard]] std::vector<std::string_view> all() const;
-  // The same without a copy where the words are those of a table; `made` holds the others.
+  // The words as all() gives them, without a copy if they are in a table; if a function makes them,
+  // `made` holds them.
   [[nodiscard]] std::span<const std::string_view> all(std::vector<std::string_view>& made) const;
 
 private:
@@ -52,8 +53,8 @@ private:
 // Integers up to here are exact in every program that reads JSON.
 inline constexpr double kMostExact = 0x1p53;
 
-// What a key is where the file leaves it out; nothing: it has no value then, or one that depends on
-// the rest of the file and that the sentence tells.
+// The value of a key that is absent from the file. monostate: the key then has no value, or a value
+// that depends on the rest of the file and is described in the sentence of the key.
 using KeyDefault = std::variant<std::monostate, bool, double, std::string_view>;
 
 struct Key {
@@ -115,7 +116,7 @@ public:
   [[nodiscard]] constexpr Key example(std::string_view json) const {
     return with(&Key::example_json, json);
   }
-  // Of a map: the only names that its members have.
+  // Sets the only names that the members of a map may have.
   [[nodiscard]] constexpr Key named(KeyWords names) const { return with(&Key::words, names); }
   [[nodiscard]] constexpr Key named_like(std::string_view pattern) const {
     return with(&Key::name_pattern, pattern);

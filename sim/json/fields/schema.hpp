@@ -25,8 +25,9 @@ struct FileKind {
   bool has_header = true; // false: a written file has only the keys of `root`
 };
 
-// A schema for editors, with sentences, ranges, words, defaults and required keys. Rules about
-// several keys are checked by the parsers only, except groups of keys of which one is required.
+// A schema for editors. It has the description, range, allowed words and default of every key, the
+// required keys, and the groups of keys of which exactly one or at least one is required. All other
+// rules about several keys are checked by the parsers only.
 [[nodiscard]] Json schema(const FileKind& file);
 
 // The keys of an object that have a default, with the default; an inner object without a default

@@ -3,7 +3,8 @@
 // have none. A problem is
 //   no host, a name that is used twice, links that are not in pairs;
 //   a link to an unknown node or to its own node, below 1 byte/s, or with a negative latency;
-//   hosts that cannot reach each other.
+//   a host or a switch that has no path to host 0;
+//   two hosts that reach each other only through other hosts, unless hosts forward.
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,8 +20,8 @@ struct FabricProblem {
   std::string message{};
 };
 
-// Returns the problems; empty = every host reaches every other. Paths are checked only if nothing
-// else is wrong.
+// Returns the problems; empty if the fabric can be used. Paths are checked only if nothing else is
+// wrong, and only the first problem of paths is reported.
 [[nodiscard]] std::vector<FabricProblem> fabric_problems(const Fabric& fabric);
 
 // Whether one connected set of switches joins all hosts. If not, hosts must forward traffic.

@@ -15,12 +15,13 @@ namespace stepsim::net {
 
 struct FabricSummary {
   std::uint32_t hosts{}, switches{}, cables{};
-  double bisection_Bps{};                 // 0 for fewer than two hosts
-  double half_Bps{};                      // bytes/s of all links out of hosts of the first half
-  std::optional<double> oversubscription; // worst switch; empty = no switch has both
-  std::uint32_t diameter{};               // in links
-  NodeId far_a{}, far_b{};                // the first two hosts at that distance
-  double paths{};                         // number of shortest paths between far_a and far_b
+  double bisection_Bps{}; // 0 for fewer than two hosts
+  double half_Bps{};      // bytes/s of all links out of hosts of the first half
+  // The largest ratio of any switch; empty if no switch has links both to hosts and to switches.
+  std::optional<double> oversubscription;
+  std::uint32_t diameter{}; // in links
+  NodeId far_a{}, far_b{};  // the first two hosts at that distance
+  double paths{};           // number of shortest paths between far_a and far_b
 };
 
 // Returns the summary. Throws SimulationError if the fabric is too large for routes.

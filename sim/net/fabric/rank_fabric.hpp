@@ -15,7 +15,7 @@
 namespace stepsim::net {
 
 struct RoutedFabric {
-  // Throws SimulationError as Routes does.
+  // Throws SimulationError if two hosts have no path, or if the fabric is too large (Routes).
   explicit RoutedFabric(Fabric with) : fabric(std::move(with)), routes(fabric) {}
   RoutedFabric(const RoutedFabric&) = delete;
   RoutedFabric& operator=(const RoutedFabric&) = delete;

@@ -2,8 +2,8 @@
 // Transfers that share ports (network interfaces, server ports). A transfer waits for its latency
 // without using a port; then its bytes flow at the max-min fair rate over its ports (`max_min`),
 // which changes whenever a transfer begins or ends its bytes. A transfer ends when all of its bytes
-// are sent. Ends within 1e-12 of a transfer's duration after the current time are handled now, so
-// that symmetric transfers end together.
+// are sent. If one ends now, all transfers end now whose remaining time is at most 1e-12 of their
+// duration, so that transfers that are equal but for rounding end together.
 #include <cstddef>
 #include <vector>
 

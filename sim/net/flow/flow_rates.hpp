@@ -66,7 +66,7 @@ private:
     std::uint32_t flow;
     double share; // weight times coefficient
   };
-  struct Entry { // a link that becomes full at a level, if `open` is still right
+  struct Entry { // a link that becomes full at `level`, if its Link::open is still `open`
     double level;
     std::uint32_t link;
     std::uint32_t open;

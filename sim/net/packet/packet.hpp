@@ -22,15 +22,15 @@ enum class DropClass : std::uint8_t { protected_, middle, droppable, not_ect };
 inline constexpr std::size_t kDropClasses = 4;
 
 struct Packet {
-  std::uint32_t next = kNone; // in its queue, or in the list of free packets
-  std::uint32_t connection{}; // index
-  std::uint32_t message{};    // index
-  std::uint32_t seq{};        // number in the message; in the connection for reno, dctcp, ACKs
-  std::uint32_t tx_index{};   // 1, 2, ... over the data packets of the connection
-  std::uint32_t path{};       // index of its first link in core.paths; kNone = sprayed
-  std::uint32_t link{};       // link that it waits for or is on
-  std::uint16_t wire{}, payload{};
-  std::uint16_t hop{}, hops{}; // number of links travelled, and on the path
+  std::uint32_t next = kNone;      // in its queue, or in the list of free packets
+  std::uint32_t connection{};      // index
+  std::uint32_t message{};         // index
+  std::uint32_t seq{};             // number in the message; in the connection for reno, dctcp, ACKs
+  std::uint32_t tx_index{};        // 1, 2, ... over the data packets of the connection
+  std::uint32_t path{};            // index of its first link in core.paths; kNone = sprayed
+  std::uint32_t link{};            // link that it waits for or is on
+  std::uint16_t wire{}, payload{}; // bytes with and without headers
+  std::uint16_t hop{}, hops{};     // number of links travelled, and on the path
   PacketKind kind = PacketKind::data;
   std::uint8_t queue{};
   DropClass drop_class = DropClass::protected_;
@@ -38,15 +38,17 @@ struct Packet {
   bool retransmission : 1 = false, vanishes : 1 = false;
   bool train : 1 = false;
   bool notify : 1 = false; // its sender is called when it has left the host
-  std::uint32_t count{};   // packets left in a train; pfabric: remaining; feedback, ACK: arrivals
-  std::uint32_t marked{};  // feedback: marked arrivals
-  Picoseconds sent_at{};   // when the sender emitted it; copied into feedback
-  std::uint64_t order{};   // key of its arrival events
+  // Packets left in a train; pfabric: packets of the message that are not acknowledged; feedback
+  // and ACK: number of packets that have arrived.
+  std::uint32_t count{};
+  std::uint32_t marked{}; // feedback: marked arrivals
+  Picoseconds sent_at{};  // when the sender emitted it; copied into feedback
+  std::uint64_t order{};  // key of its arrival events
 };
 static_assert(sizeof(Packet) == 64, "a packet fills one cache line");
 
-// Keys of events (PKT 3.4): class, then for classes 1 and 2 host (24 bits), connection (32 bits)
-// and kind (control < data < ACK).
+// Keys of events, which order events at the same time (PKT 3.4): the class; then, for arrivals and
+// timers, host (24 bits), connection (32 bits) and kind (control < data < ACK).
 enum class EventClass : std::uint8_t { end, arrival, timer };
 
 [[nodiscard]] constexpr std::uint64_t event_key(EventClass event_class, std::uint64_t host = 0,

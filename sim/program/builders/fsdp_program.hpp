@@ -42,8 +42,8 @@ struct FsdpOptions {
   std::uint32_t shards = 1;
   Seconds encode = {}; // encoding a rank's shards, after the update and before the first gathers
   bool reshard_after_forward = true;
-  // If false, the forward of a later micro-batch gathers only units that were resharded after
-  // forward.
+  // If false, a unit keeps its gathered parameters after backward for the forward of the next
+  // micro-batch, which then gathers only the units that were resharded after forward.
   bool reshard_after_backward = true;
   bool keep_last = false; // the last unit is not gathered again for backward
   std::optional<std::uint32_t> ahead_forward = 2;

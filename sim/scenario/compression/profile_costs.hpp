@@ -3,15 +3,16 @@
 //
 //   {"any": {"select_s_per_element": 6.1e-9}, "topk": {"scatter_s_per_entry": 1.63e-6}}
 //
-// `any` applies to every method that selects or encodes. Values of a method are added to `any` or
-// override it, key by key; `costs` of a scenario override the result in the same way.
+// `any` applies to every method of kind sparse or encoded (CompressionKind). A method has the keys
+// of `any` and its own keys; where both have a key, the value of the method counts. `costs` of a
+// scenario override the result in the same way, key by key.
 #include "coll/compress/compression.hpp"
 #include "net/profile/profile.hpp"
 
 namespace stepsim::study {
 
-// The costs of a method, 0 if the profile gives none. `any` does not apply to dense methods and
-// codecs, because they select nothing.
+// The costs of a method; a cost that the profile does not give is 0. `any` does not apply to dense
+// methods and codecs.
 [[nodiscard]] coll::CompressCosts costs_of(const net::NetworkProfile& profile,
                                            coll::CompressionMethod method);
 

@@ -1,6 +1,7 @@
 #pragma once
-// The keys of the model of a collective library (CLU 10): `library` of /communication and of a file
-// of kind collective, and `preset`, the node type that gives rates and counts of a cluster.
+// The keys of the model of a collective library (CLU 10): `library`, a key of /communication and of
+// a file of kind collective; and `preset`, the node type, from which a cluster takes its rates and
+// its numbers of GPUs and network cards.
 //
 //     {"cluster": {"preset": "dgx_h100", "nodes": 10},
 //      "communication": {"collective": "library", "library": {"version": "2.29"}}}
@@ -15,10 +16,11 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
-// Not an algorithm: the library model predicts the choice of the library.
+// A value of the keys `collective` and `algorithm`. It does not name an algorithm: the library
+// model predicts the algorithm that the library chooses.
 inline constexpr std::string_view kLibrary = "library";
 
-// Without the last word, p2p, which the library does not choose for a collective.
+// The algorithms that the library may choose: all but the last, p2p, which is only for alltoall.
 inline constexpr auto kLibraryAlgorithms = library::kAlgorithms.first<6>();
 
 inline constexpr std::array kLibraryAlgorithm{

@@ -148,9 +148,9 @@ struct JobMessage {
   std::uint32_t piece{};
   MessagePart part{};
   std::uint32_t src{}, dst{};      // ranks; dedicated servers after the workers
-  std::uint32_t step{};            // of the collective, 0 for servers
+  std::uint32_t step{};            // step of the collective, 0 for servers
   std::uint32_t communicator{};    // which of NetworkJob::communicators
-  std::uint32_t run{};             // program: place of its collective among those under way
+  std::uint32_t run{};             // program: index of its collective among those in flight
   std::uint32_t contributions = 1; // gradient: number of workers whose gradients it sums
   double start_s{}, end_s{};       // hand-over, completion at the receiver
   std::int64_t size_bytes{}, delivered_bytes{};
@@ -162,8 +162,8 @@ struct JobMessage {
 
 struct JobIteration {
   double start_s{};          // the first worker starts its forward
-  double backward_start_s{}; // of the last worker
-  double compute_end_s{};    // of the last backward
+  double backward_start_s{}; // the last worker starts its backward
+  double compute_end_s{};    // the last backward ends
   double exchange_start_s{}, exchange_end_s{};
   double end_s{};           // start of the next; after the last: all updates done
   double period_s{};        // from the last worker's start of backward to the next such
@@ -179,14 +179,15 @@ struct JobIteration {
 struct JobResult {
   std::vector<JobIteration> iterations;
   std::vector<JobMessage> messages; // of all iterations, by hand-over
-  // Of the last iteration, [piece]: ready at the last worker, first hand-over, last completion.
+  // Times of a piece in the last iteration: when the last worker has it ready, when its first
+  // message is handed over, and when its last message is complete.
   struct PieceTimes {
     double ready_s{}, start_s{}, end_s{};
   };
-  std::vector<PieceTimes> pieces;
+  std::vector<PieceTimes> pieces;      // [piece]
   std::vector<double> forward_start_s; // [layer] of worker 0, in the forward after all iterations
-  // Of a program, which has no `forward_start_s`. Its iterations count from the end of the marker
-  // on the last worker to the next, and know no times of computing.
+  // Set if the job runs a program; `forward_start_s` is then empty. An iteration of a program lasts
+  // from one end of the marker on the last worker to the next, and has no times of computing.
   program::OperationTimes times;
   std::vector<AsyncUpdate> updates; // of asynchronous servers; `arrive_s`: the push is handed over
 };

@@ -18,7 +18,9 @@ public:
   std::uint32_t hand_over(double now, std::uint32_t job, const JobMessage& message);
   double advance(double until, std::vector<std::uint32_t>& done);
   [[nodiscard]] bool quiet() { return no_more_arrivals() && packets_.next_time() == net::kNeverPs; }
-  void drain(); // makes link counters add up; does nothing while background flows still arrive
+  // Simulates until no packet is in flight, so that the counters of links have every packet as
+  // delivered or lost. Does nothing while background flows still arrive.
+  void drain();
   void fill(std::uint32_t id, std::uint32_t job, JobMessage& message) const;
   void fill(JobsResult& result) const;
 
@@ -33,9 +35,11 @@ private:
   std::vector<std::uint64_t> first_connections_;
   net::PacketNetwork packets_;
   net::BackgroundArrivals arrivals_;
-  std::unordered_map<std::uint64_t, net::ConnectionId> connections_; // by number; never iterated
-  std::vector<net::MessageId> background_;                           // ascending
-  std::uint64_t next_connection_; // number of the next background flow
+  // By the connection number of a message (network_job.hpp). Never iterated, because the order of
+  // this container must not reach a result.
+  std::unordered_map<std::uint64_t, net::ConnectionId> connections_;
+  std::vector<net::MessageId> background_; // ascending
+  std::uint64_t next_connection_;          // number of the next background flow
 };
 
 } // namespace stepsim::train

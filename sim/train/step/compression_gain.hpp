@@ -48,7 +48,7 @@ struct BandwidthInterval {      // both ends are excluded
   [[nodiscard]] bool operator==(const BandwidthInterval&) const = default;
 };
 
-// The bandwidths at which compressed training is faster than the baseline. Equal times are no gain.
+// The bandwidths at which compressed training is faster than the baseline, not equally fast.
 struct CompressionGain {
   std::vector<double> break_even_Bps;  // ends of the intervals, ascending; at most two
   std::vector<BandwidthInterval> wins; // ascending

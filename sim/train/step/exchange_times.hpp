@@ -1,9 +1,9 @@
 #pragma once
 // How long one message of m bytes holds the channel, by the evaluator of the run, and the cost that
-// planners see: the closed form of the chosen collective with parts of exactly n / P, n bytes over
-// P ranks (max_plus where there is no closed form; on a fabric by events, and streams of blocks
-// without a formula by max_plus, at powers of two and linear in between), or a cost or calibration
-// curve where one is given (MER 4.1).
+// planners see (MER 4.1): a cost or calibration curve if one is given, else the closed form of the
+// chosen collective with parts of exactly n / P, n bytes over P ranks, or max_plus if there is no
+// closed form. On a fabric (by events) and for streams of blocks without a formula (by max_plus),
+// powers of two are simulated, and sizes in between are interpolated.
 #include <cstdint>
 #include <functional>
 #include <map>

@@ -73,9 +73,10 @@ struct StepTimes {
   double drained_s{};       // end of messages and updates if no iteration follows
   double input_wait_s{};    // wait of the next forward for its input
   std::vector<MessageTimes> messages;
-  std::vector<std::uint32_t> launch_order; // messages by start; empty = in the order of the list
-  std::vector<double> layer_done_s;        // [layer] done(l) above, 0 without a message
-  std::vector<double> next_forward_s;      // [layer] start of its forward in the next iteration
+  // Indices of the messages in order of start; empty if that is the order of the list.
+  std::vector<std::uint32_t> launch_order;
+  std::vector<double> layer_done_s;   // [layer] done(l) above, 0 without a message
+  std::vector<double> next_forward_s; // [layer] start of its forward in the next iteration
 };
 
 [[nodiscard]] StepTimes run_step(const StepInput& input);

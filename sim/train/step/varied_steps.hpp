@@ -39,7 +39,7 @@ struct VariedIteration {
   double compute_s{};    // the period if messages and loading of input took no time
   double input_wait_s{}; // delay of the last worker by loading, beyond compute and messages
   // Reduction of the period if messages took no time, with input always loaded in time. Waiting for
-  // slower workers is no communication.
+  // slower workers does not count as communication.
   double exposed_s{};
   // Lower bound of the period for every order and partition of messages, with the same random
   // factors and the same positions of the workers at the start of the period.

@@ -77,7 +77,7 @@ struct MeasuredBucket {
       group{}; // "replica": shards, over the ranks that hold the same one; empty = all ranks
 };
 
-struct MeasuredCollective { // a collective that is no bucket, such as a broadcast of buffers
+struct MeasuredCollective { // not of a bucket, for example a broadcast of buffers
   std::string op;
   std::int64_t elements{};
   Bytes bytes;

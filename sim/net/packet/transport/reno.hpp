@@ -10,7 +10,6 @@
 // packets are in flight. The round trip is sampled at the last packet to arrive among those that
 // the ACK reports for the first time. Without selective acknowledgements it is sampled at the
 // packet before the first missing one, which may have arrived long before.
-// sample otherwise, may have arrived long before.
 #include <cstdint>
 #include <limits>
 #include <vector>
