@@ -223,6 +223,10 @@ double estimated_seconds(const CollectiveFile& file) {
 
 io::Json evaluate_collective(const CollectiveFile& file, const RecordOptions& options) {
   if (file.system.question) {
+    if (options.transfers || options.per_rank) {
+      throw UsageError(std::string(options.transfers ? "--transfers" : "--per-rank") +
+                       ": --algorithm library has no times of single messages or ranks");
+    }
     io::Json tree = library_record(file);
     io::require_finite(tree);
     return tree;

@@ -16,8 +16,8 @@ namespace stepsim::study {
 // evaluate_collective() adds `transfers`, the `delay_s` of the file and the keys of a library.
 [[nodiscard]] io::Json record_tree(const coll::CollectiveRecord& record);
 
-// The optional keys of a record, and the limit of CPU time. The algorithm `library` is a formula
-// and ignores all of them.
+// The optional keys of a record, and the limit of CPU time. The algorithm `library` is a formula:
+// it refuses `transfers` and `per_rank` and ignores the others.
 struct RecordOptions {
   bool transfers = false; // a list of the messages, at most the first 10000
   bool per_rank = false;  // when every rank enters and finishes, and how long it sends and waits
@@ -37,7 +37,8 @@ struct RecordOptions {
 
 // Runs the evaluators that the collective asks for. Throws SimulationError if the estimate exceeds
 // max_seconds, if a number of the record is not finite, and if an evaluator does not support the
-// collective; InputError for a pair of ranks without a link.
+// collective; InputError for a pair of ranks without a link; UsageError for `transfers` or
+// `per_rank` of the algorithm `library`.
 [[nodiscard]] io::Json evaluate_collective(const CollectiveFile& file,
                                            const RecordOptions& options);
 

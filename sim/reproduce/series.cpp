@@ -127,7 +127,8 @@ std::vector<Joined> select(const Series& series, const AllRecords& all, const st
   }
   if (joined.empty()) {
     refuse(file, series,
-           "no record of " + series.run + " has " + io::compact(io::Json(series.where)));
+           "no record of " + series.run + " has " + io::compact(io::Json(series.where)) +
+               (series.when.empty() ? "" : " and fulfils " + series.when));
   }
   return joined;
 }

@@ -125,6 +125,18 @@ def execution_trace():
     return json.dumps({"schema": "1.1.0-chakra.0.0.4", "nodes": nodes}).encode()
 
 
+def flight_record():
+    """Two steps of two all-reduces, with a broadcast before them."""
+    entries = [{"profiling_name": "nccl:broadcast", "input_sizes": [[99]], "input_dtypes": ["Float"],
+                "time_created_ns": 0}]
+    for step in range(2):
+        for index, shapes in enumerate(([[10, 20]], [[30], [4, 2]])):
+            entries.append({"profiling_name": "nccl:all_reduce", "input_sizes": shapes,
+                            "input_dtypes": ["Float"] * len(shapes), "state": "completed", "is_p2p": False,
+                            "time_created_ns": 1_000_000 * step + 10_000 * index})
+    return json.dumps({"version": "2.4", "entries": entries}).encode()
+
+
 def line_costs():
     """Costs of two operations, as a trace of one rank and one of all ranks tell them."""
     line = {"ranks": 4, "startup_s": 2.3e-5, "per_byte_s": 4.3e-11, "bus_bandwidth_Bps": 3.5e10,

@@ -132,6 +132,7 @@ def imports(programs, folder):
     (folder / "rank0.json").write_bytes(samples.kineto())
     for flag, name, content in (("--sizes", "mutant.csv", samples.size_table()),
                                 ("--ddp-log", "mutant.txt", samples.ddp_log()),
+                                ("--flight-record", "mutant.json", samples.flight_record()),
                                 ("--pytorch-et", "mutant.json", samples.execution_trace())):
         shape = "tree" if name.endswith(".json") else "bytes"
         seeds.append(Seed(flag, content, shape, name, [
