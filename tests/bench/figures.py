@@ -27,7 +27,7 @@ def timed(command):
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         if done.returncode != 0:
             sys.exit(f"{' '.join(map(str, command))}: exit {done.returncode}")
-        seconds, megabytes = map(float, measured.read().split())
+        seconds, megabytes, _ = map(float, measured.read().split())
     return done.stdout, seconds, megabytes
 
 

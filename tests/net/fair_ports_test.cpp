@@ -7,6 +7,7 @@
 
 #include "base/random.hpp"
 #include "net/alpha_beta.hpp"
+#include "net/flow/max_min.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::net {
@@ -133,6 +134,92 @@ TEST_CASE("fair ports: random arrivals at one port agree with processor sharing"
         active.push_back(next++);
       }
     }
+    for (std::size_t id = 0; id < ends.size(); ++id) {
+      CHECK(ends[id] == within(expected[id], kTolerance));
+    }
+  }
+}
+
+// The same by computing all rates anew at every change.
+std::vector<double> ends_with_all_rates(const std::vector<double>& capacities,
+                                        const std::vector<Arrival>& arrivals) {
+  std::vector<double> ends(arrivals.size(), -1);
+  std::vector<double> left;
+  std::vector<std::size_t> active;
+  for (const Arrival& arrival : arrivals) {
+    left.push_back(arrival.transfer.bytes);
+  }
+  double now = 0;
+  std::size_t next = 0;
+  while (next < arrivals.size() || !active.empty()) {
+    std::vector<std::uint32_t> path_begin{0};
+    std::vector<std::uint32_t> path;
+    std::vector<double> limit;
+    for (const std::size_t id : active) {
+      const Transfer& transfer = arrivals[id].transfer;
+      for (const std::uint32_t port : {transfer.send_port, transfer.receive_port}) {
+        if (port != kNoPort) {
+          path.push_back(port);
+        }
+      }
+      path_begin.push_back(static_cast<std::uint32_t>(path.size()));
+      limit.push_back(1 / transfer.per_byte_s);
+    }
+    std::vector<double> rate(active.size());
+    max_min(capacities, {path_begin, path, limit}, rate);
+    double then = next < arrivals.size() ? arrivals[next].time_s : kNever;
+    std::size_t first = active.size();
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      const double end = now + left[active[i]] / rate[i];
+      if (end < then) {
+        then = end;
+        first = i;
+      }
+    }
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      left[active[i]] -= rate[i] * (then - now);
+    }
+    now = then;
+    if (first < active.size()) {
+      ends[active[first]] = now;
+      active.erase(active.begin() + static_cast<std::ptrdiff_t>(first));
+    } else {
+      active.push_back(next++);
+    }
+  }
+  return ends;
+}
+
+TEST_CASE("fair ports: random flows end as if all rates were computed at every change") {
+  constexpr std::uint64_t kSeed = 5;
+  CAPTURE(kSeed);
+  base::RandomStream random({.seed = kSeed});
+  for (int round = 0; round < 60; ++round) {
+    CAPTURE(round);
+    const std::int64_t ports = random.integer(1, 24);
+    std::vector<double> capacities;
+    for (std::int64_t port = 0; port < ports; ++port) {
+      capacities.push_back(random.integer(0, 1) == 0 ? 1 : random.uniform(0.3, 3));
+    }
+    const auto some_port = [&] {
+      const std::int64_t port = random.integer(0, ports);
+      return port == ports ? kNoPort : static_cast<std::uint32_t>(port);
+    };
+    std::vector<Arrival> arrivals;
+    double time = 0;
+    for (std::uint32_t id = 0; id < 80; ++id) {
+      time += random.integer(0, 2) == 0 ? 0 : random.uniform(0, 1);
+      Transfer transfer{
+          .id = id, .per_byte_s = random.uniform(0.2, 2), .bytes = random.uniform(0.1, 9)};
+      transfer.send_port = some_port();
+      transfer.receive_port = some_port();
+      if (transfer.receive_port == transfer.send_port) {
+        transfer.receive_port = kNoPort;
+      }
+      arrivals.push_back({time, transfer});
+    }
+    const auto ends = run(FairPorts(capacities), arrivals);
+    const auto expected = ends_with_all_rates(capacities, arrivals);
     for (std::size_t id = 0; id < ends.size(); ++id) {
       CHECK(ends[id] == within(expected[id], kTolerance));
     }

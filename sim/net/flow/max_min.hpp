@@ -4,7 +4,6 @@
 // its limit; these flows keep their rates while the others continue. The result (Bertsekas,
 // Gallager: Data Networks, 6.5.2): every flow has its limit, or crosses a full port on which no
 // flow has a higher rate.
-// port on which no flow has a higher rate.
 #include <cstdint>
 #include <span>
 

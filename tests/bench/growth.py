@@ -1,0 +1,133 @@
+#!/usr/bin/python3
+"""How time and memory of whole commands grow with ranks, hosts, layers and points, as a Markdown table.
+
+usage: growth.py BUILD_DIR [--into PAGE.md]  (between its two comments "growth" and "end of growth")
+Processor seconds (user and system) and peak memory of each command; the last column is the exponent by
+which time grew in the last step: 1 is linear. BUILD_DIR is any release build of this tree.
+"""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+BUILD = pathlib.Path(sys.argv[1]).resolve()
+HERE = pathlib.Path(__file__).resolve().parent
+LEAST_S = 0.02  # below it a time is mostly the start of the program
+
+
+def measured(folder, *command):
+    """(processor seconds, peak megabytes), the better of two runs; one where it takes long."""
+    found = []
+    while not found or (len(found) < 2 and found[0][0] < 2):
+        file = folder / "measured"
+        done = subprocess.run([folder / "peak", file, BUILD / "stepsim", *map(str, command)],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(map(str, command))}: exit {done.returncode}: {done.stderr}")
+        _, megabytes, seconds = map(float, file.read_text().split())
+        found.append((seconds, megabytes))
+    return min(found)
+
+
+def scenario(layers=160, nodes=16, **sections):
+    return {"kind": "scenario",
+            "workload": {"layers": [{"name": f"layer{i}", "forward_s": 1e-4, "backward_s": 2e-4,
+                                     "gradient_bytes": 4000 * (i % 997 + 1)} for i in range(layers)]},
+            "cluster": {"nodes": nodes, "network": {"latency_s": 5e-6, "bandwidth_Bps": 1.25e9}}, **sections}
+
+
+def write(folder, tree):
+    path = folder / "case.json"
+    path.write_text(json.dumps(tree))
+    return path.name
+
+
+def collective(algorithm, *more):
+    def command(_, ranks):
+        return ("collective", "--op", "allreduce", "--algorithm", algorithm, "--ranks", ranks, "--bytes", "100MB",
+                "--latency", "5us", "--bandwidth", "1.25GB/s", *more)
+    return command
+
+
+def on_a_fabric(folder, hosts):
+    """Five buckets, two iterations, ring, on leaves of 16 hosts."""
+    tree = scenario(5, hosts, training={"iterations": 2})
+    tree["communication"] = {"schedule": "wfbp"}
+    tree["cluster"]["network"] = {"model": "flow"}
+    tree["cluster"]["topology"] = {"preset": "leaf_spine", "leaves": hosts // 16, "hosts_per_leaf": 16, "spines": 4,
+                                   "bandwidth_Bps": 1.25e9, "latency_s": 1e-6}
+    for layer in tree["workload"]["layers"]:
+        layer["gradient_bytes"] = 20_000_000
+    return "run", write(folder, tree), "--json"
+
+
+def two_levels(folder, nodes):
+    tree = scenario(24, nodes)
+    tree["cluster"].update(gpus_per_node=8, intra_network="nvlink-h100")
+    return "run", write(folder, tree), "--json", "--method", "max_plus"
+
+
+def layers(schedule):
+    def command(folder, count):
+        return "run", write(folder, scenario(count, communication={"schedule": schedule})), "-o", "out.json", "--force"
+    return command
+
+
+def points(ending):
+    def command(folder, count):
+        tree = {"kind": "sweep", "scenario": scenario(communication={"schedule": "wfbp"}), "axes": [
+            {"field": "/cluster/nodes", "values": list(range(2, 102))},
+            {"field": "/cluster/network/bandwidth_Bps", "from": 1e8, "to": 5e10, "steps": count // 100, "scale": "log"}]}
+        return "sweep", write(folder, tree), "-o", f"out.{ending}", "--force", "--quiet", "--jobs", 1
+    return command
+
+
+RANKS = (1024, 32_768, 262_144)
+ROWS = [
+    ("ring, closed form", "ranks", RANKS, collective("ring", "--method", "closed_form")),
+    ("double binary tree, closed form", "ranks", RANKS, collective("double_binary_tree", "--method", "closed_form")),
+    ("auto, closed form", "ranks", RANKS, collective("auto", "--method", "closed_form")),
+    ("lp, closed form", "ranks", RANKS, collective("lp", "--method", "closed_form")),
+    ("topk", "ranks", RANKS, collective("topk", "--density", "0.001")),
+    ("gtopk_tree", "ranks", RANKS, collective("gtopk_tree", "--density", "0.001")),
+    ("hierarchical of 8 GPUs a node, events", "ranks", (256, 2048, 16_384),
+     collective("hierarchical", "--gpus-per-node", 8, "--intra-latency", "2us", "--intra-bandwidth", "100GB/s", "--method", "events")),
+    ("training step of two levels, max_plus", "nodes of 8 GPUs", (4, 16, 64), two_levels),
+    ("training on a leaf-spine, flows", "hosts", (256, 1024, 4096), on_a_fabric),
+    ("run, wfbp", "layers", (1000, 10_000, 100_000), layers("wfbp")),
+    ("run, mg_wfbp", "layers", (1000, 10_000, 100_000), layers("mg_wfbp")),
+    ("sweep into JSON Lines", "points", (10**5, 10**6), points("jsonl")),
+    ("sweep into arrays", "points", (10**5, 10**6, 10**7), points("npz")),
+]
+
+
+def main():
+    lines = []
+
+    def show(*cells):
+        lines.append("| " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    show("path", "grows with", "small", "larger", "largest", "exponent")
+    show(*["---"] * 6)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        subprocess.run(["g++", "-O2", "-static", HERE / "peak.cpp", "-o", folder / "peak"], check=True)
+        for path, axis, sizes, command in ROWS:
+            cells, times = [], []
+            for size in sizes:
+                seconds, megabytes = measured(folder, *command(folder, size))
+                times.append(seconds)
+                cells.append(f"{size:,}: {seconds:.2g} s, {megabytes:.0f} MB")
+            exponent = "" if times[-1] < LEAST_S else f"{math.log(times[-1] / max(times[-2], 1e-3)) / math.log(sizes[-1] / sizes[-2]):.2f}"
+            show(path, axis, *cells, *[""] * (3 - len(cells)), exponent)
+    if "--into" in sys.argv:
+        page = pathlib.Path(sys.argv[sys.argv.index("--into") + 1])
+        text = page.read_text()
+        start, end = (text.index(f"<!-- {word} -->") for word in ("growth", "end of growth"))
+        page.write_text(text[:start] + "<!-- growth -->\n" + "\n".join(lines) + "\n" + text[end:])
+
+
+if __name__ == "__main__":
+    main()
