@@ -18,8 +18,8 @@ constexpr std::array<std::int64_t, 17> kSizes{4,       512,     1024,    2048,  
 
 // Exchanges and shifts that follow one another, as the steps of a schedule do: in the first one all
 // ranks send at the same instant, and where processes share cores they wait for these; later ones
-// are out of step. Large messages take so long that it makes no difference.
-int steps_of(std::int64_t bytes) { return bytes <= (1 << 20) ? 4 : 1; }
+// are out of step. Of large messages two, which take long enough.
+int steps_of(std::int64_t bytes) { return bytes <= (1 << 20) ? 4 : 2; }
 
 class Probes {
 public:
