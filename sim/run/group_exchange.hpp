@@ -26,7 +26,7 @@ enum class RankGroup { all, node, replica };
 [[nodiscard]] program::Group rank_group(const Cluster& cluster, RankGroup group);
 
 struct GroupExchange {
-  program::ExchangeTime time;           // includes sync_s and copies through host memory, buffers
+  program::ExchangeTime time;           // includes sync_s, staging in host memory, buffer copies
   program::ExchangeTime beside;         // the part of `time` that is not on the wire
   std::optional<coll::Collective> sent; // on a simulated network: the collective to send
   double bytes_sent{};                  // bytes sent by the rank that sends most
