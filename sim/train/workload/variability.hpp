@@ -28,16 +28,17 @@ inline constexpr auto kJitterLaws = base::words<JitterLaw>({{JitterLaw::lognorma
 
 struct Straggler {
   std::uint32_t worker{};
-  double factor = 1; // > 0, of compute
+  double factor = 1; // factor on compute times, > 0
 };
 
 struct Variability {
-  // Coefficients of variation: uniform <= 1/sqrt(3), exponential 0 or 1. An empirical list has its
-  // own: 0 switches it off, any other value on.
+  // Coefficients of variation: at most 1/sqrt(3) with uniform, 0 or 1 with exponential. An
+  // empirical list has its own spread: 0 switches the factors off, and any other value switches
+  // them on.
   double compute_cv = 0;
   double exchange_cv = 0; // one factor per iteration for all workers
   JitterLaw law = JitterLaw::lognormal;
-  std::vector<double> factors{};       // empirical: > 0, rescaled to mean 1
+  std::vector<double> factors{};       // empirical: factors > 0, which are scaled to a mean of 1
   std::vector<Straggler> stragglers{}; // every worker at most once
   std::uint64_t seed = 1;
 

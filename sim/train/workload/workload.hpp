@@ -53,7 +53,8 @@ struct Workload {
   std::vector<std::string> warnings;
   std::vector<MeasuredBucket> buckets;        // buckets of the trace, in launch order
   std::optional<std::int64_t> measured_ranks; // ranks of the trace
-  // The interval of factors in which measured times are expected; set if times are estimated.
+  // The interval of factors on the times in which measured times are expected; set if the times are
+  // estimated.
   std::optional<EstimateInterval> interval{};
   double estimate_scale = 1; // factor on estimated times by a measured step
 
@@ -63,7 +64,7 @@ struct Workload {
   [[nodiscard]] Seconds backward() const;
   [[nodiscard]] Bytes bytes() const;
   [[nodiscard]] std::int64_t values() const;
-  // The mean over all gradients; 4 without gradients.
+  // Bytes of all gradients over the number of their values; 4 without gradients.
   [[nodiscard]] double bytes_per_value() const;
 };
 
