@@ -57,7 +57,7 @@ private:
   bool halved_ = false; // `times_` has all-reduces, of which half the time is used
   double sharing_ = 1;  // number of parts that share a network card
   std::optional<train::ExchangeTimes> times_;
-  std::optional<plan::Cost> line_; // linear cost, which gives the start-up; empty if not linear
+  std::optional<plan::Cost> line_; // cost that gives the start-up if it is linear; empty = unknown
 };
 
 } // namespace stepsim::study

@@ -6,8 +6,9 @@
 //     unfinished:  [header][point][status] ...            (hole) [state][state][journal]
 // While a sweep runs, two states (points written, order of the columns, a CRC of each) and the
 // journal (the texts found so far, one JSON line each) are stored after the end of the largest
-// possible file; they are removed at the end. One state is the newest, the other the newest before
-// which everything was on the disk. docs/file-formats.md explains how to read a file.
+// possible file; they are removed at the end. The first state is written at every flush. The second
+// is written only after a sync, so that its points are on the disk even if the machine crashes.
+// docs/file-formats.md explains how to read a file.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -68,7 +68,7 @@ struct JobPiece {
 };
 
 struct JobServers {
-  std::uint32_t count = 1;
+  std::uint32_t count = 1; // number of servers; placement sharded: unused, one server per worker
   coll::Placement placement = coll::Placement::dedicated;
   bool whole = false;        // dedicated: piece i is on server i mod count; else even parts
   double add_s_per_byte = 0; // time to decode and add a push, per byte

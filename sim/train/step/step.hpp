@@ -37,7 +37,7 @@ struct Message {
 struct StepInput {
   std::vector<double> forward_s;      // [layer], forward order
   std::vector<double> backward_s;     // [layer], forward order
-  std::vector<double> gradient_bytes; // [layer]: share of the update
+  std::vector<double> gradient_bytes; // [layer]: bytes that give its share of the update
   std::vector<Message> messages;      // launch order; `priority`: the most urgent first
   double update_s{};
   // Time to read a batch: added before the iteration or, if reading is pipelined, overlapped with
@@ -48,6 +48,7 @@ struct StepInput {
   bool reduce_broadcast = false; // reduces in backward order, update, broadcasts in forward order
   // DeAR: one all-gather per message, in forward order. A layer is updated after its all-gather.
   bool all_gathers = false;
+  // The discipline of the channel: computes when the messages are sent (plan/sending.hpp).
   void (*send)(const plan::Sending&, const plan::SendInput&,
                plan::SendTimes&) = plan::send_in_order;
   plan::ScheduleOptions schedule_options; // options for `send`
@@ -70,7 +71,7 @@ struct StepTimes {
   double period_s{};        // = forward + backward + update + exposed + input_wait
   double exposed_s{};       // communication that is not hidden by compute
   double communication_s{}; // time during which at least one message is in flight
-  double drained_s{};       // end of messages and updates if no iteration follows
+  double drained_s{};       // end of all messages and updates if no iteration follows
   double input_wait_s{};    // wait of the next forward for its input
   std::vector<MessageTimes> messages;
   // Indices of the messages in order of start; empty if that is the order of the list.

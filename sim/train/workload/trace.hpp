@@ -45,7 +45,7 @@ struct Tensor {
   std::optional<std::int64_t> bucket; // measured bucket, from 0 in launch order
   std::string name;                   // empty = unknown
   std::vector<std::int64_t> shape{};  // empty = unknown
-  Bytes extra_bytes{};                // further bytes in its bucket
+  Bytes extra_bytes{};                // bytes in its bucket besides the gradients
 };
 
 struct Layer {

@@ -60,10 +60,13 @@ class Jitter {
 public:
   Jitter(const Variability& variability, std::uint32_t workers);
 
-  // worker from 0, iteration from 1. Streams 16 (compute) and 17 (exchange, worker 0) of base::u01.
+  // The factor on the compute times of a worker (from 0) in an iteration (from 1), including its
+  // straggler factor, and the factor on the exchanges of an iteration. They are drawn from the
+  // streams 16 and 17 (with worker 0) of base::u01.
   [[nodiscard]] double compute(std::uint32_t worker, std::int64_t iteration) const;
   [[nodiscard]] double exchange(std::int64_t iteration) const;
-  // The constant part of compute(): the straggler factor.
+  // The straggler factor of a worker, which is the constant part of compute(), and the smallest and
+  // largest straggler factor of all workers.
   [[nodiscard]] double straggler(std::uint32_t worker) const { return stragglers_[worker]; }
   [[nodiscard]] double fastest() const { return *std::ranges::min_element(stragglers_); }
   [[nodiscard]] double slowest() const { return *std::ranges::max_element(stragglers_); }

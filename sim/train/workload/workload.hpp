@@ -91,8 +91,8 @@ struct ProfileOptions {
   std::optional<MeasuredTotals> measured;
   std::optional<GpuEstimate> estimate;
   double backward_factor = 2; // device: backward_s = backward_factor x forward_s
-  Seconds layer_overhead;
-  int value_bytes = 4;
+  Seconds layer_overhead;     // device: added to the forward time of layers that compute
+  int value_bytes = 4;        // bytes of a gradient element
   Granularity granularity = Granularity::tensor;
 };
 // The workload of a model table. Its times are labelled synthetic (device) or scaled (measured),
