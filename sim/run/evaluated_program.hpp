@@ -13,8 +13,9 @@
 
 namespace stepsim::study {
 
-// The times of all iterations with and without exchanges, the mean seconds per iteration, and the
-// part that interference adds.
+// The times of all iterations with exchanges (`times`) and without (`alone`), and the mean seconds
+// per iteration of both. `interference` is the seconds per iteration that the slowdown by overlap
+// adds; empty if the program has no slowdown.
 struct EvaluatedProgram {
   program::OperationTimes times, alone;
   double period{}, alone_period{};
@@ -25,13 +26,14 @@ struct EvaluatedProgram {
 
 // Evaluates the program. `own` is the scenario or, if the scenario has several jobs, its first job
 // alone; `made` and `factors` belong to `own`. Throws SimulationError if there are more instances
-// than can be recorded, and as the simulated network does.
+// (operations times ranks times iterations) than can be recorded, and where the simulated network
+// throws it.
 [[nodiscard]] EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
                                          const ScenarioProgram& made,
                                          const program::Factors& factors);
 
-// The number of first iterations that means leave out. If gradients are applied late, as in a
-// pipeline, this is half of the iterations, during which the pipeline fills (PIP 10).
+// The number of first iterations that means leave out: discarded_iterations() or, if gradients are
+// applied late, as in a pipeline, half of the iterations, during which the pipeline fills (PIP 10).
 [[nodiscard]] std::int64_t discarded_of(const Scenario& scenario);
 
 } // namespace stepsim::study

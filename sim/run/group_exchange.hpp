@@ -26,7 +26,7 @@ enum class RankGroup { all, node, replica };
 [[nodiscard]] program::Group rank_group(const Cluster& cluster, RankGroup group);
 
 struct GroupExchange {
-  program::ExchangeTime time;           // includes sync_s and copies through host memory, buffers
+  program::ExchangeTime time;           // includes sync_s, staging in host memory, buffer copies
   program::ExchangeTime beside;         // the part of `time` that is not on the wire
   std::optional<coll::Collective> sent; // on a simulated network: the collective to send
   double bytes_sent{};                  // bytes sent by the rank that sends most
@@ -57,7 +57,7 @@ private:
   bool halved_ = false; // `times_` has all-reduces, of which half the time is used
   double sharing_ = 1;  // number of parts that share a network card
   std::optional<train::ExchangeTimes> times_;
-  std::optional<plan::Cost> line_; // linear cost, which gives the start-up; empty if not linear
+  std::optional<plan::Cost> line_; // cost that gives the start-up if it is linear; empty = unknown
 };
 
 } // namespace stepsim::study

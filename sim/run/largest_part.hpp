@@ -1,7 +1,9 @@
 #pragma once
-// Finds the bottleneck of an exchange: the part that takes longest. With alpha-beta links each part
-// is timed with the costs of the other parts set to 0. On a fabric and with compression, a part is
-// the difference of two times. A measured curve has no parts; its bottleneck is "bandwidth".
+// Finds the bottleneck of the messages of a plan: the part of their time that is longest. With
+// alpha-beta links each part is timed with the costs of the other parts set to 0. On a fabric or
+// with compression, a part is the difference of two times; with both, the times on the wire are
+// compared with the times of compressing. A measured curve has no parts; its bottleneck is
+// "bandwidth".
 #include <span>
 #include <string>
 

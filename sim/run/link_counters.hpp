@@ -1,5 +1,6 @@
 #pragma once
-// Adds counters to timelines that show the use of links over time. Used by run_timeline only.
+// Adds counters to the timelines of runs and of lists of flows, which show the use of links over
+// time. Times are seconds from the start of the run.
 #include <string>
 #include <vector>
 
@@ -17,10 +18,11 @@ struct LinkChange {
 void add_counter(std::uint32_t node, const std::string& name, std::vector<LinkChange> changes,
                  engine::Timeline& timeline);
 
-// Adds counters for the busiest links of a run in the iterations first .. last, under a separate
-// node of the timeline. If the run simulates every message, they count messages in flight;
-// otherwise they show the part of the capacity that exchanges take, in percent. Adds nothing
-// without a fabric, or if the iterations are not copies of one step.
+// Adds counters for the busiest links of a run in the iterations first .. last (from 0, both
+// included), under a new node "network" of the timeline. If the run simulates every message, they
+// count messages in flight; otherwise they show the part of the capacity that exchanges take, in
+// percent, which is known only if all iterations are copies of one step. Adds no counter if the run
+// has no links.
 void add_link_counters(const Result& result, std::int64_t first, std::int64_t last,
                        engine::Timeline& timeline);
 

@@ -10,7 +10,7 @@ namespace stepsim::study {
 // the key inner is "sync_sgd", the buckets of an island are units, too, and come first.
 [[nodiscard]] program::Program make_rounds(const Scenario& scenario, ScenarioProgram& out);
 
-// [fragment] its layers, numbered from 0 in forward order, ascending.
+// Element f lists the layers of fragment f in ascending order, numbered from 0 in forward order.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>>
 layers_of_fragments(std::uint32_t layers, std::uint32_t fragments, FragmentPattern pattern);
 

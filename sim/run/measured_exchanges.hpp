@@ -1,7 +1,7 @@
 #pragma once
-// Compares the bucket times in an imported trace with simulated times on the scenario's network
-// with as many ranks. A measured time includes waiting for the slowest rank; a simulated time does
-// not.
+// Compares the bucket times in an imported trace with simulated times on the scenario's network,
+// with the number of ranks of the trace. A measured time includes waiting for the slowest rank; a
+// simulated time does not.
 #include <optional>
 #include <string>
 #include <vector>

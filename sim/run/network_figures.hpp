@@ -20,23 +20,27 @@ namespace stepsim::study {
 // part / whole; empty if `whole` is 0, because no bytes were sent.
 [[nodiscard]] std::optional<double> lost_part(double part, double whole);
 
-// Sets fct_* of the summary from the messages of the iterations from `first` on.
+// Sets fct_* of the summary, the completion times of messages, from the messages of the iterations
+// from `first` on.
 void fill_messages(const train::JobResult& job, std::size_t first, Summary& summary);
-// Sets loss_fraction, stale_fraction and effective_loss of the summary.
+// Sets loss_fraction, stale_fraction and effective_loss of the summary from the iterations
+// `steady`. effective_loss is only known for a ring and for servers, without sharding.
 void fill_loss(const Scenario& scenario, std::span<const train::JobIteration> steady,
                Summary& summary);
 // Sets result.tensors: the messages of the last iteration, which starts at `start_s`, by bucket.
 void fill_tensors(const train::JobResult& job, double start_s, Result& result);
+// Copies the messages of all iterations to result.messages, for the timeline.
 void keep_messages(const train::JobResult& job, Result& result);
+// Element l is the use of link l of `fabric` by all jobs, over the whole run.
 [[nodiscard]] std::vector<LinkResult> links_of(const net::Fabric& fabric,
                                                const train::JobsResult& run);
 // The bottleneck of messages: "server" if the busiest link belongs to a server, else "bandwidth".
 // Latency is never named, because a network of links has no single latency.
 [[nodiscard]] std::string busiest_part(const Scenario& scenario,
                                        const std::vector<LinkResult>& links);
-// The period of every job, alone on the network and together with the other jobs. Only iterations
-// before the first job ends count as together, because the remaining jobs then get more of the
-// network.
+// The mean steady period of every job, alone on the network and together with the other jobs.
+// Iterations that end after the first job has ended do not count as together, because the remaining
+// jobs then get more of the network.
 [[nodiscard]] std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
                                                   std::span<const train::NetworkJob> jobs,
                                                   const train::JobsResult& together);

@@ -17,7 +17,9 @@
 namespace stepsim::study {
 
 struct LinkResult {
-  double bytes{}; // flow level: payload (with headers if they count); packet level: on the wire
+  // Bytes that the link carried. Flow level: payload, with headers if count_headers of the network
+  // is true; packet level: all bytes on the wire.
+  double bytes{};
   double busy_s{};
   double utilization{}; // flow level: bytes / (bandwidth x elapsed); packet level: busy / elapsed
   struct Queue {
@@ -31,7 +33,7 @@ struct LinkResult {
 [[nodiscard]] LinkResult link_result(const net::FabricLink& link, const net::LinkUse& use,
                                      double elapsed_s);
 [[nodiscard]] LinkResult link_result(const net::LinkCounters& counters, double elapsed_s);
-// One element of `links`, with the keys of kLinkUse.
+// The element of the list `links` of a result for this link, with the keys of kLinkUse.
 [[nodiscard]] io::Json link_tree(const net::Fabric& fabric, net::LinkId id, const LinkResult& link);
 
 namespace keys {

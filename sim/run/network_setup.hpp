@@ -10,11 +10,13 @@
 
 namespace stepsim::study {
 
+// Whether gradients are exchanged with parameter servers instead of by an all-reduce.
 [[nodiscard]] bool has_servers(const Scenario& scenario);
-// [layer]: bytes of its gradients, in forward order; 0 for layers without gradients.
+// Element l is the bytes of the gradients of layer l, in forward order from 0; 0 for a layer
+// without gradients.
 [[nodiscard]] std::vector<double> layer_bytes(const Scenario& scenario);
 
-// The scenario of job number `job` alone, on the hosts of that job.
+// The scenario of job number `job` (0 is the first job) alone, on the hosts of that job.
 [[nodiscard]] Scenario scenario_of_job(const Scenario& scenario, std::size_t job);
 
 struct PlannedJob {
@@ -24,6 +26,7 @@ struct PlannedJob {
 // The job of a scenario that has a single job, with its plan.
 [[nodiscard]] PlannedJob planned_job(const Scenario& scenario);
 
+// The network on which all jobs of the scenario run, at the flow or packet level.
 [[nodiscard]] train::JobNetwork network_of(const Scenario& scenario);
 
 } // namespace stepsim::study

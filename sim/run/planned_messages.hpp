@@ -1,6 +1,7 @@
 #pragma once
-// From a plan to the messages of a step: which schedule sends them, in which phases, by the cost
-// that planners see or by what the evaluators say. Seconds and bytes.
+// Makes the messages of a step from a plan: their order, their phases, and their times in seconds.
+// The times come either from the cost function that planners use or from the evaluators of
+// collectives.
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,42 +17,50 @@ namespace stepsim::study {
 struct MessageSeconds {
   double exchange{};  // all-reduce, or the reduce of reduce_broadcast
   double broadcast{}; // broadcast of reduce_broadcast, or all-gather of DeAR; else 0
-  double startup{};   // part of `exchange` that other messages do not slow; asc_wfbp, priority
+  // Part of `exchange` that other messages do not slow. Set for planners that need a linear cost
+  // (Planner::needs_linear_cost()), else 0.
+  double startup{};
 };
 
-// Copies in and out of a merged buffer (MER 4.4); empty gradients are not merged.
+// Seconds to copy the gradients of a group into a merged buffer and out of it again (MER 4.4). 0 if
+// fewer than two gradients of the group have bytes, or without /communication/copy_bandwidth_Bps.
 [[nodiscard]] double copy_seconds(const Scenario& scenario, const plan::Group& group);
-// Infinite times are an error wherever they are met.
+// The error message for a time that is infinite or not a number.
 inline constexpr std::string_view kBeyondNumbers =
     "the times of the run are beyond the range of numbers";
-// Throws SimulationError where gradients or messages take longer than numbers can say.
+// Throws SimulationError (kBeyondNumbers) if the ready times of the gradients, or the sum of the
+// times of one message per gradient, exceed the range of a double.
 void check_range(const plan::Problem& problem);
 
-// The merge problem of the scenario. On a simulated network a planner that cuts into chunks needs
-// no cost, and gets none.
+// The merge problem of the scenario. On a simulated network the cost of messages need not be
+// linear. A planner that needs a linear cost then gets a cost of 0 s.
 [[nodiscard]] plan::Problem planned_problem(const Scenario& scenario);
 
 // The plan of the scenario's schedule, by the cost of `problem` or, if given, by
 // /communication/plan_cost. Throws as check_range and plan::make_plan do.
 [[nodiscard]] plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem);
 
-// has_all_gathers: messages are reduce-scatters, each with an all-gather of its own (DeAR).
-// splits_exchange: the evaluators time both, as they can for a dense ring; otherwise each counts as
-// half the time of the all-reduce.
+// Whether every message is a reduce-scatter that is followed by an all-gather of its own (DeAR).
 [[nodiscard]] bool has_all_gathers(const Scenario& scenario);
+// Whether the evaluators time the reduce-scatter and the all-gather separately, as they can for a
+// dense ring. Otherwise each counts as half the time of the all-reduce.
 [[nodiscard]] bool splits_exchange(const Scenario& scenario);
 
-// The messages of a plan by the cost of `problem`, and by the evaluators of the run.
+// The times of the messages of a plan by the cost of `problem`.
 [[nodiscard]] std::vector<MessageSeconds> planned_seconds(const Scenario& scenario,
                                                           const plan::Problem& problem,
                                                           const plan::Plan& plan,
                                                           plan::Schedule schedule);
+// The times of one message by `cost`, which the evaluators of the run gave. `problem` gives only
+// the start-up.
 [[nodiscard]] MessageSeconds message_seconds(const plan::Problem& problem, const BucketCost& cost,
                                              plan::Schedule schedule);
-// Start-up of a message that takes `seconds`, 0 where the cost is not linear.
+// The start-up in seconds of a message that takes `seconds`, at most `seconds`; 0 if the cost of
+// `problem` is not linear.
 [[nodiscard]] double startup_seconds(const plan::Problem& problem, double seconds);
 
-// The step of a worker without its messages: computing, update, input and what waits for what.
+// The step of a worker without its messages: the times of layers, update and input, the bytes of
+// gradients, and what the next forward pass waits for.
 [[nodiscard]] train::StepInput step_input(const Scenario& scenario);
 // The step with one message per bucket of `plan`; bucket g lasts seconds[g] plus its buffer copies.
 [[nodiscard]] train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,

@@ -18,7 +18,7 @@ namespace stepsim::study {
 struct ProgramParts {
   std::vector<program::LayerTimes> layers; // times of one micro-batch
   std::vector<program::BucketTimes> buckets;
-  Seconds update; // includes decoding, which is done together with the update
+  Seconds update; // weight update of an iteration, including the decoding of received gradients
   program::NextForward next_forward{};
 };
 

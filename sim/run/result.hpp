@@ -42,10 +42,10 @@ struct Iteration {
   std::int64_t index{};
   double start_s{}, compute_end_s{}, exchange_start_s{}, exchange_end_s{};
   double iteration_time_s{}, exposed_communication_s{};
-  std::optional<std::int64_t> applied_gradient; // iteration whose gradient its step applies
-  std::optional<double> density;
-  std::optional<std::int64_t> k;         // entries selected per rank
-  std::optional<double> loss_fraction{}; // lost bytes / bytes of the gradients
+  std::optional<std::int64_t> applied_gradient; // iteration whose gradient this one applies
+  std::optional<double> density;                // selected entries / elements, if compressed
+  std::optional<std::int64_t> k;                // entries selected per rank
+  std::optional<double> loss_fraction{};        // lost bytes / bytes of the gradients
 };
 
 // The messages of one bucket in the last iteration, at the packet level (PKT 8). The counts are
@@ -100,17 +100,19 @@ struct ProgramRun {
 // capacity that the exchange of each bucket takes.
 struct MessageLife {
   std::int64_t iteration{};
-  std::uint32_t bucket{}, src{}, dst{}; // ranks; dedicated servers after the workers
+  // `src` and `dst` are ranks from 0; dedicated servers are numbered after the workers.
+  std::uint32_t bucket{}, src{}, dst{};
   double start_s{}, end_s{};
 };
 struct LinkHeat {
   net::LinkId link{};
-  std::vector<double> of_bucket; // [bucket]: part of the link's capacity while it is exchanged
+  // [bucket]: part of the link's capacity (1 = all) that its exchange takes while it lasts.
+  std::vector<double> of_bucket;
 };
 inline constexpr std::size_t kHotLinks = 8; // number of links with a counter in the timeline
 
-// A bucket of the imported trace: the time of its exchange in the trace, and on the scenario's
-// network with as many ranks.
+// A bucket of the imported trace: the time of its exchange in the trace, and the simulated time on
+// the scenario's network with the number of ranks of the trace.
 struct MeasuredExchange {
   std::int64_t index{};
   Bytes bytes;
@@ -138,7 +140,7 @@ struct Result {
   std::optional<double> extrapolation_factor;
   std::vector<DefaultValue> defaults; // filled by the command `run`, which has the file
   std::vector<NamedFile> files;       // filled by the command `run`
-  std::vector<MeasuredExchange> measured_exchanges; // filled by `run` for an imported trace
+  std::vector<MeasuredExchange> measured_exchanges; // filled by the command `run`, for a trace
   std::vector<std::string> warnings;
   train::StepTimes step;             // for the timeline
   std::vector<MessageLife> messages; // for the timeline

@@ -19,8 +19,9 @@ inline constexpr std::string_view kEqualWorkers =
 // Throws SimulationError if the run lasts longer than /limits/simulated_s in simulated time, if its
 // collective algorithm does not work on these ranks, or if a message never completes.
 [[nodiscard]] Result run(const Scenario& scenario);
-// Summary, method and warnings of run(scenario), bit for bit, with what it shares with other runs.
-// Scenarios as SyncParts::summary takes them, of sync_sgd without convergence.
+// Returns the summary, method and warnings of run(scenario), bit for bit. `parts` holds what
+// several scenarios have in common, so that it is computed only once. The scenario must be one of
+// sync_sgd without /training/convergence, and one that SyncParts::summary() takes.
 [[nodiscard]] Result run_summary(const Scenario& scenario, SyncParts& parts);
 
 // The seed of a replication, which is the same scenario with other random numbers: `seed` itself

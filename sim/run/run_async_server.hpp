@@ -8,7 +8,7 @@
 namespace stepsim::study {
 
 // The result of the run. The times in the summary are means over all workers; the list of
-// iterations shows worker 0. Throws SimulationError as the evaluation of its exchange does.
+// iterations shows worker 0. Throws SimulationError where the evaluator of its exchange throws it.
 [[nodiscard]] Result run_async_server(const Scenario& scenario);
 
 // The input that run_async_server() passes to train::run_async(), for callers that need the single

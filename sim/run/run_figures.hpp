@@ -1,6 +1,6 @@
 #pragma once
-// Adds the figures of a result that all kinds of runs share: work, speed-up, staleness, the
-// interval of a mean, and warnings.
+// Adds the figures of a result that all kinds of runs share: compute times, speed-up, staleness,
+// the 95 % interval of the iteration time, and warnings.
 #include <cstdint>
 
 #include "base/mean_interval.hpp"
@@ -49,8 +49,8 @@ void fill_speedup(const Scenario& scenario, double single_s, double period_s, Su
 void fill_interval(const Scenario& scenario, Result& result);
 
 // Sets the interval. Its lower end is raised to the compute time of the slowest worker
-// (asynchronous: the fastest) with the least factor of the law; then both ends are moved, if
-// necessary, so that the interval contains the mean.
+// (asynchronous: the fastest) with the least factor that /variability can draw; then both ends are
+// moved, if necessary, so that the interval contains iteration_time_s.
 void set_interval(const Scenario& scenario, base::Interval interval, Summary& summary);
 
 } // namespace stepsim::study

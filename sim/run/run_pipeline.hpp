@@ -1,6 +1,6 @@
 #pragma once
-// Runs Pipe-SGD (arXiv 1811.03619): a step applies the gradient of an earlier iteration, so that
-// compute and exchange of up to K iterations overlap.
+// Runs Pipe-SGD (arXiv 1811.03619) with pipeline width K: a step applies the gradient of an earlier
+// iteration, so that compute and exchange of up to K iterations overlap.
 #include "run/result.hpp"
 
 namespace stepsim::study {

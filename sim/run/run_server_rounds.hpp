@@ -9,7 +9,7 @@ namespace stepsim::study {
 //   - a synchronous parameter server with schedule single
 //   - /variability changes some time
 //   - more than one worker, and bytes to send
-//   - exact costs without a measured curve, and no method other than `events` is asked for
+//   - /communication/cost_form exact and no measured curve, and `method` is `events` or not given
 [[nodiscard]] bool needs_server_rounds(const Scenario& scenario);
 [[nodiscard]] Result run_server_rounds(const Scenario& scenario);
 

@@ -32,12 +32,12 @@ public:
   [[nodiscard]] Result summary(const Scenario& scenario);
 
 private:
-  plan::Problem problem_;          // its cost is that of the run
+  plan::Problem problem_;          // gradients of all scenarios, cost of the current one
   train::StepInput bare_;          // the step without messages
-  double alone_s_;                 // its period
-  coll::SentBytes sent_;           // bytes of messages
-  std::optional<plan::Plan> plan_; // of a schedule that does not look at costs, and its step
-  train::StepInput step_;
+  double alone_s_;                 // period of `bare_`, s
+  coll::SentBytes sent_;           // cache of sent bytes by size of message
+  std::optional<plan::Plan> plan_; // last plan; used again if the schedule does not read the cost
+  train::StepInput step_;          // the step with the messages of `plan_`
 };
 
 } // namespace stepsim::study

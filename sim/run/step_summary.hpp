@@ -12,13 +12,15 @@ namespace stepsim::study {
 // Up to this share of the period, exposed communication is too little to be the bottleneck.
 inline constexpr double kHiddenShare = 0.01;
 
-// `added_s`: selecting and encoding on the compute stream, part of the step's backward. `alone_s`:
-// the period of one worker, the same step without messages.
+// The summary of `step`, whose messages have `costs`. `added_s` is the time of selecting and
+// encoding on the compute stream, which is part of the step's backward time. `alone_s` is the
+// period of the same step without messages, as a single worker would run it.
 [[nodiscard]] Summary summarize(const Scenario& scenario, const plan::Problem& problem,
                                 const plan::Plan& plan, const train::StepTimes& step,
                                 std::span<const BucketCost> costs, double added_s, double alone_s);
 
-// select_s .. k of the summary; nothing for dense exchanges.
+// Sets codec_hops of the summary for codecs, select_s .. k for other compression, and nothing for
+// dense exchanges.
 void fill_compression(const Scenario& scenario, std::span<const BucketCost> costs,
                       Summary& summary);
 

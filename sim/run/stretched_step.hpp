@@ -12,8 +12,10 @@ namespace stepsim::study {
 
 struct StretchedStep {
   train::StepInput input;
-  double period_s{};      // steady iteration time
-  double first_shift_s{}; // how much sooner the first iteration ends: no exchange slows its forward
+  double period_s{}; // steady iteration time
+  // How many seconds sooner the first iteration ends than a steady one would: no exchange of an
+  // earlier iteration slows its forward.
+  double first_shift_s{};
 };
 
 // The workers of `scenario` must be equal; `input` is its step without the slowdown of

@@ -14,9 +14,12 @@ inline constexpr double kMaxSeconds = 600; // limit of one run without --max-sec
 // Estimated CPU seconds if different_messages() is known already. It does not depend on the
 // network.
 [[nodiscard]] double estimated_seconds(const Scenario& scenario, double messages);
+// Estimated number of different message sizes: 1 with schedule `single`, else the number of
+// different sizes of gradients.
 [[nodiscard]] double different_messages(const Scenario& scenario);
 
-// Throws SimulationError `about 2.5 h of CPU time, more than --max-seconds 600`.
+// Throws SimulationError if `estimate_s` exceeds `max_seconds`: `this takes about 2.5 h of CPU
+// time, more than --max-seconds 600`.
 void refuse_long_work(double estimate_s, double max_seconds);
 
 } // namespace stepsim::study

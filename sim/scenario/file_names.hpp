@@ -16,9 +16,10 @@ namespace stepsim::study {
 
 // A kind of shipped file.
 struct Shipped {
-  std::string_view noun;                     // in errors
-  std::string_view folder;                   // folder in the data folder
-  std::span<const std::string_view> endings; // the first one that fits is not part of the name
+  std::string_view noun;   // what errors call such a file
+  std::string_view folder; // folder in the data folder
+  // Endings of the files. A name is the name of the file without the first ending that fits.
+  std::span<const std::string_view> endings;
 };
 inline constexpr std::array<std::string_view, 2> kShippedEndings{".calibration.json", ".json"};
 inline constexpr Shipped kShippedModels{"model", "models", std::span(kShippedEndings).last(1)};

@@ -51,22 +51,22 @@ public:
   const net::NetworkProfile& profile(const io::Json& name);
   const CostFile& cost(const io::Json& name);
   const net::Topology& topology(const io::Json& name);
-  // For a collective of so many ranks.
+  // These files describe the links, sizes and entry times of a collective on `ranks` ranks.
   const io::LinksFile& links(const io::Json& name, std::uint32_t ranks);
   const std::vector<double>& sizes(const io::Json& name, std::uint32_t ranks);
   const std::vector<double>& entry(const io::Json& name, std::uint32_t ranks);
   const io::NodePreset& node(const io::Json& name);
   const io::OverlapFile& overlap(const io::Json& name);
-  // A path, or the object itself. The correction and the covariance for predictions are computed
-  // once.
+  // `value` is a path, or an object that is the calibration itself. The correction and the
+  // covariance for predictions are computed once per calibration.
   std::shared_ptr<const library::Calibration> library_calibration(const io::Json& value);
   // The fabric of a topology with its routes, built once. Throws SimulationError if two hosts have
   // no path, or if the fabric is too large (net::Routes).
   std::shared_ptr<const net::RoutedFabric> routed(const net::Topology& topology);
 
-  // 16 hex digits that identify the content of the file that `name`, the string at `pointer`,
-  // names, as part of a sweep's identity; path and indentation of the file have no effect. Needs
-  // names_file(pointer) (asserted).
+  // The digest, 16 hex digits, of the content of a file, which is part of the hash that identifies
+  // a sweep. `name` is the name of the file, the string at `pointer` of the scenario. Path and
+  // indentation of the file have no effect. Needs names_file(pointer) (asserted).
   [[nodiscard]] std::string digest(const io::Json& name, std::string_view pointer);
   // SHA-256 of the bytes of the file, compressed or not, as sha256sum prints it; "" if there is no
   // regular file. Needs names_file(pointer) (asserted).

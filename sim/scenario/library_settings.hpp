@@ -13,8 +13,8 @@ namespace stepsim::study {
 // Reads the object `library`, or its short form, the name of a library. Problems are reported.
 [[nodiscard]] LibrarySettings read_library(const io::Json& json, const ParseContext& context);
 
-// The node type of `preset`, the value of that key (null if it is absent), else of the calibration.
-// Empty if there is neither, and after a problem.
+// The node type that the key `preset` names or, if `preset` is null because the key is absent, the
+// node type of the calibration. Empty if there is neither, and after a problem.
 [[nodiscard]] std::optional<NodeSource>
 node_source(const io::Json* preset, const LibrarySettings& settings, const ParseContext& context);
 

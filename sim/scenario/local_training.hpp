@@ -11,12 +11,14 @@
 
 namespace stepsim::study {
 
-// A step is one operation of a rank, or synchronous training in an island, which is a node.
+// What one step of a round is in the program: one operation of a rank (step), or a step of
+// synchronous training inside an island, which is a node (sync_sgd).
 enum class InnerTraining { step, sync_sgd };
 inline constexpr auto kInnerTrainings = base::words<InnerTraining>(
     {{InnerTraining::step, "step"}, {InnerTraining::sync_sgd, "sync_sgd"}});
 
-// The layers of fragment p of P: every P-th one, or neighbours.
+// The layers of fragment p of P: every P-th layer from p on (strided), or consecutive layers
+// (sequential).
 enum class FragmentPattern { strided, sequential };
 inline constexpr auto kFragmentPatterns = base::words<FragmentPattern>(
     {{FragmentPattern::strided, "strided"}, {FragmentPattern::sequential, "sequential"}});
@@ -29,9 +31,9 @@ struct OuterNetwork {
 };
 
 struct LocalTraining {
-  std::int64_t local_steps = 1;   // H, steps per round
-  std::int64_t fragments = 1;     // P <= H and <= layers
-  std::int64_t overlap_steps = 0; // tau < H
+  std::int64_t local_steps = 1;   // H, number of steps per round
+  std::int64_t fragments = 1;     // P, at most H and at most the number of layers
+  std::int64_t overlap_steps = 0; // tau < H, steps from sending a fragment to merging it
   FragmentPattern fragment_pattern{};
   program::OuterGate outer_gate{};
   InnerTraining inner{};

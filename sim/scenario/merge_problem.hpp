@@ -1,5 +1,6 @@
 #pragma once
-// What the planner of a scenario sees: gradients with their ready times, and what a message costs.
+// Makes the merge problem that the planner of a scenario solves: gradients with their ready times,
+// and the cost of a message by its bytes. Times are in seconds.
 #include <vector>
 
 #include "plan/problem.hpp"
@@ -7,16 +8,17 @@
 
 namespace stepsim::study {
 
-// Items are the gradients in the order of the workload, one of 0 bytes where there are none. Ready
-// times count from the start of backward; without overlap_backward all are its end.
+// The items of the problem are the gradients in the order of the workload; if there are none, a
+// single item of 0 bytes. Ready times count from the start of backward; without overlap_backward
+// all gradients are ready at its end.
 [[nodiscard]] plan::Problem merge_problem(const Scenario& scenario);
-// Its two parts: the items do not depend on the network, the cost not on the items.
+// The two parts of merge_problem(). The items do not depend on the network.
 [[nodiscard]] std::vector<plan::Item> merge_items(const Scenario& scenario);
 [[nodiscard]] plan::Cost merge_cost(const Scenario& scenario);
-// The problem with the cost that its planner counts with, where /communication/plan_cost gives one.
+// The problem with its cost replaced by /communication/plan_cost; unchanged without that key.
 [[nodiscard]] plan::Problem as_planned(const Scenario& scenario, plan::Problem problem);
-// As merge_problem's cost, but dense messages cost their closed form even where it is only an upper
-// bound on what the run evaluates.
+// The same as merge_cost(), except that dense messages without a measured curve cost the closed
+// form of their collective, even if it is only an upper bound of the time that the run evaluates.
 [[nodiscard]] plan::Cost formula_cost(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -14,7 +14,8 @@ namespace stepsim::study {
 // fit the nodes is a problem.
 void read_counts(io::Fields& fields, const ParseContext& context, Cluster& cluster);
 
-// [domain] ranks of each `nodes` consecutive nodes; empty if all are equal.
+// Element d is the number of ranks of domain d, which is `nodes` consecutive nodes; the list is
+// empty if all domains have equally many.
 [[nodiscard]] std::vector<std::uint32_t> domain_ranks(std::span<const std::int64_t> ranks_per_node,
                                                       std::int64_t nodes);
 
@@ -24,7 +25,7 @@ void read_counts(io::Fields& fields, const ParseContext& context, Cluster& clust
                                                     std::size_t per_node,
                                                     std::span<const std::uint32_t> ranks_per_node);
 
-// The first rank of a node, after the ranks of all nodes before it.
+// The number of the first rank of a node: ranks are numbered node by node.
 [[nodiscard]] std::uint32_t first_rank(const Cluster& cluster, std::int64_t node);
 
 // Reports a problem at `place` if nodes differ, because `what` needs equal ones.

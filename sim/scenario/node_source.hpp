@@ -25,10 +25,11 @@ struct NodeSource {
   std::string written;      // the preset; "" if the calibration gives the node type
 };
 
-// A value that replaces a value of the node type.
+// A value in the scenario that replaces a value of the node type.
 struct Override {
-  std::string pointer;
-  io::Json value, of_node; // of_node is null if it is not a single number
+  std::string pointer; // JSON pointer of the key
+  // The given value, and the replaced one, which is null if it is not a single number.
+  io::Json value, of_node;
 };
 
 } // namespace stepsim::study

@@ -9,8 +9,8 @@ namespace stepsim::study {
 
 struct OverlapRow {
   std::string_view name;   // DEVICE/LIBRARY
-  double compute{};        // slowdown, >= 1
-  std::string_view label;  // derived or measured
+  double compute{};        // factor on compute times during an exchange, >= 1
+  std::string_view label;  // "derived" or "measured"
   std::string_view source; // what it was derived from
 };
 

@@ -19,7 +19,7 @@ namespace stepsim::study {
 struct ProblemFile {
   plan::Problem problem;
   plan::TableReport table;         // changes that made the table monotone
-  std::string cost_warning;        // restriction of a cost from a file; "" = none
+  std::string cost_warning;        // warning about a cost from a file (ChosenCost); "" = none
   std::optional<double> forward_s; // s; if given, plans have an iteration time, forward_s + finish
   std::vector<std::pair<plan::Schedule, plan::ScheduleOptions>> options; // from `planners`
 

@@ -1,8 +1,8 @@
 #pragma once
-// Which keys go together: the feature matrix of a scenario. A rule says where a key has a meaning;
-// elsewhere the key is an error, and the resolved scenario leaves it out. `stepsim keys --rules`
-// prints the matrix. Rules that need the whole scenario stand in rules_table.cpp; keys of a
-// schedule, a compression or a transport are listed in the tables of these.
+// Checks which keys of a scenario go together. A rule says with which other settings a key has a
+// meaning; with any others the key is an error, and the resolved scenario leaves it out. `stepsim
+// keys --rules` prints all rules. Rules that need the whole scenario are in rules_table.cpp; the
+// tables of schedules, compressions and transports list the keys of each of them.
 #include <array>
 #include <string>
 #include <string_view>
@@ -12,13 +12,14 @@
 
 namespace stepsim::study {
 
-// Keys of a workload that count for a model table alone; checked where the workload is read.
+// Keys of /workload that have a meaning for a model table only. The reader of the workload checks
+// this.
 inline constexpr std::array<std::string_view, 11> kModelKeys{
     "device",           "measured",        "gpu",           "dtype",
     "recompute",        "accept_estimate", "measured_step", "backward_factor",
     "layer_overhead_s", "sequence_length", "value_bytes"};
 
-// Whether the file has a value there, null excepted.
+// Whether `tree` has a value other than null at `pointer`.
 [[nodiscard]] bool is_given(const io::Json& tree, std::string_view pointer);
 // Adds a problem for every key of the file that has no meaning with the other keys, unless
 // leftovers are ignored; a problem for a cluster on which a collective over nodes cannot run; and
@@ -30,14 +31,14 @@ struct MeaninglessKey {
   std::string pointer;
   std::string reason;
 };
-// Each key once, by the rules of `stepsim keys --rules`.
+// All such keys, each once, by the rules of `stepsim keys --rules`.
 [[nodiscard]] std::vector<MeaninglessKey> meaningless_keys(const io::Json& tree,
                                                            const Scenario& scenario);
-// Takes keys without a meaning out of a resolved scenario, by the same rules.
+// Removes the keys without a meaning from `tree`, a resolved scenario, by the same rules.
 void drop_meaningless(const Scenario& scenario, io::Json& tree);
 
-// Where a key of a scenario has a meaning, in words that complete "where ..."; all of them hold.
-// Empty: everywhere.
+// The conditions under which a key of a scenario has a meaning, each in words that complete "has a
+// meaning where ..."; all of them must hold. Empty if the key always has a meaning.
 [[nodiscard]] std::vector<std::string> conditions(std::string_view pointer);
 
 } // namespace stepsim::study

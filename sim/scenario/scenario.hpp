@@ -34,14 +34,14 @@ namespace stepsim::study {
 
 // The source of a workload that has been loaded: exactly one of trace, model and layers.
 struct WorkloadSource {
-  std::string trace; // file as written
-  std::string model; // name or file as written
+  std::string trace; // name of the file, as written; "" = none
+  std::string model; // name or file, as written; "" = none
   bool layers = false;
-  std::optional<std::int64_t> batch_size;  // samples per worker; trace and layers only
-  train::ProfileOptions profile;           // model only, except the granularity
-  std::optional<Seconds> measured_compute; // as given; is split into forward and backward
-  std::optional<std::int64_t> sequence_length;
-  std::optional<Seconds> scale_backward_to; // sum over the layers
+  std::optional<std::int64_t> batch_size;      // samples per worker; trace and layers only
+  train::ProfileOptions profile;               // model only, except the granularity
+  std::optional<Seconds> measured_compute;     // /workload/measured/compute_s as given
+  std::optional<std::int64_t> sequence_length; // tokens per sample; model only
+  std::optional<Seconds> scale_backward_to;    // sum to which all backward times are scaled
 };
 
 // alpha_beta: latency and bandwidth per message. flow, packet: through the topology (PKT).
@@ -54,13 +54,13 @@ inline constexpr auto kNetworkModels =
 struct Network {
   NetworkModel model = NetworkModel::alpha_beta;
   double latency_s{};
-  double delay_s{};         // after the ports are free (coll::LinkCost)
+  double delay_s{};         // latency that occupies no port (coll::LinkCost)
   double bandwidth_Bps{};   // as given; costs use bandwidth_Bps * efficiency
-  double reduction_Bps{};   // 0 = takes no time
+  double reduction_Bps{};   // speed of adding; 0 = adding takes no time
   double block_latency_s{}; // <= latency_s
   double efficiency = 1;
-  std::string calibration; // file as written, "" = none
-  std::string cost_file;   // file as written, "" = none or inline
+  std::string calibration; // name or file of the calibration as written, "" = none
+  std::string cost_file;   // cost file as written, "" = none or inline
   io::Json cost_tree;      // an inline cost as written
   std::string label;       // label of the profile: measured, calibrated, default; "" without one
   std::string grade;       // grade of the profile, "" = none
@@ -70,8 +70,8 @@ struct Network {
   // T(bytes) of a dense exchange, if given by `cost`, exchange_s, a collective curve of the
   // calibration, or the library model.
   std::optional<plan::Cost> curve;
-  std::optional<plan::Cost> planned_curve;    // for planners, if not `curve`
-  std::string curve_source;                   // for results
+  std::optional<plan::Cost> planned_curve;    // cost that planners use, if it is not `curve`
+  std::string curve_source;                   // origin of `curve` in words, printed by `run`
   std::optional<net::NetworkProfile> profile; // the calibration, whose values may depend on ranks
   bool count_headers = false;                 // flow: messages have the bytes on the wire
   PacketSettings packet;                      // flow: only sizes, paths and the loss bound
@@ -93,7 +93,9 @@ struct Cluster {
   Network network;
   io::Json topology;       // as written; null = a star of the nodes with the network's links
   io::Json rank_placement; // as written; null = packed
-  bool topology_gives_latency = false; // for alpha_beta, if the scenario gives none
+  // With alpha_beta: whether latency and bandwidth come from the topology, because no other key
+  // gives them.
+  bool topology_gives_latency = false;
   bool topology_gives_bandwidth = false;
   // The hosts of all ranks, then of all dedicated servers; null for alpha_beta.
   std::shared_ptr<const net::RankFabric> fabric;
@@ -103,9 +105,9 @@ struct Cluster {
                ? nodes * gpus_per_node
                : std::accumulate(ranks_per_node.begin(), ranks_per_node.end(), std::int64_t{0});
   }
-  // An upper bound if nodes differ.
+  // The number of GPUs of an NVLink domain; an upper bound if nodes differ.
   [[nodiscard]] std::int64_t gpus_of_domain() const { return nvlink_domain_nodes * gpus_per_node; }
-  // The interfaces that the GPUs use: each GPU uses one.
+  // The number of network interfaces of a domain that are used: each GPU uses one.
   [[nodiscard]] std::int64_t nics_of_domain() const {
     return nvlink_domain_nodes * std::min(nics_per_node, gpus_per_node);
   }
@@ -142,28 +144,28 @@ struct Training {
   TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;
   std::int64_t iterations = 10;                   // rounds for local_sgd and diloco
   std::optional<std::int64_t> discard_iterations; // empty: 1 if periods differ, else 0
-  Seconds update;
-  Seconds input;
+  Seconds update;                                 // weight update of an iteration
+  Seconds input;                                  // reading a batch
   bool input_pipelined = true;
   std::optional<Seconds> exchange; // time of every dense exchange
   Seconds sync;                    // added to every exchange
   double host_copy_Bps = 0;        // 0 = no staging through host memory
-  program::Interference overlap;   // slowdown of what overlaps
-  std::int64_t micro_batches = 1;  // per update; the workload is one of them
+  program::Interference overlap;   // slowdown of compute and exchanges that overlap
+  std::int64_t micro_batches = 1;  // per update; the times of the workload are those of one
   AccumulationExchange accumulation_exchange = AccumulationExchange::last;
   Sharding sharding;
   LocalTraining local; // local_sgd, diloco
   // pipe_sgd
-  std::optional<std::int64_t> pipeline_width = 2; // empty = the word optimal
+  std::optional<std::int64_t> pipeline_width = 2; // K; empty = the word `optimal`
   std::int64_t max_width = 16;                    // largest width that `optimal` tries
-  // Allowed slowdown of the optimal width relative to max_width, ratio.
+  // The optimal width may be slower than max_width by this ratio: 0.01 = 1 %.
   double width_tolerance = 0.01;
   std::int64_t warmup_iterations = 0; // synchronous iterations before the pipeline starts
   train::WarmupSwitch warmup_switch = train::WarmupSwitch::skip;
   bool drain = false;
   // parameter_server; servers and placement are in the options of the collective
   ServerMode mode{};
-  std::optional<std::int64_t> staleness_bound; // ssp; empty: none
+  std::optional<std::int64_t> staleness_bound; // iterations, with ssp; empty = no limit
   [[nodiscard]] bool async() const { return mode != ServerMode::sync; }
   bool serial_server = false;
   bool whole_split = false; // whole tensors, distributed over the servers in turn (PKT 7.2)
@@ -175,21 +177,22 @@ struct Communication {
   bool calibrated = false; // collective "calibrated": measured curve of a library
   bool library = false;    // collective "library": the library model
   LibrarySettings library_settings;
-  // For `library` among several ranks; without bytes.
+  // What the library model is asked for an exchange, except its bytes; set for collective "library"
+  // among several ranks.
   std::optional<library::LibraryQuestion> question;
   coll::Options options; // chunking is real by default here
   plan::Schedule schedule = plan::Schedule::ddp;
   plan::ScheduleOptions schedule_options;
   double copy_bandwidth_Bps = 0;             // 0 = no copies
-  std::optional<plan::LinearCost> plan_cost; // for planners, if not that of the run
-  bool reduce_broadcast = false;             // `exchange`
+  std::optional<plan::LinearCost> plan_cost; // cost that planners use, if not the simulated one
+  bool reduce_broadcast = false;             // whether the key `exchange` is reduce_broadcast
   bool overlap_backward = true;
   train::NextForward next_forward = train::NextForward::per_layer;
   coll::Compression compression;
 };
 
-// A further job on the same fabric: its own layers, the training and communication of the first
-// job.
+// A further job on the same fabric. It has its own workload and nodes, and the training and
+// communication settings of the first job.
 struct OtherJob {
   WorkloadSource source;
   train::Workload workload;
@@ -204,8 +207,8 @@ struct Scenario {
   bool allow_unusual = false; // allows network speeds and latencies that are probably wrong
   WorkloadSource workload_source;
   train::Workload workload; // with granularity and scaling applied
-  // If `workload` is a list: the first job has the first nodes, and so on; together the jobs have
-  // all nodes of the cluster.
+  // If /workload is a list of jobs: the first job has the first nodes, and so on; together the jobs
+  // have all nodes of the cluster.
   std::int64_t first_job_nodes{};
   std::vector<OtherJob> other_jobs;
   Cluster cluster;
@@ -220,8 +223,9 @@ struct Scenario {
 // scenario file, and ignored in a point that axes or `--over` made from it.
 enum class Leftovers { refuse, ignore };
 
-// Throws InputError with all problems of the first stage that has any (reading, then checks of what
-// goes together), and as Files does. File names in the tree are relative to its file.
+// Makes a scenario from a tree in two stages: reading all keys, then checking which go together.
+// Throws InputError with all problems of the first stage that has any, and for files that Files
+// cannot read. File names in the tree are relative to its file.
 [[nodiscard]] Scenario parse_scenario(const io::Json& tree, Files& files,
                                       Leftovers leftovers = Leftovers::refuse);
 

@@ -5,8 +5,9 @@
 
 namespace stepsim::study {
 
-// Reads the options of a collective, block_bytes, chunking, cost_form and others; `options` has the
-// default of chunking. A file of kind collective has these keys, too.
+// Reads the options of a collective: block_bytes, chunking, cost_form and others. If the key
+// `chunking` is missing, options.chunking is left as it is, because its default depends on the
+// caller. A file of kind collective has these keys, too.
 void read_options(io::Fields& fields, coll::Options& options);
 
 // Reads the object. Workload, cluster and training must be known, because defaults depend on them.

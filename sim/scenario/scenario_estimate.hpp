@@ -5,7 +5,7 @@
 
 namespace stepsim::study {
 
-// Empty without a GPU, and after a problem with one of the keys.
+// Reads the keys. Empty without the key `gpu`, and after a problem with one of the keys.
 [[nodiscard]] std::optional<train::GpuEstimate> parse_estimate(io::Fields& fields,
                                                                const ParseContext& context);
 

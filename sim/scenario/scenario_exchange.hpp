@@ -13,10 +13,12 @@ namespace stepsim::study {
 [[nodiscard]] bool exchanges(const Scenario& scenario);
 [[nodiscard]] bool is_compressed(const Scenario& scenario); // any method except `none`
 
-// The part of the gradients in a bucket, for a compressor; with shapes for powersgd only.
+// The gradients of a bucket as a compressor needs them: bytes, number of values and, for powersgd
+// only, the shapes of the tensors.
 [[nodiscard]] coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& group);
 
-// `bytes` of gradients without their shapes; the number of values is rounded up.
+// A part that consists of `bytes` bytes of gradients without shapes; the number of values is
+// rounded up.
 [[nodiscard]] coll::GradientPart part_of_bytes(double bytes, double bytes_per_value);
 
 // All gradients as one message, without times; items are in the order of the workload.
@@ -48,7 +50,7 @@ struct CodecTimes {
 // The collective of the scenario without its bytes.
 [[nodiscard]] coll::Collective exchange_of(const Scenario& scenario);
 
-// The word in the file; `calibrated` and `library` are not algorithms.
+// The value of the key `collective`: the name of an algorithm, "calibrated" or "library".
 [[nodiscard]] std::string_view collective_word(const Communication& communication);
 
 // Whether messages go through a simulated topology.

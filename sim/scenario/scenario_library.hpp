@@ -17,9 +17,10 @@ void parse_library(const io::Json& tree, const ParseContext& context, Scenario& 
 void note_override(io::Fields& fields, std::string_view key, double value, double of_node,
                    Cluster& cluster);
 
-// The same for latency and rate of the network; `cluster.network` must have been read before.
+// Does the same for latency_s and bandwidth_Bps of the network; `cluster.network` must have been
+// read before.
 void note_network(io::Fields& network, Cluster& cluster);
-// The same for a calibration, which replaces several values.
+// Does the same for a calibration, which replaces several values.
 void note_profile(const io::Fields& fields, const std::string& name, Cluster& cluster);
 
 // The collective of a scenario that names none. `compressed`: whether gradients are compressed.
@@ -42,12 +43,13 @@ void resolve_library(const io::Json& tree, const ParseContext& context, Scenario
 [[nodiscard]] std::vector<std::string> library_warnings(const library::LibraryQuestion& question,
                                                         const std::vector<double>& bytes);
 
-// A line through the cost at `bytes`, for planners that need start-up and time per byte: the
-// tangent, or else the line without start-up if the start-up of the tangent is negative, or the
-// line without time per byte if the cost falls.
+// A line that touches the cost at `bytes`, for planners that need a start-up and a time per byte.
+// It is the tangent, unless the start-up of the tangent is negative (the line then has no start-up)
+// or the cost falls with the size (the line then has no time per byte).
 [[nodiscard]] plan::LinearCost tangent(const plan::Cost& cost, double bytes);
 
-// Mean size of the gradients with bytes, at which a planner takes the tangent; 1 without any.
+// The mean bytes of the gradients that have any, at which a planner takes the tangent; 1 if no
+// gradient has bytes.
 [[nodiscard]] double mean_message(const Scenario& scenario);
 
 // The keys of /communication/library of a resolved scenario; null if there are none.

@@ -14,7 +14,8 @@ void check_overlap(const io::Json& tree, const ParseContext& context, const Scen
 // Adds the keys to the resolved training.
 void add_overlap(const Training& training, io::Json& tree);
 
-// The factor on all compute, if there is a single one and exchanges are not slowed.
+// The slowdown of compute, if it is the same for all kinds of compute and exchanges are not slowed;
+// else empty.
 [[nodiscard]] std::optional<double> one_slowdown(const program::Interference& overlap);
 
 } // namespace stepsim::study

@@ -5,11 +5,11 @@
 
 namespace stepsim::study {
 
-// Each reads its object; problems are reported.
+// These read /training and /variability; problems are reported.
 void parse_training(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 void parse_variability(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 
-// The resolved objects, without keys that the algorithm does not use.
+// The two resolved objects, without keys that the algorithm does not use.
 [[nodiscard]] io::Json training_tree(const Scenario& scenario);
 [[nodiscard]] io::Json variability_tree(const train::Variability& variability);
 

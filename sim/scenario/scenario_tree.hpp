@@ -5,9 +5,9 @@
 
 namespace stepsim::study {
 
-// All keys with their resolved values. Keys without effect are left out, so that parse_scenario()
-// reads the tree as the same scenario, except for `baseline` of a compression, which is left out,
-// too.
+// The tree of all keys with their resolved values. Keys without a meaning are left out, so that
+// parse_scenario() accepts the tree and reads the same scenario. One key with a meaning is left
+// out, too: `baseline` of a compression.
 [[nodiscard]] io::Json scenario_tree(const Scenario& scenario);
 
 } // namespace stepsim::study

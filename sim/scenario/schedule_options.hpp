@@ -8,8 +8,8 @@
 
 namespace stepsim::study {
 
-// All options, given or by default. `bytes_of_element`: bytes per parameter, because the presets of
-// schedule `priority` have sizes in parameters.
+// Reads all options; options that are not given have their defaults. `bytes_of_element` is the
+// bytes per parameter, because the presets of schedule `priority` have sizes in parameters.
 [[nodiscard]] plan::ScheduleOptions read_schedule_options(io::Fields& fields,
                                                           std::int64_t bytes_of_element);
 

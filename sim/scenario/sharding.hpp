@@ -24,7 +24,7 @@ inline constexpr auto kShardingStrategies =
                                    {ShardingStrategy::shard_grad_op, "shard_grad_op"},
                                    {ShardingStrategy::hybrid_shard, "hybrid_shard"}});
 
-// The defaults of a framework.
+// A framework whose defaults apply to the keys that are not given.
 enum class ShardingPreset { fsdp1, fsdp2, torchtitan };
 inline constexpr auto kShardingPresets =
     base::words<ShardingPreset>({{ShardingPreset::fsdp1, "fsdp1"},
@@ -48,7 +48,9 @@ struct Sharding {
   ShardingStrategy strategy = ShardingStrategy::none;
   ShardingPreset preset = ShardingPreset::fsdp2;
   train::Wrapping wrapping{};
-  std::optional<std::int64_t> ahead_forward = 2; // without forward_prefetch; empty = no limit
+  // The most units that are gathered ahead of forward (without the unit of forward_prefetch) and of
+  // backward, and the most reduce-scatters in flight while backward goes on; empty = no limit.
+  std::optional<std::int64_t> ahead_forward = 2;
   std::optional<std::int64_t> ahead_backward = 1;
   std::optional<std::int64_t> reduces_in_flight = 1;
   program::BackwardPrefetch backward_prefetch{};
@@ -63,9 +65,10 @@ struct Sharding {
   // state.
   double parameter_bytes = 2, reduce_bytes = 4, stored_bytes = 4, optimizer_bytes = 8;
   ValueCodec parameter_compression{};         // codec of gathered parameters
-  double activation_bytes = 0;                // activations of a rank
+  double activation_bytes = 0;                // bytes of activations on a rank
   std::optional<std::int64_t> memory_bytes{}; // memory of a device
-  // For planned units: wrapping optimal, plan-units.
+  // The next two limit the planner of units (wrapping policy `optimal`, command plan-units): the
+  // size of a unit of several layers, and the number of partial divisions that it keeps.
   std::optional<std::int64_t> max_unit_parameters{};
   std::int64_t label_limit = 200'000;
 };

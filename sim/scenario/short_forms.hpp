@@ -8,10 +8,11 @@
 
 namespace stepsim::study {
 
-// The key of the object that a word at `pointer` stands for; empty if there is none.
+// The only key of the object that a word at `pointer` stands for: "method" for
+// "/communication/compression"; empty if `pointer` has no short form.
 [[nodiscard]] std::optional<std::string_view> short_form_key(std::string_view pointer);
 
-// Whether `pointer` is that of such an object, or of an object that contains one.
+// Whether a value at `pointer` has a short form, or may contain a value that has one.
 [[nodiscard]] bool may_hold_short_form(std::string_view pointer);
 
 // The scenario with its short forms expanded, so that pointers reach every key.

@@ -10,13 +10,13 @@
 
 namespace stepsim::study {
 
-// `json` must be present and not null. Empty after a problem. Throws InputError for an invalid
-// topology or file.
+// Reads the value of the key, which must not be null. Empty after a problem. Throws InputError for
+// an invalid topology or file.
 [[nodiscard]] std::optional<net::Topology> parse_topology_field(const io::Json& json,
                                                                 const ParseContext& context);
 
-// Reports at `place` the first link above 1000 s or 1e15 B/s, which packet times in integer
-// picoseconds cannot represent.
+// Reports at `place` the first link with a latency above 1000 s or a bandwidth above 1e15 B/s:
+// packet times in integer picoseconds cannot represent these.
 void check_packet_links(const io::Json& place, const ParseContext& context,
                         const net::Fabric& fabric);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Rules of the keys for the layer times of a model (rules_table.hpp).
+// Rules of the keys that give the layer times of a model table (rules_table.hpp).
 #include <vector>
 
 #include "scenario/rules_table.hpp"

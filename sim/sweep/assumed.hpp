@@ -1,5 +1,6 @@
 #pragma once
-// What the points of a sweep assume: the defaults that decide their times (scenario/defaults.hpp).
+// One line of text about the points of a sweep: the defaults that decide their times
+// (scenario/defaults.hpp), and the keys that they ignore.
 #include <string>
 
 #include "scenario/files.hpp"
@@ -8,15 +9,16 @@
 
 namespace stepsim::study {
 
-// "schedule trace (5 measured buckets), reduction_Bps 0", with "; by point: mode" for the keys
-// whose default differs between points. At most 32 points, evenly spread, are looked at; one that
-// cannot be parsed is left out. "" where nothing is assumed, and for a collective.
+// The decisive defaults of a sweep: "schedule trace (5 measured buckets), reduction_Bps 0". Keys
+// whose default differs between points follow as "; by point: mode". At most 32 points, evenly
+// spread over the grid, are read; points that cannot be parsed are left out. "" if there are no
+// decisive defaults, and for a sweep of collectives.
 [[nodiscard]] std::string assumed_text(const Sweep& sweep, Files& files);
 // The text for one scenario: "schedule trace (5 measured buckets), reduction_Bps 0".
 [[nodiscard]] std::string assumed_text(const io::Json& scenario, Files& files);
-// The keys of the scenario that some points ignore, because they have no meaning there: "collective
-// has no meaning for parameter_server". The same points are looked at as in assumed_text(); keys
-// that an axis sets do not count. "" if no key is ignored.
+// The keys of the scenario that some points ignore because they have no meaning there: "collective
+// has no meaning for parameter_server". The same points are read as in assumed_text(). Keys that an
+// axis sets are not named. "" if no key is ignored, and for a sweep of collectives.
 [[nodiscard]] std::string left_out_text(const Sweep& sweep, Files& files);
 
 } // namespace stepsim::study

@@ -17,7 +17,8 @@ class ColumnFile {
 public:
   // Begins a new file and removes the content of `file`. All arguments must outlive the object.
   ColumnFile(const ColumnLayout& layout, io::OutputFile& file);
-  // Continues an unfinished file. texts[c] are the texts of column c, in the order of their codes.
+  // Continues an unfinished file. `state` and `texts` are those that ColumnReader found in it;
+  // texts[c] are the texts of column c, in the order of their codes.
   ColumnFile(const ColumnLayout& layout, io::OutputFile& file, const ColumnState& state,
              std::span<const std::vector<std::string>> texts);
   ColumnFile(const ColumnFile&) = delete;
@@ -27,9 +28,11 @@ public:
   // fifth of a second. Throws SimulationError if the file cannot be written, or if a column has
   // more than 65,535 different texts.
   void add(const ColumnBlock& block);
+  // Writes all points that were added, with the state from which the file can be continued.
   void flush();
   // Completes the file after the last point: writes the texts and the directory, removes the state.
   void finish();
+  // The number of points in the file, without added points that are not written yet.
   [[nodiscard]] std::int64_t written() const { return state_.points; }
 
 private:

@@ -6,8 +6,9 @@
 //     unfinished:  [header][point][status] ...            (hole) [state][state][journal]
 // While a sweep runs, two states (points written, order of the columns, a CRC of each) and the
 // journal (the texts found so far, one JSON line each) are stored after the end of the largest
-// possible file; they are removed at the end. One state is the newest, the other the newest before
-// which everything was on the disk. docs/file-formats.md explains how to read a file.
+// possible file; they are removed at the end. The first state is written at every flush. The second
+// is written only after a sync, so that its points are on the disk even if the machine crashes.
+// docs/file-formats.md explains how to read a file.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,9 +22,9 @@ namespace stepsim::study {
 
 // The form of a column's values in the file.
 struct StoredType {
-  std::string_view npy; // NumPy's name of the type
-  std::size_t bytes{};  // bytes per value
-  std::string_view null;
+  std::string_view npy;  // NumPy's name of the type
+  std::size_t bytes{};   // bytes per value
+  std::string_view null; // the bytes of the value null
 };
 [[nodiscard]] StoredType stored_type(ColumnType type);
 
@@ -41,11 +42,12 @@ public:
   // `header` is the header record without its line end; `points` is the size of the shard.
   ColumnLayout(const RecordColumns& columns, std::string_view header, std::int64_t points);
 
-  [[nodiscard]] std::string head() const; // begin of the file: the header as an array
+  [[nodiscard]] std::string head() const; // first bytes of the file: the header as an array
   [[nodiscard]] io::NpzEntry header_entry() const;
   [[nodiscard]] std::string column_head(std::size_t column) const; // .npy header of the column
   [[nodiscard]] io::NpzEntry column_entry(std::size_t column, std::uint64_t offset) const;
-  // The offset of the values of an entry, and the offset after its end.
+  // The offset of the values of an entry, whose .npy header is `npy_head`, and the offset after the
+  // end of the entry. All offsets are bytes from the start of the file.
   [[nodiscard]] std::uint64_t values_offset(const io::NpzEntry& entry,
                                             std::string_view npy_head) const;
   [[nodiscard]] std::uint64_t end_of(const io::NpzEntry& entry) const;
@@ -57,7 +59,7 @@ public:
   [[nodiscard]] std::size_t state_bytes() const;
   [[nodiscard]] std::uint64_t journal_offset() const { return state_offset(2); }
   [[nodiscard]] std::string state_text(const ColumnState& state) const;
-  // Parses a state; empty if `text` is none.
+  // Parses a state; empty if `text` is not a valid state of this file.
   [[nodiscard]] std::optional<ColumnState> state_of(std::string_view text) const;
 
 private:

@@ -26,7 +26,7 @@ public:
   // The number of points in the file, which are the first points of its shard.
   [[nodiscard]] std::int64_t points() const { return state_.points; }
   [[nodiscard]] bool is_complete() const { return is_complete_; }
-  // The state and the texts of an unfinished file.
+  // What ColumnFile needs to continue an unfinished file: the state, and the texts of each column.
   [[nodiscard]] const ColumnState& state() const { return state_; }
   [[nodiscard]] const std::vector<std::vector<std::string>>& texts() const { return texts_; }
 

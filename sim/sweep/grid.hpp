@@ -35,8 +35,8 @@ struct Grid {
   // [axis]: index into its `values` at this point.
   [[nodiscard]] std::vector<std::size_t> position(std::int64_t point) const;
   // The name of each varied field in flat records: the last token of its pointer, or the whole
-  // pointer if the token equals another name or another column. `taken` has the columns of the
-  // record that a run does not have.
+  // pointer if two fields have the same last token or a column of the record has that name. `taken`
+  // has the names of further columns, which the records of collectives have.
   [[nodiscard]] std::vector<std::string> field_names(const io::Object& taken = {}) const;
 
   // The axis with this pointer; empty if the field is not varied.
@@ -46,12 +46,13 @@ struct Grid {
   [[nodiscard]] std::vector<std::int64_t> along(std::size_t axis, std::int64_t point) const;
 };
 
-// The value of an axis as shown in records. A text is converted to a number if it is a quantity
-// with a unit that suits the key, or a percentage and the key has no unit.
+// The value of an axis as shown in records. A text such as "25Gbps" is converted to a number if its
+// unit suits the suffix of the key; a percentage is converted if the key has no unit.
 [[nodiscard]] io::Json axis_value(std::string_view pointer, const io::Json& value);
 
-// The base with the values of the point. Names of files in the values remain relative to the file
-// of the axis, or to the working directory if the axis is from a flag.
+// The scenario or collective of a point: `base` with the values of the axes at the point. Names of
+// files in the values remain relative to the file of the axis, or to the working directory if the
+// axis is from a flag.
 [[nodiscard]] io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point);
 
 } // namespace stepsim::study

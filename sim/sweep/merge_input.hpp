@@ -23,11 +23,11 @@ struct MergeInput {
   PointOutcome outcome; // binary file: the outcome in `row`
   RecordFormat format = RecordFormat::jsonl;
   io::Json header;
-  std::string columns; // CSV: second line of the file
-  std::int64_t total = 0;
-  Shard shard;
-  std::string row;
-  RecordMark mark; // mark of `row`; its point is -1 after the last record
+  std::string columns;    // CSV: second line of the file
+  std::int64_t total = 0; // points of the whole sweep
+  Shard shard;            // the shard whose points the file has
+  std::string row;        // the next record, without its line end
+  RecordMark mark;        // mark of `row`; its point is -1 after the last record
 
   // Reads the next record. An incomplete last row is ignored. Throws InputError if the next record
   // is out of order.

@@ -1,21 +1,24 @@
 #pragma once
-// Which scenarios the short way through a sweep (sweep_quick.hpp) knows. Everything else is run the
-// long way, point by point, so that a condition that is too strict costs time and no correctness.
+// Decides which scenarios of a sweep the two fast paths support: QuickRun (sweep_quick.hpp), which
+// evaluates many points at once, and SharedRun (shared_run.hpp). All other points are parsed and
+// run one by one, so that a condition that is too strict costs time but no correctness.
 #include "plan/planners.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 
-// Whether the buckets of the schedule depend on bytes alone, not on the network.
+// Whether the buckets of the schedule depend on the gradients only, not on the cost of messages.
 [[nodiscard]] bool is_static_schedule(plan::Schedule schedule);
 
-// Whether the scenario is a flat ring of equal workers in step, whose exchange of n bytes costs
-// a + b n by its closed form, on any latency, bandwidth and number of nodes.
+// Whether QuickRun supports the scenario, with any latency, bandwidth and number of nodes:
+// synchronous, uncompressed training of equal workers, whose exchange of n bytes may cost a + b n
+// by a closed form (a ring, or another algorithm on one level of links). QuickRun checks the form.
 [[nodiscard]] bool takes_quick_way(const Scenario& scenario);
 
-// Whether points that differ from the scenario in latency, bandwidth and number of nodes (two or
-// more) share its workload, and nothing of their scenarios but these numbers differs: synchronous
-// training on latency and bandwidth, with any schedule, evaluator and jitter.
+// Whether SharedRun supports the scenario: the scenarios of points with another latency, bandwidth
+// or number of nodes (two or more) differ in these numbers only, and share the workload. This holds
+// for synchronous training on alpha-beta links without stragglers, with any schedule and evaluator
+// and with random factors.
 [[nodiscard]] bool shares_workload(const Scenario& scenario);
 
 } // namespace stepsim::study

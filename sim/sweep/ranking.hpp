@@ -27,8 +27,9 @@ struct Ranking {
   BestBy by = BestBy::iteration_time;
   bool batches_differ = false;
   std::optional<std::size_t> best; // index of the best row, the first of equals; empty if all fail
-  // [row], empty for a failed row: its iteration time / the best iteration time, or the throughput
-  // or efficiency of the best row / its own. 1 is the best row; larger is worse.
+  // [row]: its iteration time / that of the best row, or the throughput or efficiency of the best
+  // row / its own. 1 for the best row, more for worse rows; a row that exceeds the memory may be
+  // below 1. Empty for a failed row, and if the divisor is 0.
   std::vector<std::optional<double>> ratios;
 };
 

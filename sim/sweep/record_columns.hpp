@@ -23,7 +23,8 @@ struct RecordColumn {
   Records::Source source{};
   std::size_t axis{};          // varied field: its axis
   const SummaryField* field{}; // figure: its row in the table of figures
-  std::vector<double> numbers; // varied field: the values of its axis, if they are numbers
+  // Varied field: the values of its axis; one of the lists is used, by `type`.
+  std::vector<double> numbers;
   std::vector<std::int64_t> integers;
   std::vector<std::string> texts;
 };
@@ -53,8 +54,9 @@ public:
   // Stores the i-th point of a block. The points of a block must be set in order.
   void set(ColumnBlock& block, std::size_t i, std::int64_t point,
            const PointOutcome& outcome) const;
-  // Restores the outcome that was passed to set(), without values that follow from the point.
+  // Restores the outcome that was passed to set() for the i-th point.
   void get(const ColumnBlock& block, std::size_t i, PointOutcome& outcome) const;
+  // The number of the i-th point.
   [[nodiscard]] std::int64_t point(const ColumnBlock& block, std::size_t i) const;
 
 private:

@@ -1,5 +1,6 @@
 #pragma once
-// Parses the JSON Lines of a sweep into outcomes of points; the inverse of Records::append().
+// Parses the records of a sweep (JSON Lines) into outcomes of points; the inverse of
+// Records::append().
 #include <string_view>
 #include <vector>
 

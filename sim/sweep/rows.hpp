@@ -19,7 +19,7 @@ namespace stepsim::study {
 
 struct RowsOptions {
   int jobs = 1;                     // number of threads
-  double max_seconds = kMaxSeconds; // limit per point as in SweepOptions
+  double max_seconds = kMaxSeconds; // a point whose estimated CPU time is larger fails
   // Called with the points done and all points, as in SweepOptions; may be empty.
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };

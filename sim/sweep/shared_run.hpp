@@ -1,7 +1,7 @@
 #pragma once
-// The points of a sweep that differ in nodes, latency and bandwidth only and that QuickRun does not
-// know: the scenario is read once, and what does not depend on the network is computed once. Each
-// point is then planned and timed as `run` does, and has the same bits.
+// Runs the points of a sweep that differ only in nodes, latency and bandwidth and that QuickRun
+// does not support. The scenario is parsed once, and values that do not depend on the network are
+// computed once. Each point is then planned and timed as by run(), with bit-identical results.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,13 +17,16 @@ namespace stepsim::study {
 // Not thread-safe.
 class SharedRun {
 public:
-  // Null where points need more than shares_workload allows; `first` has the network of any point.
-  // Else as QuickRun::make. `max_seconds`: estimated CPU time above which a point fails.
+  // Null if shares_workload() is false or `first` has a single node. `first` may have the network
+  // of any point. `latency_is_block_latency` means that the scenario gives no block latency, which
+  // then follows the latency of the point. A point with more estimated CPU seconds than
+  // `max_seconds` fails.
   [[nodiscard]] static std::unique_ptr<SharedRun>
   make(const Scenario& first, bool latency_is_block_latency, double max_seconds);
 
-  // False for a point that needs the long way, as all that fail do; `outcome` then means nothing.
-  // `warnings` are those of the point.
+  // Runs a point and sets `outcome` and `warnings`, the warnings of the point. Returns false, with
+  // both undefined, for a point that must be parsed and run by itself: a point with one node or too
+  // many ranks, a point that fails, or one whose cost is not linear though its planner needs that.
   [[nodiscard]] bool run(const QuickPoint& point, std::int64_t replication, PointOutcome& outcome,
                          std::vector<std::string>& warnings);
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
@@ -36,7 +39,7 @@ private:
   SyncParts parts_;
   bool block_follows_;
   double max_seconds_;
-  double messages_; // of different sizes
+  double messages_; // different_messages() of the scenario
   std::int64_t seed_;
 };
 

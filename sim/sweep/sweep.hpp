@@ -18,9 +18,8 @@
 
 namespace stepsim::study {
 
-// What happens if the output exists already: an error (refuse), a new file in its place
-// (overwrite), or (resume) its failed points are run again, and then the points after its last
-// complete record.
+// What happens if the output exists already. refuse: an error. overwrite: a new file replaces it.
+// resume: its failed points are run again, and then the points after its last complete record.
 enum class IfExists { refuse, overwrite, resume };
 
 struct SweepOptions {

@@ -27,8 +27,8 @@ namespace stepsim::study {
                                         Files& files);
 // The header of a file for use in another file: with names relative to the folder of `output`.
 [[nodiscard]] io::Json header_at(io::Json header, const std::string& output);
-// The sweep that wrote a header. Names are relative to the file of the header. Throws InputError if
-// a member is missing, as in files of earlier versions.
+// Restores the sweep that wrote a header. Names of files are relative to the file of the header.
+// Throws InputError if a member is missing, as in files of earlier versions.
 [[nodiscard]] Sweep sweep_of_header(const io::Json& header);
 
 } // namespace stepsim::study

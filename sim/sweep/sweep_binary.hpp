@@ -12,7 +12,7 @@ namespace stepsim::study {
 void require_binary(const Sweep& sweep, const std::string& output);
 
 // Runs the sweep. `header` is the header record without its line end. `file` must be open and used
-// by this process only. report.points must be set already; all other members are set.
+// by this process only. The caller sets report.points; this function sets all other members.
 void run_binary(const Sweep& sweep, Files& files, const SweepOptions& options,
                 std::string_view header, io::OutputFile& file, SweepReport& report);
 

@@ -1,5 +1,5 @@
 #pragma once
-// How long a sweep may take, from timing three of its points, and how its points are evaluated.
+// Estimates how long a sweep will take: by running three of its points, or without running any.
 #include <cstdint>
 
 #include "sweep/sweep.hpp"
@@ -7,19 +7,21 @@
 namespace stepsim::study {
 
 struct SweepEstimate {
-  double seconds{};     // wall clock, of all points of the shard with `jobs` threads
-  std::int64_t timed{}; // points that were timed: the first, the middle and the last
-  // How many of the timed points one formula evaluates together with points that differ from them
-  // in nodes, latency and bandwidth only (QuickRun), and how many share their workload with such
-  // points (SharedRun). For every other point the scenario is read anew.
+  double seconds{};     // wall-clock time for all points of the shard with `jobs` threads
+  std::int64_t timed{}; // number of points that were timed: the first, the middle and the last
+  // The number of timed points that QuickRun evaluates, together with points that differ from them
+  // in nodes, latency and bandwidth only, and the number that SharedRun evaluates. For every other
+  // point the scenario is parsed anew.
   std::int64_t by_formula{};
   std::int64_t sharing{};
 };
-// Throws as run_sweep does for points that cannot be parsed.
+// Runs the three points. Throws InputError if none of a sample of points can be parsed
+// (check_some_point()).
 [[nodiscard]] SweepEstimate estimate(const Sweep& sweep, Files& files, const SweepOptions& options);
 
-// CPU seconds of `points` points, about: the mean of what the first, the middle and the last one
-// are expected to take, none of which is run. Points that cannot be parsed count nothing.
+// Approximate CPU seconds for `points` points of the sweep: `points` times the mean of the
+// estimated seconds (work_estimate.hpp) of the first, the middle and the last point. No point is
+// run. A point that cannot be parsed counts as 0 s.
 [[nodiscard]] double expected_seconds(const Sweep& sweep, Files& files, std::int64_t points);
 
 } // namespace stepsim::study

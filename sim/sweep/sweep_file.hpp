@@ -1,6 +1,6 @@
 #pragma once
-// What a sweep is asked to do: a scenario or a collective, and the grid of values put into it. Made
-// from a file of kind `sweep` or from a scenario and `--over` flags.
+// The input of a sweep: a scenario or a collective, and the grid of values that are put into it. It
+// is read from a file of kind `sweep`, or made from a scenario and `--over` flags.
 #include <string>
 #include <vector>
 
@@ -28,8 +28,8 @@ void require_scenario(const Sweep& sweep);
 
 // Whether the tree has "kind": "sweep", or axes and no kind.
 [[nodiscard]] bool is_sweep(const io::Json& tree);
-// Reads a tree of kind `sweep`. The name of a scenario file in it is relative to the tree's own
-// file. Throws InputError with all problems.
+// Reads a tree of kind `sweep`. If `scenario` names a file, the name is relative to the file of the
+// tree. Throws InputError with all problems.
 [[nodiscard]] Sweep parse_sweep(const io::Json& tree);
 // The sweep of all combinations of `axes` over a scenario. Throws UsageError if the axes are
 // invalid.

@@ -12,7 +12,7 @@
 
 namespace stepsim::study {
 
-// The report of a merge, even if it wrote nothing.
+// The report of a merge. If points are missing, no output was written, and the report says which.
 struct MergeReport {
   std::int64_t points = 0; // points of the whole sweep
   std::int64_t failed = 0; // records with status error

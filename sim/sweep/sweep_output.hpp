@@ -1,7 +1,7 @@
 #pragma once
-// Where a sweep's lines go, and what an interrupted sweep has left there. A file grows by whole
-// records in point order and nothing is ever buffered across a call, so that after a kill it is a
-// prefix of the finished file: complete lines, perhaps a piece of one more.
+// Writes the lines of a sweep, and reads what an interrupted sweep has left. A file grows by whole
+// records in point order, and nothing is buffered between calls. If the process is killed, the file
+// is a prefix of the finished file: complete lines, perhaps followed by a part of the next line.
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -16,10 +16,11 @@
 
 namespace stepsim::study {
 
-// A crash of the machine loses at most so much work; syncing every block would slow sweeps down.
+// The interval between syncs of the file to the disk. A crash of the machine loses at most so much
+// work; syncing every block would slow sweeps down.
 inline constexpr std::chrono::seconds kSyncInterval{5};
 
-// A growing file, or a string in memory.
+// The destination of the lines: a growing file, or a string in memory.
 class SweepOutput {
 public:
   explicit SweepOutput(std::string* text) : text_(text) {}
@@ -27,11 +28,12 @@ public:
   SweepOutput(const SweepOutput&) = delete;
   SweepOutput& operator=(const SweepOutput&) = delete;
 
-  // All of it, or SimulationError `FILE: write failed: REASON (points 0..1233 are safe)`: 1233 is
-  // the point of the last complete record, and in a shard its own points up to there are meant.
-  // Every few seconds what is written goes to the disk.
+  // Writes all of `lines`, and syncs the file every kSyncInterval. If that fails, throws
+  // SimulationError `FILE: write failed: REASON (points 0..1233 are safe)`: 1233 is the point of
+  // the last complete record; in a shard, the points of the shard up to 1233 are safe.
   void write(std::string_view lines);
-  void set_safe(std::int64_t point) { safe_point_ = point; } // the last one in the file already
+  // Tells that the file already has the records up to `point`, of an earlier run.
+  void set_safe(std::int64_t point) { safe_point_ = point; }
 
 private:
   void note_last_record(std::string_view done);
@@ -42,8 +44,8 @@ private:
   std::chrono::steady_clock::time_point synced_ = std::chrono::steady_clock::now();
 };
 
-// Reads rows in the memory of one row and one block. Throws InputError for a file that cannot be
-// read.
+// Reads a file row by row; its memory holds one row and one block. The constructor and next() throw
+// InputError if the file cannot be read.
 class RowReader {
 public:
   explicit RowReader(const std::string& path);
@@ -51,12 +53,13 @@ public:
   RowReader& operator=(const RowReader&) = delete;
   ~RowReader();
 
-  // The next complete row without its line end, valid until the next call; false at the end or
-  // where only an incomplete row is left. In CSV a line end inside quotes does not end the row;
-  // header lines are read as `jsonl`.
+  // Sets `row` to the next complete row without its line end, valid until the next call. Returns
+  // false at the end of the file, or if only an incomplete row is left. With csv, a line end inside
+  // quotes does not end the row; header lines must be read as jsonl.
   bool next(std::string_view& row, RecordFormat format);
-  [[nodiscard]] std::uint64_t offset() const { return offset_; } // behind the last row given
-  [[nodiscard]] std::string_view rest() const; // the incomplete row, after `next` gave false
+  // The offset after the last row that next() gave, in bytes from the start of the file.
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+  [[nodiscard]] std::string_view rest() const; // the incomplete row, after next() returned false
 
 private:
   bool fill();
@@ -64,35 +67,36 @@ private:
   std::string path_;
   int descriptor_ = -1;
   std::string buffer_;
-  std::size_t begin_ = 0; // of the unread part of the buffer
+  std::size_t begin_ = 0; // position in `buffer_` of the first byte that next() has not given
   std::uint64_t offset_ = 0;
 };
 
-// What is in an output file of this sweep and shard.
+// The content of an existing output file of this sweep and shard.
 struct Existing {
-  std::int64_t records = 0;         // complete ones; the first `records` points of the shard
-  std::uint64_t header = 0;         // offset behind the header lines
-  std::uint64_t end = 0;            // offset behind the last complete row; 0: not even the header
-  std::vector<std::int64_t> failed; // indices of the records that are errors
+  std::int64_t records = 0;         // complete records: the first `records` points of the shard
+  std::uint64_t header = 0;         // offset after the header lines
+  std::uint64_t end = 0;            // offset after the last complete row; 0 = no complete header
+  std::vector<std::int64_t> failed; // indices, from 0, of the records with status error
 };
 
-// Throws InputError where `row`, the header in the file, is not that of this sweep and shard,
-// `line`; the scenario in it may be written in another way (grid_hash). Both without line end.
+// Throws InputError if `row`, the header in the file, differs from `line`, the header of this sweep
+// and shard. The members `scenario` and `files` may differ, because a scenario can be written in
+// several ways (grid_hash says whether two sweeps are equal). Both headers have no line end.
 void require_same_header(const std::string& path, std::string_view row, std::string_view line,
                          const Shard& shard);
 
-// Whether the file holds nothing but a beginning of `text`, or all of it.
+// Whether the content of the file is a prefix of `text`, which may be empty or all of it.
 [[nodiscard]] bool is_piece_of(const std::string& path, std::string_view text);
 
-// `header` is the text that the file must begin with; the scenario in it may be written in another
-// way (grid_hash). Throws InputError where the file belongs to another sweep or shard, or where its
-// records are not the first points of the shard in order.
+// Reads an output file to continue it. `header` is the text of the header lines that the file must
+// begin with, compared as by require_same_header(). Throws InputError if the file belongs to
+// another sweep or shard, or if its records are not the first points of the shard in order.
 [[nodiscard]] Existing scan_existing(const std::string& path, std::string_view header,
                                      const Shard& shard, RecordFormat format);
 
-// Copies `file`, which is at `path`, up to its last complete record, with the records of
-// `existing.failed` replaced by `again(index)` (a record with its line end), and goes on with the
-// copy in its place. False, and the file as it was, if all of them came out the same.
+// Replaces the records `existing.failed` of `file`, which is at `path`, by again(index), a record
+// with its line end: a copy of the file up to its last complete record takes the place of the file.
+// Returns false and leaves the file unchanged if all these records are the same as before.
 bool replace_records(io::OutputFile& file, const std::string& path, const Existing& existing,
                      RecordFormat format,
                      const std::function<std::string(std::int64_t index)>& again);

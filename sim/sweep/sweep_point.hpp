@@ -1,8 +1,8 @@
 #pragma once
-// One point of a sweep: fields of the scenario or collective set, parsed, run, summarised. What
-// goes wrong becomes the point's error text. Points that differ in nodes, latency and bandwidth
-// only take the short way of sweep_quick.hpp, or share what shared_run.hpp can. One object per
-// thread.
+// Runs the points of a sweep. The long way sets the varied fields of the scenario or collective,
+// parses it, runs it and keeps the summary. An error becomes the error text of the point. Points
+// that differ only in nodes, latency and bandwidth take a short way if they can: QuickRun
+// (sweep_quick.hpp), else SharedRun (shared_run.hpp). All ways give the same bits.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,34 +19,37 @@
 
 namespace stepsim::study {
 
-// Not thread-safe, but several objects may share `files`, which guards itself.
+// One object per thread: the class is not thread-safe, but several objects may share `files`, which
+// is guarded by a mutex.
 class PointRunner {
 public:
-  // Both must outlive the object.
-  // `max_seconds`: estimated CPU time above which a point fails.
+  // `sweep` and `files` must outlive the object. A point with more estimated CPU seconds than
+  // `max_seconds` fails.
   PointRunner(const Sweep& sweep, Files& files, double max_seconds = kMaxSeconds);
   PointRunner(const PointRunner&) = delete;
   PointRunner& operator=(const PointRunner&) = delete;
   ~PointRunner();
 
-  // The points of the shard with indices begin..end-1. Valid until the next call.
+  // Runs the points of the shard with indices begin..end-1. The outcomes, in the order of the
+  // points, are valid until the next call.
   [[nodiscard]] std::span<const PointOutcome> run(const Shard& shard, std::int64_t begin,
                                                   std::int64_t end);
-  // The long way for every point: what the short one is held to.
+  // From now on every point takes the long way. Tests compare the short ways with it.
   void use_long_way() { quick_fields_.clear(); }
-  // So far, by QuickRun and by SharedRun.
+  // The numbers of points so far that QuickRun and SharedRun evaluated.
   [[nodiscard]] std::int64_t quick_points() const { return quick_points_; }
   [[nodiscard]] std::int64_t shared_points() const { return shared_points_; }
   // Warnings of all points so far: text -> number of points.
   [[nodiscard]] std::map<std::string, std::int64_t> warnings() const;
 
 private:
-  // A field that the short way can vary, with the values of its axis; not a number: the long way.
+  // A field that the short ways can vary, with the values of its axis. NaN marks a value that may
+  // be invalid: its points take the long way.
   struct QuickField {
     std::size_t axis{};
     std::vector<double> values;
   };
-  // Points that share everything else.
+  // What points share that differ only in the quick fields.
   struct Context;
 
   void run_long(std::int64_t point, PointOutcome& outcome);
@@ -60,22 +63,23 @@ private:
   const Sweep& sweep_;
   Files& files_;
   double max_seconds_;
-  bool library_keys_; // in records of collectives
+  bool library_keys_; // Sweep::has_library_keys()
   std::vector<std::int64_t> strides_;
-  std::vector<QuickField> quick_fields_; // nodes, latency, bandwidth; empty: none is varied
-  std::map<std::int64_t, std::unique_ptr<Context>> contexts_; // by the values of all other axes
+  std::vector<QuickField> quick_fields_; // nodes, latency, bandwidth; empty = always the long way
+  std::map<std::int64_t, std::unique_ptr<Context>> contexts_; // key: values of all other axes
   std::int64_t quick_points_ = 0, shared_points_ = 0, contexts_built_ = 0;
-  std::vector<std::int64_t> points_; // of the current call
-  std::vector<Context*> context_of_; // [point]
-  std::vector<bool> finished_;       // [point]
+  std::vector<std::int64_t> points_; // numbers of the points of the current call of run()
+  std::vector<Context*> context_of_; // [index in points_]; null = the long way, or already run
+  std::vector<bool> finished_;       // [index in points_]: a short way has run the point
   std::vector<PointOutcome> outcomes_;
   std::map<std::string, std::int64_t> warnings_;
 };
 
-// Reads the scenario or collective of a point. Throws InputError with all problems.
+// Parses the scenario or collective of a point, without running it. Throws InputError with all
+// problems.
 void check_point(const io::Json& tree, Files& files);
-// Throws the InputError of the first point if none of up to 16 points spread over the grid can be
-// parsed: then the scenario is wrong, not some of its points.
+// Parses up to 16 points that are spread over the grid. If none can be parsed, the scenario itself
+// is probably wrong: throws the InputError of the first point.
 void check_some_point(const Sweep& sweep, Files& files);
 
 } // namespace stepsim::study

@@ -32,9 +32,10 @@ class QuickRun {
 public:
   static constexpr std::size_t kLanes = 32;
 
-  // Null if the scenario cannot take the quick path: it has a measured curve, an algorithm or
-  // planner that is not supported here, copies, or another evaluator. `first` may have the network
-  // of any point. `latency_is_block_latency` means that the scenario gives no block latency.
+  // Null if the scenario cannot take the quick path (takes_quick_way()), for example because it has
+  // a measured curve, copies, or an algorithm or planner that is not supported here. `first` may
+  // have the network of any point. `latency_is_block_latency` means that the scenario gives no
+  // block latency, which then follows the latency of the point.
   [[nodiscard]] static std::unique_ptr<QuickRun> make(const Scenario& first,
                                                       bool latency_is_block_latency);
 
@@ -55,10 +56,11 @@ public:
 
 private:
   using Lanes = std::array<double, kLanes>;
-  struct Costs { // a and b of a message, and of its parts
-    Lanes startup{}, per_byte{};
-    Lanes latency{}, bandwidth{}, reduction{}; // seconds; seconds per byte; seconds per byte
-    Lanes ranks{};
+  struct Costs {                 // cost of a message of each point
+    Lanes startup{}, per_byte{}; // a in seconds, b in seconds per byte
+    // Its parts, from which the bottleneck follows: seconds, and (the other two) seconds per byte.
+    Lanes latency{}, bandwidth{}, reduction{};
+    Lanes ranks{}; // number of ranks
   };
   struct Totals { // sums over the messages of a plan
     Lanes channel_end{}, communication{};
@@ -89,7 +91,7 @@ private:
 
   // The times of the step without messages.
   std::vector<double> forward_s_, update_share_s_; // [layer]
-  double forward_work_s_{}, backward_work_s_{};    // summed as a workload does
+  double forward_work_s_{}, backward_work_s_{};    // Workload::forward() and backward()
   double forward_total_s_{}, backward_s_{}, update_s_{}, input_s_{}, alone_period_s_{};
   bool input_pipelined_{}, barrier_{}, update_first_{};
   double total_bytes_{}, first_layer_bytes_{};
@@ -102,7 +104,7 @@ private:
   std::map<std::int64_t, double> wire_by_ranks_;
   WireBytes wire_;
 
-  // Scratch.
+  // Working memory of run(), kept between calls.
   std::vector<Lanes> group_end_, layer_done_, best_done_;
   Lanes best_channel_{};
   std::vector<double> finish_;

@@ -24,12 +24,12 @@ namespace stepsim::study {
 // The format npz is binary and has columns instead of lines (record_columns.hpp).
 enum class RecordFormat { jsonl, csv, npz };
 
-// The outcome of a point: a summary, the record of a collective, or an error, with which all
-// numbers of the record are null.
+// The outcome of a point: a summary, the record of a collective, or an error. If there is an error,
+// all numbers in the record of the point are null.
 struct PointOutcome {
   Summary summary;
   io::Json collective; // record of a collective; null for a scenario
-  std::string method;  // evaluator of the times
+  std::string method;  // evaluator of the times, as in Result::method
   std::string error;   // one line; empty if the point did not fail
 };
 

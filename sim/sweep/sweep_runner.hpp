@@ -11,7 +11,7 @@
 
 namespace stepsim::study {
 
-// The destination of records: the first two functions are used for text, the others for binary.
+// The destination of records: the first two members are set for text, the other two for binary.
 struct SweepSink {
   const Records* records = nullptr;
   SweepOutput* output = nullptr;
@@ -19,9 +19,9 @@ struct SweepSink {
   ColumnFile* file = nullptr;
 };
 
-// Runs the points of the shard from index `first` on. Sets report.interrupted, leaves `points` and
-// `resumed` unchanged and adds to all other members. Throws SimulationError if the output cannot be
-// written.
+// Runs the points of the shard from index `first` on. Sets report.interrupted, leaves report.points
+// and report.resumed unchanged, and adds to all other members of the report. Throws SimulationError
+// if the output cannot be written.
 void run_points(const Sweep& sweep, Files& files, const SweepOptions& options,
                 const SweepSink& sink, std::int64_t first, SweepReport& report);
 

@@ -10,12 +10,13 @@ namespace stepsim::study {
 
 class WireBytes {
 public:
-  // The exchange is that of `scenario` with `bytes` bytes among `ranks` ranks; 0 for one rank. All
-  // calls must give the same scenario, because the cache does not tell scenarios apart.
+  // The bytes that the rank that sends most sends in the exchange of `scenario`, with `bytes` bytes
+  // among `ranks` ranks; 0 for one rank. All calls must give the same scenario, because the cache
+  // does not tell scenarios apart.
   [[nodiscard]] double most(const Scenario& scenario, double bytes, double ranks);
 
 private:
-  std::map<std::pair<double, double>, double> known_; // by ranks, bytes
+  std::map<std::pair<double, double>, double> known_; // key: number of ranks, bytes
 };
 
 } // namespace stepsim::study

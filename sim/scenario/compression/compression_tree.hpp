@@ -6,10 +6,12 @@
 
 namespace stepsim::study {
 
-// Keys of `communication` of the dense run for speedup_vs_dense_overlapped: `baseline` of `json`,
-// the value of /communication/compression; without it schedule ddp with buckets of 25 MiB.
+// The keys of /communication of the dense run that speedup_vs_dense_overlapped compares with.
+// `json` is the value of /communication/compression. They are its key `baseline`, or without that
+// key the schedule ddp with buckets of 25 MiB.
 [[nodiscard]] io::Json compression_baseline(const io::Json& json);
-// The resolved object: the keys that the method uses, without `baseline`.
+// The resolved value of /communication/compression: the keys that the method uses, without
+// `baseline`.
 [[nodiscard]] io::Json compression_tree(const coll::Compression& compression);
 
 } // namespace stepsim::study

@@ -15,9 +15,11 @@ namespace stepsim::study {
 // else adds a problem.
 [[nodiscard]] base::Formula read_formula(io::Fields& fields, std::string_view key);
 
-// Adds a problem if bytes_per_worker is missing, if a density is missing that a formula uses or is
-// given though no formula uses it, and, where `elements` and `ranks` are known, for every formula
-// whose value for the whole gradient is negative or not finite.
+// Adds a problem if
+//   - bytes_per_worker is missing
+//   - a formula uses the density and none is given, or a density is given and no formula uses it
+//   - the value of a formula for the whole gradient is negative or not finite; this is checked only
+//     if `elements` (of the whole gradient) and `ranks` are known
 void check_custom(io::Fields& fields, const coll::Compression& compression,
                   std::optional<std::int64_t> elements, std::optional<std::int64_t> ranks);
 

@@ -4,8 +4,8 @@
 //   {"any": {"select_s_per_element": 6.1e-9}, "topk": {"scatter_s_per_entry": 1.63e-6}}
 //
 // `any` applies to every method of kind sparse or encoded (CompressionKind). A method has the keys
-// of `any` and its own keys; where both have a key, the value of the method counts. `costs` of a
-// scenario override the result in the same way, key by key.
+// of `any` and its own keys; if both have a key, the value of the method counts. The key `costs` of
+// a scenario's compression overrides the result in the same way, key by key.
 #include "coll/compress/compression.hpp"
 #include "net/profile/profile.hpp"
 

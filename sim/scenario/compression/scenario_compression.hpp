@@ -11,7 +11,8 @@
 
 namespace stepsim::study {
 
-// What the compression depends on in the rest of the scenario; empty = not known.
+// The values from the rest of the scenario that the compression depends on; an empty value is not
+// known.
 struct CompressionUse {
   std::optional<std::int64_t> gradient_bytes{}; // sum over all gradients
   // In training: number of values of all gradients, and mean bytes of a value, by their dtypes. If
@@ -26,11 +27,11 @@ struct CompressionUse {
   TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;
 };
 
-// Reads a word or an object. Its `costs` override `defaults` (from a profile, for this method) one
-// by one. A key that the method does not use is an error in a file, and ignored in a point that
+// Reads a word or an object. Its `costs` override `defaults` (from a profile, for this method) key
+// by key. A key that the method does not use is an error in a file, and ignored in a point that
 // `--over` made. Two cases differ: next to an explicit `none` every key with a valid value is
-// allowed, so that `--over .../method=none,topk` works; without a method, all other keys are
-// errors. Appends warnings, for example for compression without costs.
+// allowed, so that `--over .../method=none,topk` works; without the key `method`, all other keys
+// are errors. Appends warnings, for example for compression without costs.
 [[nodiscard]] coll::Compression parse_compression(const io::Json& json, const ParseContext& context,
                                                   const coll::CompressCosts& defaults,
                                                   const CompressionUse& use,

@@ -16,16 +16,20 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
-// Words of the literature, which uses either the number of steps of a ring or two more.
+// The number of start-ups of a ring all-reduce: its number of steps, or two more. The literature
+// uses both.
 inline constexpr std::array<std::string_view, 2> kRingStartups{"2(P-1)", "2P"};
 inline constexpr std::array<std::string_view, 2> kExchanges{"allreduce", "reduce_broadcast"};
-// Not an algorithm: the measured curve of a library.
+// A value of the key `collective` that does not name an algorithm: the times come from the measured
+// all-reduce curve of a calibration.
 inline constexpr std::string_view kCalibrated = "calibrated";
 
-// The all-reduce algorithms that `candidates` may list; these with auto, library and calibrated;
-// and the algorithms for the two levels of hierarchical ones.
+// The words of the key `candidates`: all all-reduce algorithms.
 [[nodiscard]] std::vector<std::string_view> candidates();
+// The words of the key `collective`: all candidates, then auto, library and calibrated.
 [[nodiscard]] std::vector<std::string_view> collectives();
+// The words of intra_algorithm and inter_algorithm: the algorithms that a hierarchical algorithm
+// may use inside a node and between nodes.
 [[nodiscard]] std::vector<std::string_view> algorithms_in_node();
 [[nodiscard]] std::vector<std::string_view> algorithms_between_nodes();
 
@@ -45,7 +49,8 @@ inline constexpr std::array kChunkForms{
         .example("4"),
     word("pipeline_chunks", kBestBlock, "The number with the shortest time.")};
 
-// The cost of a message that planners of buckets use, if it is not the simulated one.
+// The keys of plan_cost, the cost of a message that the planner of buckets uses instead of the
+// simulated one.
 inline constexpr std::array kPlanCost{
     number("startup_s", "Time of an empty message, s.")
         .in(io::at_least(0))

@@ -1,5 +1,5 @@
 #pragma once
-// The keys of an entry of `files`, in results and in the headers of sweeps.
+// The keys of an element of the list `files`, in results and in the headers of sweeps.
 #include <array>
 
 #include "scenario/named_files.hpp"

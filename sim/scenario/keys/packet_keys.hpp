@@ -14,8 +14,9 @@ using namespace io::rows;
 // Limits far above real networks. They keep sums of bytes, packets and picoseconds within their
 // integer types, so that the simulation itself need not check for overflow.
 inline constexpr double kMostPacketBytes = 65535;
-inline constexpr double kMostPackets = 1e9; // of a buffer, window or threshold
-inline constexpr double kMostTimeout = 1e4; // s; times 64, the largest backoff, it fits in int64 ps
+inline constexpr double kMostPackets = 1e9; // largest buffer, window or threshold, in packets
+// Largest timeout in seconds. Times 64, the largest backoff, it fits in int64 picoseconds.
+inline constexpr double kMostTimeout = 1e4;
 
 inline constexpr net::BufferOptions kBufferDefaults{};
 inline constexpr net::TransportOptions kTransportDefaults{};
@@ -39,8 +40,8 @@ inline constexpr std::array kBuffer{
         .in(io::above(0))
         .by_default(kBufferDefaults.alpha)};
 
-// Queue lengths from which on a packet is dropped, one per class: packets whose loss matters least
-// have the lowest threshold and are dropped first.
+// Queue lengths, in packets, from which on an arriving packet is dropped, one per drop class.
+// Packets whose loss matters least have the lowest threshold and are dropped first.
 inline constexpr std::array kDropPackets{
     integer("droppable",
             "Packets in the queue from which on droppable packets are lost. Null means never; the "

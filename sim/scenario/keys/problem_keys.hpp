@@ -10,10 +10,10 @@
 
 namespace stepsim::study::keys {
 
-// The planners that need no more data than a merge problem has.
+// The words of schedules whose planners need no more data than a merge problem has.
 [[nodiscard]] std::vector<std::string_view> problem_schedules();
 
-// Times begin at the start of the backward pass, as in plans.
+// Ready times count from the start of the backward pass, as in plans.
 inline constexpr std::array kReadyTime{
     number("ready_s", "When a gradient is ready, s from the start of the backward pass.")
         .in(io::at_least(0))

@@ -13,7 +13,7 @@
 
 namespace stepsim::study::keys {
 
-// auto comes before the evaluators: it chooses the cheapest exact one.
+// The words of the key `method`. auto, which comes first, chooses the cheapest exact evaluator.
 [[nodiscard]] inline std::vector<std::string_view> evaluators() {
   return {"auto", coll::name(coll::Method::closed_form), coll::name(coll::Method::max_plus),
           coll::name(coll::Method::events)};
@@ -24,7 +24,7 @@ namespace stepsim::study::keys {
 inline constexpr std::array kLimits{
     number("simulated_s", "Longest simulated time, s.").in(io::above(0)).by_default(1000)};
 
-// The order of docs/scenario-keys.md and `stepsim keys`.
+// docs/scenario-keys.md and `stepsim keys` list the keys in this order.
 inline constexpr std::array kScenarioKeys{
     either("workload", kWorkloadForms,
            "What one worker computes: exactly one of trace, model, layers. Or a list of jobs that "

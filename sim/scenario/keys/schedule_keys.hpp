@@ -1,7 +1,7 @@
 #pragma once
 // The options of schedules (MER 5, 6), which are keys next to `schedule`: one row per key, with the
-// member of plan::ScheduleOptions for its value. The table of planners has the keys of each
-// schedule.
+// member of plan::ScheduleOptions for its value. The table of planners (plan/planners.hpp) says
+// which keys each schedule has.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -19,8 +19,8 @@ using namespace io::rows;
 
 template <class Value> using OptionMember = Value plan::ScheduleOptions::*;
 
-// A key and its member; the variant has the types of options. Reader and writer visit the member,
-// so that a new option only needs a row.
+// A key, and the member that holds its value. Reader and writer visit the variant, which has one
+// alternative per type of option, so that a new option of a known type only needs a row.
 struct ScheduleOption {
   io::Key key;
   std::variant<OptionMember<Bytes>, OptionMember<std::optional<Bytes>>, OptionMember<Seconds>,
@@ -96,6 +96,7 @@ inline constexpr std::array kScheduleOptions{
     ScheduleOption{word("prefetch", plan::kPrefetches, "When all-gathers start.").by_default("all"),
                    &plan::ScheduleOptions::prefetch}};
 
+// The words of the key `schedule`.
 [[nodiscard]] std::vector<std::string_view> schedules();
 
 // The default depends on the workload and the training algorithm, so the row has none; the sentence
@@ -108,7 +109,7 @@ inline constexpr io::Key kScheduleWord =
         "pipe_sgd and parameter_server.")
         .example(R"("wfbp")");
 
-// The keys alone, `schedule` first, from the rows above, so that every option is listed once.
+// The key `schedule` and then the keys of the rows above, without their members.
 inline constexpr auto kScheduleKeys = [] {
   std::array<io::Key, kScheduleOptions.size() + 1> all{};
   all.front() = kScheduleWord;
@@ -118,7 +119,7 @@ inline constexpr auto kScheduleKeys = [] {
   return all;
 }();
 
-// The options alone, as for a planner in a problem file.
+// The keys of the rows above without `schedule`, for a planner in a problem file.
 inline constexpr auto kPlannerKeys = [] {
   std::array<io::Key, kScheduleOptions.size()> all{};
   for (std::size_t i = 0; i < kScheduleOptions.size(); ++i) {
@@ -127,7 +128,7 @@ inline constexpr auto kPlannerKeys = [] {
   return all;
 }();
 
-// The schedule alone, as for a dense baseline.
+// An object with the keys of a schedule only, for the dense baseline of a compression.
 inline constexpr io::Key kSchedule = object("schedule", kScheduleKeys, "A schedule with its keys.");
 
 } // namespace stepsim::study::keys

@@ -25,9 +25,9 @@ inline constexpr std::array kPipelineWidthForms{
     integer("pipeline_width", "Width K.").in(io::at_least(1)).example("2"),
     word("pipeline_width", kOptimal, "The smallest width that is as fast as max_width.")};
 
-// A line through two points: no extra epochs up to a loss of x1, beta times more epochs at x2. The
-// numbers depend on the trained model and its loss and must be measured: there are no defaults.
-// true for another one.
+// How the number of epochs grows with the fraction of lost gradient bytes: it is epochs_lossless up
+// to x1, rises linearly to (1 + beta) epochs_lossless at x2, and training does not converge above
+// x2. The numbers depend on the trained model and must be measured; only x1 has a default.
 inline constexpr std::array kConvergence{
     number("epochs_lossless", "Epochs to convergence without loss.")
         .in(io::above(0))

@@ -29,7 +29,7 @@ inline constexpr std::array kValueCodec{
         .by_default(0)
         .example("1e11")};
 
-// The forms of the key `name`.
+// The two forms of the key `name`: the word of a codec, or an object with the keys above.
 [[nodiscard]] constexpr std::array<io::Key, 2> codec_forms(std::string_view name) {
   return {io::rows::word(name, kCodecMethods, "A codec with its defaults."),
           io::rows::object(name, kValueCodec, "A codec and what differs from its defaults.")

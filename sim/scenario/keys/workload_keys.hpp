@@ -17,12 +17,12 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
-// The dtypes of traces.
+// The words for element types that a trace may have.
 [[nodiscard]] inline std::vector<std::string_view> dtypes() {
   const auto words = train::dtype_words();
   return {words.begin(), words.end()};
 }
-// Bytes of a value in half and single precision.
+// The allowed values of value_bytes: half and single precision.
 inline constexpr std::array<std::int64_t, 2> kValueSizes{2, 4};
 
 // Dimensions in the framework's order: the first one is the number of rows of the matrix that
@@ -70,8 +70,8 @@ inline constexpr std::array kDevice{
         .example("0.5")
         .because("median of 115 measured GPUs; give the share of the peak that yours reaches")};
 
-// Either the times of the two passes or their sum. The totals of a measured iteration are spread
-// over the layers of a model in proportion to their arithmetic.
+// The totals of a measured iteration: either the times of the two passes or their sum. They are
+// spread over the layers of a model in proportion to the arithmetic of each layer.
 inline constexpr std::array kMeasured{
     number("forward_s", "Time of all forward passes, s.").in(io::at_least(0)).example("0.03"),
     number("backward_s", "Time of all backward passes, s.").in(io::at_least(0)).example("0.06"),

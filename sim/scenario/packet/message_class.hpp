@@ -16,7 +16,8 @@ namespace stepsim::study {
 
 class MessageClasses {
 public:
-  // `bytes`: [layer in forward order] bytes of its gradients. `settings` must outlive this object.
+  // `bytes` has the bytes of the gradients of every layer, in forward order. `settings` must
+  // outlive this object.
   MessageClasses(const PacketSettings& settings, std::vector<double> bytes);
   // `layer` is numbered from 0 in forward order and must be less than the number of layers. Other
   // transports than dlcp give the default class.
@@ -27,7 +28,7 @@ private:
 
   const PacketSettings& settings_;
   std::vector<double> before_; // [layer] bytes of all earlier layers
-  double total_{};
+  double total_{};             // bytes of all layers
 };
 
 } // namespace stepsim::study

@@ -9,8 +9,8 @@
 namespace stepsim::study {
 
 // Reads `background`. Call it after parse_transport(), because both transports must fit together.
-// `fabric` has the rates that loads are fractions of. Problems are reported, among them a load that
-// would send a host more than its links carry.
+// The load is a fraction of the bandwidth of each host, which `fabric` gives. Problems are
+// reported, among them a load that would send a host more than its links carry.
 void parse_background(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
                       PacketSettings& settings);
 // The resolved block, for a load above 0.

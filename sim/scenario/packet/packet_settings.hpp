@@ -49,16 +49,16 @@ struct BoundedLoss {
 
 // The block with its defaults filled in; sizes in bytes, times in seconds.
 struct PacketSettings {
-  net::PacketOptions options; // seed and time limit are set elsewhere
+  net::PacketOptions options; // parse_packet() leaves seed and simulated_s to its caller
   bool has_transport = false;
   BoundedLoss bounded_loss;
   net::BackgroundOptions background;
   std::vector<std::string> warnings; // about thresholds that cannot work
 };
 
-// Reads the block, or all defaults for null. `value_bytes`: a packet has whole values of so many
-// bytes. Links are given by number or name. The packet level requires a transport, which the caller
-// checks (has_transport). Problems are reported.
+// Reads the block; a null `json` gives all defaults. Packets hold whole values of `value_bytes`
+// bytes each. Links are given by number or name. The packet level requires a transport, which the
+// caller checks (has_transport). Problems are reported.
 [[nodiscard]] PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
                                           const net::Fabric& fabric, std::uint32_t value_bytes = 1);
 // The position of a link or another element given by number or name; reports `unknown link "x"` and

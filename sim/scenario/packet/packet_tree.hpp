@@ -6,9 +6,9 @@
 
 namespace stepsim::study {
 
-// The resolved block. Thresholds that follow from the bandwidth of each link are left out if the
-// links of switches differ, or if a port holds no more packets than that. Reading the result gives
-// the same settings on the same fabric.
+// The resolved block. Thresholds that follow from the bandwidth of a port are left out if the
+// switch ports have different bandwidths, or if the buffer of a port is too small to reach the
+// threshold. Reading the result gives the same settings on the same fabric.
 [[nodiscard]] io::Json packet_tree(const PacketSettings& settings, const net::Fabric& fabric);
 
 } // namespace stepsim::study

@@ -22,8 +22,9 @@ namespace stepsim::train {
 class JobCollective {
 public:
   // `collective` must have operation, algorithm, options, reduction and two-level costs; all other
-  // members are set here. `ranks` are ranks of the job, in the order of the collective's ranks. The
-  // job must outlive the object. Throws SimulationError if the algorithm has no schedule.
+  // members are set here. ranks[p] is the rank of the job at position p of the collective. The job
+  // must outlive the object. Throws SimulationError for the algorithms auto and parameter_server,
+  // which have no schedule.
   JobCollective(coll::Collective collective, const NetworkJob& job, const JobNetwork& network,
                 std::vector<std::uint32_t> ranks);
   JobCollective(const JobCollective&) = delete;
@@ -56,7 +57,7 @@ public:
   CollectiveMessages(const CollectiveMessages&) = delete;
   CollectiveMessages& operator=(const CollectiveMessages&) = delete;
 
-  // Ranks and sources are positions among the ranks of the collective.
+  // A rank enters the collective. `place`, and `src` below, are positions among its ranks.
   void enter(double now, std::uint32_t place);
   // The time of the next end of a transfer inside a host or of an addition; infinity if none.
   [[nodiscard]] double next_time() const;
@@ -91,7 +92,7 @@ private:
   coll::EventRun<coll::FabricLinks, Outlet> run_;
   std::uint32_t entered_ = 0;
   std::vector<std::vector<Sum>> received_; // [rank]
-  std::vector<Sum> carried_;               // [rank]: sum that it sends; 0 workers: not added
+  std::vector<Sum> carried_;               // [rank]: sum that it sends; 0 workers = not a sum
   engine::EventQueue<double> inside_;      // transfers inside hosts, by source
   std::uint64_t events_ = 0;
 };

@@ -22,8 +22,11 @@ class AsyncServerJob {
 public:
   explicit AsyncServerJob(const NetworkJob& job); // `job` must outlive the object
 
+  // The time of the next event of the job itself; infinity if there is none.
   [[nodiscard]] double next_time() const;
+  // Processes all events until `now`.
   void advance(double now);
+  // Tells the job that a message of send() has arrived.
   void delivered(double now, const JobMessage& message);
   // Appends the messages that are passed to the network now.
   void send(double now, std::vector<JobMessage>& messages);
@@ -35,7 +38,7 @@ private:
   struct Worker {
     std::int64_t iteration = 0;
     std::int64_t read_version = 0;
-    std::uint32_t to_add = 0, to_receive = 0; // parts
+    std::uint32_t to_add = 0, to_receive = 0; // parts that are not added, not received yet
     double pushed_s = 0, received_s = 0;
     double held_up_s = 0;   // wait for the staleness bound before the current iteration
     bool held = false;      // the staleness bound delays the next iteration

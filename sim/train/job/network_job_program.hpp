@@ -22,18 +22,20 @@
 
 namespace stepsim::train {
 
-// The numbering of communicators, each of which has its own connections: one for every stream with
-// exchanges, but one for every slot of a stream `at_once`; in the order of streams.
+// The numbering of communicators, each of which has its own connections. A stream with exchanges
+// has one communicator, a stream `at_once` one per slot. They are numbered in the order of streams.
 struct ExchangeStreams {
-  std::vector<std::uint32_t> first; // [stream]
-  std::vector<std::uint32_t> slots; // [stream]
-  std::uint32_t count = 0;
+  std::vector<std::uint32_t> first; // [stream]: number of its first communicator
+  std::vector<std::uint32_t> slots; // [stream]: number of its communicators; 0 without exchanges
+  std::uint32_t count = 0;          // number of all communicators
 };
 [[nodiscard]] ExchangeStreams exchange_streams(const program::Program& program);
 
 class ProgramJob {
 public:
-  // Both arguments must outlive the object. Throws SimulationError if an algorithm has no schedule.
+  // Both arguments must outlive the object. Throws SimulationError if the program is too large
+  // (ProgramEvents). advance() and delivered() throw it when an exchange begins whose algorithm has
+  // no schedule.
   ProgramJob(const NetworkJob& job, const JobNetwork& network);
   ProgramJob(const ProgramJob&) = delete;
   ProgramJob& operator=(const ProgramJob&) = delete;

@@ -1,17 +1,16 @@
 #pragma once
-// How the workers of a job compute: forward layer by layer as the pieces of the iteration before
-// come back, then backward, whose layers make pieces ready.
+// Simulates the compute of the workers of a job: forward layer by layer as the pieces of the
+// previous iteration come back, then backward, whose layers make pieces ready.
 //
 //   forward l    t = max(t, every piece with layer l is back) + f (u(l) + forward_s[l])
-//                with a barrier layer 0 waits for all pieces, and u is all before it
-//   backward     piece ready at t + f (backward_s of the last layer .. of its first_layer, and the
-//                encode_s of the pieces up to it)
+//   backward     piece ready at t + f (sum of backward_s from the last layer to its first_layer,
+//                                      + encode_s of the pieces up to and including it)
 //
-// t is the clock of the worker, f the factor of worker and iteration, u(l) the update of the layer
-// after decoding the pieces whose first layer it is;
-// the first iteration has no update and waits for nothing. A forward is computed at once as far as
-// its pieces are back, so that the only events are pieces that become ready and ends of backward.
-// Pieces of 0 bytes are ignored.
+// t is the clock of the worker, f the factor of worker and iteration, u(l) the time to decode the
+// pieces whose first layer is l, plus the update of layer l. With a barrier, layer 0 waits for all
+// pieces, and its u(0) is the whole time of decoding and update. The first iteration has no update
+// and waits for nothing. A forward is computed as far as its pieces are back, so that the only
+// events are pieces that become ready and ends of backward. Pieces of 0 bytes are ignored.
 #include <cstdint>
 #include <vector>
 
@@ -27,34 +26,34 @@ public:
     std::int64_t iteration{};
   };
 
-  explicit JobWorkers(const NetworkJob& job); // which outlives this
+  explicit JobWorkers(const NetworkJob& job); // `job` must outlive the object
 
   [[nodiscard]] double next_time() const; // infinity if none
-  // Goes on to `now`; pieces that become ready by then are appended.
+  // Computes until `now`, and appends the pieces that become ready by then to `ready`.
   void advance(double now, std::vector<Ready>& ready);
-  // The piece is back at the worker: it holds the sum over all workers.
+  // Tells the worker that the piece, summed over all workers, has come back.
   void received(double now, std::uint32_t worker, std::uint32_t piece);
-  // The forward after the last iteration is computed: all pieces have come back.
+  // Whether all workers have computed the forward after the last iteration.
   [[nodiscard]] bool finished() const { return finished_ == job_.workers; }
 
-  // [position]: the pieces with bytes, in the order in which they become ready.
+  // The pieces with bytes, in the order in which they become ready.
   [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
-  // Fills in what follows from the times of computing and the returns of pieces; sums over messages
-  // are added by the caller.
+  // Sets iterations, pieces and forward_start_s of `result`. The caller sets what needs the
+  // messages (bytes, communication_s, the exact start of exchanges).
   void record(JobResult& result) const;
 
 private:
-  struct Group { // pieces that become ready together
-    double offset_s{};
-    std::size_t end{}; // in order_
+  struct Group {       // pieces that become ready together
+    double offset_s{}; // seconds from the start of backward, at factor 1
+    std::size_t end{}; // position in order_ after the last piece of the group
   };
   struct Worker {
     double t = 0, factor = 1;
     std::int64_t iteration = 0;
-    std::uint32_t layer = 0; // next to compute, in forward
-    std::size_t group = 0;   // next to become ready, in backward
-    bool forward = true;
-    std::uint32_t missing = 0; // pieces
+    std::uint32_t layer = 0;   // in forward: the next layer to compute
+    std::size_t group = 0;     // in backward: the next group to become ready
+    bool forward = true;       // in forward, else in backward
+    std::uint32_t missing = 0; // number of pieces that are not back
   };
   void group_pieces();
   void add_groups(std::size_t begin, std::size_t end, bool last, double& offset);
@@ -69,20 +68,20 @@ private:
 
   const NetworkJob& job_;
   Jitter jitter_;
-  std::vector<double> updates_; // [layer]
-  double update_s_ = 0;         // with decoding
-  double first_update_ = 0;     // the whole update, before layer 0, where layers have no shares
+  std::vector<double> updates_; // [layer]: u(l)
+  double update_s_ = 0;         // time of the whole update, with decoding
+  double first_update_ = 0;     // added to u(0): the whole update if layers have no shares of it
   double forward_s_ = 0, backward_s_ = 0;
   std::vector<std::uint32_t> order_;
   std::vector<Group> groups_;
   std::vector<Worker> workers_;
-  std::vector<std::uint32_t> missing_;   // [worker x layers + layer] pieces
-  engine::EventQueue<double> timers_;    // by worker
-  std::vector<double> start_s_;          // [iteration] of the first forward
+  std::vector<std::uint32_t> missing_;   // [worker x layers + layer]: pieces that are not back
+  engine::EventQueue<double> timers_;    // when groups become ready; id: worker
+  std::vector<double> start_s_;          // [iteration]: start of forward on the first worker
   std::vector<double> backward_start_s_; // [iteration x workers + worker]
-  std::vector<double> exchange_end_s_;   // [iteration]
-  std::vector<double> piece_end_s_;      // [piece] of the last iteration
-  std::vector<double> forward_start_s_;  // [layer] of worker 0
+  std::vector<double> exchange_end_s_;   // [iteration]: when the last piece is back
+  std::vector<double> piece_end_s_;      // [piece]: when it is last back, in the last iteration
+  std::vector<double> forward_start_s_;  // [layer]: last start of its forward on worker 0
   std::uint32_t finished_ = 0;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Computes at which bandwidths compression pays. The times of one iteration as functions of
-// x = 1 / bandwidth (s per byte), for dense training whose exchange overlaps with backward, dense
-// training that exchanges after backward, and compressed training:
+// Computes at which bandwidths compression pays. It compares the times of one iteration, which are
+// functions of x = 1 / bandwidth (s per byte), of dense training whose exchange overlaps with
+// backward, dense training that exchanges after backward, and compressed training:
 //
 //   dense, overlapped   T_d = T_f + max(g T_b, (n-1)(A + c b x)) + A + c b' x
 //   dense, sequential   T_s = T_f + T_b + A + c M x

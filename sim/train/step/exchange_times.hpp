@@ -1,9 +1,9 @@
 #pragma once
-// How long one message of m bytes holds the channel, by the evaluator of the run, and the cost that
-// planners see (MER 4.1): a cost or calibration curve if one is given, else the closed form of the
-// chosen collective with parts of exactly n / P, n bytes over P ranks, or max_plus if there is no
-// closed form. On a fabric (by events) and for streams of blocks without a formula (by max_plus),
-// powers of two are simulated, and sizes in between are interpolated.
+// Computes how many seconds an exchange of m bytes holds the channel. ExchangeTimes uses the
+// evaluator of the run, or a measured curve. The cost functions for planners (MER 4.1) use the
+// closed form of the collective, for parts of exactly m / P bytes with P ranks, or max_plus if
+// there is no closed form. On a fabric (by events), and for pipelined blocks without a closed form
+// (by max_plus), only powers of two are simulated, and sizes between them are interpolated.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -20,52 +20,56 @@
 
 namespace stepsim::train {
 
-// The cost function for planners. `collective` carries everything but the bytes. Where the cost is
-// a sampled_cost (on a fabric, and for streams of blocks without a formula) it is not thread-safe.
+// The cost function for planners. `collective` must have all members but the bytes. If the cost is
+// a sampled_cost() (on a fabric, and for pipelined blocks without a closed form), it is not
+// thread-safe.
 [[nodiscard]] plan::Cost planner_cost(const coll::Collective& collective);
 
-// `seconds` of a message, which costs a simulation each, at 1 KiB, 2 KiB, 4 KiB, ..: linear between
-// two of them and below the first two. A size asked for has the sizes around it simulated, once.
-// Copies of the cost share what is known: not thread-safe.
+// A cost function that calls `seconds`, which may be slow, only for messages of 1 KiB, 2 KiB,
+// 4 KiB, .., once per size. Times of other sizes are interpolated linearly; sizes below 1 KiB lie
+// on the line through the first two, but not below the line through 0. Copies of the cost share the
+// known times; they are not thread-safe.
 [[nodiscard]] plan::Cost sampled_cost(std::function<double(double bytes)> seconds);
 
-// The cost function for planners that do not need the form a + b m, by the evaluator of the run
-// (`method` is what the scenario asks for): max_plus where the closed form is an upper bound and
-// there are at most 16,384 ranks. Such times are the largest of several a + b m, so they are linear
-// between the few sizes where another one becomes the largest. Those are found by halving, and any
-// size between two of them is interpolated without another evaluation. Copies of such a cost share
-// what is known: not thread-safe.
+// The cost function for planners that do not need the form a + b m. It is planner_cost(), except
+// that max_plus replaces a linear closed form that is only an upper bound, unless `method`, which
+// the scenario asks for, is closed_form, or there are more than 16,384 ranks. Times by max_plus are
+// the maximum of several lines a + b m, hence linear between the few sizes at which another line
+// becomes the largest. Bisection finds these sizes; times between them are interpolated without
+// another evaluation. Copies of such a cost share the known times; they are not thread-safe.
 [[nodiscard]] plan::Cost merge_cost(const coll::Collective& collective,
                                     std::optional<coll::Method> method);
 
 struct Exchange {
   double seconds{};
-  coll::AlgorithmId algorithm{};     // with `auto` the one that was chosen
+  coll::AlgorithmId algorithm{};     // the algorithm; with `auto`, the chosen one
   double max_bytes_sent{};           // bytes sent by the rank that sends most
-  std::vector<net::LinkUse> links{}; // [link] of the fabric, where the exchange has one
+  std::vector<net::LinkUse> links{}; // [link of the fabric]; empty without a fabric
 };
 
-// Costs of messages by size, each size evaluated once. Not thread-safe.
+// The times of exchanges by size; each size is evaluated once. Not thread-safe.
 class ExchangeTimes {
 public:
   // `method` is the evaluator that the scenario asks for; a measured `curve` replaces all
   // evaluators.
   ExchangeTimes(coll::Collective collective, std::optional<coll::Method> method,
                 std::optional<plan::Cost> curve);
-  // Counts of bytes that other collectives with the same options know, too. Must outlive this.
+  // Uses a cache of sent bytes that is shared with other collectives with the same options. `sent`
+  // must outlive the object.
   void share(coll::SentBytes& sent) { sent_ = &sent; }
 
+  // The exchange of a message of `bytes`. The reference remains valid.
   [[nodiscard]] const Exchange& operator()(Bytes bytes);
-  // Its seconds alone, without counting what ranks send.
+  // The seconds of the exchange alone, without the cost of counting sent bytes.
   [[nodiscard]] double seconds(Bytes bytes);
-  // The most faithful evaluator used so far; closed_form before any use.
+  // The most detailed evaluator that was used so far; closed_form if none was.
   [[nodiscard]] coll::Method method() const { return used_; }
   [[nodiscard]] std::uint64_t events() const { return events_; }
 
 private:
   struct Known {
     Exchange exchange;
-    bool counted = false; // max_bytes_sent
+    bool counted = false; // whether max_bytes_sent is set
   };
   [[nodiscard]] Known& evaluated(Bytes bytes);
   [[nodiscard]] bool evaluate_by_formula(double bytes, Exchange& exchange);
@@ -74,7 +78,8 @@ private:
   coll::Collective collective_;
   std::optional<coll::Method> asked_;
   std::optional<plan::Cost> curve_;
-  // The closed form where it may be the method, and the bound of one byte, once a size was asked.
+  // The closed form, if it may be the evaluator, and the lower bound for one byte. Both are
+  // computed when the first size is evaluated.
   bool prepared_ = false;
   std::optional<coll::PreparedForm> form_;
   coll::LowerBound bound_;

@@ -13,7 +13,7 @@ struct MessageGate {
   double delay_s{};      // from the end of its backward to ready_s of the message
 };
 
-// [message]: its gate.
+// The gate of every message of the step, in the order of step.messages.
 [[nodiscard]] std::vector<MessageGate> message_gates(const StepInput& step);
 
 } // namespace stepsim::train

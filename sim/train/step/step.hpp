@@ -37,7 +37,7 @@ struct Message {
 struct StepInput {
   std::vector<double> forward_s;      // [layer], forward order
   std::vector<double> backward_s;     // [layer], forward order
-  std::vector<double> gradient_bytes; // [layer]: share of the update
+  std::vector<double> gradient_bytes; // [layer]: bytes that give its share of the update
   std::vector<Message> messages;      // launch order; `priority`: the most urgent first
   double update_s{};
   // Time to read a batch: added before the iteration or, if reading is pipelined, overlapped with
@@ -48,6 +48,7 @@ struct StepInput {
   bool reduce_broadcast = false; // reduces in backward order, update, broadcasts in forward order
   // DeAR: one all-gather per message, in forward order. A layer is updated after its all-gather.
   bool all_gathers = false;
+  // The discipline of the channel: computes when the messages are sent (plan/sending.hpp).
   void (*send)(const plan::Sending&, const plan::SendInput&,
                plan::SendTimes&) = plan::send_in_order;
   plan::ScheduleOptions schedule_options; // options for `send`
@@ -70,7 +71,7 @@ struct StepTimes {
   double period_s{};        // = forward + backward + update + exposed + input_wait
   double exposed_s{};       // communication that is not hidden by compute
   double communication_s{}; // time during which at least one message is in flight
-  double drained_s{};       // end of messages and updates if no iteration follows
+  double drained_s{};       // end of all messages and updates if no iteration follows
   double input_wait_s{};    // wait of the next forward for its input
   std::vector<MessageTimes> messages;
   // Indices of the messages in order of start; empty if that is the order of the list.
@@ -96,8 +97,8 @@ struct StepTimes {
 [[nodiscard]] double exposed_communication_s(double end_s, double forward_s, double backward_s,
                                              double update_s);
 
-// These are times from the start of the run: of the first forward and of backward in iteration
-// `index` (from 0), and of the end of a run of `iterations` iterations.
+// These functions return times from the start of the run: the start of forward and the start of
+// backward in iteration `index` (from 0), and the end of a run of `iterations` iterations.
 [[nodiscard]] double iteration_start_s(const StepTimes& step, std::int64_t index);
 [[nodiscard]] double backward_start_s(const StepTimes& step, std::int64_t index);
 [[nodiscard]] double makespan_s(const StepTimes& step, std::int64_t iterations);

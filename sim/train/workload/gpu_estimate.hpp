@@ -1,14 +1,16 @@
 #pragma once
 // Estimates the compute time of a model on a named GPU from its layer table, without a trace
-// (INP 3). T is the number of tokens of a micro-batch, P the peak, m g the fraction of the peak
-// that matrix products reach, B the reached memory bandwidth and w = 2 bytes per value:
+// (INP 3). Times are in seconds. A micro-batch has b sequences of S tokens, T = b S in all; M, N
+// and K are the dimensions of a matrix product, d = h the width of the model and V the words of its
+// vocabulary. P is the peak of the GPU, B the reached memory bandwidth and w = 2 bytes per value.
+// m, g, a and k are matrix_fraction, products, attention and elementwise of gpu_table.hpp:
 //
 //     product   max(2 M N K / (P m g), w (M K + K N + M N) / B)
 //     attention 4 b S^2 d / (P m a), half of it if tokens attend to earlier tokens only
 //     block     w T h k / B of element-wise work, counted with its attention
 //     loss      16 T V / B, counted with the output head
-//     casts     8 bytes per parameter and micro-batch, counted with the forward pass
-//     update    30 bytes per parameter and step
+//     casts     8 bytes per parameter and micro-batch / B, counted with the forward pass
+//     update    30 bytes per parameter and step / B
 //     backward  2 products + 2.5 attention + 2 element-wise; recomputation adds the forward pass of
 //               all layers but the output head
 //
@@ -32,17 +34,17 @@ inline constexpr auto kRecomputes =
     base::words<Recompute>({{Recompute::none, "none"}, {Recompute::full, "full"}});
 
 // A measured step of one GPU without communication: the passes of one micro-batch and the update.
-// Batch and length are empty if they are the same as in the run.
+// Batch size (samples) and sequence length (tokens) are empty if they are those of the run.
 struct MeasuredStepTime {
   Seconds step;
   std::optional<std::int64_t> batch_size, sequence_length;
 };
 
 struct GpuEstimate {
-  const Gpu* gpu = nullptr; // a row of gpu_table.hpp, whose part has the precision
+  const Gpu* gpu = nullptr; // a row of gpu_table.hpp; must support `precision` (Gpu::has())
   Precision precision = Precision::bf16;
   Recompute recompute = Recompute::none;
-  bool accepted = false; // without attention, by the user
+  bool accepted = false; // the user accepts the estimate of a network without attention
   std::optional<MeasuredStepTime> measured;
 };
 
@@ -53,8 +55,8 @@ struct EstimatedTimes {
   double scale = 1; // factor on all times by a measured step
 };
 
-// Whether estimates for such networks were compared with measurements: true for networks with
-// attention and without experts.
+// Whether the network has attention layers, and whether it has experts. Estimates were compared
+// with measurements only for networks with attention and without experts.
 [[nodiscard]] bool has_attention(const ModelTable& table);
 [[nodiscard]] bool has_experts(const ModelTable& table);
 

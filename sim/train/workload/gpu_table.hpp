@@ -2,9 +2,10 @@
 // The table of GPUs for which the compute time of a model can be estimated without a trace (INP 3):
 // one row per part. Peaks are for dense matrices, without sparsity.
 //
-// Best matrix products reach `matrix_fraction` of the peak; products inside a model reach
-// `products` of that, attention `attention` of it, and element-wise work of a transformer block
-// moves `elementwise` tensors of the width of the model. Memory gives 80 % of its bandwidth.
+// The best matrix products reach the fraction `matrix_fraction` of the peak. Of that speed,
+// products inside a model reach the fraction `products`, and attention the fraction `attention`.
+// The element-wise work of a transformer block moves `elementwise` values per token and unit of the
+// model's width. Memory reaches 80 % of its bandwidth.
 #include <array>
 #include <span>
 #include <string_view>
@@ -46,14 +47,15 @@ inline constexpr std::array<FamilyConstants, kGpuFamilies.all().size()> kFamilyC
 
 // Fraction of the memory bandwidth that is reached when large tensors are streamed.
 inline constexpr double kMemoryFraction = 0.8;
-// Matrix products in fp8 have twice the peak of 16 bits and reach 0.9 of the fraction.
+// Matrix products in fp8 have kFp8Peak times the peak of 16 bits, and reach kFp8Fraction times the
+// fraction of the peak that 16-bit products reach.
 inline constexpr double kFp8Peak = 2;
 inline constexpr double kFp8Fraction = 0.9;
 
 struct Gpu {
   std::string_view name;
-  Flops peak; // for 16-bit matrix products
-  BytesPerSecond memory;
+  Flops peak;            // peak speed of 16-bit matrix products
+  BytesPerSecond memory; // memory bandwidth as specified
   double matrix_fraction{};
   GpuFamily family{};
   bool has_bf16 = true;
@@ -64,7 +66,7 @@ struct Gpu {
   [[nodiscard]] bool has(Precision precision) const {
     return precision == Precision::fp16 || (precision == Precision::bf16 ? has_bf16 : has_fp8);
   }
-  // bf16, or fp16 on a part without it.
+  // The precision that is used by default: bf16, or fp16 if the GPU has no bf16.
   [[nodiscard]] Precision usual_precision() const {
     return has_bf16 ? Precision::bf16 : Precision::fp16;
   }

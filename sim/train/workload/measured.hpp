@@ -1,7 +1,8 @@
 #pragma once
-// Published measurements of training speeds: samples per second and GPU by method and number of
-// ranks, and the parts of the time of one update. They are shown next to simulated results; no
-// simulation uses them. Methods are the words of `compression.method`; `none` is dense training.
+// Published measurements of training speeds: samples per second and GPU by compression method and
+// number of ranks, and the parts of the time of one update. They are shown next to simulated
+// results; no simulation uses them. Methods are the words of the key compression/method; `none` is
+// dense training.
 // Times are seconds per update, which includes all its micro-batches.
 #include <cstdint>
 #include <optional>

@@ -45,7 +45,7 @@ struct Tensor {
   std::optional<std::int64_t> bucket; // measured bucket, from 0 in launch order
   std::string name;                   // empty = unknown
   std::vector<std::int64_t> shape{};  // empty = unknown
-  Bytes extra_bytes{};                // further bytes in its bucket
+  Bytes extra_bytes{};                // bytes in its bucket besides the gradients
 };
 
 struct Layer {
@@ -60,8 +60,9 @@ struct Layer {
 // The time of a measured collective from the moment at which the last rank enters to its end, over
 // the steps. It is known only if the files of several ranks were read.
 struct MeasuredTransfer {
-  std::optional<Seconds> median, low, high; // 5 % and 95 % quantiles from five steps on
-  std::vector<Seconds> wait;                // [rank]: median wait per call; empty if unknown
+  // `low` and `high` are the 5 % and 95 % quantiles; empty with fewer than five steps.
+  std::optional<Seconds> median, low, high;
+  std::vector<Seconds> wait; // [rank]: median wait per call; empty if unknown
 };
 
 // A message of the framework during the trace: its size, and the time of its exchange over the
@@ -73,11 +74,12 @@ struct MeasuredBucket {
   std::int64_t tensors{};
   std::optional<Seconds> min, median, max; // empty if launched without a kernel (one GPU)
   MeasuredTransfer transfer{};
-  std::string
-      group{}; // "replica": shards, over the ranks that hold the same one; empty = all ranks
+  // "replica" if the bucket is a shard, which is reduced over the ranks that hold the same shard;
+  // empty if it is reduced over all ranks.
+  std::string group{};
 };
 
-struct MeasuredCollective { // not of a bucket, for example a broadcast of buffers
+struct MeasuredCollective { // a collective that is no bucket, for example a broadcast of buffers
   std::string op;
   std::int64_t elements{};
   Bytes bytes;

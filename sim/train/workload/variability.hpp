@@ -28,16 +28,17 @@ inline constexpr auto kJitterLaws = base::words<JitterLaw>({{JitterLaw::lognorma
 
 struct Straggler {
   std::uint32_t worker{};
-  double factor = 1; // > 0, of compute
+  double factor = 1; // factor on compute times, > 0
 };
 
 struct Variability {
-  // Coefficients of variation: uniform <= 1/sqrt(3), exponential 0 or 1. An empirical list has its
-  // own: 0 switches it off, any other value on.
+  // Coefficients of variation: at most 1/sqrt(3) with uniform, 0 or 1 with exponential. An
+  // empirical list has its own spread: 0 switches the factors off, and any other value switches
+  // them on.
   double compute_cv = 0;
   double exchange_cv = 0; // one factor per iteration for all workers
   JitterLaw law = JitterLaw::lognormal;
-  std::vector<double> factors{};       // empirical: > 0, rescaled to mean 1
+  std::vector<double> factors{};       // empirical: factors > 0, which are scaled to a mean of 1
   std::vector<Straggler> stragglers{}; // every worker at most once
   std::uint64_t seed = 1;
 
@@ -59,10 +60,13 @@ class Jitter {
 public:
   Jitter(const Variability& variability, std::uint32_t workers);
 
-  // worker from 0, iteration from 1. Streams 16 (compute) and 17 (exchange, worker 0) of base::u01.
+  // The factor on the compute times of a worker (from 0) in an iteration (from 1), including its
+  // straggler factor, and the factor on the exchanges of an iteration. They are drawn from the
+  // streams 16 and 17 (with worker 0) of base::u01.
   [[nodiscard]] double compute(std::uint32_t worker, std::int64_t iteration) const;
   [[nodiscard]] double exchange(std::int64_t iteration) const;
-  // The constant part of compute(): the straggler factor.
+  // The straggler factor of a worker, which is the constant part of compute(), and the smallest and
+  // largest straggler factor of all workers.
   [[nodiscard]] double straggler(std::uint32_t worker) const { return stragglers_[worker]; }
   [[nodiscard]] double fastest() const { return *std::ranges::min_element(stragglers_); }
   [[nodiscard]] double slowest() const { return *std::ranges::max_element(stragglers_); }

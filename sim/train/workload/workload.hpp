@@ -53,7 +53,8 @@ struct Workload {
   std::vector<std::string> warnings;
   std::vector<MeasuredBucket> buckets;        // buckets of the trace, in launch order
   std::optional<std::int64_t> measured_ranks; // ranks of the trace
-  // The interval of factors in which measured times are expected; set if times are estimated.
+  // The interval of factors on the times in which measured times are expected; set if the times are
+  // estimated.
   std::optional<EstimateInterval> interval{};
   double estimate_scale = 1; // factor on estimated times by a measured step
 
@@ -63,7 +64,7 @@ struct Workload {
   [[nodiscard]] Seconds backward() const;
   [[nodiscard]] Bytes bytes() const;
   [[nodiscard]] std::int64_t values() const;
-  // The mean over all gradients; 4 without gradients.
+  // Bytes of all gradients over the number of their values; 4 without gradients.
   [[nodiscard]] double bytes_per_value() const;
 };
 
@@ -90,8 +91,8 @@ struct ProfileOptions {
   std::optional<MeasuredTotals> measured;
   std::optional<GpuEstimate> estimate;
   double backward_factor = 2; // device: backward_s = backward_factor x forward_s
-  Seconds layer_overhead;
-  int value_bytes = 4;
+  Seconds layer_overhead;     // device: added to the forward time of layers that compute
+  int value_bytes = 4;        // bytes of a gradient element
   Granularity granularity = Granularity::tensor;
 };
 // The workload of a model table. Its times are labelled synthetic (device) or scaled (measured),
