@@ -33,7 +33,8 @@ struct MeasureOptions {
   double max_seconds = 0;  // time limit of all blocks together
   std::uint64_t seed = 1;  // seed of the random order of the blocks, the same on all ranks
   bool every_block = true; // takes at least one sample of each block even when the time is up
-  // Called after the samples of a block in a pass; may differ between ranks, must not call MPI.
+  // Called after each block of each pass, also if time was up and nothing was measured. May differ
+  // between ranks; must not call MPI.
   std::function<void()> after_block{};
 };
 

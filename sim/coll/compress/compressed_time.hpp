@@ -41,7 +41,8 @@ struct ExchangeTime {
 
 // Seconds of local work per exchange (SPA 5, 8.2). One rank alone still selects and updates its
 // residual, but staging, merge and scatter are then 0 (SPA 13, decision 13). All values are 0 for a
-// gradient without elements, and for dense methods and codecs.
+// gradient without elements, and for dense methods and codecs. For a custom compressor, select_s is
+// the time of compress_s and scatter_s the time of decompress_s.
 struct CompressTimes {
   double select_s{}, residual_s{}, staging_s{}, merge_s{}, scatter_s{};
   [[nodiscard]] double compress_s() const { return select_s + residual_s; }
