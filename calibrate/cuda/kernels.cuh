@@ -58,9 +58,10 @@ struct Input {
   const std::int32_t* indices{}; // [element] its index in the output; null: 0, 1, 2, ..
 };
 
-// Writes the k >= 1 entries with the largest |v| to `out`; of equal |v|, the lower index comes
-// first. Zeros are left out, so that fewer than k entries are possible. As after every selection,
-// the number of entries is SelectState::count in `work.state`.
+// Writes the k >= 1 entries with the largest |v| to `out`, ascending by index; of entries with
+// equal |v|, those with the lowest indices are taken. Zeros are left out, so that fewer than k
+// entries are possible. As after every selection, the number of entries is SelectState::count in
+// `work.state`.
 void select_exact(const Input& input, std::uint32_t k, Workspace& work, const List& out,
                   cudaStream_t stream);
 // Only finds the key of the k-th largest |v| and the number of ties (SelectState::selection).

@@ -1,7 +1,7 @@
 #pragma once
 // Runs every combination of the axes of a sweep and returns the rows, best first. If the number of
 // batches per iteration varies, as with the number of workers, the rows stay in the order of the
-// grid. Each row has a ratio to the best row, at least 1 (Ranking::ratios in ranking.hpp).
+// grid. Each row that did not fail has its ratio to the best row (Ranking::ratios in ranking.hpp).
 #include <cstdint>
 #include <functional>
 #include <optional>

@@ -41,8 +41,8 @@ struct ExchangeTime {
 
 // Seconds of local work per exchange (SPA 5, 8.2). One rank alone still selects and updates its
 // residual, but staging, merge and scatter are then 0 (SPA 13, decision 13). All values are 0 for a
-// gradient without elements, and for dense methods and codecs. For a custom compressor, select_s is
-// the time of compress_s and scatter_s the time of decompress_s.
+// gradient without elements, and for dense methods and codecs. A custom compressor has its
+// compress_s in select_s and its decompress_s in scatter_s.
 struct CompressTimes {
   double select_s{}, residual_s{}, staging_s{}, merge_s{}, scatter_s{};
   [[nodiscard]] double compress_s() const { return select_s + residual_s; }
