@@ -1,7 +1,7 @@
 #pragma once
-// Turns the fits of all groups into what a scenario uses: the parameters of a link, if the counts
-// of messages are known, and the JSON of a file of kind network_calibration (CAL 5), which
-// `stepsim run` reads.
+// Turns the fits of all groups into what a scenario uses: the parameters of one link, fitted to the
+// groups whose algorithm has a linear closed form, and the JSON of a file of kind
+// network_calibration (CAL 5), which `stepsim run` reads.
 #include <optional>
 #include <span>
 #include <string>
@@ -27,11 +27,11 @@ struct LinkFit {
 [[nodiscard]] std::optional<LinkFit> fit_link(std::span<const GroupFit> fits,
                                               const std::string& assume);
 
-struct CalibrationText { // texts of the file that no fit gives
+struct CalibrationText { // texts of the file that do not come from a fit
   std::string name;
   std::string importer; // "stepsim-calibrate 0.1.0"
   std::string assume;   // the value of --assume; "" = not given
-  // One of net::kLinkClasses; same-device: the file has no key `network`.
+  // One of net::kLinkClasses. With "same-device" the file has no key `network`.
   std::string link_class = "network";
 };
 

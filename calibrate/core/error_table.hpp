@@ -15,7 +15,10 @@
 
 namespace stepsim::calibrate {
 
+// The largest part of a predicted time.
 inline constexpr std::array<std::string_view, 3> kBounds{"latency", "bandwidth", "reduction"};
+// Conditions of a measured row: processor cores and not links limit the bandwidth; there are more
+// processes than cores, so that start-ups dominate; the calibration did not measure such sizes.
 inline constexpr std::array<std::string_view, 3> kFlags{"host_bound", "start_up_bound",
                                                         "extrapolated"};
 

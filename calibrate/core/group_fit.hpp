@@ -1,9 +1,9 @@
 #pragma once
 // The fit of one group of measurements: a line with confidence intervals, the chosen curve (up to
 // three lines, or the points), the errors, a grade, and warnings for the user (CAL 4.5, 4.6).
-//   grade   from the 90th percentile of the leave-one-out errors: ok below 10 %, warn below 25 %,
-//           else fail; also fail if time does not grow with size. Two sizes leave nothing to test:
-//           warn
+//   grade   ok if the 90th percentile of the leave-one-out errors is below 10 %, warn if it is
+//           below 25 %, else fail. A time that does not grow with size also gives fail. Two sizes
+//           give warn, because there are no leave-one-out errors
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -19,12 +19,13 @@
 
 namespace stepsim::calibrate {
 
-using Counts = std::array<double, 3>; // of alpha, beta, gamma
+using Counts = std::array<double, 3>; // a, c, g; in JointFit::values alpha, beta, gamma
 
 // The counts a, c and g in the closed form (COL 5) of a collective of `bytes` bytes. `pingpong` is
 // one message of `bytes`, whatever `algorithm` and `ranks` are. Empty for fewer than two ranks, an
-// unknown word, an operation that the algorithm does not have, allgatherv, algorithms that add in
-// switches, and closed forms that are not linear in alpha, beta and gamma (blocks).
+// unknown operation or algorithm, an operation that the algorithm does not have, allgatherv,
+// algorithms that add in switches, and closed forms that are not linear in alpha, beta and gamma
+// (such as pipelines with an optimal block).
 [[nodiscard]] std::optional<Counts> cost_counts(std::string_view op, std::string_view algorithm,
                                                 std::int64_t ranks, double bytes);
 
@@ -40,8 +41,9 @@ struct JointFit {
   std::array<bool, 3> identifiable{};
   // 95 % confidence; empty for a value held at 0, and if there are no more rows than fitted values.
   std::array<std::optional<base::Interval>, 3> intervals;
-  double smallest_singular_value{}; // divided by the largest one, of the matrix of all columns
-  double max_error{};               // largest |relative error| of a row
+  // Smallest singular value divided by the largest, for the weighted matrix with all three columns.
+  double smallest_singular_value{};
+  double max_error{}; // largest |relative error| of a row
 };
 
 // Fits `rows`, of which there must be at least one (asserted). While the data cannot tell values

@@ -1,8 +1,9 @@
 #pragma once
 // Fits the parameters of the library model to measured times of several shapes, that is, numbers of
-// nodes and GPUs per node (CLU 8.3). Damped Gauss-Newton starts from the means of the priors, for
-// both values of library::Choice (`calibrated` also starts from the result of `published`); the fit
-// with the smaller data part of the objective is kept. Deterministic: the points are sorted first.
+// nodes and GPUs per node (CLU 8.3). There is one fit for each rule by which the library may choose
+// its algorithm (library::Choice); the fit with the smaller data part of the objective is kept.
+// Damped Gauss-Newton starts from the means of the priors, for `calibrated` also from the result of
+// `published`. The result is deterministic, because the points are sorted first.
 #include <array>
 #include <cstddef>
 #include <span>

@@ -21,13 +21,13 @@ namespace stepsim::calibrate {
 
 struct MeasurementOptions {
   std::optional<std::string> system; // reads only this system's rows of tables; empty = all
-  // Reads only this operation, and takes it for logs that do not name theirs; empty = all.
+  // Reads only this operation, which is also used for logs that do not name one; empty = all.
   std::optional<library::Operation> operation;
   std::optional<library::Shape> shape; // for logs that do not list their devices
   bool several_devices = false;        // accepts several systems or kinds of GPU in one fit
   std::string importer;                // program and version, for the `source` of the samples
-  // Reads a kind of file that this room does not know: returns the samples in `text`, or nothing if
-  // the file named `file` is of another kind.
+  // Reader of one more format, tried on every file that is not a CSV table: returns the samples in
+  // `text`, the contents of `file`, or nothing if `text` has another format.
   std::function<std::optional<io::Samples>(const std::string& text, const std::string& file)>
       other{};
 };

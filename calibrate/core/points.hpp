@@ -32,12 +32,13 @@ struct Group {
   std::int64_t ranks{};
   // Column of an NCCL log (in-place or not), or variant and launch of gpu_bench; "" = unknown.
   std::string column;
-  std::string device, dtype;                 // "" = unknown
-  std::optional<std::int64_t> gpus_per_node; // taken from the first set; empty = unknown
-  std::vector<Point> points;                 // bytes > 0, strictly ascending; at least 2
-  std::vector<Point> empty;                  // 0 bytes, at most one
-  std::vector<Repetition> repetitions;       // all samples of bytes > 0
-  std::size_t passes{}; // passes that every size has; 1 = a table of single times
+  std::string device, dtype; // "" = unknown
+  // Value of the first set of samples in the group; empty = not given there.
+  std::optional<std::int64_t> gpus_per_node;
+  std::vector<Point> points;           // bytes > 0, strictly ascending; at least 2
+  std::vector<Point> empty;            // 0 bytes, at most one
+  std::vector<Repetition> repetitions; // all samples of bytes > 0
+  std::size_t passes{}; // smallest number of passes of any size; 1 = a table of single times
 
   [[nodiscard]] std::string text() const;        // "allreduce P=8", "allreduce ring P=8"
   [[nodiscard]] std::vector<Datum> data() const; // size and median of every point

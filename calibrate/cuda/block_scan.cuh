@@ -19,7 +19,7 @@ template <class T> __device__ T warp_sum(T value) {
   }
   return value;
 }
-// The largest value over the lanes of a warp, on the same terms.
+// The largest value over the lanes of a warp, which every lane gets; all 32 lanes must call.
 template <class T> __device__ T warp_largest(T value) {
   for (int distance = kWarp / 2; distance > 0; distance /= 2) {
     const T other = __shfl_xor_sync(kAllLanes, value, distance);
@@ -33,9 +33,9 @@ struct Scanned {
   std::uint64_t total;
 };
 
-// Exclusive prefix sum over the threads of a block, and the sum of all. All `Threads` threads of
-// the block call it; it may be called again without a barrier between. Each warp scans its own
-// values; every thread then adds the sums of the warps before its own, at most 31 of them.
+// Exclusive prefix sum over the threads of a block, and the sum over all threads. All `Threads`
+// threads of the block must call; no barrier is needed between two calls. Each warp scans its own
+// values; every thread then adds the sums of the warps before its own, at most 31.
 template <int Threads> __device__ Scanned block_scan(std::uint64_t value) {
   static_assert(Threads % kWarp == 0 && Threads <= kWarp * kWarp);
   __shared__ std::uint64_t warp_sums[kWarpsOf<Threads>];

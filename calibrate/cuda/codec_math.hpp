@@ -5,7 +5,7 @@
 //   code         an integer c of b bits in -L..L, L = 2^(b-1) - 1, for the value c / L * scale;
 //                values are rounded to the nearest code, ties to even. Codes are packed into 32-bit
 //                words from the lowest bits up: codes of 8 bits are the bytes of std::int8_t
-//   vote         the sign of the majority of lists; 0 for a tie
+//   vote         the sign that most lists have at a position, 1 or -1; 0 for a tie
 //
 // A bucket is kBucket values that share one scale, their largest magnitude.
 #include <bit>
@@ -25,9 +25,9 @@ namespace stepsim::calibrate::gpu {
   return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
 }
 
-// The compression method that sends such buckets.
+// The compression method whose costs are measured with this codec.
 inline constexpr std::string_view kBucketCodec = "qsgd";
-inline constexpr std::int64_t kBucket = 512;
+inline constexpr std::int64_t kBucket = 512; // values
 inline constexpr int kWordBits = 32;
 
 // L of a code of `bits` bits: 7 for 4 bits, 127 for 8 bits. The code -L-1 is not used, so that the

@@ -17,9 +17,9 @@ struct Way {
   [[nodiscard]] std::string text() const { return std::string(name(variant)) + " " + launch(); }
 };
 
-// The ways that this machine has, without those in `refused`; plain before graph. sm_store is among
-// them only if every device can access the memory of every other one, and host_staged only with
-// `staging`: the caller then has the buffers on the host that it needs.
+// The ways that this machine can use, without the ways in measurement.refused; plain before graph.
+// sm_store needs every device to access the memory of every other device; host_staged is included
+// if `staging`, that is, if the caller has made a RankSet with buffers on the host.
 [[nodiscard]] inline std::vector<Way> usable_ways(const Measurement& measurement, bool staging) {
   std::vector<Way> ways;
   for (const Variant variant : kVariants) {
@@ -42,8 +42,9 @@ struct Way {
          " P=" + std::to_string(request.ranks) + " n=" + std::to_string(request.elements);
 }
 
-// The length at which the vectors of all ranks fit in half of the free memory [floats per vector].
-// Every rank has two, x and temp, on a device that holds at most ceil(ranks / devices) ranks.
+// The greatest length at which the vectors of all ranks fit in half of the free device memory
+// [floats per vector]. Every rank has two vectors, x and temp, and a device holds at most
+// ceil(ranks / devices) ranks.
 [[nodiscard]] inline std::int64_t fitting_capacity(const Measurement& measurement,
                                                    std::uint32_t ranks) {
   const std::int64_t per_device = (ranks + measurement.devices - 1) / measurement.devices;

@@ -13,7 +13,7 @@
 
 namespace stepsim::calibrate::gpu {
 
-// A call that CUDA refuses or that fails, as opposed to a wrong result.
+// A CUDA call returned an error, as opposed to a kernel with a wrong result.
 class CudaError : public SimulationError {
   using SimulationError::SimulationError;
 };
@@ -23,20 +23,20 @@ class CudaError : public SimulationError {
 // fault.
 inline void check_cuda(cudaError_t error, const char* call, const char* file, int line) {
   if (error != cudaSuccess) {
-    (void)cudaGetLastError(); // an error that does not stick must not show up in the next call
+    (void)cudaGetLastError(); // clears the error, so that the next check does not report it again
     throw CudaError(std::string(call) + ": " + cudaGetErrorString(error) + " (" + file + ":" +
                     std::to_string(line) + ")");
   }
 }
 #define STEPSIM_CUDA(call) ::stepsim::calibrate::gpu::check_cuda((call), #call, __FILE__, __LINE__)
 
-// Bytes of so many floats.
+// Bytes of `elements` floats.
 constexpr std::size_t bytes_of_floats(std::int64_t elements) {
   return static_cast<std::size_t>(elements) * sizeof(float);
 }
 
-// Makes a device current and, when it ends, the one that was so before. The destructor cannot
-// throw.
+// Makes `device` current for a scope; the destructor restores the device that was current before
+// and ignores an error of that call.
 class DeviceGuard {
 public:
   explicit DeviceGuard(int device) {
@@ -77,7 +77,8 @@ private:
   Handle handle_{};
 };
 
-// A stream that does not wait for the default stream, else each use of that would order all ranks.
+// A stream that does not synchronize with the default stream: otherwise each operation on the
+// default stream would wait for all ranks.
 class Stream {
 public:
   Stream() {
@@ -93,8 +94,8 @@ private:
   Owned stream_;
 };
 
-// Events that only order streams are made without a time stamp, which would cost time at each
-// record.
+// An event made with Use::order has no time stamp, which would cost time at each record(); only
+// events made with Use::timing can be given to seconds_between().
 class Event {
 public:
   enum class Use { order, timing };
@@ -112,8 +113,8 @@ private:
   Owned event_;
 };
 
-// Seconds from one timing event to another, both done. CUDA gives milliseconds in a float, with a
-// resolution of about half a microsecond: samples must last much longer than that.
+// Seconds from one timing event to another; both must have completed. CUDA gives milliseconds in a
+// float, with a resolution of about half a microsecond: samples must last much longer.
 inline double seconds_between(const Event& begin, const Event& end) {
   float milliseconds = 0;
   STEPSIM_CUDA(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
@@ -160,10 +161,11 @@ private:
   std::size_t count_ = 0;
 };
 
-class Graph { // executable
+// A CUDA graph, instantiated and ready to launch.
+class Graph {
 public:
   Graph() = default;
-  // Takes over what was captured.
+  // Instantiates `captured` and destroys it.
   explicit Graph(cudaGraph_t captured) {
     const Owner<cudaGraph_t, cudaGraphDestroy> graph(captured);
     cudaGraphExec_t made = nullptr;

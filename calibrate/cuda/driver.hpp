@@ -18,7 +18,7 @@ class Library {
 public:
   explicit Library(const char* name);
   [[nodiscard]] bool loaded() const { return handle_ != nullptr; }
-  // Null where the library or the name is missing.
+  // The function of this name; null if the library is not loaded or has no such function.
   template <class Function> [[nodiscard]] Function* find(const char* name) const {
     return reinterpret_cast<Function*>(symbol(name));
   }
@@ -28,8 +28,9 @@ private:
   void* handle_;
 };
 
-// What the driver tells of a device, found by its PCI bus address, because NVML counts devices
-// without regard to CUDA_VISIBLE_DEVICES. Unknown values are empty, never an error.
+// Facts of a device that NVML reports. A device is named by its PCI bus address, because the device
+// numbers of NVML ignore CUDA_VISIBLE_DEVICES. Values that NVML does not report are empty; nothing
+// throws.
 class Nvml {
 public:
   Nvml();
@@ -47,8 +48,8 @@ private:
   bool ready_ = false;
 };
 
-// NCCL, with the communicators that this process drives: one for each of its devices (start), or
-// one of a job in which every process has one (join).
+// NCCL, with the communicators that this process drives: one per device after start(), or one after
+// join(), in a job in which every process has one rank.
 class Nccl {
 public:
   // Throws NotAvailable if libnccl.so.2 or one of the functions used is missing.
@@ -60,14 +61,16 @@ public:
   // Starts NCCL with one rank on each of the devices 0 .. devices-1. Throws NotAvailable for fewer
   // than two devices, SimulationError if NCCL cannot start.
   void start(int devices);
-  // A new identifier, made by rank 0; all ranks then join with the same one, each with another
-  // current device. Both throw SimulationError with NCCL's text; join waits for all ranks.
+  // new_id() is called by rank 0; all ranks then call join() with the same identifier, each with
+  // its own device current. join() waits for all ranks. Both throw SimulationError with NCCL's
+  // text if NCCL fails.
   [[nodiscard]] NcclId new_id() const;
   void join(const NcclId& id, std::uint32_t rank, std::uint32_t ranks);
 
   enum class Op { allreduce, broadcast, reduce };
-  // On all communicators of this process at once: x[i] -> y[i], n floats, sum, root 0. Enqueues
-  // and does not wait. Throws SimulationError with NCCL's text for a result other than success.
+  // Enqueues `op` on all communicators of this process at once and does not wait. Communicator i
+  // reads n floats from x[i] and writes y[i] on streams[i]; reductions are sums, the root is rank
+  // 0. Throws SimulationError with NCCL's text if a call fails.
   void run(Op op, const float* const* x, float* const* y, std::size_t n,
            CUstream_st* const* streams) const;
 
@@ -76,9 +79,10 @@ public:
     std::uint32_t peer;
     bool sends;
   };
-  // Messages of n floats of the first communicator, all at once. Enqueues and does not wait.
+  // Enqueues messages of n floats each on the first communicator, all at once, and does not wait.
+  // Throws SimulationError with NCCL's text if a call fails.
   void exchange(std::span<const Message> messages, std::size_t n, CUstream_st* stream) const;
-  [[nodiscard]] int version() const { return version_; }
+  [[nodiscard]] int version() const { return version_; } // of ncclGetVersion: 22005 = 2.20.5
 
 private:
   void check(int result, const char* call) const;

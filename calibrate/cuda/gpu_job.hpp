@@ -22,17 +22,19 @@ struct Job {
   std::uint32_t ranks = 1;
   // Number of the host of every rank: hosts count from 0 in the order of their first rank.
   std::vector<std::uint32_t> host_of{0};
-  bool device_messages = false; // messages may start and end in GPU memory
+  bool device_messages = false; // whether `send` and `receive` take addresses of GPU memory
   std::function<void(void* data, std::size_t bytes)> broadcast{}; // sends the data of rank 0 to all
   std::function<double(double)> largest{};                        // maximum over all ranks
-  std::function<std::vector<std::string>(const std::string&)> gather{}; // [rank], on every rank
+  // [rank] the texts of all ranks; every rank gets them.
+  std::function<std::vector<std::string>(const std::string&)> gather{};
   std::function<void()> barrier{};
-  // Both only begin a message. Its memory must not be touched before wait() returns, which waits
-  // for all messages that this rank has begun.
+  // `send` and `receive` only begin a message, whose memory must not be touched before `wait`
+  // returns. `wait` waits for all messages that this rank has begun.
   std::function<void(const void* data, std::int64_t bytes, std::uint32_t to)> send{};
   std::function<void(void* data, std::int64_t bytes, std::uint32_t from)> receive{};
   std::function<void()> wait{};
-  // Starts the time limit of the operation with this name; "" = nothing is under way.
+  // Starts the time limit of the operation with this name, which is in the message if the job is
+  // ended; "" ends the time limit.
   std::function<void(const std::string&)> begin{};
 
   [[nodiscard]] bool is_alone() const { return ranks == 1; }
@@ -53,20 +55,20 @@ class NotAvailable : public std::runtime_error {
 // other ranks that failed. All ranks get the same text; it is "" if no rank failed. `error` is the
 // error of the calling rank, "" if it has none.
 [[nodiscard]] std::string first_error(const Job& job, const std::string& error);
-// Throws JobError with that text, on all ranks.
+// Throws JobError with the text of first_error() on all ranks, if any rank failed.
 void throw_if_any(const Job& job, const std::string& error);
 
-// The GPU that each rank of one host takes, as its position in the list of the GPUs that the rank
-// sees; empty where no GPU is left. Ranks choose in ascending order and take the first GPU of their
-// list that is free, so that it does not matter whether all ranks see all GPUs or each rank only
-// its own. Example: lists {a, b}, {a, b}, {c} give 0, 1, 0. [rank of the host][GPU]: an identifier
-// that is unique within the host.
+// Chooses a GPU for each rank of one host. `visible` [rank of the host][GPU] lists the GPUs that
+// each rank sees, by identifiers that are unique within the host. Returns [rank of the host] the
+// position of its GPU in its list; empty if no GPU is left. Ranks choose in ascending order and
+// take the first free GPU of their list, so that it does not matter whether all ranks see all GPUs
+// or each rank only its own. Example: lists {a, b}, {a, b}, {c} give 0, 1, 0.
 [[nodiscard]] std::vector<std::optional<int>>
 take_devices(const std::vector<std::vector<std::string>>& visible);
 
 // The GPU of this rank, as its position in `visible`, the identifiers of the GPUs that this process
-// sees. Throws NotAvailable on all ranks where one sees no GPU, and UsageError on all ranks where a
-// host has more ranks than GPUs.
+// sees. Throws on all ranks: NotAvailable if any rank sees no GPU, UsageError if a host has more
+// ranks than GPUs.
 [[nodiscard]] int device_of_rank(const Job& job, const std::vector<std::string>& visible);
 
 } // namespace stepsim::calibrate::gpu

@@ -1,16 +1,17 @@
 #pragma once
-// The links between devices, found from the times of messages between every two of them: pairs
-// whose bandwidths differ by less than a quarter from one to the next are one class. CUDA does not
-// say what connects two devices, so that the word for a class follows from its bandwidth:
+// The links between devices, found from the times of messages between every two devices. Pairs are
+// sorted by bandwidth; a new class begins where a byte takes more than 1.25 times as long as in the
+// pair before. CUDA does not say what connects two devices, so that the name of a class follows
+// from its bandwidth:
 //
 //   above 80 GB/s                        nvlink   (16 lanes of PCIe 5 carry 63 GB/s each way)
 //   else, the only class                 pcie
 //   else, the fastest of several         pcie, below one switch
 //   else                                 pcie, across switches or sockets
 //
-// Pairs on different hosts are classes of their own: `network`, whatever their bandwidth.
+// Pairs of devices on different hosts form separate classes, called network at any bandwidth.
 //
-// A class of NVLink below 80 GB/s, as between many V100, is called pcie; its numbers are right.
+// NVLink below 80 GB/s, as between many V100, is called pcie; only the name is then wrong.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,21 +22,21 @@
 
 namespace stepsim::calibrate::gpu {
 
-// Medians over the pairs of a class.
+// One class of links; times are medians over its pairs.
 struct DeviceLinks {
-  std::string link_class; // of net::kLinkClasses
-  std::string words;      // for people
-  double latency_s{};     // of a message of 4 bytes
-  double per_byte_s{};    // of one direction
-  // How many times as long a byte takes while both directions are used (exchange) and while every
-  // device sends to the next one (shift) as with one direction alone. Empty if not measured.
+  std::string link_class; // one of net::kLinkClasses
+  std::string words;      // name for people: "pcie, below one switch"
+  double latency_s{};     // time of the smallest ping-pong message that was measured, 4 bytes
+  double per_byte_s{};    // seconds per byte in the slower direction, the other one idle
+  // Time per byte divided by per_byte_s: while both directions are used (exchange), and while every
+  // device sends to the next device (shift). Empty if not measured.
   std::optional<double> exchange, shift;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs; // src < dst, ascending
 };
 
-// Fastest class first. Pairs of which latency or bandwidth is missing are left out; empty for none.
-// `shift` goes to the slowest class, which limits it. `hosts`: the number of the host of every
-// rank; empty: all are on one host.
+// The classes of links, fastest first. Pairs without a measured latency or bandwidth are left out.
+// Only the slowest class has `shift`, because it limits the time. `hosts` [rank] is the number of
+// the host of every rank; empty if all ranks are on one host.
 [[nodiscard]] std::vector<DeviceLinks> device_links(const std::vector<PairRecord>& records,
                                                     const std::vector<std::uint32_t>& hosts = {});
 

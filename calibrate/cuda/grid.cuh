@@ -1,5 +1,5 @@
 #pragma once
-// How threads of a grid share out elements, for .cu files.
+// Grid-stride loops: which elements each thread of a grid processes. For .cu files.
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace stepsim::calibrate::gpu {
 
-inline constexpr int kThreads = 256; // of a block
+inline constexpr int kThreads = 256; // threads per block
 
 __device__ inline std::int64_t first_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -17,23 +17,23 @@ __device__ inline std::int64_t index_stride() {
   return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
-// Blocks for `work` elements, at least one and no more than run at a time: threads go on by the
-// stride of the whole grid, so that any number of blocks covers all elements.
+// Number of blocks for `work` elements: at least one, and at most as many as the device runs at a
+// time. Any number of blocks covers all elements, because threads advance by index_stride().
 inline int grid_for(std::int64_t work) {
   const std::int64_t blocks = (work + kThreads - 1) / kThreads;
   const std::int64_t most = full_grid();
   return static_cast<int>(blocks < 1 ? 1 : (blocks < most ? blocks : most));
 }
 
-// The length that a kernel before this one has left on the device, cut to n: the host never learns
-// it, so that it need not wait.
+// Number of elements of `input`: *input.length, which an earlier kernel wrote, but at most n; n
+// without `length`. The host does not read the length, so that it need not wait.
 __device__ inline std::int64_t length_of(const Input& input) {
   return input.length != nullptr && *input.length < input.n ? *input.length : input.n;
 }
 
-// Calls `see` with every element that falls to this thread of a grid. Values go four at a time from
-// the first address that is a multiple of 16 bytes on; each value is seen exactly once, in an order
-// that is not that of the vector.
+// Calls `see` with every value of `input` that belongs to this thread. The threads of the grid
+// together see each value exactly once, but not in the order of the vector: from the first 16-byte
+// boundary on, a thread reads four values at a time.
 template <class See> __device__ void for_each_value(const Input& input, See see) {
   const std::int64_t n = length_of(input);
   const auto address = reinterpret_cast<std::uintptr_t>(input.values);
@@ -55,7 +55,7 @@ template <class See> __device__ void for_each_value(const Input& input, See see)
   }
 }
 
-// A thread takes four values at a time.
+// Number of blocks for for_each_value(), in which a thread reads four values at a time.
 inline int stream_grid(const Input& input) { return grid_for((input.n + 3) / 4); }
 
 } // namespace stepsim::calibrate::gpu

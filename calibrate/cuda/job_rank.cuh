@@ -1,11 +1,11 @@
 #pragma once
 // The vectors of one rank of a job on its GPU, and messages to the GPUs of other ranks through
-// functions of the job (gpu_job.hpp). Messages go
+// functions of the job (gpu_job.hpp). A message travels in pieces of kPiece elements:
 //
-//   mpi_staged   to page-locked memory of the host, from there to the other host, and up again
-//   mpi_device   from GPU memory to GPU memory, where MPI takes addresses of such memory
+//   mpi_staged   GPU -> page-locked memory of its host -> that of the other host -> GPU
+//   mpi_device   GPU -> GPU; needs an MPI that takes addresses of GPU memory
 //
-// in pieces of kPiece elements. Only .cu files include this.
+// Only .cu files include this.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -20,15 +20,15 @@ namespace stepsim::calibrate::gpu {
 
 enum class Passage { mpi_staged, mpi_device };
 [[nodiscard]] std::string_view name(Passage passage);
-// The ways in which messages of this job can travel: through memory of the hosts always, and
-// without it if MPI takes addresses of GPU memory.
+// The passages that this job can use: mpi_staged always, mpi_device if job.device_messages.
 [[nodiscard]] std::vector<Passage> passages_of(const Job& job);
 
 class JobRank {
 public:
   static constexpr std::int64_t kPiece = std::int64_t{1} << 18; // elements: 1 MiB
 
-  // `capacity` floats per vector, on the current device.
+  // Allocates x, temp and the staging memory, `capacity` floats each, on the current device, and
+  // sets x and temp to 0. `job` must outlive this object.
   JobRank(const Job& job, std::int64_t capacity);
 
   [[nodiscard]] std::int64_t capacity() const { return capacity_; }
@@ -38,8 +38,8 @@ public:
   void fill(const std::vector<float>& x); // sets the first elements of x, and temp to NaN
   [[nodiscard]] std::vector<float> read(std::int64_t n) const; // the first elements of x
 
-  // Begins and ends all messages of the step, then adds what arrived in temp. The host waits.
-  // `adds` = false: what arrived stays in temp.
+  // Sends and receives all messages of the step, then adds the received data in temp to x; with
+  // `adds` = false the data stay in temp. Returns when all of this is done.
   void run(const RankStep& step, Passage passage, bool adds = true);
 
 private:

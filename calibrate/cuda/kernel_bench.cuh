@@ -2,8 +2,8 @@
 // The state that all verifications of kernels use: vectors on the device and on the host, the lists
 // that selections return, and the number of cases. Every family compares its kernels with the
 // simulator's operators (coll/operators) or a reference on the host (CAL 7.3) and throws
-// SimulationError with what, index, got and expected. Data: normal, heavy-tailed, and small
-// integers with many ties and zeros, whose sums are exact.
+// SimulationError with the case, index, got and expected. Test values are normal, heavy-tailed, or
+// small integers with many ties and zeros, whose sums are exact.
 #include <array>
 #include <string>
 #include <vector>
@@ -50,10 +50,10 @@ struct KernelBench {
 };
 
 void verify_selections(KernelBench& bench, std::int64_t n);
-void verify_refusal(KernelBench& bench); // of NaN and infinities
+void verify_refusal(KernelBench& bench); // checks that NaN and infinities are counted
 void verify_lists(KernelBench& bench, std::int64_t n);
 void verify_codecs(KernelBench& bench, std::int64_t n);
-// Matrices of at most bench.most elements; factors of more rows than that / 32 are left out.
+// Leaves out matrices with more than bench.most elements, or with more than bench.most / 32 rows.
 void verify_low_rank(KernelBench& bench);
 
 // " n=5 data=0"

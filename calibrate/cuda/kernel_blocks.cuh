@@ -17,7 +17,7 @@ namespace stepsim::calibrate::gpu {
 
 inline constexpr int kLists = 8; // number of ranks whose lists are added, or whose signs vote
 inline constexpr std::int64_t kMostFactor = std::int64_t{1} << 20; // values of a low-rank factor
-// Device memory of an arena, all buffers, per element of `most`.
+// Device memory of all buffers of an arena together, in bytes per element of `most`.
 inline constexpr std::int64_t kBytesPerElement = 84;
 
 // All buffers of the timings, made once: allocation would otherwise fall between samples. Inputs
@@ -49,7 +49,7 @@ struct Arena {
   [[nodiscard]] List a() const { return list(a_indices, a_values); }
   [[nodiscard]] List b() const { return list(b_indices, b_values); }
 
-  // Whether windows in a buffer of `bytes` bytes go round more than twice the cache.
+  // kCold if a buffer of `bytes` bytes is at least twice as large as the L2 cache, else kWarm.
   [[nodiscard]] const char* cache_of(std::int64_t bytes) const {
     return bytes >= 2 * l2_bytes ? kCold : kWarm;
   }
@@ -63,8 +63,8 @@ struct Arena {
   Buffer<std::uint16_t> halves;
   // Codes of 4 and 8 bits; kLists lists of signs; scale_key of quantize8.
   Buffer<std::uint32_t> packed, words, scale;
-  Buffer<float> scales;               // one per bucket
-  Buffer<float> left, right, product; // low-rank factors, given and computed
+  Buffer<float> scales;               // [bucket] scale
+  Buffer<float> left, right, product; // low-rank factors: inputs left and right, result product
   Buffer<double> sum;
   Workspace work, sample_work;
   SortSpace sort;
@@ -83,7 +83,7 @@ struct KernelBlock {
   std::int64_t k{};
   std::function<void(std::int64_t)> call;
   std::function<void()> prepare{};
-  const char* cache = kCold; // what the call reads and writes most
+  const char* cache = kCold; // whether the data that the call mostly uses are in the L2 cache
   // For a selector: the state that holds the number of entries after a call on `input`; else null.
   const SelectState* state = nullptr;
   Input input{};
@@ -97,8 +97,8 @@ class KernelBlocks {
 public:
   KernelBlocks(Measurement& measurement, Arena& buffers)
       : arena(buffers), measurement_(measurement) {}
-  // `distribution` is "any" where the data do not matter, and k is 0 without a selection. The
-  // reference is valid until the next push.
+  // `distribution` is "any" if the values have no effect on the time, and k is 0 if nothing is
+  // selected. The returned reference is valid until the next push.
   KernelBlock& push(std::string kernel, std::string_view distribution, std::int64_t n,
                     std::int64_t k, std::function<void(std::int64_t)> call);
   [[nodiscard]] const std::vector<KernelBlock>& all() const { return blocks_; }
@@ -116,7 +116,8 @@ void add_list_blocks(KernelBlocks& blocks, std::int64_t n);
 void add_codec_blocks(KernelBlocks& blocks, std::int64_t n);
 void add_low_rank_blocks(KernelBlocks& blocks, std::int64_t n);
 
-// The values of k that are timed with n elements, from n / 10000 to n / 4; without 0.
+// The values of k that are timed with n elements, from n / 10000 to n / 4. Values that round to 0
+// are left out.
 [[nodiscard]] std::vector<std::uint32_t> selected_counts(std::int64_t n);
 
 } // namespace stepsim::calibrate::gpu

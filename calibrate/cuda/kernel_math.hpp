@@ -6,7 +6,6 @@
 // first. A selection is a threshold key and a number of ties: every entry above the threshold, and
 // the first `ties` of the entries equal to it, by index. Entry i is written to position
 // above_before + min(equal_before, ties).
-// `ties` by index. Entry i then goes to position above_before + min(equal_before, ties).
 #include <bit>
 #include <cstdint>
 

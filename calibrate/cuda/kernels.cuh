@@ -1,7 +1,7 @@
 #pragma once
-// The kernels of selections and lists as calls on a stream; codecs.cuh and low_rank.cuh have the
-// others. Pointers are device memory of the stream's device; counts are elements. Lists have
-// ascending int32 indices. Nothing here waits for the device.
+// The kernels of selections and lists, enqueued on a stream; codecs.cuh and low_rank.cuh have the
+// other kernels. Pointers are device memory of the stream's device; counts are elements. Lists have
+// ascending int32 indices. No call waits for the device. A call throws CudaError if a launch fails.
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace stepsim::calibrate::gpu {
 // The number of blocks of grid-stride kernels (grid.cuh) that the current device holds at a time.
 [[nodiscard]] int full_grid();
 
-// x += y (fp32), 128 bits wide where both have the same alignment.
+// x += y (fp32), with 128-bit accesses if both pointers have the same alignment modulo 16 bytes.
 void add(float* x, const float* y, std::int64_t n, cudaStream_t stream);
-// to = from, by a kernel: also into the memory of another device (variant sm_store).
+// to = from, by a kernel; `to` may be memory of another device (variant sm_store).
 void store(float* to, const float* from, std::int64_t n, cudaStream_t stream);
 
 // The state of a selection on the device, and its result.
@@ -24,18 +24,18 @@ struct SelectState {
   std::uint32_t prefix{};
   std::uint32_t remaining{}; // how many of the k are still to be found among keys with the prefix
   Selection selection;
-  std::uint32_t not_finite{}; // NaN and infinities seen: such a result is refused
-  std::uint32_t count{};      // entries written
-  std::uint32_t largest{};    // key
+  std::uint32_t not_finite{}; // number of NaN and infinities; if > 0, callers refuse the result
+  std::uint32_t count{};      // selected entries, including those beyond the capacity of the list
+  std::uint32_t largest{};    // magnitude_key() of the largest |v|
   double sum{}, squares{};    // sum of the values, and of their squares
   float threshold{};          // used by approximate selectors
   float low{}, high{};        // bounds of the bisection
-  std::uint32_t above{};      // |v| > threshold
+  std::uint32_t above{};      // number of values with |v| > threshold
   std::uint32_t settled{};    // 1: the threshold is corrected no more
   std::uint32_t lost{};       // sampled selection: entries above the threshold that did not fit
 };
 
-struct Workspace { // for up to `most` elements
+struct Workspace { // scratch memory of a selection of up to `most` elements
   explicit Workspace(std::int64_t most);
   Buffer<SelectState> state;
   Buffer<std::uint32_t> histograms; // [pass][bin]
@@ -46,46 +46,52 @@ struct Workspace { // for up to `most` elements
 struct List {
   std::int32_t* indices{};
   float* values{};
-  std::uint32_t capacity{}; // what does not fit is counted, not written
+  std::uint32_t capacity{}; // entries beyond it are counted, not written
 };
 
-// A vector; with `length` (device) only its first *length elements, at most n.
+// A vector of n elements. With `length`, a pointer to device memory, only the first *length
+// elements are used, at most n.
 struct Input {
   const float* values{};
   std::int64_t n{};
   const std::uint32_t* length{};
-  const std::int32_t* indices{}; // of the elements; null: 0, 1, 2, ..
+  const std::int32_t* indices{}; // [element] its index in the output; null: 0, 1, 2, ..
 };
 
-// The k largest by (|v| descending, index ascending), zeros left out; k >= 1. With fewer than k
-// values that are not 0 all of them. As with every selection, the number of entries is state.count.
+// Writes the k >= 1 entries with the largest |v| to `out`, ascending by index; of entries with
+// equal |v|, those with the lowest indices are taken. Zeros are left out, so that fewer than k
+// entries are possible. As after every selection, the number of entries is SelectState::count in
+// `work.state`.
 void select_exact(const Input& input, std::uint32_t k, Workspace& work, const List& out,
                   cudaStream_t stream);
-// Only finds the key of the k-th largest and the number of ties: state.selection.
+// Only finds the key of the k-th largest |v| and the number of ties (SelectState::selection).
 void find_threshold(const Input& input, std::uint32_t k, Workspace& work, cudaStream_t stream);
-// Writes the entries of state.selection to `out`.
+// Writes the entries that SelectState::selection selects to `out`, ascending by index.
 void compact(const Input& input, Workspace& work, const List& out, cudaStream_t stream);
-// All entries with |v| > threshold, ascending by index.
+// Writes all entries with |v| > threshold to `out`, ascending by index.
 void select_above(const Input& input, float threshold, Workspace& work, const List& out,
                   cudaStream_t stream);
-// DGC: threshold from a sample of about 1 %, and the k largest of what passes it; their number is
-// in the state of `sample_work`. Room: `sample` n / 100 + 1, `sample_work` passed.capacity. What
-// does not fit in `passed` is lost, and counted in state.lost: the result is then the k largest of
-// the first entries only, and the caller repeats it with more room or says so. Needs n >= 1;
-// input.length is not read.
+// Selection of DGC: a sample of about 1 % of the values gives a threshold; the entries at or above
+// it are written to `passed`, and the k largest of these to `out`. The number of entries in `out`
+// is in the state of `sample_work`. Needs n >= 1, room for n / 100 + 1 values in `sample`, and a
+// `sample_work` for passed.capacity elements. Entries that do not fit in `passed` are counted in
+// SelectState::lost of `sample_work`; the result is then the k largest of the first entries only,
+// and the caller must repeat the call with more room or report the loss. input.length is not read.
 void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Workspace& sample_work,
                     float* sample, const List& passed, const List& out, cudaStream_t stream);
-// |v| > mean + z standard deviations of the values, z = coll::gaussian_threshold(k / n); up to
-// three corrections of the threshold: fewer than 2k/3 entries: x 0.5, more than 4k/3: x 1.5.
+// Selects |v| > threshold. The threshold starts at mean + z standard deviations of the values, with
+// z = coll::gaussian_threshold(k / n), and is corrected up to three times: multiplied by 0.5 if
+// fewer than 2k/3 entries lie above it, by 1.5 if more than 4k/3 do.
 void select_gaussian(const Input& input, std::uint32_t k, double z, Workspace& work,
                      const List& out, cudaStream_t stream);
-// Halves [0, max |v|] `steps` >= 1 times, keeping at least k entries, or all that are not 0.
+// Selects |v| > threshold, with a threshold found by `steps` >= 1 bisections of [0, max |v|]. Keeps
+// at least k entries, or all nonzero entries if there are fewer than k.
 inline constexpr int kBisections = 16; // steps that are verified and timed
 void select_bisection(const Input& input, std::uint32_t k, int steps, Workspace& work,
                       const List& out, cudaStream_t stream);
 
-// Full sort by |v|, largest first, equal ones by index, into keys_out and indices_out: the time
-// that a selection must stay below. n is at most `most`.
+// Sorts all values by |v|, largest first, equal values by index, into keys_out and indices_out. Its
+// time is the upper bound for a useful selection. n is at most `most`.
 struct SortSpace {
   explicit SortSpace(std::int64_t most);
   Buffer<std::uint32_t> keys_in, keys_out;
@@ -95,8 +101,9 @@ struct SortSpace {
 };
 void sort_magnitudes(const float* x, std::int64_t n, SortSpace& space, cudaStream_t stream);
 
-// The k largest of the sum of two lists (SPA 6). `merged`, `combined` and `work` have room for
-// both; too little in `combined` is not noticed, in the others throws SimulationError.
+// Writes the k largest entries of the sum of two lists to `out` (SPA 6). `merged`, `combined` and
+// `work` need room for a_size + b_size entries: the call throws SimulationError if `merged` or
+// `work` is too small, but the size of `combined` is not checked.
 void merge_lists(const std::int32_t* a_indices, const float* a_values, std::uint32_t a_size,
                  const std::int32_t* b_indices, const float* b_values, std::uint32_t b_size,
                  std::uint32_t k, Workspace& work, const List& merged, float* combined,
@@ -105,12 +112,13 @@ void merge_lists(const std::int32_t* a_indices, const float* a_values, std::uint
 // y[index] += value; indices of one call are distinct.
 void scatter_add(float* y, const std::int32_t* indices, const float* values, std::uint32_t size,
                  cudaStream_t stream);
-// residual = 0 where an entry was sent: the first *length indices, at most `capacity`. The gradient
-// was added before, by `add`.
+// Sets the residual to 0 at the first *length of `indices`, the entries that were sent; at most at
+// `capacity` of them. The caller has added the gradient to the residual before, with add().
 void clear_entries(float* residual, const std::int32_t* indices, const std::uint32_t* length,
                    std::uint32_t capacity, cudaStream_t stream);
 
-// *sum = sum of |v| of the first n values, or of the first *length where that is less.
+// *sum = sum of |v| over the first n values, or over the first *length values if `length` is not
+// null and *length < n.
 void sum_magnitudes(const float* x, std::int64_t n, const std::uint32_t* length, double* sum,
                     cudaStream_t stream);
 

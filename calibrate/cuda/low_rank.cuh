@@ -1,12 +1,13 @@
 #pragma once
-// Low-rank compression as calls on a stream (low_rank.hpp). As in kernels.cuh pointers are device
-// memory and nothing waits. Sums are the same in every call: no atomics.
+// The kernels of low-rank compression (low_rank.hpp), enqueued on a stream. Pointers are device
+// memory, and no call waits for the device. Equal inputs give equal results: no kernel uses atomic
+// additions. A call throws CudaError if a launch fails.
 #include "calibrate/cuda/device.cuh"
 #include "calibrate/cuda/low_rank.hpp"
 
 namespace stepsim::calibrate::gpu {
 
-struct LowRankSpace { // for any shape, on the current device
+struct LowRankSpace { // partial sums, large enough for any shape, on the current device
   LowRankSpace();
   Buffer<float> partial;
 };
@@ -17,11 +18,11 @@ void left_factor(const LowRankShape& shape, const float* matrix, const float* ri
 // Q = M^T P.
 void right_factor(const LowRankShape& shape, const float* matrix, const float* left,
                   LowRankSpace& space, float* right, cudaStream_t stream);
-// Gram-Schmidt on the columns, each taken out of all later ones. A column whose squares sum to 0
-// stays as it is.
+// Makes the columns (rows x rank) orthonormal by modified Gram-Schmidt, in place. A column whose
+// squares sum to 0 stays as it is.
 void orthogonalize(std::int64_t rows, int rank, float* columns, LowRankSpace& space,
                    cudaStream_t stream);
-// update = P Q^T; the matrix keeps what that leaves (error feedback).
+// update = P Q^T, and matrix -= update: the matrix keeps the error (error feedback).
 void restore(const LowRankShape& shape, const float* left, const float* right, float* matrix,
              float* update, cudaStream_t stream);
 

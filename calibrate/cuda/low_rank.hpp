@@ -32,8 +32,8 @@ enum class Sums { rounded, exact };
                                         std::span<const float> left, std::span<const float> got,
                                         Sums sums);
 
-// P Q^T, with every product added in one rounding, in rank order, so that the kernel must give the
-// same bits.
+// P Q^T. Each element is a chain of fused multiply-adds in the order of the columns of P, so that
+// the kernel must give the same bits.
 [[nodiscard]] std::vector<float> restored(const LowRankShape& shape, std::span<const float> left,
                                           std::span<const float> right);
 
@@ -45,9 +45,9 @@ enum class Sums { rounded, exact };
 //   w_jl = (eta |a_l| + sum over j < m < l of (|R_ml| w_jm + u |a_l|)) / R_ll + 4u
 //
 // and the square of a column differs from 1 by at most gamma + 4u. The part of a_l outside the span
-// of the first l + 1 columns is at most ((4l + 4) u + D) |a_l|, D the Frobenius norm of those
-// deviations. The columns of `before` must be linearly independent: a column that depends on
-// earlier columns has R_ll = 0 and no bound.
+// of the first l + 1 columns is at most ((4l + 4) u + D) |a_l|, with D the Frobenius norm of the
+// deviations of these products and squares. The columns of `before` must be linearly independent: a
+// column that depends on earlier columns has R_ll = 0 and no bound.
 [[nodiscard]] std::string orthonormal_problem(std::int64_t rows, int rank,
                                               std::span<const float> before,
                                               std::span<const float> after);

@@ -23,7 +23,7 @@ struct MeasureOptions {
   std::int64_t block_bytes = 0; // block of lp (linear pipeline), a multiple of 4; 0 = optimal
   bool strict = false;          // passes that differ by more than 5 % are an error
   double max_seconds = 300;     // limit of all timing; a note counts measurements left out
-  double total_seconds = 0;     // limit of the whole call; 0 = none. The end line says if it is up
+  double total_seconds = 0;     // limit of the whole call; 0 = none. Noted in the last line if hit
   std::function<bool()> stop{}; // polled between measurements; true ends them like a time limit
   std::uint64_t seed = 1;       // for the random sizes and the order of the measurements
   std::string program = "gpu_bench";
@@ -40,8 +40,8 @@ using Sink = std::function<void(const std::string&)>; // takes one line, line en
 }
 
 // `records` gets the JSON lines, `progress` gets lines for people. Throws NotAvailable if there is
-// no device, or no NCCL with options.nccl; SimulationError for a wrong result, a failed CUDA call
-// and, with `strict`, passes that differ.
+// no device, or if options.nccl is set and there is no NCCL; SimulationError for a wrong result, a
+// failed CUDA call and, with `strict`, passes that differ.
 //
 // In a job of several ranks all ranks call this function with the same options, each with the GPU
 // that device_of_rank() gives, and all get the same times: those of the slowest rank. `ranks` of

@@ -24,7 +24,7 @@ struct Measurement {
   const Sink& records;
   const Sink& progress;
   const Job& job = kAlone;
-  int device = 0;            // kernels run on this device; in a job, all work of the rank
+  int device = 0;            // device of the kernels; in a job, of all work of this rank
   int devices = 1;           // number of devices of this process: all that it sees; in a job, one
   bool same_device = false;  // ranks share a device
   std::int64_t l2_bytes{};   // L2 cache of `device`
@@ -43,10 +43,10 @@ struct Measurement {
     return (options.total_seconds > 0 && taken.count() > options.total_seconds) ||
            (options.stop && options.stop());
   }
-  // slowest() gives all ranks of a job the largest of their values, anywhere() whether `here` is
-  // true on any rank. All ranks must call them at the same point. They are used for every decision
-  // that ranks must take alike, because otherwise one rank would wait for ever. A process that is
-  // not in a job gets its own value.
+  // slowest() returns the largest `seconds` of all ranks of a job; anywhere() returns whether
+  // `here` is true on any rank. All ranks must call them at the same point. They are used for every
+  // decision that all ranks must make alike: otherwise one rank would wait forever. Without a job
+  // both return their argument.
   [[nodiscard]] double slowest(double seconds) const {
     return job.is_alone() ? seconds : job.largest(seconds);
   }
@@ -64,6 +64,7 @@ struct Measurement {
       job.begin("");
     }
   }
+  // Shows the text as progress and writes it as a note, which the calibration repeats as a warning.
   void note(const std::string& text) const {
     say(text);
     records(note_line(text, same_device));
@@ -74,17 +75,17 @@ struct Measurement {
   }
 };
 
-// The largest vector of a collective, its bytes.
+// Bytes of the largest vector of which a collective is timed.
 inline constexpr std::int64_t kMostCollectiveBytes = std::int64_t{1} << 30;
-// The longest vector that a collective is verified on, its elements.
+// Elements of the longest vector on which a collective is verified.
 inline constexpr std::int64_t kMostChecked = 1'000'001;
-// Messages between two ranks: the elements of a large one (64 MiB), and how many are timed in a
-// row.
+// Messages between two ranks: elements of a large message (64 MiB), and number of messages that are
+// timed in a row.
 inline constexpr std::int64_t kLargeMessage = std::int64_t{1} << 24;
 inline constexpr int kMessages = 8;
 
-// Records the time of a message: each of `seconds` is that of kMessages messages in each of
-// `rounds` directions, one direction after the other. Seconds that are not positive are left out.
+// Writes `out` with the time per message. Each sample in `seconds` lasted for kMessages * `rounds`
+// messages, one after the other. Samples that are not positive are left out.
 inline void record_messages(const Measurement& measurement, PairRecord out, std::size_t rounds,
                             const std::vector<double>& seconds) {
   for (const double each : seconds) {
@@ -146,9 +147,10 @@ template <class Block> int calls_of(double seconds_per_call) {
 //                                    puts the work on `stream`, a stream of the current device
 //   record(pass, repeats, seconds)   writes the samples of a pass, in seconds per call
 //   text()                           names the block in notes and errors
-// After `seconds` in all, the remaining visits are left out, which a note counts; `what` names the
-// blocks in it. In a job every sample starts after a barrier, and its time is that of the slowest
-// rank. If CUDA fails at a block, the block is noted and left out; in a job the error is thrown.
+// A visit is one block in one pass. Once `seconds` have passed, the remaining visits are left out,
+// and a note gives their number; `what` names the blocks in notes and progress. In a job every
+// sample starts after a barrier, and its time is the time of the slowest rank. If CUDA fails at a
+// block, the block is noted and left out; in a job the error is thrown.
 template <class Block>
 void time_blocks(Measurement& measurement, const Stream& stream, const std::vector<Block>& blocks,
                  double seconds, const std::string& what) {
@@ -230,18 +232,18 @@ template <class Call> void warm_up(const Stream& stream, const Call& call) {
   }
 }
 
-// The parts. Verification returns false if it ran out of time. verify_kernels() throws
-// SimulationError at the first wrong result; verify_collectives() puts a way of copying with a
-// wrong result into `refused` and goes on, and throws only if no way is left. `seconds` limits the
-// timing of a part.
+// The parts of a measurement. Verification returns false if it ran out of time. verify_kernels()
+// throws SimulationError at the first wrong result; verify_collectives() puts a way of copying with
+// a wrong result into `refused` and continues, and throws only if no way is left. `seconds` limits
+// the timing of a part.
 [[nodiscard]] bool verify_collectives(Measurement& measurement);
 void measure_collectives(Measurement& measurement, double seconds);
 void measure_pairs(Measurement& measurement, double seconds);
 [[nodiscard]] bool verify_kernels(Measurement& measurement);
 void measure_kernels(Measurement& measurement, double seconds);
 void verify_and_measure_nccl(Measurement& measurement, double seconds);
-// Collectives and pairs of ranks of a job, by messages between its processes. All ranks throw
-// JobError at the first wrong result of any rank.
+// The parts of a measurement in a job: collectives and pairs of ranks, by messages between the
+// processes. All ranks throw JobError at the first wrong result of any rank.
 void verify_messages(Measurement& measurement);
 void measure_messages(Measurement& measurement, double seconds);
 

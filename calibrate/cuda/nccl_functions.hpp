@@ -1,8 +1,8 @@
 #pragma once
-// The functions of NCCL 2 that are used, as its binary interface has them: results and
-// enumerations are ints (0 = success, ncclFloat = 7, ncclSum = 0), handles are pointers, and the
-// identifier of a communicator is passed by value. These numbers do not change within NCCL 2.
-// Where nccl.h is installed, the tests compare both (tests/calibrate/cuda/nccl_header_check.cpp).
+// Prototypes of the functions of NCCL 2 that are used, without nccl.h: results and enumerations are
+// ints (0 = success, ncclFloat = 7, ncclSum = 0), handles are pointers, and the identifier of a
+// communicator is passed by value. These numbers do not change within NCCL 2. If nccl.h is
+// installed, a test compares them with it (tests/calibrate/cuda/nccl_header_check.cpp).
 #include <array>
 #include <cstddef>
 

@@ -1,9 +1,10 @@
 #pragma once
-// A collective as what one rank of a job does, from the schedule that the simulator evaluates:
+// The part of one rank of a job in a collective, from the schedule that the simulator evaluates:
 //
-//   step k   begin all messages of the step, wait for them, add those that are added
+//   step k   begin all messages of the step, wait for all of them, then add the received data of
+//            messages with `reduce`
 //
-// The sends of a step start from what was there before it.
+// A send of a step therefore sends values from before the additions of the step.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,8 +17,8 @@ struct RankStep {
   std::vector<ElementMessage> sends, receives;
 };
 
-// `messages` of all ranks in program order. Steps in which the rank does nothing are left out, and
-// so are messages without elements.
+// The steps of `rank`. `messages` are the messages of all ranks in program order. Steps in which
+// the rank has no message are left out, and so are messages without elements.
 [[nodiscard]] std::vector<RankStep> steps_of(std::span<const ElementMessage> messages,
                                              std::uint32_t rank);
 

@@ -1,7 +1,7 @@
 #pragma once
-// What a GPU was measured to do, as JSON Lines: one header, then one record per line, so that an
-// interrupted run is still worth something. Numbers are seconds, bytes, elements. A run whose ranks
-// share a device carries `"where": "same device"` in every line, because its messages cross no
+// The measurements of a GPU as JSON Lines: one header, then one record per line, so that the lines
+// of an interrupted run can still be used. Times are in seconds, sizes in bytes or elements. If
+// ranks share a device, every line has `"where": "same device"`, because the messages cross no
 // network.
 #include <cstdint>
 #include <optional>
@@ -11,12 +11,12 @@
 namespace stepsim::calibrate::gpu {
 
 inline constexpr char kSameDevice[] = "same device";
-// Whether a repetition finds its buffers in the L2 cache: cold where at least twice the cache was
-// used since.
+// Whether a repetition may find its buffers in the L2 cache (warm), or not (cold), because at least
+// twice the size of the cache was used since the repetition before.
 inline constexpr char kCold[] = "cold";
 inline constexpr char kWarm[] = "warm";
 
-// The state of a device as NVML reports it; empty where it does not. Hz, W and degrees Celsius.
+// The state of a device as NVML reports it [Hz, W, degrees Celsius]; empty = not reported.
 struct DeviceState {
   std::optional<double> sm_clock_hz, memory_clock_hz, power_w, temperature_c;
   std::optional<std::uint64_t> throttle_reasons; // bits nvmlClocksThrottleReason*; 0 = none
@@ -34,7 +34,7 @@ struct DeviceFacts {
 
 struct Header {
   std::string program;  // "gpu_bench 0.1.0"
-  std::string revision; // git, "" = unknown
+  std::string revision; // git revision of the program; "" = unknown
   std::string command;
   std::string date; // "2026-01-31T12:00:00Z"
   std::string compiler;
@@ -45,9 +45,11 @@ struct Header {
   std::uint64_t seed{};
   bool same_device = false;
   std::vector<DeviceFacts> devices;
-  std::vector<std::vector<bool>> peer_access; // [from][to]; empty: a job of several processes
-  // [rank] In a job of several processes: the number of the rank's host, and its device as
-  // text_of() gives it.
+  // [from][to] whether device `from` can access the memory of device `to`; empty in a job of
+  // several processes.
+  std::vector<std::vector<bool>> peer_access;
+  // [rank] In a job of several processes: the number of the rank's host, and the JSON of its device
+  // from text_of(). Else empty.
   std::vector<std::uint32_t> hosts{};
   std::vector<std::string> device_of_rank{};
 };
@@ -56,13 +58,14 @@ struct Header {
 
 struct CollectiveRecord {
   std::string op, algorithm;
-  // copy_engine, sm_store, host_staged; nccl; between processes mpi_staged, mpi_device
+  // How data were copied: copy_engine, sm_store or host_staged; between processes mpi_staged or
+  // mpi_device; nccl = by NCCL.
   std::string variant;
   std::string launch; // plain, graph
   std::uint32_t ranks = 1;
   std::int64_t bytes{};
   std::int64_t block_bytes{}; // lp only, else 0
-  std::uint32_t sets = 1;     // buffers used in turn, so that the cache does not hold the next
+  std::uint32_t sets = 1;     // number of buffers used in turn, to keep the next one out of cache
   std::string cache{};        // kCold or kWarm; "" = unknown
   int pass{};                 // from 0
   int repeats = 1;            // calls per sample
@@ -73,28 +76,32 @@ struct CollectiveRecord {
 struct KernelRecord {
   std::string kernel, distribution;
   std::int64_t n{};
-  std::int64_t k{};          // entries asked for
-  std::int64_t achieved_k{}; // entries selected
-  // Sum of |v| over the selected entries relative to all; empty if not all of them were written.
+  std::int64_t k{};          // number of entries requested
+  std::int64_t achieved_k{}; // number of entries selected
+  // Sum of |v| over the selected entries divided by the sum over all; empty if the output list was
+  // too short for the selected entries.
   std::optional<double> mass_kept{};
-  std::int64_t lost{}; // entries that passed a threshold and found no room: the times are of less
+  // Number of entries above the threshold that did not fit in the intermediate list; if > 0, the
+  // times are of less work than a correct selection needs.
+  std::int64_t lost{};
   std::string cache{}; // kCold or kWarm; "" = unknown
   int pass{};
   int repeats = 1;
   std::vector<double> time_s{};
 };
 
-// A way of copying and launching that CUDA refuses here, or that gave a wrong result: it is not
-// timed, all others are.
+// A way of copying and launching that is not timed, because CUDA refused it or a result was wrong.
 struct UnusableRecord {
   std::string variant, launch;
   std::string reason;
-  bool wrong = false; // a wrong result, which the whole run fails for in the end
+  bool wrong = false; // a result was wrong, so that the whole run fails at its end
 };
 
-// Messages between two devices: `pingpong` one message after the other there and back, `one_way`
-// from src to dst in a row, `exchange` in a row both ways at once; `shift` all ranks to the next at
-// once (src and dst are 0). Seconds per message of one direction.
+// Times of messages between two devices [s per message of one direction], by `kind`:
+//   pingpong   from src to dst and back, one message after the other
+//   one_way    from src to dst, several in a row
+//   exchange   both directions at once, several in a row
+//   shift      every rank to the next rank at once, several in a row; src and dst are 0
 struct PairRecord {
   std::string kind, variant, launch;
   std::uint32_t src{}, dst{};
@@ -104,8 +111,8 @@ struct PairRecord {
   std::vector<double> time_s{};
 };
 
-// How many cases (such as sizes and rank counts) of `what` were compared with the host before
-// timing.
+// Number of cases of `what` (combinations such as size and number of ranks) whose results were
+// compared with the host before timing.
 struct VerifiedRecord {
   std::string what;
   std::int64_t cases{};
@@ -117,8 +124,8 @@ struct VerifiedRecord {
 [[nodiscard]] std::string line(const VerifiedRecord& record, bool same_device);
 [[nodiscard]] std::string line(const UnusableRecord& record, bool same_device);
 [[nodiscard]] std::string line(const PairRecord& record, bool same_device);
-// The last line: the state of every device after the measurement, and why it ended early; "" = it
-// did not.
+// The last line: the state of every device after the measurement, and the reason if the measurement
+// ended early; "" = it did not.
 [[nodiscard]] std::string end_line(const std::vector<DeviceFacts>& devices, bool same_device,
                                    const std::string& early = "");
 // A remark that the calibration repeats as a warning.

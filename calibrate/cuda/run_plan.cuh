@@ -1,6 +1,7 @@
 #pragma once
-// Executes plans on the GPUs: rank r lives on device r mod D, with its two streams, its vector x
-// and its temporary, each between guard words. One host thread drives all ranks (CAL 7.1).
+// Executes plans on D GPUs. Rank r is on device r mod D, with two streams, a vector x and a
+// temporary; guard words before and after both show writes out of bounds. One host thread drives
+// all ranks (CAL 7.1). Data are copied in one of three ways:
 //   copy_engine  cudaMemcpyAsync between unified addresses
 //   sm_store     a kernel of the sender that writes through the pointer of the receiver
 //   host_staged  to page-locked host memory and on to the receiver
@@ -19,34 +20,38 @@ inline constexpr std::array kVariants{Variant::copy_engine, Variant::sm_store,
                                       Variant::host_staged};
 [[nodiscard]] std::string_view name(Variant variant);
 
-inline constexpr std::int64_t kGuard = 32;               // words on either side
+inline constexpr std::int64_t kGuard = 32;               // words before and after each vector
 inline constexpr std::uint32_t kGuardWord = 0xdeadbeefU; // as a float: a large negative number
 
 class RankSet {
 public:
-  // `capacity` floats per vector. Enables access between all devices that can.
+  // Allocates `capacity` floats per vector, and with `staging` as many in page-locked host memory
+  // per rank, which host_staged needs. Enables peer access between devices if they support it.
   RankSet(std::uint32_t ranks, int devices, std::int64_t capacity, bool staging);
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(ranks_.size()); }
   [[nodiscard]] std::int64_t capacity() const { return capacity_; }
   [[nodiscard]] int device(std::uint32_t rank) const { return ranks_[rank].device; }
-  // First element behind the guard.
+  // The first element of a vector, after its guard words.
   [[nodiscard]] float* x(std::uint32_t rank) const { return ranks_[rank].x.get() + kGuard; }
   [[nodiscard]] float* temp(std::uint32_t rank) const { return ranks_[rank].temp.get() + kGuard; }
-  [[nodiscard]] const Stream& main() const { return main_; } // of device 0
+  [[nodiscard]] const Stream& main() const { return main_; } // a stream of device 0
 
-  // One collective on vectors that start at element `offset`: after all that `main` was given, and
-  // `main` goes on after it. 128-bit kernels want offsets that are multiples of 4.
+  // Enqueues one collective on the vectors from element `offset` on. It starts after all earlier
+  // work of main(), and later work of main() waits for it. Offsets should be multiples of 4, so
+  // that kernels can use 128-bit accesses. Throws SimulationError if the plan has more ranks or
+  // elements than this set.
   void enqueue(const CollectivePlan& plan, Variant variant, std::int64_t offset);
+  // The same collective as a graph, which the caller launches on main().
   [[nodiscard]] Graph capture(const CollectivePlan& plan, Variant variant, std::int64_t offset);
 
-  // Sets x of every rank from the host, and guards around the first n elements of x and temp, n the
-  // length of the given vectors.
+  // Copies x [rank] from the host, sets temp to NaN, and writes guard words before and after the
+  // first n elements of x and temp, where n is the length of the given vectors.
   void fill(const std::vector<std::vector<float>>& x);
   [[nodiscard]] std::vector<float> read(std::uint32_t rank, std::int64_t n) const;
-  // The words around the first n elements of x and temp are as `fill` left them.
+  // Whether the guard words around the first n elements of x and temp are as fill() wrote them.
   [[nodiscard]] bool guards_intact(std::uint32_t rank, std::int64_t n) const;
-  void zero(); // all vectors
+  void zero(); // sets x and temp of all ranks to 0
 
 private:
   // Two streams as in the plan, so that copies out of a rank and additions at it overlap.
@@ -68,7 +73,7 @@ private:
   std::vector<std::vector<Event>> events_; // [device][operation]
 };
 
-// [from][to]; true on the diagonal.
+// [from][to] whether device `from` can access the memory of device `to`; true on the diagonal.
 [[nodiscard]] std::vector<std::vector<bool>> peer_access(int devices);
 
 } // namespace stepsim::calibrate::gpu

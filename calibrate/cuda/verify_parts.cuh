@@ -1,6 +1,6 @@
 #pragma once
-// Compares results on the device with expected values on the host: copies, exact comparisons of
-// values and of lists. For .cu files.
+// Compares results on the device with expected values on the host: copies between device and host,
+// and bit-by-bit comparisons. For .cu files.
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -47,7 +47,7 @@ inline std::vector<double> doubles(const std::vector<float>& values) {
   return {values.begin(), values.end()};
 }
 
-// A list on the host, as floats: comparisons are bit by bit.
+// A sparse list on the host, with values as floats, as the kernels have them.
 struct HostList {
   std::vector<std::int32_t> indices;
   std::vector<float> values;
@@ -60,6 +60,7 @@ inline HostList host_list(const coll::SparseVector& vector) {
   }
   return list;
 }
+// The entries with |x| > threshold, ascending by index.
 inline HostList above(const std::vector<float>& x, float threshold) {
   HostList list;
   for (std::size_t i = 0; i < x.size(); ++i) {

@@ -21,14 +21,15 @@ struct ElementMessage {
 };
 
 // All messages of a broadcast, reduce or all-reduce in program order, with root 0. The simulator
-// has no `ring` broadcast and reduce; they are the chain of `lp` (linear pipeline) in exactly P
-// blocks of whole elements for P ranks, the first blocks one element longer if P does not divide
+// has no `ring` broadcast or reduce; here these are the chain of `lp` (linear pipeline) in exactly
+// P blocks of whole elements for P ranks, the first blocks one element longer if P does not divide
 // the number of elements. `collective.bytes` must be whole elements. Empty for one rank or no
 // bytes.
 [[nodiscard]] std::vector<ElementMessage> element_messages(coll::Collective collective);
 
-// The value of x[rank][index] before and after the collective, exact in fp32 for sums below 2^24.
-// In a reduce, only the root has a defined result (has_result).
+// The value of x[rank][index] before the collective, and of x[..][index] after it on the ranks for
+// which has_result() is true: in a reduce only the root has a defined result. Exact in fp32 for
+// sums below 2^24.
 [[nodiscard]] float initial_value(std::uint32_t rank, std::int64_t index);
 [[nodiscard]] bool has_result(coll::Op op, std::uint32_t rank);
 [[nodiscard]] float expected_value(coll::Op op, std::uint32_t ranks, std::int64_t index);

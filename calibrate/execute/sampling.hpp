@@ -12,7 +12,8 @@ namespace stepsim::calibrate {
 inline constexpr int kPasses = 3;
 // Duration of all calls of a sample; see repeats_for().
 inline constexpr double kLeastSampleSeconds = 1e-3;
-inline constexpr double kLeastLoadSeconds = 0.1; // load before the first sample: clocks ramp up
+// Duration of the load before the first sample, in which the clocks of processors ramp up.
+inline constexpr double kLeastLoadSeconds = 0.1;
 inline constexpr int kWarmUps = 10; // calls that are not timed, before the first sample of a block
 inline constexpr std::size_t kSamplesPerPass = 7; // 21 in three passes
 inline constexpr std::size_t kMostSamplesPerPass = 30;
@@ -40,9 +41,9 @@ inline constexpr double kSteadyPass = 0.05;
 // fewer than 6 values.
 [[nodiscard]] double median_half_width(std::span<const double> values);
 
-// Whether `pass` has enough samples of a block: kSamplesPerPass; in the last pass sampling goes on
-// until median_half_width() of all samples is below kGoodHalfWidth, or kMostSamplesPerPass is
-// reached.
+// Whether a block has enough samples in `pass`, of which it has `samples_of_pass`; `all` are its
+// samples of all passes. Every pass needs kSamplesPerPass. The last pass continues until
+// median_half_width(all) is below kGoodHalfWidth, or until it has kMostSamplesPerPass samples.
 [[nodiscard]] bool enough(int pass, std::size_t samples_of_pass, std::span<const double> all);
 
 // Largest relative difference between the median of one pass and the median of all other passes; 0

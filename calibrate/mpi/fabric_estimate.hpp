@@ -1,18 +1,20 @@
 #pragma once
-// The links of a job as a topology, from the times of messages of one size: of each pair of ranks
-// alone, and of all ranks at once in shifts, where rank r sends to rank r + k for k = 1 .. P-1.
+// Estimates the topology of a job of P ranks from the times of messages of one size: of each pair
+// of ranks alone, and of all ranks at once in shift k = 1 .. P-1, in which rank r sends to rank
+// r + k (mod P). A message is slowed if its ratio of shifted to alone is above kShared times the
+// usual ratio, the lower quartile of all ratios (at least 1).
 //
-//   access rate of a rank   the fastest of its pairs alone: a pair is as fast as its slower end
-//   switches                two ranks whose message is slowed in a shift, to more than kShared
-//   times
-//                           the usual ratio of shifted to alone, are on different switches. Ranks
-//                           join, in their order, the first switch on which none was slowed against
-//                           them
-//   uplink of a switch      the most bytes per second that slowed messages of a shift carried into
-//                           or out of it; if no message was slowed, the sum of its ranks' rates
+//   access rate of a rank   the rate of its fastest pair alone, because a pair is as fast as its
+//                           slower end
+//   switches                two ranks with a slowed message between them are on different switches.
+//                           In rank order, each rank joins the first switch on which no rank has a
+//                           slowed message to or from it
+//   uplink of a switch      the most bytes per second that crossed it in one direction in a shift
+//                           with slowed messages; if no message was slowed, the sum of the access
+//                           rates of its ranks
 //
-//        core                     One switch: a star without uplinks. Rates in one direction alone
-//       /    \   uplinks          stand for both.
+//        core                     A single switch has no uplink, and there is no core. Each link
+//       /    \   uplinks          has one rate, for both directions.
 //     sw0    sw1
 //    /  \    /  \  access
 //   r0  r1  r2  r3
@@ -38,16 +40,16 @@ struct FabricEstimate {
   std::vector<double> access_Bps;      // [P]
   std::vector<std::uint32_t> switches; // [P], from 0
   std::vector<double> uplink_Bps;      // [switch]; empty with one switch
-  // How many times as long as this fabric says a shift by 1 takes, the median of the ranks: the
-  // share of the hosts.
+  // Measured time of a message in shift 1 divided by its time on this fabric, the median over the
+  // ranks. Above 1, the hosts and not the links slow the ranks when all send at once.
   double host_factor = 1;
 };
 
-// Throws SimulationError where a time of a pair is not above 0.
+// Throws SimulationError if the time of a pair is not above 0.
 [[nodiscard]] FabricEstimate estimate_fabric(const SharedTimes& times);
 
-// A file of kind topology whose hosts are r0, r1, .. in the order of the ranks; its links have no
-// latency, which belongs to messages.
+// A file of kind topology whose hosts are r0, r1, .. in the order of the ranks. Its links have
+// latency 0, because the estimated latency is a cost of each message.
 [[nodiscard]] io::Json topology_tree(const FabricEstimate& fabric);
 
 } // namespace stepsim::calibrate::mpi

@@ -1,6 +1,6 @@
 #pragma once
 // Estimates the parameters of a link from the times of point-to-point probes (CAL 8.3), and makes a
-// calibration file of them (CAL 5).
+// calibration file from them (CAL 5).
 //   beta     slope of the ping-pong times over sizes of 64 KiB and more, because a message that
 //            fits into a token bucket, a cache or a socket buffer moves faster than the link. The
 //            slopes of exchange, shift and reduce use the same sizes
@@ -23,7 +23,7 @@
 
 namespace stepsim::calibrate::mpi {
 
-inline constexpr std::int64_t kSlopeFrom = 65536;
+inline constexpr std::int64_t kSlopeFrom = 65536; // bytes; slopes use messages of this size or more
 inline constexpr double kHostBound = 1.3; // a larger duplex factor means that the host is the limit
 inline constexpr int kShortStream = 4;    // blocks sent back to back
 inline constexpr int kLongStream = 36;

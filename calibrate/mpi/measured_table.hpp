@@ -1,5 +1,5 @@
 #pragma once
-// All collectives predicted and measured (CAL 8, 11): the rows of an error table.
+// Predicts and measures every collective (CAL 8, 11) and makes the rows of an error table.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace stepsim::calibrate::mpi {
 
-struct LateRank { // begins every collective `seconds` after the others
+struct LateRank { // this rank begins every collective `seconds` after all other ranks
   std::uint32_t rank{};
   double seconds{};
 };
@@ -24,32 +24,37 @@ struct TableOptions {
   MessageOptions messages;
   std::int64_t most_bytes = 8 << 20;
   bool dense = false;       // sizes by a factor of sqrt 2 instead of 2
-  double max_seconds = 0;   // of all measurements
-  double most_probed = 0;   // bytes of the largest message that the predictor knows
-  io::Json rate, transport; // as they are written into every row
+  double max_seconds = 0;   // time limit of all measurements together, s
+  double most_probed = 0;   // bytes of the largest probed message; larger rows are "extrapolated"
+  io::Json rate, transport; // copied into ErrorRow::rate and ErrorRow::transport of every row
   std::optional<LateRank> late{};
-  // Called after each measurement with what makes the rows so far; may differ between ranks.
+  // Called after each measurement with a function that returns the rows measured so far. Ranks may
+  // have different functions, or none.
   std::function<void(const std::function<std::vector<ErrorRow>()>&)> progress{};
 };
 
 struct TableRun {
-  std::vector<ErrorRow> rows; // by kind and size
-  std::size_t cases{};        // rows that a longer time would have given
+  std::vector<ErrorRow> rows; // sorted by kind, then by size
+  std::size_t cases{};        // number of rows that there would be without a time limit
   std::vector<std::string> warnings;
 };
-// All ranks take part and get the same. Cases that the time does not allow have no row, nor have
-// kinds that are not simulated where the predictor has a fabric. `link` says whether rows are
-// host_bound.
+// All ranks must call this and get the same result. A kind and size has no row if time was up
+// before it was measured. If the predictor has a fabric, kinds for which simulated() is false are
+// left out. Rows are flagged host_bound if link.host_bound(), and start_up_bound if `crowd` has
+// more processes than cores and the predicted time is shorter than 20 alpha.
 [[nodiscard]] TableRun run_table(const Predictor& predictor, const LinkEstimate& link,
                                  const Crowding& crowd, const TableOptions& options, Wire& wire,
                                  Watchdog& watchdog);
 
-// A library's messages go out as a whole, but for the blocks of its pipeline (`lp`).
+// `segmented` predicts `lp` (linear pipeline), whose blocks are messages of their own. `whole`
+// predicts all other algorithms, because an MPI library sends each message as a whole.
 struct LibraryPredictor {
   Predictor segmented, whole;
 };
-// Rows of the library's own collectives, where `assumed` says which algorithm it was told to use;
-// their algorithm is called library_ring. A library does not wait for replies.
+// Predicted and measured times of the collectives of the MPI library, for the operations for which
+// `assumed` has the algorithm that the library was told to use. The rows name the algorithm with
+// the prefix: library_ring. Predictions are without replies, because a library does not wait for
+// them.
 inline constexpr std::string_view kLibraryPrefix = "library_";
 [[nodiscard]] std::vector<ErrorRow> library_rows(const LibraryRun& library,
                                                  std::span<const Kind> assumed,

@@ -1,5 +1,5 @@
 #pragma once
-// The processes of an MPI job as a measurement of GPUs needs them (cuda/gpu_job.hpp).
+// Implements the functions that a measurement of GPUs needs of a job (cuda/gpu_job.hpp) by MPI.
 #include <mpi.h>
 
 #include <cstdint>
@@ -11,14 +11,15 @@
 
 namespace stepsim::calibrate::mpi {
 
-// Numbers from 0 in the order of first appearance: {7, 7, 2, 7} gives {0, 0, 1, 0}.
+// Replaces labels by numbers from 0 in the order of first appearance: {7, 7, 2, 7} gives
+// {0, 0, 1, 0}.
 [[nodiscard]] std::vector<std::uint32_t> numbered(std::span<const int> labels);
 
-// Whether MPI takes addresses of GPU memory. Known for Open MPI only; elsewhere false.
+// Whether MPI takes addresses of GPU memory. Only Open MPI can be asked; false for other libraries.
 [[nodiscard]] bool takes_device_memory();
 
-// Must outlive the Job that it gives. Ranks that can share memory are ranks of one host
-// (MPI_Comm_split_type).
+// An MpiJob must outlive the Job that job() returns. Ranks that can share memory
+// (MPI_Comm_split_type) are on one host. All ranks must call job().
 class MpiJob {
 public:
   MpiJob(MPI_Comm group, Watchdog& watchdog) : group_(group), watchdog_(watchdog) {}

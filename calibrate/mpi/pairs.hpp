@@ -16,13 +16,13 @@ struct PairTimes { // a < b
   std::uint32_t a{}, b{};
   double small_s{}, large_s{};             // medians
   bool one_host = false;                   // both ranks are on one host
-  [[nodiscard]] double per_byte_s() const; // >= 0; 0 where large_s <= small_s
+  [[nodiscard]] double per_byte_s() const; // >= 0; 0 if large_s <= small_s
   [[nodiscard]] double latency_s() const;  // >= 0
 };
 
 struct PairRun {
   std::vector<PairTimes> pairs; // by (a, b); without the pairs for which there was no time
-  std::size_t all{};            // P (P-1) / 2
+  std::size_t all{};            // number of pairs of the job, P (P-1) / 2
   // Whether the slowest large_s is more than 1.15 times the fastest.
   [[nodiscard]] bool differ() const;
 };

@@ -1,8 +1,8 @@
 #pragma once
-// How long collectives should take, from messages between two ranks alone (CAL 8.3, 8.4). There is
-// one predictor: what is predicted here is what `stepsim collective --calibration` computes from
-// the same file (coll/evaluate/measured_steps.hpp). Added are the operations that the simulator
-// does not have: broadcast and reduce by `ring`, and the tree of sparse lists.
+// Predicts the times of collectives from measured messages between two ranks alone (CAL 8.3, 8.4).
+// The evaluator is the one of `stepsim collective --calibration` on the same file
+// (coll/evaluate/measured_steps.hpp). Operations that the simulator does not have are added here:
+// broadcast and reduce by `ring`, and the tree of sparse lists.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,34 +16,36 @@ namespace stepsim::calibrate::mpi {
 
 struct Predictor {
   std::shared_ptr<const coll::MeasuredSteps> steps; // not null
-  coll::LinkCost link;                              // of large messages
+  coll::LinkCost link;                              // cost of large messages
   double gamma{};                                   // s per byte added
-  double merge_s{};                                 // merging two lists of the size to be predicted
-  // Where given, messages go through it and share its links, by `link` without its bytes; the steps
-  // are not used. Only kinds that the simulator has a schedule for.
+  double merge_s{}; // s to merge two sparse lists of the size that is predicted
+  // If set, messages share the links of this fabric, which give the time of their bytes; `link`
+  // gives the latency, and `steps` are not used. Only kinds for which simulated() is true can then
+  // be predicted.
   std::shared_ptr<const net::RankFabric> fabric{};
-  std::vector<double> enter_s{}; // when each rank begins; empty = all at 0
-  // Broadcast by mst: a rank starts the messages to all of its children at once, as MPI libraries
-  // do, and not one after the other.
+  std::vector<double> enter_s{}; // [rank] time at which it begins, s; empty = all at 0
+  // Broadcast by mst (binomial tree): a rank sends to all of its children at once, as MPI libraries
+  // do, instead of to one child after the other.
   bool children_at_once = false;
 };
 
-// From a file of kind network_calibration with the link class network, or host, and its duplex
-// factors. Throws InputError for any other.
+// The predictor of a file of kind network_calibration. Throws InputError unless the file has a link
+// of class network or host with both duplex factors.
 [[nodiscard]] Predictor predictor_of(const io::Json& calibration);
 
-// A file of kind topology as the network of these ranks, in the order of its hosts.
+// The network of `ranks` ranks on a file of kind topology: rank r is on the host r of the file.
 [[nodiscard]] std::shared_ptr<const net::RankFabric> fabric_of(const io::Json& topology,
                                                                std::uint32_t ranks);
 
-// Whether the simulator has a schedule for it: not for broadcast and reduce by ring, nor for lists.
+// Whether the simulator has a schedule for this kind. It has none for broadcast and reduce by ring,
+// and none for sparse kinds.
 [[nodiscard]] bool simulated(const Kind& kind);
 
 // Seconds of the collective from time 0; 0 for one rank or no bytes.
 [[nodiscard]] double predict(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
                              const MessageOptions& options, const Predictor& predictor);
 
-// Which part of the prediction is largest: "latency", "bandwidth" or "reduction" (CAL 11).
+// The largest part of the predicted time: "latency", "bandwidth" or "reduction" (CAL 11).
 [[nodiscard]] std::string bound_of(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
                                    const MessageOptions& options, const Predictor& predictor);
 

@@ -1,9 +1,11 @@
 #pragma once
 // The point-to-point probes of a calibration (CAL 8.3), in which all ranks take part:
 //   pingpong   0 -> 1 -> 0, half a round trip; the other ranks wait
-//   exchange   r with r xor 1, both directions at once; with an odd number of ranks the last idles
+//   exchange   rank r with rank r xor 1, both directions at once; with an odd number of ranks the
+//              last one is idle
 //   shift      every rank r sends to r + 1 and receives from r - 1
-//   stream     0 -> 1 in blocks back to back, with one empty reply; also with smallest messages
+//   stream     0 -> 1 in blocks back to back, with one empty reply at the end; once with blocks of
+//              a segment and once with messages of 4 bytes
 //   reduce     x += y on every rank at once
 // An MPI library sends a message as a whole, and above the eager limit of the transport the message
 // waits for a handshake; messages in segments below that limit do not. The times of the library's

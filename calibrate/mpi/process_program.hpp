@@ -3,7 +3,8 @@
 // to send and one to receive, from the schedule that the simulator evaluates. Vectors are fp32;
 // offsets and counts are in elements.
 //
-//   step k   post both messages, wait for both; add the received one if it is to be reduced
+//   step k   post both messages, wait for both; then add the received data if its message has
+//            `reduce`
 //
 // In trees that spread data, the sender waits for an acknowledgement, so that its step ends when
 // the message has been delivered, as in the model (CAL D11). These are the way down of `mst`
@@ -54,7 +55,7 @@ struct Step {
   std::int64_t number{};
   std::optional<Message> send, receive;
 };
-struct Program { // of one rank
+struct Program { // the steps of one rank in a collective of `bytes` bytes
   Kind kind;
   std::int64_t bytes{};
   std::vector<Step> steps; // ascending

@@ -15,19 +15,19 @@
 
 namespace stepsim::calibrate::mpi {
 
-struct ReplayBucket {
+struct ReplayBucket {   // all times are seconds from the start of the iteration
   std::int64_t bytes{}; // a multiple of 4
-  double ready_s{};     // all times from the start of the iteration
+  double ready_s{};
   double predicted_start_s{}, predicted_end_s{};
 };
 
 struct ReplayPlan {
   std::string schedule;
-  Kind kind;          // all exchanges; not set with `library`
-  double compute_s{}; // end of backward, from the start of the iteration
-  double update_s{};
+  Kind kind;          // operation and algorithm of every exchange; not set with `library`
+  double compute_s{}; // end of backward, s from the start of the iteration
+  double update_s{};  // duration of the update, s
   std::vector<ReplayBucket> buckets; // in the order of the queue
-  // Iteration time, and its communication that is not hidden.
+  // Predicted iteration time, and the part of its communication that computing does not hide, s.
   double predicted_s{}, predicted_exposed_s{};
   std::vector<std::string> warnings;
 };

@@ -24,7 +24,7 @@ struct ReplayOptions {
   MessageOptions messages;
 };
 
-struct BucketTimes { // from the start of the iteration
+struct BucketTimes { // seconds from the start of the iteration
   double ready_s{}, start_s{}, end_s{};
 };
 // Times of the slowest rank, each the maximum over ranks: iteration_s from the start of the

@@ -14,25 +14,28 @@
 
 namespace stepsim::calibrate::mpi {
 
-inline constexpr double kSteadyPass = 0.15; // larger relative differences are reported
+// Larger relative differences between the passes of a block are reported.
+inline constexpr double kSteadyPass = 0.15;
 
 struct Block {
   std::string what; // name for messages
   std::function<void()> call;
-  std::function<void()> prepare{}; // before each sample, not timed
-  bool repeatable = false;
+  std::function<void()> prepare{}; // called before each sample, not timed
+  bool repeatable = false;         // whether a sample may have several calls
   double divisor = 1; // number of messages that follow one another in a call; times are per message
-  int repeats = 1;
+  int repeats = 1;    // calls per sample; set by measure() if repeatable
   std::vector<std::vector<double>> passes{}; // [pass][sample] seconds
 
   [[nodiscard]] std::vector<double> all() const;
 };
 
 struct MeasureOptions {
-  double max_seconds = 0;
-  std::uint64_t seed = 1;  // random order of the blocks, the same on all ranks
+  double max_seconds = 0;  // time limit of all blocks together
+  std::uint64_t seed = 1;  // seed of the random order of the blocks, the same on all ranks
   bool every_block = true; // takes at least one sample of each block even when the time is up
-  std::function<void()> after_block{}; // may differ between ranks, must not call MPI
+  // Called after each block of each pass, also if time was up and nothing was measured. May differ
+  // between ranks; must not call MPI.
+  std::function<void()> after_block{};
 };
 
 // Measures all blocks and writes the times into their `passes`. Every rank must call it; all ranks
@@ -40,7 +43,7 @@ struct MeasureOptions {
 void measure(std::vector<Block>& blocks, const MeasureOptions& options, Wire& wire,
              Watchdog& watchdog);
 
-// The samples of a block, whose messages have `bytes` bytes, with their passes.
+// All samples of a block, with the numbers of their passes. `bytes` is the size of its messages.
 [[nodiscard]] std::vector<Repetition> repetitions(std::int64_t bytes, const Block& block);
 
 // A warning per block whose passes differ by more than kSteadyPass: "lp allreduce 4096 B: passes

@@ -1,6 +1,7 @@
 #pragma once
-// Checks every collective before it is timed (CAL 7.2, 8.2): all elements bit by bit on every rank
-// that has a result, for 0, 1, P-1, P and 10^6+1 elements on P ranks, and the number of bytes sent.
+// Checks every collective before it is timed (CAL 7.2, 8.2), for 0, 1, P-1, P and 10^6+1 elements
+// on P ranks: all elements, bit by bit, on every rank that has a result, and the number of bytes
+// that each rank sent.
 #include <string>
 
 #include "calibrate/mpi/wire.hpp"

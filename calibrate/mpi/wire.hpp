@@ -1,7 +1,7 @@
 #pragma once
 // Sends the messages of a collective between processes (CAL 8.1). A message is sent in segments,
-// all posted at once, because one large message would wait for a handshake that queues behind the
-// data of both directions. A message of 0 bytes is one empty segment.
+// all posted at once: one large message would wait for a handshake, which would queue behind data
+// that are already being sent. A message of 0 bytes is one empty segment.
 #include <mpi.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ struct Event { // entry of the log, for tests
   enum class Kind { sent, received } kind{};
   std::int64_t step{};
   std::uint32_t peer{};
-  std::int64_t nanoseconds{}; // monotonic clock, shared by all processes of a machine
+  std::int64_t nanoseconds{}; // reading of the monotonic clock, which all processes of a host share
 };
 
 class Wire {
@@ -33,10 +33,10 @@ public:
   // with the same sender, receiver and tag arrive in the order in which they were posted.
   void post_send(const void* data, std::int64_t bytes, std::uint32_t to, int tag);
   void post_receive(void* data, std::int64_t bytes, std::uint32_t from, int tag);
-  void wait(); // until everything posted is complete
+  void wait(); // returns when all posted transfers are complete
   void barrier();
 
-  std::int64_t bytes_sent = 0;       // payload sent since this was last set
+  std::int64_t bytes_sent = 0;       // grows by the bytes of each send; callers may reset it
   std::vector<Event>* log = nullptr; // null = no log
 
 private:
@@ -57,7 +57,7 @@ struct Buffers {
   std::vector<float> result;
 };
 
-void add(float* into, const float* from, std::int64_t count);
+void add(float* into, const float* from, std::int64_t count); // into += from
 
 // Runs the collective with real messages and returns the vector that holds the result; on ranks
 // that have no result, such as all but the root of a reduce, its content means nothing. For `lp`

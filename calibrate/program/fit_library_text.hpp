@@ -1,7 +1,7 @@
 #pragma once
 // The output of `fit-library` (CLU 8.4): parameters as physical quantities, residuals by operation
-// and shape and by size, errors on what was left out of the fit, and points for which the library
-// seems to have chosen another algorithm than the model.
+// and shape and by size, errors on points that were left out of the fit, and points for which the
+// library seems to have chosen another algorithm than the model.
 #include <string>
 #include <vector>
 
@@ -16,14 +16,16 @@ struct LibraryReport {
     std::string name; // "allreduce 10x8", "below 64 KiB", "10x8", "all shapes"
     ErrorNumbers numbers;
   };
-  struct Disagreement { // another pair fits over 20 % better than the chosen one
+  // A point for which the time of another pair of algorithm and protocol (`likely`) fits the
+  // measured time over 20 % better than the pair that the model chose (`chosen`).
+  struct Disagreement {
     library::MeasuredPoint point;
     library::Pair chosen, likely;
   };
   std::vector<Line> residuals; // errors of the model without the correction by residuals
-  std::vector<Line> sizes;
-  std::vector<Line> held_out; // refits without one shape, or without every second size
-  ErrorNumbers pooled;        // last line of held_out; 0 points if nothing can be left out
+  std::vector<Line> sizes;     // the same errors by ranges of message size
+  std::vector<Line> held_out;  // refits without one shape, or without every second size
+  ErrorNumbers pooled;         // last line of held_out; 0 points if nothing can be left out
   std::vector<Disagreement> disagreements;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Fits GPU samples, prints the tables and writes the calibration: the common end of `cuda` and of
+// Fits GPU samples, prints the tables and writes the calibration: the last part of both `cuda` and
 // `fit` on a file of gpu_bench.
 #include "calibrate/cuda/gpu_fit.hpp"
 #include "calibrate/program/targets.hpp"

@@ -11,8 +11,8 @@
 namespace stepsim::calibrate {
 
 struct InputOptions {
-  std::optional<std::string> op;     // only this operation; also that of logs that name none
-  std::optional<std::int64_t> ranks; // number of ranks of logs that name none
+  std::optional<std::string> op;     // reads only this operation; used for logs that name none
+  std::optional<std::int64_t> ranks; // number of ranks, used for logs that do not give it
   io::NcclColumn column = io::NcclColumn::out_of_place;
   std::string importer; // program and version, for `source` of the samples
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The flags of `stepsim-calibrate mpi` and what they mean.
+// The flags of `stepsim-calibrate mpi`, as typed and as checked settings.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,16 +23,17 @@ struct MpiFlags { // as typed
 
 void add_mpi_flags(CLI::App& app, MpiFlags& flags);
 
-// Flags after checking. `max_seconds` is the time of all measurements.
+// The values of the flags after checking.
 struct MpiSettings {
   mpi::TableOptions table;
+  // Longest time of one operation, and time limit of all measurements together, s.
   double timeout_s{}, max_seconds{};
-  std::int64_t pairs{};
-  std::vector<mpi::Kind> assumed;
+  std::int64_t pairs{};           // number of pairs to measure at most
+  std::vector<mpi::Kind> assumed; // algorithms that the MPI library was told to use
 };
 
-// Throws UsageError. A segment is a whole number of fp32 elements, because vectors are only cut
-// between elements.
+// Throws UsageError for a value that is not allowed and for flags that exclude each other. A
+// segment must be a multiple of 4 bytes, because vectors are only cut between fp32 elements.
 [[nodiscard]] MpiSettings mpi_settings(const MpiFlags& flags);
 
 } // namespace stepsim::calibrate

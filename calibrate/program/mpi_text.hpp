@@ -15,7 +15,8 @@ namespace stepsim::calibrate {
 // One line with the link parameters that a scenario will use.
 [[nodiscard]] std::string link_text(const mpi::LinkEstimate& link);
 
-// The table of predicted and measured times, and a summary of the errors of counted rows.
+// The table of predicted and measured times, and a summary of the errors of the rows that count
+// (ErrorRow::counts).
 [[nodiscard]] std::string rows_text(const std::vector<ErrorRow>& rows);
 
 // The time of the MPI library per operation and size, next to the fastest algorithm in `rows` of

@@ -1,6 +1,6 @@
 #pragma once
-// Constants of the commands of stepsim-calibrate. Their exit codes are those of stepsim
-// (cli/shell/app.hpp) and kSkipped, for what this machine cannot do.
+// Constants of the commands of stepsim-calibrate. The commands return the exit codes of stepsim
+// (cli/shell/app.hpp), or kSkipped if this machine cannot do what was requested.
 #include <string_view>
 
 namespace stepsim::calibrate {

@@ -13,11 +13,14 @@ namespace stepsim::calibrate {
 
 class TableKeeper {
 public:
-  // `first`: rows that are known before the measurement; they follow its rows in the file.
+  // `first` are rows that are known before the measurement starts; in the file they come after the
+  // measured rows.
   TableKeeper(std::string path, std::vector<ErrorRow> first);
-  // Writes the result of `rows` if the last write was at least two seconds ago.
+  // Writes the file with the rows that `rows` returns, if the last write was at least two seconds
+  // ago.
   void grow(const std::function<std::vector<ErrorRow>()>& rows);
-  // Writes at once. Throws as cli::write_named() does.
+  // Writes the file with these rows at once. Like grow(), throws SimulationError if the file cannot
+  // be written.
   void write(const std::vector<ErrorRow>& rows) const;
 
 private:

@@ -15,18 +15,18 @@ namespace stepsim::calibrate {
 // a percent sign.
 [[nodiscard]] std::optional<double> largest_allowed(std::string_view flag, const std::string& text);
 
-// Whether a value misses its limit; then prints on standard error "--max-p90: 90th percentile 12 %,
-// target 10 %: missed". An empty `limit` is never missed. A limit without a value is always missed,
-// because an empty table must not pass a check.
+// Whether `value` is above `limit`; if so, prints "--max-p90: 90th percentile 12 %, target 10 %:
+// missed" to standard error. An empty `limit` is never missed. A limit without a value is always
+// missed, because an empty table must not pass a check.
 [[nodiscard]] bool missed(std::string_view flag, std::string_view name,
                           const std::optional<double>& limit, const std::optional<double>& value);
 
-// Largest allowed errors of every curve on sizes left out of its fit; empty: no limit.
+// Largest allowed leave-one-out errors of every curve (LeftOutErrors); empty = no limit.
 struct CurveTargets {
   std::optional<double> median, p90;
 };
-// Whether the worst curve misses a limit; then prints the message above with the name of the curve.
-// A curve whose errors are unknown is the worst; without curves every limit is missed.
+// Whether the worst curve misses a limit; if so, prints the message above with the name of the
+// curve. A curve without leave-one-out errors is the worst; without curves every limit is missed.
 [[nodiscard]] bool missed(std::span<const GroupFit> fits, const CurveTargets& targets);
 
 } // namespace stepsim::calibrate

@@ -30,9 +30,9 @@ struct AlternativesOptions {
 //   algorithm          name of the alternative or scenario
 //   the varied fields and the summary keys; staleness_mean is 0 for synchronous training
 //   ratio              iteration_time_s / the least iteration_time_s of the same combination
-//   assumes            its assumptions in words
-// and with options.break_even, compared with overlapped dense training at 10 Mb/s to 10 Tb/s (null
-// for rows without compression and rows that failed),
+//   assumes            the assumptions of the run in words (assumptions.hpp)
+// and with options.break_even the comparison with overlapped dense training at 10 Mb/s to 10 Tb/s
+// (null for rows without compression and rows that failed):
 //   break_even_Bps     [bandwidth at which both are equally fast, ..]
 //   compression_wins   [{from_Bps, to_Bps}, ..] open intervals in which compression is faster;
 //                      from_Bps 0: from 10 Mb/s on, to_Bps null: up to 10 Tb/s

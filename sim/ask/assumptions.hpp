@@ -1,6 +1,6 @@
 #pragma once
-// The assumptions behind a row of `compare --algorithms`, in words. They are made from the scenario
-// as it was run, with every default filled in:
+// The assumptions behind a row of `compare --algorithms`, in words. The text is made from the
+// scenario as it was run, with every default filled in:
 //
 //   "one message after backward; error feedback; density 0.001 by default; compressing is free"
 //

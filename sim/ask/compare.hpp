@@ -1,9 +1,7 @@
 #pragma once
-// A few alternatives side by side: every combination of the axes run as a sweep, best first. Where
-// the batches of an iteration vary, as with the number of workers, the rows stay in the order of
-// the grid (ranking.hpp).
-//     ratio = iteration_time_s / iteration_time_s of the best; by throughput or efficiency, the
-//     best one's / the row's
+// Runs every combination of the axes of a sweep and returns the rows, best first. If the number of
+// batches per iteration varies, as with the number of workers, the rows stay in the order of the
+// grid. Each row that did not fail has its ratio to the best row (Ranking::ratios in ranking.hpp).
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -22,25 +20,27 @@ struct Comparison {
   // One object per combination: varied fields, summary keys, ratio, method, error. Rows that failed
   // hold nulls and the error's text, and come last unless the rows are in the order of the grid.
   io::Array rows;
-  // Names of the varied fields, in axis order; a field named ratio goes by its whole pointer.
+  // Names of the varied fields, in axis order. A field named "ratio" has its whole JSON pointer as
+  // its name here, because the rows have another key `ratio`.
   std::vector<std::string> varied;
-  Ranking ranking;                   // of `rows`
-  std::vector<std::int64_t> batches; // of an iteration, [row]
+  Ranking ranking;                   // indices are those of `rows`
+  std::vector<std::int64_t> batches; // [row] number of batches per iteration
   std::int64_t failed = 0;           // rows with an error
   std::int64_t missing = 0;          // combinations that were not run, after an interruption
-  std::vector<std::string> warnings; // of all rows, each once
+  std::vector<std::string> warnings; // warnings of all runs, each once
 };
 
 struct CompareOptions {
   int jobs = 1;                       // threads
   std::optional<BestBy> best_by = {}; // empty: iteration time, or throughput if batches differ
-  double max_seconds = kMaxSeconds;   // as in SweepOptions
-  std::function<void(std::int64_t done, std::int64_t total)> progress = {}; // likewise
-  std::function<bool()> interrupted = {};                                   // likewise
+  // As in SweepOptions.
+  double max_seconds = kMaxSeconds;
+  std::function<void(std::int64_t done, std::int64_t total)> progress = {};
+  std::function<bool()> interrupted = {};
 };
 
-// Throws InputError if none of a sample of combinations can be parsed (check_some_point), and for a
-// collective.
+// Runs the sweep. Throws InputError if none of a sample of combinations can be parsed
+// (check_some_point), or if the base of the sweep is a collective and not a scenario.
 [[nodiscard]] Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& options);
 
 } // namespace stepsim::study

@@ -26,10 +26,10 @@ struct DdpBuckets {
 };
 
 // Runs the scenario with every division into buckets that PyTorch's rule can make, so that `cap` is
-// the best of all values (MER 5.2). There is a list only if every contiguous division of the
-// gradients is a list of sizes: all gradients are dense and have one element type, and DDP fills
-// its buckets in the order of the backward pass. Throws InputError if the scenario is invalid,
-// UsageError if it cannot have bucket_bytes, and SimulationError if every value fails.
+// the best of all values (MER 5.2). There is a list only if a list of sizes can express every
+// contiguous division of the gradients: all gradients are dense and have one element type, and DDP
+// fills its buckets in the order of the backward pass. Throws InputError if the scenario is
+// invalid, UsageError if it cannot have bucket_bytes, and SimulationError if every value fails.
 [[nodiscard]] DdpBuckets ddp_buckets(const io::Json& scenario, Files& files,
                                      const RowsOptions& options);
 

@@ -1,7 +1,7 @@
 #pragma once
-// The scenario that `stepsim init` writes: what the user asked for, a choice for what he left out,
-// and every default that decides a time as a key of its own, so that the file shows what a
-// prediction rests on and each value is there to be changed.
+// The scenario that `stepsim init` writes: the keys that the user gave, a choice for required keys
+// that are missing, and every default that decides a time as a key, so that the file shows all
+// values on which the prediction depends.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,17 +13,21 @@ namespace stepsim::study {
 
 struct FirstScenario {
   io::Json tree;
-  std::string name;                 // of the scenario: "resnet50.ddp.2xa100 on 8 nodes"
-  std::vector<std::string> assumed; // "nodes 8", "schedule trace (5 measured buckets)"
+  std::string name;                 // name of the scenario: "resnet50.ddp.2xa100 on 8 nodes"
+  std::vector<std::string> assumed; // values chosen here: "nodes 8", "schedule trace (5 measured
+                                    // buckets)"
   std::int64_t nodes{};
 };
 
-// `given` holds the keys that the user asked for; its file names are relative to the working
-// directory. Without a trace or a model the shipped trace of ResNet-50 is taken, without a number
-// of nodes 8, without a network and a node type 25gbe, and with a model a batch of 1. The tree is
-// that of a file `output` ("-": of the working directory): file names are relative to its folder,
-// and so is "$schema" where the schemas are near; elsewhere it is an address. Throws InputError
-// where parse_scenario refuses what is given.
+// `given` holds the keys that the user gave; its file names are relative to the working directory.
+// Missing keys are chosen as follows:
+//   neither a trace nor a model             the shipped trace of ResNet-50
+//   a model without a batch size            batch size 1
+//   no number of nodes                      8 nodes
+//   several nodes, no network or node type  network 25gbe
+// File names in the returned tree are relative to the folder of the file `output` ("-": to the
+// working directory), and so is "$schema", or a file:// address if the schemas are two or more
+// levels above that folder. Throws InputError if parse_scenario() refuses the scenario.
 [[nodiscard]] FirstScenario first_scenario(io::Json given, Files& files, const std::string& output);
 
 } // namespace stepsim::study

@@ -24,11 +24,11 @@ struct KeptConstants {
 // The iteration time [s] of a measured step by the model with these constants.
 [[nodiscard]] double predicted_s(const MeasuredStep& step, const io::OverlapConstants& constants);
 
-// Fits the constants that are not kept. `leave_out` is the pointer that the steps were read with:
-// if it is not empty, every fold (the rows with one value at the pointer) is also predicted by
-// constants that were fitted to the other folds. If there is only one row and it has one message,
-// just b is fitted, to the time that compute and a0 leave of the step. Throws UsageError if there
-// are fewer rows than constants, if no time is left for that one message, or if `leave_out` has the
+// Fits the constants that are not kept. `leave_out` is the JSON pointer with which the steps were
+// read: if it is not empty, every fold (the rows with equal values at the pointer) is also
+// predicted by constants that were fitted to the other folds. If there is only one row, with one
+// message, only b is fitted, to the step time minus compute and a0. Throws UsageError if there are
+// fewer rows than constants, if no time is left for that one message, or if `leave_out` has the
 // same value in all rows.
 [[nodiscard]] io::OverlapFit fit_overlap(const MeasuredSteps& measured,
                                          const std::string& leave_out, const KeptConstants& kept);

@@ -16,7 +16,7 @@ struct MeasuredMessage {
 
 struct MeasuredStep {
   std::string schedule;
-  std::string fold{}; // value at the pointer `leave_out`; rows with one value are one fold
+  std::string fold{}; // value at the pointer `leave_out`; rows with equal values form a fold
   double step_s{};    // measured iteration time
   double forward_s{}, backward_s{}, update_s{};
   std::vector<MeasuredMessage> messages{}; // in launch order

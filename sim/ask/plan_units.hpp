@@ -17,7 +17,8 @@ struct PlannedUnits {
   std::string name; // optimal, configured, default, layer, all
   double step_s{};
   double memory_bytes{};
-  std::optional<bool> fits;      // into /training/sharding/memory_bytes; empty if not given
+  // Whether memory_bytes is at most /training/sharding/memory_bytes; empty if that is not given.
+  std::optional<bool> fits;
   std::vector<UnitResult> units; // forward order
 };
 
@@ -25,8 +26,8 @@ struct UnitPlanning {
   plan::UnitPlan plan;
   // Most parameters that memory_bytes and max_unit_parameters allow in a unit; empty: no limit.
   std::optional<std::int64_t> largest_unit;
-  // optimal; configured, if the policy of the scenario is neither optimal nor that of the preset;
-  // default, which is that of the preset; layer; all.
+  // In this order: optimal; configured, only if the policy of the scenario is neither optimal nor
+  // the policy of its preset; default, the policy of the preset; layer; all.
   std::vector<PlannedUnits> rows;
   std::vector<std::string> warnings;
 };

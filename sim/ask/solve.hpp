@@ -51,8 +51,8 @@ struct Solution {
 void require_field(const io::Json& scenario, const std::string& pointer, Files& files);
 
 // Solves the problem. Throws
-//   UsageError       the metric is unknown (with the nearest known one) or such runs do not have
-//                    it, or a bound is not an integer although the field takes integers only
+//   UsageError       the metric is unknown (with the nearest known one) or is not computed for such
+//                    a scenario, or a bound is no integer although the field takes integers only
 //   InputError       none of a sample of points can be parsed
 //   SimulationError  no point has the metric, for another reason
 [[nodiscard]] Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options);

@@ -1,7 +1,7 @@
 #pragma once
-// What a step would take with one change to the scenario, and what may explain that a measured step
-// takes longer (TRN 7.4, 8.3). A change is a list of POINTER=VALUE as --set takes them; every one
-// is a run of its own, so that its time is that of `stepsim run --set`, to the last digit.
+// The step time with one change to a scenario, and possible causes of a measured step that is
+// longer than predicted (TRN 7.4, 8.3). A change is a list of POINTER=VALUE, as for --set. Every
+// change is run separately and has exactly the time of `stepsim run --set`.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -15,19 +15,19 @@
 
 namespace stepsim::study {
 
-// Iteration time of the scenario in `tree` with the changes, s; empty where the scenario does not
-// take them or their run fails.
+// Iteration time of the scenario in `tree` with the assignments `set`, s; empty if the changed
+// scenario is invalid or its run fails.
 [[nodiscard]] std::optional<double>
 changed_step_s(const io::Json& tree, const std::vector<std::string>& set, Files& files);
 
-// Every change that the scenario takes and that gains or loses something, the largest gain first.
-// `step_s`: of the unchanged run. `progress` is called before every run; may be empty.
+// Every change that is valid for the scenario and changes the step time, the largest gain first.
+// `step_s` is the step time without changes. `progress` is called before every run; may be empty.
 [[nodiscard]] std::vector<WhatIf>
 what_if_lines(const io::Json& tree, const Scenario& scenario, double step_s, Files& files,
               const std::function<void(std::int64_t done, std::int64_t total)>& progress = {});
 
-// Causes of a step of `measured_s`, the one that explains most first; none if it is not longer than
-// `step_s`. Causes that change nothing are left out.
+// Possible causes of a measured step of `measured_s`, the cause that explains most first; none if
+// measured_s <= step_s. Causes that do not lengthen the step are left out.
 [[nodiscard]] Measured measured_causes(const io::Json& tree, const Scenario& scenario,
                                        double step_s, double measured_s, Files& files);
 

@@ -3,9 +3,9 @@
 // sweep and the shortest iteration time wins. The result is shown next to references: the
 // scenario's own value, the default, and the best possible merge.
 //
-//   bucket_bytes, fusion_bytes   for every division into buckets that some value makes, one value
-//                                that makes it, so that no other value is better; fusion_bytes with
-//                                several element types is scanned
+//   bucket_bytes, fusion_bytes   one value for each division into buckets that a value can make, so
+//                                that no other value can be better; fusion_bytes with several
+//                                element types is scanned
 //   collective, schedule         every word that the scenario can have, except auto,
 //                                parameter_server and exhaustive; collnet only if the scenario
 //                                uses it

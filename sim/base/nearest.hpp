@@ -8,15 +8,15 @@
 
 namespace stepsim::base {
 
-// Returns the least number of such edits that turn `a` into `b`.
+// Returns the least number of these edits that turn `a` into `b`.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // Returns the known words at distance <= max(1, length of `word` / 3): nearest first, ties in
-// alphabetical order, at most 3. A word of three letters or more also finds, as the most distant
-// results,
+// alphabetical order, at most 3. If `word` has three letters or more, there are further results,
+// which are sorted as if they had the largest distance:
 //
-//   words that continue it after "_" or "-"          "bandwidth" finds "bandwidth_Bps"
-//   if no word is found yet, words that end in
+//   words that begin with `word` and "_" or "-"      "bandwidth" finds "bandwidth_Bps"
+//   if nothing else was found, words that end in
 //   "_" and `word`                                   "efficiency" finds "scaling_efficiency"
 [[nodiscard]] std::vector<std::string> nearest_words(std::string_view word,
                                                      std::span<const std::string_view> known);

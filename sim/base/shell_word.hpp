@@ -1,10 +1,10 @@
 #pragma once
-// Words of a command line as text.
+// Quotes words of a command line for a shell.
 #include <string>
 
 namespace stepsim::base {
 
-// A word as one could paste it into a shell: quoted unless every character is plain.
+// Returns the word as a POSIX shell reads it back: in quotes, unless every character is plain.
 [[nodiscard]] std::string quoted_word(const std::string& word);
 
 } // namespace stepsim::base

@@ -1,14 +1,13 @@
 #pragma once
-// Small statistics on spans of numbers. No function changes its input: what must be sorted is
-// copied.
+// Small statistics on spans of numbers. No function changes its input.
 #include <cstddef>
 #include <span>
 #include <vector>
 
 namespace stepsim::base {
 
-// Middle value, mean of the middle two for an even count. Needs at least one value (asserted).
-// Takes values in any order.
+// Median of values in any order: the middle value, or the mean of the middle two for an even count.
+// Needs at least one value (asserted).
 [[nodiscard]] double median(std::span<const double> values);
 
 // The quantile `share` (0 to 1; 0.5 is the median) of n values in ascending order, interpolated

@@ -69,7 +69,8 @@ struct Algorithm {
 [[nodiscard]] const Algorithm& algorithm(AlgorithmId id);
 // Returns the algorithm of this name in files and flags; empty for an unknown name.
 [[nodiscard]] std::optional<AlgorithmId> find_algorithm(std::string_view name);
-// Whether the algorithm runs on so many ranks; every algorithm runs on one rank.
+// Whether the algorithm runs on `ranks` ranks: false only for an odd number above 1 if the
+// algorithm needs an even number.
 [[nodiscard]] bool takes_ranks(AlgorithmId id, std::uint32_t ranks);
 // Returns the names of all algorithms, "auto" last.
 [[nodiscard]] std::vector<std::string_view> algorithm_names();

@@ -149,7 +149,7 @@ struct Options {
   std::int64_t element_bytes = 1; // integer chunking: parts are whole elements
   CostForm cost_form = CostForm::exact;
   std::optional<Bytes> block;   // bytes per block, if sent in blocks; empty = optimal (COL 7)
-  bool lp_last_hop = true;      // lp allreduce: the tail gets the sums, too (COL 5.6)
+  bool lp_last_hop = true;      // lp allreduce: the last rank also gets the sums (COL 5.6)
   bool ring_startup_2p = false; // ring: 2P start-ups instead of 2(P-1) (COL 5.4)
   bool exchange_sizes = false;  // allgatherv: sizes are gathered first (COL 5.8)
   AlgorithmId intra_algorithm = AlgorithmId::mst;  // hierarchical_leader; collnet: nvls or rings
@@ -158,7 +158,7 @@ struct Options {
   std::uint32_t servers = 1;                       // parameter_server
   Placement placement = Placement::dedicated;      // parameter_server
   TreeShape tree = TreeShape::far_first;           // mst
-  bool empty_messages = false;                     // 0 bytes are sent, too, for the start-ups
+  bool empty_messages = false; // parts of 0 bytes are also sent, and take their start-up
   // Number of chunks that two_level and collnet pipeline through the levels; empty = the number
   // with the shortest time.
   std::optional<std::uint32_t> pipeline_chunks = 1;
@@ -176,8 +176,8 @@ struct Collective {
   std::vector<double> enter_s;                   // [P] entry times from time 0, or empty = all 0
   std::vector<std::uint32_t> chain;              // [P] lp: position -> rank; empty = rank order
   std::vector<double> sizes;                     // [P] bytes of allgatherv; empty = equal parts
-  // [P], or empty: message sizes of a recursive_doubling whose messages grow. A rank that holds the
-  // sum of c ranks sends held_bytes[c - 1] (SPA 11, sparcml_rd).
+  // [P] message sizes of a recursive_doubling whose messages grow: a rank that holds the sum of c
+  // ranks sends held_bytes[c - 1] bytes (SPA 11, sparcml_rd). Empty for all other collectives.
   std::vector<double> held_bytes;
   Options options;
 

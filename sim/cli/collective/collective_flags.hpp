@@ -19,7 +19,7 @@ namespace stepsim::cli {
 // The flags as typed.
 struct CollectiveFlags {
   std::string file;                // "" = only the flags
-  std::string point;               // point of a sweep's output; "" = FILE is not such an output
+  std::string point;               // --point, if FILE is the output of a sweep; "" = not given
   std::vector<std::string> texts;  // [row of the table of flags]; "" = not given
   std::vector<std::string> late;   // values of --late: "3=1ms", rank 3 enters 1 ms late
   std::vector<std::string> params; // values of --param: "NAME=VALUE"

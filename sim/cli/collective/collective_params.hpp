@@ -22,7 +22,7 @@ void set_param(io::Json& tree, std::string_view text, std::span<const Param> par
 // The help of --param in one sentence: every name, its words and its default.
 [[nodiscard]] std::string params_description(std::span<const Param> params);
 
-// The quantity that the number of a key measures, and the number as a file has it.
+// The kind of quantity of a key whose value is a number, and a number as the JSON value of the key.
 [[nodiscard]] base::QuantityKind quantity_of(const io::Key& row);
 [[nodiscard]] io::Json number_json(const io::Key& row, double value);
 

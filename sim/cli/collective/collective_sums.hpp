@@ -19,7 +19,7 @@ struct Times {
   void add(const Times& other);
 };
 
-// The times of a record: all that the sums at the end of a large grid need of it.
+// The times of a record. add_sums() needs only these, so that the records need not be stored.
 [[nodiscard]] Times times_of(const io::Json& record);
 
 // Appends a record per crossover between algorithms of the grid. Throws UsageError for fewer than

@@ -1,7 +1,7 @@
 #pragma once
-// stepsim converge: trains a small problem for real, to show the effect of staleness and
-// compression on the loss. The time axis of `quadratic` is steps (PIP 11), that of `logistic` is
-// the simulated seconds of a scenario.
+// stepsim converge --problem quadratic|logistic: trains a small problem for real, to show the
+// effect of staleness and compression on the loss. Curves are over steps for `quadratic` (PIP 11),
+// and over the simulated seconds of a scenario for `logistic`.
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {

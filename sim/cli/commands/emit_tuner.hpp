@@ -11,8 +11,8 @@ namespace stepsim::cli {
 // The flags as typed; "" = not given.
 struct TunerFlags {
   std::string from;      // model, or LOG@algorithm/protocol,...
-  std::string min_gain;  // least gain over the published choice for a line
-  std::string max_bytes; // largest message size, the end of the last line
+  std::string min_gain;  // least gain over NCCL's own choice for which a line changes that choice
+  std::string max_bytes; // largest message size, at which the last line of the table ends
 };
 void add_tuner_flags(CLI::App& app, TunerFlags& flags);
 // Whether any of the flags was given.

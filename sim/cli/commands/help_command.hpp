@@ -11,7 +11,7 @@ namespace stepsim::cli {
 // Returns kOk. Throws UsageError for an unknown command.
 [[nodiscard]] int help(const Invocation& invocation);
 
-// The command `help` of another program.
+// Runs the command `help` of another program, such as stepsim-calibrate.
 [[nodiscard]] int help_of(const Invocation& invocation, const ProgramPage& program);
 
 // The page of the command that `run` implements; the command itself does not run.

@@ -1,5 +1,5 @@
 #pragma once
-// The flags of `stepsim import` as they were typed, and what those of Kineto traces mean.
+// The flags of `stepsim import` as they were typed, and their values as options of importers.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +12,7 @@ namespace stepsim::cli {
 
 struct ImportFlags { // as typed
   std::string format;
-  std::string name; // of the result, from -o; empty: from the first input
+  std::string name; // name of the result, from -o; "" = taken from the first input
   std::vector<std::string> files;
   std::string max_bytes = "8GiB", attribution, licence;
   std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
@@ -26,17 +26,18 @@ struct ImportFlags { // as typed
 // Throws UsageError for a flag that was typed and that `format` does not read.
 void refuse_foreign_flags(const ImportFlags& flags, std::string_view format);
 
-// What every importer takes: limits, credit, and who made the file.
+// The options that every importer has: the limit of the size, credit, and the program.
 [[nodiscard]] io::ImportOptions common_options(const ImportFlags& flags);
 
-// Absent flags keep the defaults of the importer. Throws UsageError for a value that is none.
+// The options of the Kineto importer. Flags that were not given keep the defaults of the importer.
+// Throws UsageError for a value that cannot be parsed.
 [[nodiscard]] io::KinetoOptions kineto_options(const ImportFlags& flags);
 
-// The word of an element type, from the flag --dtype. Throws UsageError for an unknown one.
+// The element type of the flag --dtype. Throws UsageError if it is unknown.
 [[nodiscard]] std::string dtype_flag(const std::string& text);
 
-// The trace, and the files of --variability and --cost. Throws InputError with what would help
-// where gradient sizes are unknown, unless they may be.
+// Imports the trace and writes the files of --variability and --cost. Throws InputError, with a
+// remedy, if gradient sizes are unknown, unless the flags allow unknown sizes.
 [[nodiscard]] Imported imported_kineto(const ImportFlags& flags, const io::KinetoOptions& options);
 
 } // namespace stepsim::cli

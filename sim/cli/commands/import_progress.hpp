@@ -1,5 +1,5 @@
 #pragma once
-// How far an import is: files are told by their bytes as they lie on the disk.
+// The progress line of an import, from the sizes of the input files on disk.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace stepsim::cli {
 
-// For files that are read as a whole: how long that takes, about.
+// Prints the estimated duration for files that are read as a whole.
 void expect_reading(const std::vector<std::string>& files, const Common& common);
 
-// For files that are read piece by piece: counts megabytes. To be called with the bytes that were
-// read so far; empty where there is less than one megabyte, or a size is not known.
+// Returns a function that updates the progress in MB, for files that are read piece by piece. The
+// reader calls it with the number of bytes read so far. Empty if all files together have less than
+// 1 MB or a size is not known.
 [[nodiscard]] std::function<void(std::uint64_t bytes)>
 counting_bytes(const std::vector<std::string>& files, const Common& common);
 

@@ -8,6 +8,8 @@
 
 namespace stepsim::cli {
 
+// Returns kOk. Throws UsageError for flags and for a scenario that does not shard parameters,
+// InputError for other errors of the file, and SimulationError if a run fails.
 [[nodiscard]] int plan_units(const Invocation& invocation);
 
 // Writes the settings as JSON and prints the table of plan_units() next to them (print_beside).

@@ -1,5 +1,5 @@
 #pragma once
-// A program as commands take it: a file of kind program, or what a scenario becomes.
+// Reads the program on which a command works, from a file of kind program or made from a scenario.
 #include <optional>
 #include <string>
 
@@ -13,20 +13,21 @@
 namespace stepsim::cli {
 
 struct ProgramInput {
-  io::Json tree; // of the file, with the flags applied
+  io::Json tree; // content of the file, with the flags applied
   study::ProgramFile file;
-  program::ProgramLabels labels;
-  std::optional<study::Scenario> scenario; // of a scenario
+  program::ProgramLabels labels;           // empty for a file of kind program
+  std::optional<study::Scenario> scenario; // empty for a file of kind program
 };
 
-// The program of a tree of kind program. A value that a flag has set is blamed on the flag.
+// The program of a tree of kind program. Throws InputError, or UsageError that names the flag if a
+// flag has set the wrong value.
 [[nodiscard]] study::ProgramFile load_program(const io::Json& tree, study::Files& files,
                                               const ScenarioFlags& flags);
 
 // Reads a file of kind program or scenario, or a result or point of a sweep, and makes the program.
-// The progress shows about how long `runs` runs of the scenario take. Throws InputError `s.json:
-// why there is none` for scenarios without a program, SimulationError if `runs` runs of the
-// scenario take longer than --max-seconds.
+// `runs` is the number of runs of the scenario that the command will do; the progress shows their
+// estimated time. Throws InputError `s.json: REASON` if the scenario cannot become a program
+// (why_no_program), and SimulationError if the estimated time is above --max-seconds.
 [[nodiscard]] ProgramInput read_program(const std::string& file, study::Files& files,
                                         const ScenarioFlags& flags, int runs, const Common& common);
 

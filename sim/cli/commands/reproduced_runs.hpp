@@ -11,12 +11,12 @@ namespace stepsim::cli {
 struct RunChoice {
   std::string folder; // existing folder in which RUN.jsonl is written
   bool quick = false; // use the stored records of slow runs
-  std::string jobs;   // --jobs of sweeps; "": the default
+  std::string jobs;   // value of --jobs for sweeps; "" = default of `sweep`
 };
 
 // The records of all runs and tables of a paper. Words of a command that name a shipped file, such
-// as reproduce/lp/step.scenario.json, are looked up in the data folder. Throws SimulationError
-// `run ID: ...` for a run that fails, or the exception of its command.
+// as reproduce/lp/step.scenario.json, are looked up in the data folder. If a command fails, throws
+// SimulationError `run ID: ...`, or the InputError of the command.
 [[nodiscard]] reproduce::AllRecords reproduced_records(const reproduce::Reproduction& paper,
                                                        const Invocation& invocation,
                                                        const RunChoice& choice);

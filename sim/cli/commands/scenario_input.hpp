@@ -13,10 +13,10 @@ namespace stepsim::cli {
 
 struct ScenarioFlags {
   std::vector<std::string> set; // POINTER=VALUE
-  std::string method;           // "" = that of the file
-  std::string seed;             // "" = that of the file
+  std::string method;           // "" = the method of the file
+  std::string seed;             // "" = the seed of the file
   std::string max_seconds;      // "" = 600 s (kMaxSeconds)
-  std::string point;            // point of a sweep's output; "" = not such a file
+  std::string point;            // number of a point, for the output of a sweep; "" = not given
 };
 
 // Adds --set, --method, --seed, --max-seconds and --point.

@@ -1,8 +1,8 @@
 #pragma once
-// stepsim tune SCENARIO --knob NAME: finds the best value of one knob of training and the curve
-// around it, and the loss of the present value, the default and the best possible merge relative to
-// it. With --emit it writes settings for NCCL or PyTorch instead (emit_tuner.hpp, emit_ddp.hpp,
-// plan_units_command.hpp).
+// stepsim tune SCENARIO --knob NAME: finds the best value of one knob of training. The output also
+// has the iteration times of all values that were tried, of the value in the scenario, of the
+// default and of the best possible merge. With --emit it writes settings for NCCL or PyTorch
+// instead (emit_tuner.hpp, emit_ddp.hpp, plan_units_command.hpp).
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {

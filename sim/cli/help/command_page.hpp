@@ -1,6 +1,6 @@
 #pragma once
-// The options and texts of a command as values, from which --help, man pages and shell completion
-// are written, so that they agree.
+// The options and texts of a command as values. --help, man pages and shell completion are all
+// written from these values, so that they agree.
 #include <string>
 #include <string_view>
 #include <vector>

@@ -21,7 +21,7 @@ struct ProgramPage {
   std::vector<Row> commands;                                // the commands of this build
   std::function<CommandPage(const std::string& name)> page; // throws UsageError for an unknown name
   std::string data_folder{};                                // holds models/; "" = none
-  bool has_pages_of_commands = false; // each command has a man page of its own
+  bool has_pages_of_commands = false; // whether each command has a separate man page
 };
 
 } // namespace stepsim::cli

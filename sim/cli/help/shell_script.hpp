@@ -6,7 +6,8 @@
 
 namespace stepsim::cli {
 
-// `program`: the name of the command to complete, "stepsim-calibrate".
+// Each returns the text of a script. `program` is the name of the program to complete, such as
+// "stepsim-calibrate".
 [[nodiscard]] std::string bash_script(std::string_view program);
 [[nodiscard]] std::string zsh_script(std::string_view program);
 [[nodiscard]] std::string fish_script(std::string_view program);

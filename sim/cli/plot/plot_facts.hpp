@@ -1,11 +1,11 @@
 #pragma once
-// The numbers that a picture of records shows, in the units of its axes: what plot --json writes.
+// The numbers of a figure of records, in the units of its axes: the output of `plot --json`.
 #include "cli/plot/rows_figure.hpp"
 #include "json/fields/schema.hpp"
 
 namespace stepsim::cli {
 
 [[nodiscard]] io::Json plot_facts(const RowsFigure& drawn);
-[[nodiscard]] io::FileKind plot_result_kind();
+[[nodiscard]] io::FileKind plot_result_kind(); // the kind of file with these numbers
 
 } // namespace stepsim::cli

@@ -19,6 +19,7 @@ struct PlotRequest {
   // is a band around the first curve.
   std::optional<KeyValue> band;
   std::vector<KeyValue> labels; // labels of curves, [value of `by`]
+  // Whether to draw the line of ideal scaling, and to mark the knee of the first curve.
   bool ideal{}, knee{};
   std::optional<plot::Scale> x_scale, y_scale;              // empty: chosen from the values
   std::string title, setting, x_title, y_title, band_label; // "" = made from the keys

@@ -13,7 +13,7 @@ struct RecordsPage {
   io::Json facts; // answer, points, failed, varied fields, knee
 };
 
-inline constexpr std::size_t kMostListedPoints = 5000;
+inline constexpr std::size_t kMostListedPoints = 5000; // rows in the table of all points
 
 // `output`: path of the page, to which file names in the scenario are made relative. Throws
 // InputError if there are no records.

@@ -1,5 +1,5 @@
 #pragma once
-// The facts of a page without its markup: what report --json writes.
+// The facts of a page without its markup: the output of `report --json`.
 #include <optional>
 #include <string>
 #include <vector>

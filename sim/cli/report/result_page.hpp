@@ -1,6 +1,6 @@
 #pragma once
-// One run as a page: the answer in a sentence, what was assumed, where the time goes, what happens
-// when, what would help most (REP 7), and the scenario, which runs again.
+// One run as an HTML page: the answer in a sentence, assumptions, the parts of a step, a timeline,
+// the changes that would help most (REP 7), and the scenario, which can be run again.
 #include <string>
 #include <vector>
 
@@ -13,11 +13,11 @@ namespace stepsim::cli {
 struct ReportedRun {
   study::Result result;               // with defaults, files and warnings
   std::vector<study::WhatIf> what_if; // the largest gain first
-  std::vector<std::string> sentences; // of `explain`; empty where it has none
+  std::vector<std::string> sentences; // as from `explain`; empty if there is no program to explain
   io::Json scenario;                  // resolved; file names relative to the page
 };
 
-// `footer`: version, command and, where asked for, a date.
+// `footer` has the version, the command and, if requested, a date.
 [[nodiscard]] std::string result_page(const ReportedRun& run, const std::string& footer);
 
 } // namespace stepsim::cli

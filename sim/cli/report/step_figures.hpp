@@ -12,7 +12,7 @@ namespace stepsim::cli {
 // iteration time.
 [[nodiscard]] std::optional<plot::Figure> time_bar(const study::Summary& summary);
 
-// The lanes of the first node. Empty if it has no spans.
+// The first eight lanes of node 0. Empty if they have no spans.
 [[nodiscard]] std::optional<plot::Figure> timeline_figure(const engine::Timeline& timeline);
 
 } // namespace stepsim::cli

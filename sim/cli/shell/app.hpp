@@ -1,7 +1,7 @@
 #pragma once
 // The shape of every command. `main` looks up the first word in the table of commands and calls its
-// function with the rest. A command is one .cpp: an options struct, a CLI::App as a local variable
-// that fills it, and the work. Standard output carries the result, standard error everything else.
+// function with the other words. A command is one .cpp: an options struct, a local CLI::App that
+// fills it, and the work. The result goes to standard output, everything else to standard error.
 //
 //     int check(const Invocation &invocation) {
 //       CheckOptions options;
@@ -47,33 +47,35 @@ struct CommandPage;
 // The group of the options that every command has.
 inline constexpr const char* kOutputGroup = "Output";
 
-// What the user typed and where the shipped data lies.
+// The words that the user typed, and the folder with the shipped data.
 struct Invocation {
   std::vector<std::string> arguments;            // after the name of the command
-  std::string command_line;                      // all of it, for `meta`
+  std::string command_line;                      // the whole command, for `meta`
   std::string data_folder;                       // holds models/ and topologies/
-  std::chrono::steady_clock::time_point started; // of the program, for wall_s
+  std::chrono::steady_clock::time_point started; // start of the program, for wall_s
   // If set, `parse` calls it with the page of the command (help/command_page.hpp) and returns
   // false.
   std::function<void(const CommandPage&)> described{};
-  bool embedded = false; // another command runs it: no warnings, which are in its records
+  // Whether another command runs this one. Warnings are then not printed, because they are in the
+  // records that the command writes.
+  bool embedded = false;
 };
 
-// Options that every command takes. Raw words as typed; checked by `parse`.
+// Options that every command has, as typed; parse() checks them.
 struct Common {
   bool json = false;
   bool quiet = false;
   bool force = false;       // replaces a file of another kind
   std::string output = "-"; // file, "-" = standard output
-  std::string format;       // word of a Format; "" = by --json, the file's name, the command
+  std::string format;       // word of a Format; "" = see format_of()
   std::string color = "auto";
   std::string progress = "auto";
   bool embedded = false; // Invocation::embedded
-  mutable Progress work; // shown while the command works, by `parse` and the command's counting
+  mutable Progress work; // begun by parse(); the command may count points with counting()
 };
 
 enum class Format { table, json, jsonl, csv, html, markdown, svg, npz };
-// The formats of a command whose text names no others.
+// The formats of a command whose CommandText does not set `formats`.
 inline constexpr std::array kAllFormats{Format::json, Format::jsonl, Format::csv, Format::table};
 // The formats of commands that print tables.
 inline constexpr std::array kTableFormats{Format::json,  Format::jsonl, Format::csv,
@@ -97,7 +99,7 @@ struct CommandText {
   std::string_view see;                          // where the file formats are described
   std::span<const Format> formats = kAllFormats; // what the command can write
   std::string_view program = "stepsim";
-  bool at_once = false; // a look into tables, which has no progress to show
+  bool at_once = false; // the command only looks up tables, and has no --progress
 };
 
 // The text of a command that has no --progress.
@@ -115,11 +117,12 @@ constexpr CommandText answered_at_once(CommandText text) {
 [[nodiscard]] bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
                          Common& common);
 
-// The format asked for: --format, else --json, else the extension of -o, else `fallback`.
+// The format of the output: --format, else --json, else the extension of -o, else `fallback`.
 [[nodiscard]] Format format_of(const Common& common, Format fallback);
 
-// The callback that sweeps and searches call after each point: the first call says how many there
-// are, and a count that falls begins another round. `common` must outlive it.
+// A callback that sweeps and searches call after each point. The first call begins a round of
+// `total` points; a call with a smaller `done` than the last one begins another round. `common`
+// must outlive the callback.
 [[nodiscard]] std::function<void(std::int64_t done, std::int64_t total)>
 counting(const Common& common);
 
@@ -128,10 +131,11 @@ counting(const Common& common);
 enum class Stream { output, error };
 [[nodiscard]] bool use_color(std::string_view choice, Stream stream);
 
-// {"tool", "version", "git", "command", "wall_s"}: may differ between equal runs.
+// {"tool", "version", "git", "command", "wall_s"}: the only part of a result that may differ
+// between equal runs.
 [[nodiscard]] io::Json meta(const Invocation& invocation);
 
-// Threads to use unless a flag says otherwise: those of this machine, at least 1.
+// Default number of threads: the hardware threads of this machine, at least 1.
 [[nodiscard]] int default_jobs();
 
 // Throws UsageError `--format jsn: unknown, did you mean json?` unless `value` is one of `words`.

@@ -1,22 +1,23 @@
 #pragma once
-// What `main` of each program does around its commands: Ctrl-C, and what commands throw as lines on
-// standard error, one per problem, and an exit code (base/error.hpp).
+// The part of `main` that all programs share: handles Ctrl-C, prints the exceptions of commands on
+// standard error, one line per problem, and turns them into exit codes (base/error.hpp).
 #include <string>
 #include <string_view>
 
 namespace stepsim::cli {
 
-// Runs `dispatch` and gives the exit code of the process.
+// Runs `dispatch` and returns the exit code of the process.
 [[nodiscard]] int run_program(int argc, char** argv, int (*dispatch)(int, char**));
 
-// The folder of the running program; "" where the system does not tell.
+// The folder of the running program; "" if it cannot be found.
 [[nodiscard]] std::string program_folder();
 
-// The folder with models/ and topologies/: beside the build folder, or ../share/stepsim when
-// installed, or where the sources lay.
+// The folder with models/ and topologies/. Tries, relative to the folder of the program, .. (for a
+// build folder) and ../share/stepsim (for an installation), else returns the source folder of the
+// build.
 [[nodiscard]] std::string find_data_folder();
 
-// The words as one could paste them into a shell.
+// The program and its arguments as one line that a shell reads back (base/shell_word.hpp).
 [[nodiscard]] std::string command_line(std::string_view program, int argc, char** argv);
 
 } // namespace stepsim::cli

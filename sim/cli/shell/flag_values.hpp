@@ -1,6 +1,6 @@
 #pragma once
 // Parses the values of flags: one quantity, lists and ranges of quantities, lists of words. A word
-// becomes a number, the value of its enumerator. All functions throw UsageError.
+// becomes a number, the value of its enumerator. All functions that parse throw UsageError.
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
-// Records as JSON Lines and, where they are flat, as CSV (RFC 4180): a header row of the keys, "."
-// decimals, empty for null.
+// Writes records as JSON Lines or CSV (RFC 4180). CSV has a header row of the keys, "." as decimal
+// point, and empty cells for null.
 #include <string>
 #include <vector>
 
@@ -11,7 +11,8 @@ namespace stepsim::cli {
 // JSON Lines: one compact record per line.
 [[nodiscard]] std::string jsonl_text(const std::vector<io::Object>& records);
 
-// Columns: all keys of all records, sorted. A list or object stands in its cell as compact JSON.
+// CSV with one row per record. The columns are all keys of all records, sorted; a record without a
+// key has an empty cell. A list or object is written as compact JSON.
 [[nodiscard]] std::string csv_text(const std::vector<io::Object>& records);
 
 } // namespace stepsim::cli

@@ -1,7 +1,7 @@
 #pragma once
-// Flags that stand for one key of a scenario. `init` has some of them; a command that only has
-// --set names the --set that replaces the flag.
-//     --nodes 4   =   --set /cluster/nodes=4
+// Flags that set one key of a scenario: --nodes 4 means --set /cluster/nodes=4. `init` has some of
+// these flags. If a user types such a flag for a command that only has --set, the error names the
+// key for --set.
 #include <string_view>
 
 namespace stepsim::cli {

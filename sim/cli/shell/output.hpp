@@ -18,14 +18,17 @@ void write_output(const Common& common, std::string_view text);
 // Writes a tree with an indent of two spaces. Throws as write_output() does, and SimulationError
 // that names a NaN or infinite value.
 void write_tree(const Common& common, const io::Json& tree);
-// Writes another file that the user named, all at once ("-" = standard output).
+// Writes another file that the user named ("-" = standard output), completely or not at all. Throws
+// SimulationError if that fails.
 void write_named(const std::string& path, std::string_view text);
-// Prints text that is not a result, such as help, on standard output. Throws SimulationError.
+// Prints text that is not a result, such as help, on standard output. Throws SimulationError if
+// writing fails.
 void print_text(std::string_view text);
-// Prints what accompanies the result: on standard output, or on standard error if the result goes
-// to standard output. Silent with --quiet.
+// Prints text that accompanies the result: on standard output, or on standard error if the result
+// goes to standard output. Silent with --quiet.
 void print_beside(std::string_view text, const Common& common);
-// Prints `warning: ...` on standard error, one line per warning, also with --quiet.
+// Prints `warning: ...` on standard error, one line per warning, also with --quiet. Silent if
+// another command runs this one (Common::embedded).
 void print_warnings(std::span<const std::string> warnings, const Common& common);
 // Prints a note of one line on standard error; silent with --quiet.
 void print_note(std::string_view note, const Common& common);

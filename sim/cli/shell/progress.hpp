@@ -43,8 +43,8 @@ public:
   // counted; empty for points.
   void count(std::int64_t total, std::int64_t already_done = 0, std::string_view unit = {});
   void update(std::int64_t done); // points of the round that are done
-  void hide();                    // takes the line off the terminal until it is redrawn
-  void end();                     // takes the line off the terminal; nothing is shown after it
+  void hide();                    // clears the line on the terminal until it is redrawn
+  void end();                     // clears the line on the terminal; nothing is shown afterwards
 
 private:
   enum class Style { none, line, plain };

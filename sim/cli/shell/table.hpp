@@ -18,21 +18,21 @@ struct Table {
   std::string caption = {};                   // a line above it; "" = none
 };
 
-// For the terminal, without the caption.
+// The table as text for the terminal, without the caption.
 [[nodiscard]] std::string table_text(const Table& table);
-// Tables one after the other, each below its caption: Format::html gives a page of its own,
-// Format::markdown tables with pipes, everything else the text for the terminal.
+// Several tables in one text, each below its caption: a whole HTML page for Format::html, tables
+// with pipes for Format::markdown, else text for the terminal.
 [[nodiscard]] std::string tables_in(Format format, std::span<const Table> tables);
 
-// One table as an element of a page; its headings name their columns (scope).
+// One table as an HTML element <table> with its caption.
 [[nodiscard]] std::string table_html(const Table& table);
 
 // Cells with 4 significant digits; "-" for a value that does not exist.
 [[nodiscard]] std::string cell(std::optional<double> value);
 [[nodiscard]] std::string milliseconds_cell(std::optional<double> seconds);
 [[nodiscard]] std::string percent_cell(std::optional<double> ratio);
-// `part` itself, or 0 where |part| is below 1e-9 of `whole`: rounding of a difference of equal
-// times.
+// Returns `part`, or 0 if |part| < 1e-9 `whole`: so small a part is only the rounding error of a
+// difference of equal times.
 [[nodiscard]] std::optional<double> part_of(std::optional<double> part,
                                             std::optional<double> whole);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Lines of texts in which a label stands before what it says.
+// Lines that consist of a label and a text.
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace stepsim::cli {
 
-// "label         text": the label is padded to `width`, and the text may hold words that users
-// wrote.
+// Appends "label         text" and a line end. The label is padded to `width` characters and must
+// not be longer. The text is escaped, because it may contain words of users.
 inline void append_labelled(std::string& out, std::string_view label, std::size_t width,
                             std::string_view text) {
   out.append(label).append(width - label.size(), ' ').append(base::printable(text)).append("\n");

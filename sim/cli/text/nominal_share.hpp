@@ -1,6 +1,7 @@
 #pragma once
-// Reached rate / nominal rate of a network. For a profile it is bandwidth / nominal_Bps of
-// /network; for a node type there are two, of the link inside a machine and of one network card.
+// Ratio of the measured rate of a network to its nominal rate. A network profile has one ratio,
+// bandwidth_Bps / nominal_Bps of /network. A node type has two: of the link inside a node, and of
+// one network interface.
 #include <string>
 #include <vector>
 
@@ -9,8 +10,8 @@
 namespace stepsim::cli {
 
 struct NominalShare {
-  std::string of;                // low and high of the measured rate, or `value`
-  double value{}, low{}, high{}; // ratios; low and high of what was measured, else the value
+  std::string of;                // "network", "inside" (a node) or "card" (a network interface)
+  double value{}, low{}, high{}; // ratios; low and high are `value` if the file has no interval
 };
 // The ratios of the tree of a file of kind network_calibration or node_preset; a ratio is left out
 // if a rate is missing or is not a number. The argument is a tree, because lists also show files

@@ -17,7 +17,7 @@ struct RecordRows {
   std::span<const io::Json> rows;
   std::span<const std::string> varied;
   const study::Ranking& ranking;
-  std::span<const std::int64_t> batches; // [row] batches of an iteration
+  std::span<const std::int64_t> batches; // [row] number of batches per iteration
 };
 
 // All rows as one table. A ratio is shown if the rows have one, the speed-up if the number of

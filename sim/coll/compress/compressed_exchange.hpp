@@ -38,23 +38,26 @@ struct ExchangeStage {
   std::uint32_t groups = 1;
   std::uint32_t group_stride = 0;
   std::uint32_t rank_stride = 1;
-  double header_bytes = 0; // per message, besides its part; their time is in the latency
+  // Further bytes of each message. They count as traffic only: their time is already part of the
+  // latency.
+  double header_bytes = 0;
 };
 
 struct CompressedExchange {
   std::vector<ExchangeStage> stages; // run one after the other; empty: formula only, or no message
-  double fixed_s{};                  // barriers; the encoding of the sum at a parameter server
-  std::optional<double> formula_s;   // time from 0 of methods without a schedule; else empty
-  std::optional<std::pair<double, double>> formula_range_s; // topk_dsa [low, high]
+  double fixed_s{};                // time of barriers, or of encoding the sum at a parameter server
+  std::optional<double> formula_s; // time from 0 of methods without a schedule; else empty
+  // Lowest and highest time, for topk_dsa only.
+  std::optional<std::pair<double, double>> formula_range_s;
   std::uint32_t ranks{};
   std::int64_t elements{};
   double dense_bytes{};     // M
-  std::int64_t searched{};  // elements from which a rank selects: all, or its shard
+  std::int64_t searched{};  // elements from which a rank selects: all elements, or its shard
   std::int64_t k{};         // entries selected per rank, 0 for methods that do not select
   std::int64_t entries{};   // entries sent, k' = round(k selected_ratio)
   std::int64_t merges{};    // merges of two lists, on the longest path
   std::int64_t scattered{}; // entries added into the dense update at the end
-  double flops{};           // to make the factors of powersgd; else 0
+  double flops{};           // FLOP of low_rank_flops() for powersgd; else 0
 };
 
 // Returns the exchange of a gradient. `base` gives ranks, links and entry times; its op, bytes,

@@ -1,6 +1,6 @@
 #pragma once
-// Time of a compressed exchange: time and traffic on the wire, summed over its stages, and the work
-// of the ranks besides. A stage begins when all ranks have finished the previous stage.
+// Time of a compressed exchange: time and traffic on the wire, summed over its stages, and the time
+// of local work of the ranks. A stage begins when all ranks have finished the previous stage.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -39,9 +39,10 @@ struct ExchangeTime {
 [[nodiscard]] std::vector<TransferRecord> exchange_transfers(const CompressedExchange& exchange,
                                                              std::size_t limit);
 
-// Work besides the wire, in seconds per exchange (SPA 5, 8.2). With one rank there is no staging,
-// merge and scatter, but select and residual (SPA 13, decision 13). All 0 for a gradient without
-// elements, and for dense methods and codecs.
+// Seconds of local work per exchange (SPA 5, 8.2). One rank alone still selects and updates its
+// residual, but staging, merge and scatter are then 0 (SPA 13, decision 13). All values are 0 for a
+// gradient without elements, and for dense methods and codecs. A custom compressor has its
+// compress_s in select_s and its decompress_s in scatter_s.
 struct CompressTimes {
   double select_s{}, residual_s{}, staging_s{}, merge_s{}, scatter_s{};
   [[nodiscard]] double compress_s() const { return select_s + residual_s; }

@@ -75,8 +75,9 @@ inline constexpr auto kResidualMasks = base::words<ResidualMask>(
 inline constexpr auto kSelectStreams =
     base::words<SelectStream>({{SelectStream::compute, "compute"}, {SelectStream::side, "side"}});
 
-// Costs in seconds; 0 = free (SPA 8.2). A rank selects k of m elements and sends k' entries;
-// `merges` and `scattered` come from CompressedExchange:
+// Costs in seconds; 0 = free (SPA 8.2). A rank selects k of m elements and sends k' entries. The
+// counts m (`searched`), k, k' (`entries`), `merges` and `scattered` are those of
+// CompressedExchange:
 //   select    select_s + select_s_per_element m + select_s_per_entry k
 //             n_log_n: select_s + select_s_per_element_log2 m log2 m
 //   residual  residual_s_per_element m

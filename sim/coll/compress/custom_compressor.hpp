@@ -8,7 +8,7 @@
 // With b bytes per worker, latency a and bandwidth B:
 //
 //   exchange    seconds                                    merges on the longest path
-//   ring        2 (P-1) (a + b / (P B))                    (P-1) / P, of parts of b / P
+//   ring        2 (P-1) (a + b / (P B))                    (P-1) / P: P-1 merges of b / P bytes
 //   allgather   (P-1) (a + b / B)                          P-1
 //   server      2 (a + P b / B)                            P-1
 //   tree        2 ceil(log2 P) (a + b / B)                 ceil(log2 P)

@@ -11,9 +11,10 @@ namespace stepsim::coll {
 
 // The times of all ranks after one evaluation.
 struct RankTimes {
-  std::vector<double> finish_s; // end of the last send, receive or addition; entry time if none
-  std::vector<double>
-      transfer_s; // union of busy send, receive and reduction time; empty if not asked
+  // [rank] end of the last send, receive or addition, s; the entry time if there is none.
+  std::vector<double> finish_s;
+  // [rank] seconds in which the rank sends, receives or adds; empty if not requested.
+  std::vector<double> transfer_s;
 };
 
 struct Evaluation {

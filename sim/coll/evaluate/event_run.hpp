@@ -85,14 +85,16 @@ public:
     now_ = now;
     enter(rank);
   }
-  // Tells the run that the bytes of the transfer from this port have left, so that its ports are
-  // free; the delay of its link still follows.
+  // Ends the transfer from this port: all its bytes have been sent, so that both of its ports are
+  // free. The delay of its link still follows.
   void completed(double now, std::uint32_t port) {
     now_ = now;
     ++result_.events;
     transferred(port);
   }
-  [[nodiscard]] double next_time() const { // delays, additions (in run() entries)
+  // Time of the next end of a delay or addition (in run(), also of the next entry); net::kNever if
+  // there is none.
+  [[nodiscard]] double next_time() const {
     return timers_.empty() ? net::kNever : timers_.next_time();
   }
   void advance(double now) {
@@ -122,8 +124,8 @@ private:
   // a list in program order, which starts with the first that is not ready.
   struct Arrival {
     std::uint32_t port{};
-    std::uint32_t rank{};       // that receives the data
-    std::uint32_t next = kNone; // at the port, or in the free list
+    std::uint32_t rank{};       // receiver of the data
+    std::uint32_t next = kNone; // next arrival at the port, or next entry of the free list
     Position position{};
     std::uint32_t phase{};
     std::size_t stream{};
@@ -139,7 +141,7 @@ private:
     double delay_s = 0; // delay of the link in use
     double ready_s = 0; // when the current reception's data is ready, set when its transfer ends
     double added_s = 0; // end of the last addition
-    std::uint32_t first = kNone, last = kNone; // arrivals
+    std::uint32_t first = kNone, last = kNone; // first and last arrival in the list of the port
   };
 
   [[nodiscard]] std::uint32_t port(std::uint32_t lane, std::uint32_t rank) const {
@@ -233,7 +235,7 @@ private:
     ++result_.messages;
   }
 
-  // Whoever sends to the port next may start now.
+  // Tries to start the next transfer to the port.
   void try_start_to(std::uint32_t to) {
     const NextReception& next = ports_[to].reception;
     if (next.position != kEndOfSchedule) {
@@ -241,7 +243,7 @@ private:
     }
   }
 
-  // The rank has got data, which any of its ports may pass on.
+  // Tries to start the next send of every port of the rank, after the rank has received data.
   void try_start_all(std::uint32_t rank) {
     for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
       try_start(port(lane, rank));

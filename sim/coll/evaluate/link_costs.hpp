@@ -1,6 +1,6 @@
 #pragma once
 // The three kinds of link cost for which evaluators are compiled:
-//   EqualLinks     every pair alike
+//   EqualLinks     all pairs have the same link
 //   PairLinks      pairs listed one by one; all other pairs are alike or have no link
 //   TwoLevelLinks  ranks of one node use the inner link, other ranks the interfaces (NICs) of their
 //                  nodes; a listed pair has a separate link
@@ -74,7 +74,8 @@ private:
 using AnyLinks = std::variant<EqualLinks, PairLinks, TwoLevelLinks>;
 [[nodiscard]] AnyLinks make_links(const Links& links, std::uint32_t ranks);
 
-// Values per rank, filled with their defaults if empty.
+// [rank] the values of the collective. If it has none, all entry times are 0, and all reduction
+// costs are collective.reduction_s_per_byte.
 [[nodiscard]] std::vector<double> entry_times(const Collective& collective);
 [[nodiscard]] std::vector<double> reduction_costs(const Collective& collective); // s per byte
 

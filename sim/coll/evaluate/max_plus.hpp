@@ -27,8 +27,8 @@ struct TransferRecord {
   double offset{}; // first byte in the buffer; a range may wrap around in its partition
   double bytes{};
   bool reduce = false;
-  double start_s{}; // from time 0, as entry times
-  double end_s{};   // the ports are free; the data arrives a delay later
+  double start_s{}; // s from time 0
+  double end_s{};   // s from time 0; the ports are then free, and the data arrives a delay later
 };
 // Returns at most `limit` transfers in program order, timed by max_plus. Throws SimulationError on
 // a fabric, and for a parameter server and sums in switches, which have no list of transfers.

@@ -25,10 +25,10 @@ struct Operation {
   double bytes{};
   bool reduce{};
   double start_s{};
-  double end_s{};       // the send port of src is free
-  double port_free_s{}; // the receive port of dst is free
-  double addition_s{};  // how long dst adds
-  double ready_s{};     // the data is at dst and added
+  double end_s{};       // time at which the send port of src is free
+  double port_free_s{}; // time at which the receive port of dst is free
+  double addition_s{};  // duration of the addition at dst; 0 without
+  double ready_s{};     // time at which the data has arrived at dst and has been added
 };
 
 // No observer: a ring phase may skip per-transfer bookkeeping.
@@ -38,10 +38,12 @@ struct NoObserver {
   [[nodiscard]] static bool done() { return false; }
 };
 
-struct SweepState {                    // s
-  std::vector<double> tx, rx, reduced; // [port] free, free, additions done
-  std::vector<double> ready;           // [set of data and rank]
-  std::vector<double> finish;          // [rank]
+// All times are in seconds from time 0.
+struct SweepState {
+  // [port] times at which the send port is free, the receive port is free, all additions are done.
+  std::vector<double> tx, rx, reduced;
+  std::vector<double> ready;  // [set of data x ranks + rank] when the rank has all received data
+  std::vector<double> finish; // [rank] end of its last send, receive or addition
   std::uint64_t messages = 0;
 };
 
