@@ -23,8 +23,8 @@ namespace stepsim::coll {
 inline constexpr AlgorithmId kPairwise{120};
 inline constexpr AlgorithmId kPairwisePxn{121};
 
-// Return T above. pairwise: empty on several nodes if R does not divide G, because T then depends
-// on the order of the messages, which only the schedule has.
+// Return T above. pairwise_alltoall() is empty on several nodes if R does not divide G, because T
+// then depends on the order of the messages, which only the schedule has.
 [[nodiscard]] std::optional<ClosedForm> pairwise_alltoall(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> pairwise_pxn_alltoall(const Collective& collective);
 
