@@ -1,5 +1,5 @@
 #pragma once
-// What all importers take besides their own options (IO 2).
+// The options that all importers have; each adds its own (IO 2).
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -15,12 +15,12 @@ namespace stepsim::io {
 // result, because a trace that is published again needs both.
 struct ImportOptions {
   std::uint64_t max_bytes = std::uint64_t{8} << 30; // of each input, inflated
-  std::string importer = "stepsim";                 // with its version, into `source`
+  std::string importer = "stepsim";                 // name and version, written to `source`
   std::string name;                                 // of the result; empty: the first file's stem
   std::optional<std::string> attribution;
   std::optional<std::string> licence;
-  // Called with the bytes of the files, as they lie on the disk, that were read so far; may be
-  // empty. Called by importers that read large files piece by piece.
+  // Progress: importers that read large files piece by piece call it with the (compressed) bytes
+  // read so far. May be empty.
   std::function<void(std::uint64_t bytes)> read{};
 };
 

@@ -27,10 +27,9 @@ struct OsuOptions {
   OsuValue value = OsuValue::average;
 };
 
-// Sizes in bytes as printed; times, microseconds in the log, in seconds.
 struct OsuPoint {
-  Bytes bytes;
-  Seconds time;        // > 0
+  Bytes bytes;         // as printed
+  Seconds time;        // > 0; the log has microseconds
   std::int64_t line{}; // line of the log
 };
 

@@ -25,9 +25,10 @@ namespace stepsim::io::keys {
 }
 
 inline constexpr std::array<std::string_view, 2> kTimeBases{"kernel", "wall"};
-// A trace does not mark which of its tensors are weights.
+// tensor and layer. The granularity `weight` is left out, because a trace does not mark which of
+// its tensors are weights.
 inline constexpr auto kTraceGranularities = train::kGranularities.first<2>();
-// Bytes and elements are counted exactly.
+// The range of numbers of bytes and of elements, which are exact.
 inline constexpr Range kCounts = between(0, kMostExact);
 
 inline constexpr Key kTraceDtype =
