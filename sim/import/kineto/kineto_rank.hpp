@@ -39,7 +39,7 @@ struct KinetoRank {
   [[nodiscard]] const StepSample& first() const { return steps[used.front()]; }
 };
 
-// Turns operators of `recording` that only enclose a part of the program into annotations. Throws
+// Changes `recording`: operators that only enclose a part of the program become annotations. Throws
 // InputError for no device work (in the file or in any step), no step, no forward operators, or
 // backward nodes most of which match no forward operator, and UsageError for a wrong regular
 // expression.

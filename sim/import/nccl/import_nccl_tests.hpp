@@ -19,10 +19,11 @@ enum class NcclColumn { out_of_place, in_place };
 
 struct NcclTestsOptions {
   ImportOptions common;
-  // One of kSampleOps: only this one; also that of tables without a title.
+  // One of kSampleOps: only tables of this operation are read. Tables without a title are taken for
+  // it, and are an error without it.
   std::optional<std::string> op;
   std::optional<std::int64_t> ranks;            // number of ranks if the log does not list them
-  NcclColumn column = NcclColumn::out_of_place; // the other column is used if a log has no other
+  NcclColumn column = NcclColumn::out_of_place; // a table without this column gives the other one
   // In text, rows without a time or with a time of 0 are skipped and counted instead of refused.
   bool skip_bad_times = false;
 };
