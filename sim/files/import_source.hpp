@@ -27,7 +27,7 @@ namespace stepsim::io {
 
 // A small input (table, XML).
 struct ImportedText {
-  std::string name; // for messages
+  std::string name; // path or "<stdin>", for error messages
   std::string text; // inflated
   train::SourceFile file;
 };

@@ -18,7 +18,7 @@ namespace stepsim::study {
 struct FlowResult {
   std::optional<double> fct_s; // empty = nothing was delivered, as with transport raw
   double delivered_bytes{};
-  double lost_bytes{}; // size - delivered
+  double lost_bytes{}; // size of the flow - delivered_bytes
   struct Packets {
     // Numbers of packets sent again, timeouts, packets that arrived more than once, and rounds of
     // probes (transport dlcp).

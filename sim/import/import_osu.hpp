@@ -34,7 +34,7 @@ struct OsuPoint {
 };
 
 struct OsuLog {
-  std::string file; // for messages
+  std::string file; // path or "<stdin>", for error messages
   std::string name; // name for results
   std::string op;   // "allreduce"
   std::int64_t ranks{};

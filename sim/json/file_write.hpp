@@ -1,6 +1,7 @@
 #pragma once
 // Writes files so that a failed command leaves nothing behind: the content goes to a temporary file
-// next to the target and replaces the target when it is completely on the disk.
+// next to the target and replaces the target when it is completely on the disk. Growing files, such
+// as the records of a sweep, are written in place instead.
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -13,8 +13,9 @@
 // blocks of b bytes at intervals of tau = alpha_blk + b beta. With P ranks and m = n/b, which is
 // not a whole number if the last block is short:
 //
-//   broadcast (P-1) t_one(b) + (m-1) tau,  reduce + (P-1) b gamma,
-//   allreduce P t_one(b) + (max(m, P) + m - 2) tau + (P-1) b gamma
+//   broadcast   (P-1) t_one(b) + (m-1) tau
+//   reduce      the same + (P-1) b gamma
+//   allreduce   P t_one(b) + (max(m, P) + m - 2) tau + (P-1) b gamma
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -28,8 +28,8 @@ inline constexpr AlgorithmId kPairwisePxn{121};
 [[nodiscard]] std::optional<ClosedForm> pairwise_alltoall(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> pairwise_pxn_alltoall(const Collective& collective);
 
-// Append the phases. Throw SimulationError unless the operation is an alltoall and nodes are of
-// equal size.
+// Append the phases of the algorithm to `schedule`. Throw SimulationError unless the operation is
+// an alltoall and nodes are of equal size.
 void add_pairwise_phases(Schedule& schedule, const Collective& collective);
 void add_pairwise_pxn_phases(Schedule& schedule, const Collective& collective);
 

@@ -65,7 +65,7 @@ struct ChakraNode {
 };
 
 struct ChakraFile {
-  std::string name; // for messages
+  std::string name; // path or "<stdin>", for error messages
   train::SourceFile source;
   std::vector<ChakraNode> nodes; // in file order; ids are unique
   std::optional<std::int64_t> ranks;

@@ -41,7 +41,7 @@ struct KinetoTensor {
 using KinetoInputs = std::vector<KinetoTensor>;
 
 struct KinetoRecording {
-  std::string file; // as given, for messages
+  std::string file; // path or "<stdin>", for error messages
   // All events, and `more` is null. If they are more than `most_events`, which is about the number
   // that may be in memory at a time, `events` is empty and `more` has them (kineto_windows.hpp).
   std::vector<KinetoEvent> events;
@@ -52,8 +52,8 @@ struct KinetoRecording {
   std::vector<KinetoInputs> inputs;
   std::optional<std::string> device;      // name of the GPU; empty = not in the file
   std::optional<std::int64_t> world_size; // ranks of the job; empty = not in the file
-  std::optional<std::int64_t> rank;       // in the job; empty = not in the file
-  bool record_shapes = false;             // what the file says of its own recording
+  std::optional<std::int64_t> rank;       // number of the rank; empty = not in the file
+  bool record_shapes = false;             // whether shapes were recorded, by the file's own word
 
   [[nodiscard]] std::string_view name(const KinetoEvent& event) const {
     return names[static_cast<std::size_t>(event.name)];

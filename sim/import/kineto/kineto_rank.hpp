@@ -24,7 +24,7 @@ struct KinetoRank {
   std::optional<std::string> device;
   std::optional<std::int64_t> world_size;
   std::optional<std::int64_t> rank;
-  bool record_shapes = false; // recorded in the file: whether shapes were recorded
+  bool record_shapes = false; // whether shapes were recorded, by the file's own word
   std::vector<std::string> step_names;
   std::vector<StepSample> steps;
   std::vector<std::size_t> used; // ascending indices into `steps`, at least one

@@ -24,7 +24,7 @@ public:
     recording_.record_shapes |= value && at_top() && key_ == KinetoKey::record_shapes;
     return scalar(value ? "true" : "false");
   }
-  bool number_integer(std::int64_t value); // negative
+  bool number_integer(std::int64_t value); // called for negative numbers only
   bool number_unsigned(std::uint64_t value);
   bool number_float(double, const std::string& literal);
   bool string(std::string& value);

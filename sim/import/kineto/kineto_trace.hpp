@@ -13,11 +13,12 @@
 
 namespace stepsim::io {
 
-// A trace, with messages about the source of its gradient sizes or about what is missing.
+// The result of an import: the trace, what was measured besides, and where the gradient sizes come
+// from or which option would give them.
 struct KinetoImport {
   train::Trace trace;
   MeasuredVariability variability;
-  MeasuredCosts costs;               // only if the options ask for it
+  MeasuredCosts costs;               // empty unless KinetoOptions::with_costs
   std::vector<double> clock_offsets; // [rank] ns; empty if waiting was not separated
   std::string sizes;  // "AccumulateGrad shapes (62 of 62 tensors), bfloat16"; empty = unknown
   std::string remedy; // "404 gradients, no sizes: give --parameters N .."; empty = sizes are known

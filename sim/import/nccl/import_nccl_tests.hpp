@@ -28,8 +28,10 @@ struct NcclTestsOptions {
   bool skip_bad_times = false;
 };
 
-// Rows with wrong results are left out with a warning. Throws InputError for a log without rows, an
-// unknown operation or number of ranks, only wrong results, and devices of two kinds.
+// Rows with wrong results, and tables of operations that stepsim does not have, are left out with a
+// warning. Throws InputError for a log without rows, for a table whose operation or number of ranks
+// neither log nor options give, for one with wrong results only or devices of two kinds, and if no
+// table is left.
 [[nodiscard]] Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& options);
 
 // busbw / algbw as in nccl-tests: 2(P-1)/P for an all-reduce on P ranks, (P-1)/P for all-gather,

@@ -31,7 +31,7 @@ inline constexpr Range kPcieLanes{.low = 1, .high = 64};
 // device: a PCI element whose kind follows neither from its class nor from its children.
 enum class NcclKind { cpu, bridge, gpu, nic, net, nvswitch, device };
 
-struct NcclNvlink {     // also a bundle of xgmi cables
+struct NcclNvlink {     // one <nvlink> or <xgmi>: all links of a GPU to one target
   std::string target;   // bus id
   std::int64_t links{}; // >= 0
   bool to_switch{};     // its class is that of a switch

@@ -11,7 +11,7 @@
 namespace stepsim::io {
 
 struct DdpLog {
-  std::string file; // for messages
+  std::string file; // path or "<stdin>", for error messages
   train::SourceFile source;
   std::vector<std::int64_t> bucket_bytes; // at least one
   // [bucket] positions of its parameters in registration order, from 0; empty = not reported

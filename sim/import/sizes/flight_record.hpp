@@ -1,7 +1,7 @@
 #pragma once
 // Sizes of buckets from PyTorch's flight recorder (INP 2): its dump, as JSON, lists the latest
-// collectives of a rank with the shapes of their inputs. The times in it come from a thread that
-// polls and are not read.
+// collectives of a rank with the shapes of their inputs. Of its times only those of the calls are
+// read, which tell steps apart; start and end come from a thread that polls.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,7 +17,7 @@ struct FlightRecord {
     std::string dtype;         // "Float", as PyTorch names it
     std::int64_t created_ns{}; // when it was called, as recorded; 0 = not recorded
   };
-  std::string file; // for messages
+  std::string file; // path or "<stdin>", for error messages
   train::SourceFile source;
   std::vector<AllReduce> all_reduces; // in order of calls, at least one
 };
