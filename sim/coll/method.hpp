@@ -22,7 +22,8 @@ namespace stepsim::coll {
 [[nodiscard]] Method automatic_method(const Collective& collective);
 
 // Seconds from time 0 to the end of the collective, by `method`. Throws SimulationError if `method`
-// cannot time it, and as check_bound() does; the cost forms paper and ideal are not checked.
+// cannot time it, and as check_bound() does; closed forms by cost form paper or ideal are not
+// checked.
 [[nodiscard]] double seconds(const Collective& collective, Method method);
 
 // Throws SimulationError naming operation, algorithm, ranks and bytes if `seconds` lies below the
@@ -43,8 +44,9 @@ void check_bound(const Collective& collective, Method method, double seconds);
 [[nodiscard]] bool leaves_nodes_once(const Collective& collective);
 
 // The warning that an algorithm uses one interface per node and that others know both levels: for
-// flat algorithms on nodes of several ranks (CLU 3.8), and for hierarchical_leader on nodes with
-// several interfaces (COL 5.9). Empty otherwise, and if no such other algorithm exists.
+// flat algorithms on several nodes of several ranks that have one interface or are left once (CLU
+// 3.8), and for hierarchical_leader on nodes with several interfaces (COL 5.9). Empty otherwise, on
+// a fabric, and if no such other algorithm exists.
 [[nodiscard]] std::optional<std::string> idle_interfaces(const Collective& collective);
 
 // Whether max_plus only estimates because the algorithm gives every rank a fixed share of an

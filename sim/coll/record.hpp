@@ -33,14 +33,14 @@ struct PerRank {
   std::vector<double> wait_s;
 };
 
-// Additional values of a compressed exchange. Its record has the bytes of the dense gradient, and
-// no lower bounds and busbw.
+// Additional values of a compressed exchange. In its record, `bytes` is the size of the dense
+// gradient, lower_bounds are 0, and busbw_Bps is empty.
 struct CompressedRecord {
   CompressionMethod method{};
   std::int64_t elements{};
   std::optional<std::int64_t> k; // per rank, for sparse methods
   std::optional<double> density; // for sparse methods; empty if k is given for 0 elements
-  std::optional<std::pair<double, double>> closed_form_range_s; // topk_dsa: lowest, highest
+  std::optional<std::pair<double, double>> closed_form_range_s; // least, greatest (topk_dsa only)
 };
 
 struct CollectiveRecord {
@@ -56,22 +56,22 @@ struct CollectiveRecord {
   Method method{};                           // the most detailed method present
   double seconds{};                          // time by `method`
   std::optional<double> relative_difference; // largest difference between the times present
-  std::optional<double> paper_form_s;        // this and ideal_form_s: only if not the exact form
-  std::optional<double> ideal_form_s;
-  bool below_bound = false; // the paper form is below the lower bound
+  std::optional<double> paper_form_s;        // by cost form paper; empty if equal to the exact form
+  std::optional<double> ideal_form_s;        // by cost form ideal; empty if equal to the exact form
+  bool below_bound = false;                  // paper_form_s is below the lower bound
 
-  std::optional<double> algbw_Bps; // empty for one rank or time 0
+  std::optional<double> algbw_Bps; // this and busbw_Bps: empty for one rank or time 0
   std::optional<double> busbw_Bps;
   LowerBound lower_bounds;
   std::optional<double> gap_ratio; // seconds / bound; empty for bound 0
 
   LinkCost link;                       // the cost by uniform_cost(), else Links::all
   std::optional<double> bandwidth_Bps; // rate of `link`; empty if every link is listed
-  double reduction_Bps{};              // 0 = free
+  double reduction_Bps{};              // 0 = additions take no time
   ReductionMode reduction_mode{};
   Chunking chunking{};
   std::optional<Blocks> blocks;
-  std::optional<double> startup_s; // if the closed form is linear in bytes
+  std::optional<double> startup_s; // this and per_byte_s: if the closed form is linear in bytes
   std::optional<double> per_byte_s;
 
   std::optional<Choice> choice; // chosen and second algorithm, if `automatic`
@@ -90,11 +90,12 @@ struct CollectiveRecord {
 // algorithm would need on the wire (COL 10).
 [[nodiscard]] double bus_factor(Op op, std::uint32_t ranks);
 
-// Functions that records of dense and compressed exchanges share.
+// Records of dense and of compressed exchanges share the functions below.
 
-// Whether the requested method includes `method`; `automatic` is the cheapest exact method.
+// Whether `asked` includes `method`. `automatic` is the method that AskedMethod::automatic stands
+// for.
 [[nodiscard]] bool wants(AskedMethod asked, Method method, Method automatic);
-// Fills links, rates and blocks as resolved.
+// Fills link, bandwidth_Bps, reduction_Bps, reduction_mode, chunking and blocks of the record.
 void fill_inputs(CollectiveRecord& record, const Collective& collective);
 // Fills the difference between the times, the bandwidths and the ratio to the bound, from the
 // times, ranks, bytes and bounds of the record. Throws SimulationError if a time is too large for a

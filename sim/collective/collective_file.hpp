@@ -22,14 +22,15 @@ struct CollectiveSystem {
   // The node type of the preset, else of the library's calibration; empty without both.
   std::optional<NodeSource> node;
   LibrarySettings settings{};                 // value of the key `library`
-  std::optional<library::Shape> shape;        // value of the key; empty if not given
-  std::vector<std::int64_t> ranks_per_node{}; // value of the key; empty if not given
+  std::optional<library::Shape> shape;        // value of the key `shape`; empty if not given
+  std::vector<std::int64_t> ranks_per_node{}; // value of the key `ranks_per_node`, or empty
   std::vector<std::string> overrides{};       // pointers of keys that replace a value of `node`
   std::optional<library::LibraryQuestion> question; // set for the algorithm `library` only
 };
 
 struct CollectiveFile {
-  // A compressed exchange and the algorithm `library` have the ring on the same ranks and links.
+  // Operation, ranks, bytes and links. A compressed exchange and the algorithm `library` leave its
+  // algorithm at ring, which they do not use.
   coll::Collective collective;
   std::optional<coll::Compression> compression; // empty if nothing is compressed
   coll::GradientPart gradient;                  // what is compressed; unused without `compression`
@@ -49,9 +50,8 @@ struct CollectiveFile {
 [[nodiscard]] bool is_collective(const io::Json& tree);
 
 // Throws InputError with all problems (COL 15, SPA 14). Each problem has a pointer into `tree` or
-// into a file that `tree` names. With Leftovers::refuse, two kinds of unused keys are problems:
-// keys of `compression` that the algorithm does not read, and several interfaces of a node for an
-// algorithm that uses one.
+// into a file that `tree` names. With Leftovers::refuse, keys that the algorithm does not use are
+// problems, too: by refuse_meaningless() below and refuse_unused_keys() (collective_rules.hpp).
 [[nodiscard]] CollectiveFile parse_collective(const io::Json& tree, Files& files,
                                               Leftovers leftovers = Leftovers::refuse);
 
@@ -59,8 +59,8 @@ struct CollectiveFile {
 // unknown words.
 [[nodiscard]] std::optional<coll::CompressionMethod> exchange_method(const io::Json& algorithm);
 
-// Adds a problem for every key of `compression` that none of `methods` reads. No methods mean a
-// dense exchange.
+// Adds a problem for every key of `compression` that none of `methods` reads. An empty `methods`
+// means a dense exchange, which reads none.
 void refuse_meaningless(const io::Json& compression,
                         std::span<const coll::CompressionMethod> methods, io::Problems& problems);
 

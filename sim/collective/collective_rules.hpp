@@ -5,8 +5,9 @@
 
 namespace stepsim::study {
 
-// Adds a problem if a node has several interfaces but the algorithm uses one, and if the inner
-// algorithm of collnet is not nvls.
+// Adds a problem if nics_per_node > 1 is given for an algorithm that sends through one interface of
+// each node (a flat ring or lp on several nodes), and if intra_algorithm is given for collnet but
+// is not nvls.
 void refuse_unused_keys(const CollectiveFile& file, const io::Json& tree, io::Problems& problems);
 
 } // namespace stepsim::study

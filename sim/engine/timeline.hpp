@@ -13,7 +13,9 @@ namespace stepsim::engine {
 
 struct Track {
   std::uint32_t node{}; // every node is a process in the trace
-  std::uint32_t lane{}; // 0 compute, 1 communication, 2 + k overlapping transfers
+  // A row of the node. Training runs: 0 compute, 1 communication, from 2 on transfers that overlap
+  // others. Programs: the number of the stream. Flows: the first lane that is free.
+  std::uint32_t lane{};
 };
 
 struct Span {
@@ -21,7 +23,7 @@ struct Span {
   Seconds start;
   Seconds end;
   std::string name;
-  std::string category; // "forward", "backward", "update", "communication"
+  std::string category; // such as "forward", "backward", "update", "communication"
   std::vector<std::pair<std::string, std::string>> texts; // shown on click
   std::vector<std::pair<std::string, double>> numbers;    // shown on click
 };

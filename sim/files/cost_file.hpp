@@ -32,8 +32,8 @@ struct LineCost {
   double startup_s{}, per_byte_s{}, bus_bandwidth_Bps{};
   std::optional<double> startup_low_s, startup_high_s;
   std::optional<double> bus_bandwidth_low_Bps, bus_bandwidth_high_Bps;
-  std::int64_t collectives{}; // number of measured collectives
-  double smallest_bytes{}, largest_bytes{};
+  std::int64_t collectives{};               // number of measured collectives
+  double smallest_bytes{}, largest_bytes{}; // range of the sizes that were measured
 };
 
 struct CostPoints {
@@ -50,7 +50,8 @@ struct CostPoints {
 // The file with its header; parse_cost() of the result gives an equal value.
 [[nodiscard]] Json to_json(const CostPoints& cost);
 
-// The value of a key `table`, [[bytes, seconds], ...], which problems and scenarios have, too.
+// Reads the value of a key `table`, [[bytes, seconds], ...], of a cost file, a problem file or a
+// scenario. Adds what is wrong with it to `problems`.
 [[nodiscard]] std::vector<std::pair<double, double>> parse_cost_table(const Json& table,
                                                                       Problems& problems);
 

@@ -25,13 +25,14 @@ namespace stepsim::io {
 // `options.name`, else the stem of the first file.
 [[nodiscard]] std::string result_name(const ImportOptions& options, const std::string& first_file);
 
-// A small input (table, XML), read as a whole. Because it stays in memory, the limit is the smaller
-// of `max_bytes` and kMostTextBytes. Throws InputError `x.log: empty`.
+// A small input (table, XML).
 struct ImportedText {
-  std::string name; // for messages
+  std::string name; // path or "<stdin>", for error messages
   std::string text; // inflated
   train::SourceFile file;
 };
+// Reads an input as a whole. Because it stays in memory, the limit is the smaller of `max_bytes`
+// and kMostTextBytes. Throws InputError `x.log: empty`, and as read_text() does.
 [[nodiscard]] ImportedText read_import(const std::string& path, std::uint64_t max_bytes);
 
 // Lines without line ends (LF or CRLF), numbered from 1; a byte order mark is dropped.
@@ -63,8 +64,8 @@ private:
   bool ended_ = false;
 };
 
-// The words of a line, and a text without blanks at its ends, as views into the argument. Blanks
-// are spaces, tabs and carriage returns.
+// words_of() returns the words of a line, trimmed() a text without blanks at its ends, as views
+// into the argument. Blanks are spaces, tabs and carriage returns.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 

@@ -20,9 +20,10 @@ namespace stepsim::io {
 // Whether a tree without a key `kind` is such a configuration, by the keys it has.
 [[nodiscard]] bool is_model_config(const Json& json);
 
-// `name` of the table. Multiply-accumulates are for 4096 tokens, or for all positions if there are
-// fewer. The table has warnings for an unknown model_type and for everything left out. Throws
-// InputError with all problems: a field that is missing, out of range or inconsistent with another.
+// The table gets the name `name`. Its multiply-accumulates are for a sequence of 4096 tokens, or
+// for max_position_embeddings if that is less. The table has warnings for an unknown model_type and
+// for everything left out. Throws InputError with all problems: a field that is missing, out of
+// range or inconsistent with another.
 [[nodiscard]] train::ModelTable parse_model_config(const Json& json, const std::string& name);
 
 // A name for the table: that of the file, or the model_type if the file is called config.json.

@@ -14,6 +14,7 @@ namespace stepsim::io {
 [[nodiscard]] train::ModelTable parse_model(const Json& json);
 // Reads a model table or the configuration of a model (model_config.hpp).
 [[nodiscard]] train::ModelTable parse_model_or_config(const Json& json);
+// The file with its header and totals.
 [[nodiscard]] Json to_json(const train::ModelTable& table);
 
 } // namespace stepsim::io

@@ -46,7 +46,8 @@ shipped_node_presets(const std::string& data_folder);
 // Reads the keys of the library model, all but the name, from a preset or from `node` of a
 // calibration. Appends sourced numbers to `numbers`.
 [[nodiscard]] library::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& numbers);
-// Writes the same keys with plain numbers; read_node_type() of them gives an equal value.
+// Adds the same keys to `object`, with plain numbers; read_node_type() of them gives an equal
+// value.
 void write_node_type(const library::NodeType& node, Json& object);
 
 } // namespace stepsim::io

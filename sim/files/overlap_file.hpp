@@ -11,14 +11,14 @@
 
 namespace stepsim::io {
 
-// The slowdowns that are given; others are empty.
+// Factors >= 1 on times while computing and an exchange of one rank overlap; empty if not given.
 struct Slowdowns {
-  std::optional<std::array<double, program::kKindCount>> compute; // by kind of operation
+  std::optional<std::array<double, program::kKindCount>> compute; // [kind of operation]
   std::optional<double> exchange;
 };
 // Reads `compute`, one factor or factors by kind of operation, and `exchange`.
 [[nodiscard]] Slowdowns read_slowdowns(Fields& fields);
-// Writes both keys; `compute` is one number if all kinds have the same factor.
+// Returns an object with both keys; `compute` is one number if all kinds have the same factor.
 [[nodiscard]] Object slowdown_tree(const program::Interference& interference);
 
 struct OverlapQuality {
@@ -35,9 +35,9 @@ struct OverlapFold {
   OverlapQuality quality; // errors on the rows left out
 };
 struct OverlapStep {
-  std::string schedule, left_out;
-  double step_s{}, predicted_s{};
-  std::optional<double> held_out_s;
+  std::string schedule, left_out;   // left_out: the fold that the step belongs to
+  double step_s{}, predicted_s{};   // measured; with the constants fitted to all rows
+  std::optional<double> held_out_s; // with constants fitted without the fold of the step
 };
 
 // The output of `fit-overlap`.
@@ -45,18 +45,19 @@ struct OverlapFit {
   std::string name, source;
   OverlapConstants constants{};
   OverlapQuality quality{}; // errors on all rows, with constants fitted to all rows
-  std::string leave_out{};
+  std::string leave_out{};  // pointer of the key that tells the folds apart; "": no folds
   std::vector<OverlapFold> folds{};
   std::vector<OverlapStep> steps{};
 };
 [[nodiscard]] Json to_json(const OverlapFit& fit);
 
-// The part of a file of kind overlap that a scenario uses. Throws InputError with all problems.
+// The part of a file of kind overlap that a scenario uses.
 struct OverlapFile {
   std::string source;
   program::Interference interference;
-  std::optional<std::int64_t> rows;
+  std::optional<std::int64_t> rows; // number of measured steps of the fit; empty if not given
 };
+// Throws InputError with all problems.
 [[nodiscard]] OverlapFile parse_overlap(const Json& json);
 
 } // namespace stepsim::io

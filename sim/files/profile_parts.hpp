@@ -24,7 +24,8 @@ template <class Read> void object(Fields& parent, std::string_view key, Read rea
 // Checks a list of numbers if it is present.
 void numbers(Fields& parent, std::string_view key);
 
-// Each reads one key of the file if it is present, and reports problems through `fields`.
+// Each function reads one key of the file if it is present, and reports problems through `fields`;
+// check_kernels() only checks, because no run uses the kernels.
 void parse_dense_inflation(Fields& fields, net::NetworkProfile& profile);
 void parse_compression_costs(Fields& fields, net::NetworkProfile& profile);
 void check_kernels(Fields& fields);

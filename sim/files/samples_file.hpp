@@ -40,7 +40,7 @@ struct SampleSet {
 };
 
 struct Samples {
-  std::string file; // for messages
+  std::string file; // path, for error messages
   std::string name;
   train::Source source;
   std::vector<SampleSet> sets;

@@ -1,6 +1,6 @@
 #pragma once
 // Reads and writes the `source` object of traces and samples (IO 2) as train::Source, and reads the
-// `warnings` next to it; keys in keys/source_keys.hpp.
+// `warnings` next to it. Their keys are in keys/source_keys.hpp.
 #include <string>
 #include <vector>
 
@@ -10,8 +10,9 @@
 
 namespace stepsim::io {
 
+// Reads a `source` object; any key that is not in kSource is a problem.
 [[nodiscard]] train::Source parse_source(const Json& json, Problems& problems);
-// Reads an object that has further keys, which the caller reads.
+// Reads the keys of kSource from an object with further keys, which the caller reads.
 [[nodiscard]] train::Source read_source(Fields& fields);
 // The texts of `warnings` of a file; empty if there are none.
 [[nodiscard]] std::vector<std::string> parse_warnings(Fields& fields);

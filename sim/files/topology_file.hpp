@@ -9,8 +9,8 @@ namespace stepsim::io {
 
 // Throws InputError with all problems.
 [[nodiscard]] net::Topology parse_topology(const Json& json);
-// The file with its header. `note` and `source` of a file that was read, and the warnings of a
-// preset, are not written.
+// The file with its header. net::Topology does not hold `note` and `source` of a file that was
+// read, so they are not written; neither are the warnings of a preset.
 [[nodiscard]] Json to_json(const net::Topology& topology);
 
 } // namespace stepsim::io

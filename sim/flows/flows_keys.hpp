@@ -16,8 +16,8 @@ namespace stepsim::study::keys {
 
 // Upper bounds of keys. They are doubles because JSON numbers are compared as doubles.
 inline constexpr double kMostPacketsOfFlow = 0x1p31;
-inline constexpr double kMostPeriod = 1e9; // of protected packets, in packets
-inline constexpr double kMostPaths = 1e9;
+inline constexpr double kMostPeriod = 1e9; // protect/every, packets
+inline constexpr double kMostPaths = 1e9;  // via, the number of a path
 
 inline constexpr std::array kFlowHostForms{
     integer("host", "Number of the host.").in(io::at_least(0)).example("0"),

@@ -14,15 +14,16 @@
 
 namespace stepsim::study {
 
-// What exists at the packet level only is empty at the flow level.
+// Members that only the packet level fills are empty at the flow level.
 struct FlowResult {
   std::optional<double> fct_s; // empty = nothing was delivered, as with transport raw
   double delivered_bytes{};
-  double lost_bytes{}; // size - delivered
+  double lost_bytes{}; // size of the flow - delivered_bytes
   struct Packets {
-    // Packets sent again, timeouts, packets that arrived more than once, rounds of probes (dlcp).
+    // Numbers of packets sent again, timeouts, packets that arrived more than once, and rounds of
+    // probes (transport dlcp).
     std::uint32_t retransmissions{}, timeouts{}, duplicates{}, probe_rounds{};
-    std::int64_t wasted_bytes{}; // arrived after the flow was complete
+    std::int64_t wasted_bytes{}; // bytes that arrived after the flow was complete
   };
   std::optional<Packets> packets;
 };
@@ -31,29 +32,30 @@ struct FlowsResult {
   std::vector<FlowResult> flows;            // [id]
   std::vector<LinkResult> links;            // [link]
   double elapsed_s{};                       // from the start of the run to its last event
-  std::optional<FlowStatistics> statistics; // of the flows with an fct_s; empty if none has one
-  std::optional<std::array<net::PacketCounts, net::kDropClasses>> classes; // by net::DropClass
+  std::optional<FlowStatistics> statistics; // over the flows with an fct_s; empty if none has one
+  std::optional<std::array<net::PacketCounts, net::kDropClasses>> classes; // [net::DropClass]
   struct Background {
-    std::uint64_t started{}, completed{}; // by the end of the last flow of the list
-    std::optional<FlowStatistics> statistics;
+    std::uint64_t started{}, completed{};     // flows, by the end of the last flow of the list
+    std::optional<FlowStatistics> statistics; // over the completed flows; empty if there are none
   };
-  // Empty without background load. Its flows are in no number of flows above.
+  // Empty without background load. `flows` and `statistics` above do not contain its flows.
   std::optional<Background> background;
   std::uint64_t events{};
-  // Links that packets crossed, summed over packets (packet level); allocations of bandwidth (flow
-  // level).
+  // Number of links that packets crossed, summed over all packets (packet level); number of times
+  // that the rates of flows were computed (flow level).
   std::optional<std::uint64_t> packet_hops, solves;
   std::vector<std::string> warnings; // of the file, and of the run
 };
 
-// Throws SimulationError where flows can never end, or are unfinished at the limit of time.
+// Runs the flows at `file.level`. Throws SimulationError if flows can never end, or are unfinished
+// at file.simulated_limit_s.
 [[nodiscard]] FlowsResult run_flow_list(const FlowsFile& file);
 
-// CPU seconds of the run, about.
+// An estimate of the CPU seconds of run_flow_list(file).
 [[nodiscard]] double estimated_seconds(const FlowsFile& file);
 
-// The path of every flow, by id: the one that it asks for, a sprayed one, or the one that ECMP
-// gives its connection.
+// [id] the path of every flow: the one that `via` or `path` names, else all shortest paths at once
+// if the load balancing sprays packets, else the one that ECMP gives its connection.
 [[nodiscard]] std::vector<net::FlowPath> flow_list_paths(const FlowsFile& file);
 
 } // namespace stepsim::study

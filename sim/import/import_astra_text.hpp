@@ -17,7 +17,7 @@ struct AstraTextOptions {
   ImportOptions common;
   Seconds tick{1e-9};
   bool tick_given = false;               // otherwise a warning names the assumed length
-  bool drop_other_communication = false; // keeps the times and the data-parallel communication
+  bool drop_other_communication = false; // ignores communication that is not data-parallel
 };
 
 // Layers are in file order. Their gradients are the reduced data (ALLREDUCE, REDUCESCATTER);

@@ -26,16 +26,15 @@ enum class ImportFormat {
 [[nodiscard]] std::optional<ImportFormat> parse_import_format(std::string_view word);
 [[nodiscard]] std::vector<std::string_view> import_format_words();
 
-// Detects the format from the beginning of a file; a megabyte is enough. Empty if it is unknown;
-// for a format that is recognised but not supported, `advice` names another export.
 struct DetectedFormat {
-  std::optional<ImportFormat> format;
-  std::string advice;
+  std::optional<ImportFormat> format; // empty: unknown, or not supported
+  std::string advice; // for a format that is known but not supported: which export to use instead
 };
+// Detects the format from the beginning of a file, of which a megabyte is enough.
 [[nodiscard]] DetectedFormat detect_format(std::string_view head);
 
-// The message of commands that do not import: "this is a Kineto trace: stepsim import kineto FILE
-// -o T.json".
+// The error message of commands that were given a file which must be imported first: "this is a
+// Kineto trace: stepsim import kineto FILE -o T.json".
 [[nodiscard]] std::string import_first(ImportFormat format);
 
 // The first bytes of a file (inflated), enough to detect the format; empty for a pipe. Throws

@@ -27,15 +27,14 @@ struct OsuOptions {
   OsuValue value = OsuValue::average;
 };
 
-// Sizes in bytes as printed; times, microseconds in the log, in seconds.
 struct OsuPoint {
-  Bytes bytes;
-  Seconds time;        // > 0
+  Bytes bytes;         // as printed
+  Seconds time;        // > 0; the log has microseconds
   std::int64_t line{}; // line of the log
 };
 
 struct OsuLog {
-  std::string file; // for messages
+  std::string file; // path or "<stdin>", for error messages
   std::string name; // name for results
   std::string op;   // "allreduce"
   std::int64_t ranks{};

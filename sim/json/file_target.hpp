@@ -65,18 +65,19 @@ enum class Lock { shared, exclusive };
 // sweep ...)`.
 void lock_or_fail(const Target& target, int descriptor, Lock lock);
 
-// Creates a locked temporary file next to the target, with the mode of the target, and removes
-// temporary files of dead processes. The lock stays when the file becomes the target; it is shared,
-// so other processes may replace the file in turn.
 struct Temporary {
   std::string path;
-  Descriptor descriptor;
+  Descriptor descriptor; // open and locked
 };
+// Creates a locked temporary file next to the target, with the mode of the target, and removes
+// temporary files of dead processes. The lock stays when the file becomes the target; if it is
+// shared, other processes may then replace the file in turn.
 [[nodiscard]] Temporary make_temporary(const Target& target, Lock lock);
 // Only removes temporary files of dead processes next to the target.
 void remove_abandoned(const Target& target);
 
-// Writes to the disk: the content of a file, and its entry in the folder.
+// sync_content() writes the content of an open file to the disk, sync_folder() the entry of the
+// target in its folder.
 void sync_content(const Target& target, int descriptor);
 void sync_folder(const Target& target);
 

@@ -1,6 +1,7 @@
 #pragma once
 // Writes files so that a failed command leaves nothing behind: the content goes to a temporary file
-// next to the target and replaces the target when it is completely on the disk.
+// next to the target and replaces the target when it is completely on the disk. Growing files, such
+// as the records of a sweep, are written in place instead.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -32,7 +33,7 @@ public:
   OutputFile& operator=(OutputFile&&) noexcept;
 
   void write(std::string_view bytes);
-  void commit();                                 // sync, close, rename; call it once
+  void commit(); // puts the content in place, on the disk, and closes the file; call it once
   [[nodiscard]] const std::string& name() const; // for messages
   [[nodiscard]] std::uint64_t written() const;   // bytes passed to the system so far
 
@@ -63,8 +64,8 @@ void write_file(const std::string& path, std::string_view content);
 [[nodiscard]] bool same_file(const std::string& a, const std::string& b);
 // Whether the path is a regular file, whose content must be protected; not a pipe or /dev/null.
 [[nodiscard]] bool is_regular(const std::string& path);
-// Whether the result appears all at once: not on standard output, devices and pipes, whose readers
-// see every part.
+// Whether OutputFile with Mode::replace changes the path all at once, in commit(). False for
+// standard output, devices and pipes, whose readers see every part.
 [[nodiscard]] bool is_replaceable(const std::string& path);
 
 } // namespace stepsim::io

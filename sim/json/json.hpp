@@ -34,7 +34,7 @@ public:
   Json(std::nullptr_t) {}
   Json(bool value) : value_(value) {}
   Json(int value) : value_(std::int64_t{value}) {}
-  // Every other integer type, also where std::size_t is none of those with 64 bits; below 2^63.
+  // Any other integer type, such as std::size_t. The value must be below 2^63.
   template <class Integer>
   requires std::integral<Integer> &&(!std::same_as<Integer, bool>)Json(Integer value)
       : value_(static_cast<std::int64_t>(value)) {}

@@ -15,8 +15,8 @@
 
 namespace stepsim::io {
 
-inline constexpr std::size_t kMaxNumber = 4096; // characters of a word outside of quotes
-inline constexpr std::size_t kShownWord = 44;   // characters of a word kept for messages
+inline constexpr std::size_t kMaxNumber = 4096; // most characters of a number or literal
+inline constexpr std::size_t kShownWord = 44;   // most characters of it in messages
 
 struct Place {
   std::int64_t line = 1, column = 0;
@@ -25,7 +25,7 @@ struct Place {
   }
 };
 
-// Tracks lines, columns and words: a string, a number or literal, or one of {}[]:,
+// Tracks lines, columns and words. A word is a string, a number, a literal or one of {}[]:,
 class Cursor {
 public:
   using NextChunk = std::function<std::string_view()>; // empty at the end

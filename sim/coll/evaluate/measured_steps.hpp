@@ -13,8 +13,9 @@
 // blocks of b bytes at intervals of tau = alpha_blk + b beta. With P ranks and m = n/b, which is
 // not a whole number if the last block is short:
 //
-//   broadcast (P-1) t_one(b) + (m-1) tau,  reduce + (P-1) b gamma,
-//   allreduce P t_one(b) + (max(m, P) + m - 2) tau + (P-1) b gamma
+//   broadcast   (P-1) t_one(b) + (m-1) tau
+//   reduce      the same + (P-1) b gamma
+//   allreduce   P t_one(b) + (max(m, P) + m - 2) tau + (P-1) b gamma
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,33 +29,35 @@ namespace stepsim::coll {
 
 struct MeasuredSteps {
   std::vector<net::CurveSegment> one_way, exchange, shift; // t by bytes, at least one segment each
-  std::optional<double> reply_s; // an empty reply, in trees that spread data; empty: none
-  double block_latency_s{};      // alpha_blk, of a follow-up block
+  std::optional<double> reply_s; // time of a reply without data; nullopt: ranks send no replies
+  double block_latency_s{};      // alpha_blk, the latency of each block after the first
   double per_byte_s{};           // beta
 };
 
 // Returns the link of a profile that joins its ranks: the link of class network, else the link of
-// class host if it has both duplex factors, as between the processes of one host; else null.
+// class host (between the processes of one host) if it has both duplex factors; else null.
 [[nodiscard]] const net::LinkClass* link_of_ranks(const net::NetworkProfile& profile);
 
 // Returns the measured steps of link_of_ranks(): the profile's curves of probes (pingpong,
 // exchange, shift). A missing curve is replaced by a straight line from latency, time per byte and
-// duplex factor of the link. Empty without that link, or if it lacks a duplex factor.
+// duplex factor of the link. Empty if there is no such link, or if it lacks a duplex factor.
 [[nodiscard]] std::optional<MeasuredSteps> measured_steps(const net::NetworkProfile& profile);
 
-// Whether `links.measured` gives the time: links are all alike on one level (no fabric, no single
-// links), and the algorithm sends one message per rank and step or is `lp`.
+// Whether `links.measured` times the collective: it is given, all links are alike on one level (no
+// fabric, no listed pairs), and the algorithm is `lp` or sends no blocks and is neither
+// `automatic`, a parameter server nor two-level.
 [[nodiscard]] bool takes_measured_steps(const Collective& collective);
 
 struct StepMessage {
   std::int64_t step{};
   std::uint32_t src{}, dst{};
   double bytes{};
-  double added_s{};      // how long the receiver adds after the step
+  double added_s{};      // s for which the receiver adds after the step; 0 if it adds nothing
   bool answered = false; // the sender waits for a reply
 };
-// Whether the receiver replies to a message, if MeasuredSteps has a reply: in trees that spread
-// data, so that a finished round means delivery.
+// Whether the receiver replies to a message of `step` (if MeasuredSteps has reply_s), so that a
+// finished round means delivery: true in trees that spread data. `added`: the receiver adds the
+// message, as in a reduce.
 [[nodiscard]] bool is_answered(const Collective& collective, std::int64_t step, bool added);
 
 // Returns when each rank has finished. `ready` has the entry time of every rank. `messages` are in
@@ -64,12 +67,12 @@ struct StepMessage {
                                    const MeasuredSteps& steps, std::vector<double> ready);
 
 // Evaluates a collective for which takes_measured_steps() is true (asserted). `lp` uses the
-// formulas above, from the last entry on and with gamma of the slowest rank; other algorithms use
-// step_times() and throw as it does.
+// formulas above, as if all ranks entered with the last one and added as slowly as the slowest;
+// other algorithms use step_times() and throw as it does.
 [[nodiscard]] Evaluation measured_evaluation(const Collective& collective);
 
-// Returns the seconds of `lp` by the formulas above, in blocks of `block` bytes; `gamma` in s per
-// byte.
+// Returns the seconds of `lp` by the formulas above, for `bytes` > 0 in blocks of `block` bytes;
+// `gamma` is in s per byte.
 [[nodiscard]] double measured_pipeline(Op op, double ranks, double bytes, double block,
                                        double gamma, const MeasuredSteps& steps);
 

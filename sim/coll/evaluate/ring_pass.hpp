@@ -2,7 +2,8 @@
 // Computes one RingPass phase of one group in vector loops over its ranks. The results equal the
 // general sweep of max_plus for all entry times, links and reduction rates:
 //   end_i = max(tx_i, rx_(i+1), ready_i) + cost_i,        rank i sends to i + 1
-// The send of rank i frees tx_i and rx_(i+1) at the same time, so that after the first step
+// where cost_i = latency + bytes x per_byte of the link. The send of rank i frees tx_i and rx_(i+1)
+// at the same time, so that after the first step
 //   end_i = max(end_i', data_i') + cost_i                 ' = previous step
 // (with serial additions, rx_(i+1) is free only after the addition at rank i + 1). data_i is the
 // time at which rank i may forward the part that it received last: a delay after the end of the
@@ -14,14 +15,15 @@
 
 namespace stepsim::coll {
 
-// Vectors by local rank; times in s. Holds the state before the phase, and after it on return.
+// Vectors by local rank; times in s. run_ring_pass() takes the state before the phase and leaves
+// the state after it.
 struct RingState {
-  // [i] time at which the send port, the receive port and the reduction engine of rank i are free,
-  // and at which its data is there.
+  // [i] time at which the send port (tx), the receive port (rx) and the reduction engine (reduced)
+  // of rank i are free, and at which it may send on what it has received so far (ready).
   std::vector<double> tx, rx, reduced, ready;
   std::vector<double> latency_s, per_byte_s; // [i] link i -> i + 1
   std::vector<double> delay_s;               // [i] link i -> i + 1
-  std::vector<double> reduction_s_per_byte;  // [i] rank i
+  std::vector<double> reduction_s_per_byte;  // [i] additions at rank i; 0: they take no time
   friend bool operator==(const RingState&, const RingState&) = default;
 };
 

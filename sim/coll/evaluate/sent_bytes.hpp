@@ -1,6 +1,6 @@
 #pragma once
-// Bytes sent by the rank that sends most (traffic.hpp), counted once for every size, for callers
-// that ask again and again with other latencies and bandwidths, which do not change them.
+// Caches the bytes that the busiest sender of a collective sends (traffic.hpp), for callers that
+// ask for the same size with many latencies and bandwidths, which do not change these bytes.
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -12,13 +12,14 @@ namespace stepsim::coll {
 
 class SentBytes {
 public:
-  // As traffic(collective).max_per_rank. All collectives asked for have the same options, links of
-  // the same kind and parts that are cut alike. Not thread-safe.
+  // Returns traffic(collective).max_per_rank. Only operation, algorithm, ranks and bytes tell
+  // entries apart: use one object for collectives with the same options, kind of links and sizes of
+  // parts. Not thread-safe.
   [[nodiscard]] double most(const Collective& collective);
 
 private:
-  using Kind = std::tuple<Op, AlgorithmId, std::uint32_t>;   // with the number of ranks
-  std::map<Kind, std::unordered_map<double, double>> known_; // by bytes; never walked through
+  using Kind = std::tuple<Op, AlgorithmId, std::uint32_t>;   // the last is the number of ranks
+  std::map<Kind, std::unordered_map<double, double>> known_; // [kind][bytes]; never iterated
 };
 
 } // namespace stepsim::coll

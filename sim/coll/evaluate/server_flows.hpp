@@ -15,13 +15,14 @@
 namespace stepsim::coll {
 
 // The ranks of a node share its interfaces to servers on other nodes. `with_transfer_times` fills
-// ranks.transfer_s. Both throw SimulationError for an operation other than allreduce, for links
-// that differ by pair, for no server, and for more servers on workers than there are workers;
-// max_plus also if max_plus_defined() is false.
+// ranks.transfer_s. Both evaluators throw SimulationError for an operation other than allreduce,
+// for links that differ by pair, for no server, and for more servers on workers than there are
+// workers; parameter_server_max_plus() also if max_plus_defined() is false.
 [[nodiscard]] Evaluation parameter_server_max_plus(const Collective& collective,
                                                    bool with_transfer_times);
 [[nodiscard]] Evaluation parameter_server_events(const Collective& collective,
                                                  bool with_transfer_times);
+// Returns the traffic as traffic() does (traffic.hpp).
 [[nodiscard]] Traffic parameter_server_traffic(const Collective& collective);
 
 // Whether max_plus can time `collective`, whatever its algorithm. False on a fabric, for several

@@ -1,6 +1,6 @@
 #pragma once
-// Links and ports of the flows of a parameter server. Hosts are the ranks, then the dedicated
-// servers.
+// Links and ports of the flows of a parameter server. Hosts are numbered: first the ranks, then
+// the dedicated servers.
 //   EqualLinks    every host has a port per direction
 //   ServerNodes   two levels: the ranks of a node share its interfaces towards other nodes, and
 //                 each has a port per direction inside; a dedicated server is a separate machine
@@ -16,6 +16,7 @@
 
 namespace stepsim::coll {
 
+// The ports that a flow holds: the send port of its source, the receive port of its destination.
 struct PortPair {
   std::uint32_t send{};
   std::uint32_t receive{};

@@ -8,11 +8,11 @@
 
 namespace stepsim::coll {
 
-struct Traffic { // bytes that ranks send
-  double min_per_rank{};
-  double max_per_rank{};
-  double total{};
-  std::int64_t steps{}; // rounds on the critical path
+struct Traffic {
+  double min_per_rank{}; // bytes sent by the rank that sends least
+  double max_per_rank{}; // bytes sent by the rank that sends most
+  double total{};        // bytes
+  std::int64_t steps{};  // rounds on the critical path
   std::uint64_t messages{};
 };
 // Returns the traffic of the ranks. The sends of dedicated parameter servers are counted in `total`

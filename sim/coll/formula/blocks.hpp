@@ -1,6 +1,7 @@
 #pragma once
 // How the pipelined algorithms cut their message into blocks (COL 7). Small blocks fill the
-// pipeline sooner, each pays a latency: with m blocks the time is A + alpha_blk m + X / m, least at
+// pipeline sooner, but each costs the latency alpha_blk: with m blocks the time is
+// A + alpha_blk m + X / m, where A and X depend on the algorithm and the bytes. It is least at
 // m* = sqrt(X / alpha_blk).
 #include <array>
 #include <cstdint>
@@ -14,17 +15,17 @@
 
 namespace stepsim::coll {
 
-inline constexpr double kSmallestBlock = 4096; // bytes, of a block that the search may choose
+inline constexpr double kSmallestBlock = 4096; // bytes; the search takes no smaller blocks
 
 struct Blocks {
   double block_bytes{};
   std::int64_t blocks{};
-  bool clamped = false; // the asked block was larger than what one stream of blocks carries
+  bool clamped = false; // options.block was larger than what one stream of blocks carries
 };
-// Block size and number of blocks of the pipelined algorithms, of the larger tree of two, and of
-// ring_rails for broadcast and reduce: as asked for, else the optimum. Empty for others. On a
-// fabric the optimum for the slowest way between neighbours of a ring, contention left out
-// (ring_cost).
+// Returns block size and number of blocks of a pipelined algorithm (of a double tree: of the larger
+// tree) and of ring_rails for broadcast and reduce: by options.block if given, else the optimum.
+// Empty for other algorithms. On a fabric the optimum is that for links as slow as the slowest path
+// between neighbours of a ring without contention (ring_cost()).
 [[nodiscard]] std::optional<Blocks> resolve_blocks(const Collective& collective);
 
 // Blocks and closed form of lp or double_binary_tree as functions of the bytes alone, for callers
@@ -35,18 +36,19 @@ class BlockRule {
 public:
   [[nodiscard]] Blocks blocks(double bytes) const;
   [[nodiscard]] ClosedForm form(double bytes) const;
-  // Seconds that no form of these bytes is below, rounding aside: the time in the best real number
-  // of blocks. 0 where a block is given, parts are whole elements, or the operation is not an
-  // all-reduce with a last hop and overlapped additions (derived).
+  // A lower bound, up to rounding, on form(bytes).seconds: the time if the number of blocks could
+  // be any real number (derived). 0 = no bound is known: a block size is given, parts are whole
+  // elements, or an lp is not an all-reduce with a last hop and overlapped or free additions.
   [[nodiscard]] double least_seconds(double bytes) const;
-  // A line that no form of `low` to `high` bytes is below, rounding aside.
+  // A line that bounds form(n).seconds from below, up to rounding, for `low` <= n <= `high` bytes;
+  // the line 0 where least_seconds() is 0.
   [[nodiscard]] Line least_line(double low, double high) const;
 
 private:
   friend std::optional<Blocks> resolve_blocks(const Collective& collective);
   friend std::optional<BlockRule> block_rule(const Collective& collective);
-  // The rule of a collective whose ranks enter together and whose best block a formula gives, so
-  // that no search is needed.
+  // Returns the rule of a collective whose ranks enter together and whose best block size follows
+  // from a formula, without a search.
   [[nodiscard]] static BlockRule of(const Collective& collective);
   [[nodiscard]] Blocks blocks(const Symbols& s) const;
   [[nodiscard]] bool has_least() const;
@@ -56,11 +58,12 @@ private:
   std::uint32_t ranks_{};
   Options options_;
   bool tree_{};
-  TreeDepths depths_; // of a tree
-  Symbols symbols_;   // of any number of bytes
+  TreeDepths depths_; // used if tree_
+  Symbols symbols_;   // all but n, which each call replaces by its bytes
 };
-// Empty for other algorithms, for a printed cost form, for ranks that enter one after the other,
-// and where the best block is found by a search. The bytes of `collective` are ignored.
+// Returns the rule. Empty for other algorithms, for at most one rank, for entry times of ranks, on
+// a fabric or with measured steps, for a cost form other than exact, and where the best block is
+// found by a search. The bytes of `collective` are ignored.
 [[nodiscard]] std::optional<BlockRule> block_rule(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -8,15 +8,17 @@
 
 namespace stepsim::coll {
 
-// (ceil(log2 P) + P-1) alpha + 2 (P-1)/P n beta. Empty if links have a delay and P is not a power
-// of two.
+// A binomial scatter and a ring all-gather: (ceil(log2 P) + P-1) alpha + 2 (P-1)/P n beta. Empty if
+// links have a delay and P is not a power of two.
 [[nodiscard]] std::optional<ClosedForm> be_broadcast(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> be_reduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> be_allreduce(const Collective& collective);
-// If P is not a power of two, the form of Bruck's algorithm, which needs no fold.
+// Both are the forms of Bruck's algorithm, which needs no fold and equals be if P is a power of
+// two.
 [[nodiscard]] std::optional<ClosedForm> be_reduce_scatter(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> be_allgather(const Collective& collective);
-// The forms of reduce and allreduce as printed in the paper, without the fold.
+// The form that is printed for reduce and allreduce (cost form `paper`): the all-reduce of Bruck's
+// algorithm, which has no fold.
 [[nodiscard]] std::optional<ClosedForm> be_paper(const Collective& collective);
 
 } // namespace stepsim::coll

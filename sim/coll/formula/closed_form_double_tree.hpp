@@ -11,17 +11,19 @@ namespace stepsim::coll {
 // Returns an upper bound, because every block is charged as one of b bytes:
 //   (2(m-1) + D_r) (tau + g) + (2(m-1) + D_b) tau + (D_r + D_b) delta
 // with tau = alpha_blk + b beta, g = b gamma, delta = alpha - alpha_blk, m blocks of b bytes in the
-// larger tree and D_r, D_b of TreeDepths; for P = 2 it is 2 m tau + m g + 2 delta.
+// larger tree, D_r = depths.reduce and D_b = depths.broadcast. For P = 2 it is
+// 2 m tau + m g + 2 delta.
 [[nodiscard]] ClosedForm double_tree_form(const Symbols& s, const TreeDepths& depths,
                                           const Blocks& blocks);
 
 // Returns double_tree_form() with the block size of the collective. Empty if links have a delay.
 [[nodiscard]] std::optional<ClosedForm> double_tree_allreduce(const Collective& collective);
-// The form as printed in the paper, 2 L alpha + n (beta + gamma) with L = ceil(log2 P). It leaves
-// out that the pipeline must fill and that both trees share the slots of a rank, so it can be
-// shorter than any schedule.
+// The published form (cost form `paper`), 2 L alpha + n (beta + gamma) with L = ceil(log2 P). It
+// leaves out that the pipeline must fill and that both trees share the slots of a rank, so it can
+// be shorter than any schedule.
 [[nodiscard]] std::optional<ClosedForm> double_tree_paper(const Collective& collective);
-// The form for infinitely small blocks at no cost per block: 2 L alpha + n (2 beta + gamma).
+// The form for infinitely small blocks at no cost per block (cost form `ideal`):
+// 2 L alpha + n (2 beta + gamma).
 [[nodiscard]] std::optional<ClosedForm> double_tree_ideal(const Collective& collective);
 
 } // namespace stepsim::coll

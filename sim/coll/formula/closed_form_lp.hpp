@@ -1,15 +1,16 @@
 #pragma once
 // Times of the linear pipeline (lp, COL 5.6): m blocks of b bytes, the last of n - (m-1) b, travel
-// along a chain of all ranks. The block search and the closed forms use the same functions. tau =
-// alpha_blk + b beta is a block hop, g = b gamma a block addition, delta = alpha - alpha_blk.
+// along a chain of all ranks. The block search and the closed forms use the same functions. A block
+// takes tau = alpha_blk + b beta for a hop and g = b gamma for an addition; the first block of a
+// message takes delta = alpha - alpha_blk longer for each hop.
 #include "coll/formula/blocks.hpp"
 #include "coll/formula/closed_form.hpp"
 #include "coll/formula/symbols.hpp"
 
 namespace stepsim::coll {
 
-// Returns the seconds in `blocks`; never empty for broadcast and reduce. Empty for an allreduce
-// (COL 3 d)
+// Returns the form for messages cut into `blocks`. Not empty for broadcast and reduce. Empty for an
+// allreduce (COL 3 d)
 //   if links have a delay;
 //   with overlapped additions if g > tau, or if delta is not 0 and there is no last hop;
 //   with serial additions unless delta is 0 and there is a last hop.
@@ -30,8 +31,8 @@ namespace stepsim::coll {
 [[nodiscard]] std::optional<ClosedForm> lp_broadcast(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> lp_reduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> lp_allreduce(const Collective& collective);
-// The forms as printed in the paper: (P - 1 + n/b) tau(b) per pipeline, where n/b, the number of
-// blocks, need not be whole.
+// The published forms (cost form `paper`): (P - 1 + n/b) (alpha_blk + b beta) per pipeline, where
+// n/b, the number of blocks, need not be whole.
 [[nodiscard]] std::optional<ClosedForm> lp_broadcast_paper(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> lp_reduce_paper(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> lp_allreduce_paper(const Collective& collective);

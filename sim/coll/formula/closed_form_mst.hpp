@@ -15,8 +15,8 @@ namespace stepsim::coll {
 [[nodiscard]] std::optional<ClosedForm> mst_allreduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> mst_reduce_scatter(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> mst_allgather(const Collective& collective);
-// The forms as printed in the paper. They ignore delays, so that there always is one, and
-// `upper_bound` is never set.
+// The published forms (cost form `paper`). They ignore delays, so they always exist, and they never
+// set `upper_bound`.
 [[nodiscard]] std::optional<ClosedForm> mst_reduce_paper(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> mst_allreduce_paper(const Collective& collective);
 

@@ -6,12 +6,12 @@
 
 namespace stepsim::coll {
 
-// A ring reduce-scatter in the nodes, an all-reduce of n/G between nodes at a local rank's share of
-// an interface, and a ring all-gather in the nodes of G ranks. Needs nodes of equal size
-// (asserted).
+// The sum of a ring reduce-scatter in nodes of G ranks, an all-reduce of n/G between nodes, for
+// which a rank has a fixed share of its interface, and a ring all-gather in the nodes. Needs nodes
+// of equal size (asserted).
 [[nodiscard]] std::optional<ClosedForm> hierarchical_allreduce(const Collective& collective);
-// A reduce to one leader per node, an all-reduce between leaders, and a broadcast from them. An
-// upper bound if the last node is smaller, because its leader is ready earlier.
+// The sum of a reduce to one leader per node, an all-reduce between leaders, and a broadcast from
+// them. An upper bound if the last node is smaller, because its leader is ready earlier.
 [[nodiscard]] std::optional<ClosedForm> hierarchical_leader_allreduce(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -5,8 +5,8 @@
 namespace stepsim::coll {
 
 // Returns the bound: hosts exchange what their ranks must exchange, at the rate of their own
-// cables. The bound ignores the uplinks of switches, so an oversubscribed fabric stays above it by
-// its oversubscription. Needs `links.fabric`.
+// cables. The bound ignores the uplinks of switches, so that times on an oversubscribed fabric may
+// be longer than the bound by the factor of the oversubscription. Needs `links.fabric`.
 [[nodiscard]] LowerBound fabric_bound(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -2,8 +2,8 @@
 // Lower bound of an operation on given links, for every algorithm: the largest of three times, each
 // computed without the other two. Ranks that are all alike, or have single links, use COL 6. Nodes
 // of several ranks with network cards use CLU 4, with latency between nodes only. Hosts of a fabric
-// use fabric_bound.hpp. A parameter server and sums in switches have bounds of their own, because
-// they move other bytes than ranks that send to each other.
+// use fabric_bound.hpp. A parameter server and sums in switches have separate bounds, because they
+// move fewer or other bytes than ranks that send to each other.
 #include <cstdint>
 
 #include "coll/collective.hpp"
@@ -12,18 +12,18 @@
 namespace stepsim::coll {
 
 struct LowerBound {
-  // Messages that must follow one another: ceil(log2 P) if links have no delay; one for an
-  // alltoall.
+  // Time of the messages that must follow one another without their bytes: ceil(log2 P) latencies
+  // if links have no delay; one for an alltoall.
   double latency_s{};
-  double bandwidth_s{}; // bytes that the busiest rank, or all ranks, must send or receive
-  double reduction_s{}; // additions, spread over all ranks
+  double bandwidth_s{}; // time of the bytes that the busiest rank, or all ranks, must move
+  double reduction_s{}; // time of the additions, spread over all ranks
   // The ports that set bandwidth_s: network cards, or the ports of ranks inside a node.
   library::BoundKind bandwidth_kind = library::BoundKind::nic;
   [[nodiscard]] double seconds() const;
   [[nodiscard]] library::BoundKind kind() const; // kind of the largest term
 };
-// Returns the operation as the library names it; allgatherv, which the library lacks, is an
-// allgather.
+// Returns the operation in the words of the library model (NCCL's). It has no allgatherv, for which
+// this returns allgather.
 [[nodiscard]] library::Operation operation_of(Op op);
 // Returns the bound of the duration, without entry times. All 0 for one rank or nothing to send.
 [[nodiscard]] LowerBound lower_bound(const Collective& collective);

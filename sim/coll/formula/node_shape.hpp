@@ -35,7 +35,7 @@ struct Line {
     return {factor * line.startup_s, factor * line.per_byte_s};
   }
 };
-// Returns the line that is nowhere below the other; empty if the lines cross.
+// Returns the line that is not below the other for any bytes >= 0; empty if the lines cross there.
 [[nodiscard]] std::optional<Line> upper_line(const Line& a, const Line& b);
 
 } // namespace stepsim::coll

@@ -1,8 +1,8 @@
 #pragma once
 // The closed form of one collective as a function of its bytes, for callers that ask for many
-// sizes: planners and sweeps. Rates, ranks, the depths of trees and the candidates of `auto` are
-// looked at once; a size then costs a few operations. With c of n > 0 bytes and p = prepare(c), bit
-// for bit,
+// sizes: planners and sweeps. What depends on rates, ranks, the depths of trees and the candidates
+// of `auto` is computed once; a size then costs a few operations. With c of n > 0 bytes and
+// p = prepare(c), bit for bit,
 //     p->at(n).algorithm = with_chosen_algorithm(c).algorithm
 //     p->at(n).form      = closed_form(with_chosen_algorithm(c))
 #include <optional>
@@ -21,21 +21,22 @@ public:
     AlgorithmId algorithm{};
     ClosedForm form;
   };
-  // `bytes` > 0. Of candidates of `auto` the cheapest, the first of equals, as choose_algorithm.
+  // Returns algorithm and form for `bytes` > 0. For `auto` it is the cheapest candidate, and of
+  // equal ones the first, as in choose_algorithm().
   [[nodiscard]] Answer at(double bytes) const;
-  // A line that the seconds of `low` to `high` bytes are never below, rounding aside.
+  // A line that bounds at(n).form.seconds from below, up to rounding, for `low` <= n <= `high`.
   [[nodiscard]] Line least_line(double low, double high) const;
 
 private:
   friend std::optional<PreparedForm> prepare(const Collective& collective);
 
-  // a + b n with whatever else the form says, or blocks.
+  // An algorithm with its form: a + b n (a ClosedForm whose `seconds` is not used), or blocks.
   struct Candidate {
     AlgorithmId algorithm{};
     std::variant<ClosedForm, BlockRule> form;
     [[nodiscard]] ClosedForm at(double bytes) const;
     [[nodiscard]] Line least_line(double low, double high) const;
-    // Whether the seconds are known to be `seconds` or more.
+    // Whether at(bytes).seconds is known to be at least `seconds` without computing it.
     [[nodiscard]] bool at_least(double seconds, double bytes) const;
   };
   [[nodiscard]] static std::optional<Candidate> candidate(const Collective& collective);
@@ -43,9 +44,10 @@ private:
   std::vector<Candidate> candidates_;
 };
 
-// Empty unless every candidate is a flat algorithm whose exact closed form is linear in the bytes
-// or follows a BlockRule: with unlike links or ranks, printed cost forms, parts of given sizes.
-// The bytes of `collective` are ignored.
+// Returns the prepared form. It exists only if every candidate is a flat algorithm whose exact
+// closed form is linear in the bytes or follows a BlockRule; it is empty for allgatherv and
+// alltoall, if links or ranks differ, and with measured steps, held_bytes or a cost form other than
+// exact. The bytes of `collective` are ignored.
 [[nodiscard]] std::optional<PreparedForm> prepare(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -15,8 +15,8 @@ struct Symbols {
   double f{};         // (P-1)/P
   double fq{};        // (q-1)/q, q = 2^K
   double alpha{};     // s per message that waits for the previous one: latency + delay
-  double alpha_blk{}; // s per later block
-  double delay{};     // s of alpha during which no port is held; 0 for printed cost forms
+  double alpha_blk{}; // s per block after the first of a pipelined message
+  double delay{};     // s of alpha during which no port is held; 0 for cost forms but exact
   double beta{};      // s per byte
   double gamma{};     // s per byte added
   bool serial{};      // additions hold the receive port (ReductionMode::serial)

@@ -5,9 +5,9 @@
 //   truncate16  keeps the upper 16 of the 32 bits: sign, exponent, 7 bits of the mantissa. Rounds
 //               towards zero, |error| < 2^-7 |x| (subnormals: < 2^-133).
 //   quantize8   stores code c in -127..127 for the value scale x c / 127, scale = largest |x| of
-//               the part. Zero and both extremes are exact, for which one of the 256 codes of a
-//               byte is unused; |error| <= scale (1/254 + 4u) (subnormals: 2^-149 more). Encoding
-//               a decoded part again gives the same code.
+//               the part. Code -128 is unused, so that zero and both extremes are exact;
+//               |error| <= scale (1/254 + 4u) (subnormals: 2^-149 more). Encoding a decoded part
+//               again gives the same code.
 //
 // In a ring all-reduce the sum is decoded, added to and encoded again at each of the P-1 hops. All
 // ranks decode the same encoded sum, so that replicas are bit-equal.

@@ -23,13 +23,13 @@ namespace stepsim::coll {
 inline constexpr AlgorithmId kPairwise{120};
 inline constexpr AlgorithmId kPairwisePxn{121};
 
-// Return T above. pairwise: empty on several nodes if R does not divide G, because T then depends
-// on the order of the messages, which only the schedule has.
+// Return T above. pairwise_alltoall() is empty on several nodes if R does not divide G, because T
+// then depends on the order of the messages, which only the schedule has.
 [[nodiscard]] std::optional<ClosedForm> pairwise_alltoall(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> pairwise_pxn_alltoall(const Collective& collective);
 
-// Append the phases. Throw SimulationError unless the operation is an alltoall and nodes are of
-// equal size.
+// Append the phases of the algorithm to `schedule`. Throw SimulationError unless the operation is
+// an alltoall and nodes are of equal size.
 void add_pairwise_phases(Schedule& schedule, const Collective& collective);
 void add_pairwise_pxn_phases(Schedule& schedule, const Collective& collective);
 

@@ -29,7 +29,8 @@ struct DoubleTree {
 [[nodiscard]] std::uint32_t double_tree_parent(std::uint32_t tree, std::uint32_t rank,
                                                std::uint32_t ranks);
 
-// D_r and D_b: slots until the first block has passed both trees, upwards and downwards.
+// D_r and D_b: number of slots until the first block of both trees has reached the roots, and until
+// it has come from the roots to all ranks.
 struct TreeDepths {
   double reduce{};
   double broadcast{};

@@ -23,14 +23,14 @@ struct PhaseList {
   std::vector<Phase>& phases; // appended to
   Layout layout;
   const Options& options;
-  double bytes = 0;                  // range of one group
-  double block_bytes = 0;            // for pipelined algorithms
+  double bytes = 0;                  // size of the range that one group works on
+  double block_bytes = 0;            // size of a block of pipelined algorithms; else unused
   std::optional<Partition> split{};  // one part per rank; empty: equal parts of `bytes`
-  std::optional<Partition> held{};   // sizes of growing messages, by number of contributions
+  std::optional<Partition> held{};   // [c - 1] bytes of a growing message of c contributions
   double offset = 0;                 // as in Phase
   double group_bytes = 0;            // as in Phase
   std::uint32_t nic_share = 0;       // as in Phase
-  std::optional<Index> first_step{}; // step of the next phase; empty: after the last phase
+  std::optional<Index> first_step{}; // step of the next phase; empty: after all phases so far
 };
 
 class FlatPhases {
@@ -49,8 +49,9 @@ public:
     list_.first_step = phase.first_step + phase.steps();
     list_.phases.push_back(std::move(phase));
   }
-  // Partitions that phases use: everything as one part, one part per contribution of a growing
-  // message, `count` parts, or the blocks of two sections.
+  // Partitions that phases use: whole() is everything as one part; messages() has one part per
+  // number of contributions if the message grows, else is whole(); parts() are `count` parts; and
+  // blocks() are the blocks of two sections of `first` and `second` bytes.
   [[nodiscard]] Partition whole() const {
     return Partition::equal(list_.split ? list_.split->total() : list_.bytes, 1, list_.options);
   }

@@ -20,7 +20,7 @@
 
 namespace stepsim::coll {
 
-// Describes the effect of intra_algorithm on collnet, for messages.
+// Ends the error message "has no meaning for ..." about an intra_algorithm that is not nvls.
 inline constexpr std::string_view kCollnetInside =
     "collnet, which sums in rings inside nodes unless it is nvls";
 
@@ -37,19 +37,22 @@ inline constexpr AlgorithmId kCollnet{134};
 [[nodiscard]] std::optional<ClosedForm> nvls_half(const Collective& collective);
 // lambda + 2 floor(log2 N) alpha_e + n / rate, with the rate of library/in_network.hpp (CLU 5.2).
 [[nodiscard]] std::optional<ClosedForm> nvls_tree_allreduce(const Collective& collective);
-// Ring, sum in the network, ring, in chunks; or NVLS in place of the rings (CLU 5.3).
+// A ring in the nodes, the sum in the network and a ring in the nodes again, in chunks that follow
+// each other; or NVLS in place of the rings (CLU 5.3).
 [[nodiscard]] std::optional<ClosedForm> collnet_allreduce(const Collective& collective);
 // Returns the seconds of collnet with `chunks` chunks (library/in_network.hpp).
 [[nodiscard]] double collnet_seconds(const Collective& collective, std::uint32_t chunks);
 
-// Evaluates one operation from the last entry on, and fills transfer times if requested. Like the
-// forms above, it throws SimulationError if NVLS is needed but the node's switch does not add.
+// Evaluates the collective as if all ranks entered with the last one, and fills transfer times if
+// requested. Like the forms above, it throws SimulationError if NVLS is needed but the node's
+// switch does not add.
 [[nodiscard]] Evaluation in_switch_evaluation(const Collective& collective,
                                               bool with_transfer_times);
 // Returns what ranks send to switches and to each other.
 [[nodiscard]] Traffic in_switch_traffic(const Collective& collective);
-// Returns the in-network bound of CLU 4: n (for half an all-reduce (P-1)/P n) over the rate of a
-// GPU in its node and its share of the cards, and n over all cards of a node. Throws like the forms
+// Returns the in-network bound of CLU 4. Its bandwidth_s is the larger of two times: of n bytes (of
+// (P-1)/P n for a reduce_scatter or allgather) at the sum of a GPU's rate in its node and its share
+// of the node's cards, and of n bytes at the rate of all cards of a node. Throws like the forms
 // above.
 [[nodiscard]] LowerBound in_switch_bound(const Collective& collective);
 

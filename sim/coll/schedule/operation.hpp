@@ -24,7 +24,7 @@ struct Send {
   Index stream = kNobody;
   Index block = 0;
   Needs needs = Needs::all;
-  bool reduce = false;    // the receiver adds
+  bool reduce = false;    // the receiver adds the parts to what it holds
   bool follow_up = false; // not the first block of its stream of messages
 };
 
@@ -32,8 +32,8 @@ struct Send {
 // pipelined rules number the streams.
 struct Receive {
   Index peer = kNobody;
-  Index stream = kNobody; // completes block `block` of that stream
-  Index block = 0;
+  Index stream = kNobody; // stream of which this reception completes a block; kNobody: none
+  Index block = 0;        // number of that block
 };
 
 } // namespace stepsim::coll

@@ -121,7 +121,7 @@ private:
     Index tree{};
     Index reduce_offset{};
     Index broadcast_offset{};
-    bool completes = false; // to the parent: this is the last child to send a block
+    bool completes = false; // down: this child is the last to send a block to the rank
   };
   // The edges of a rank, by parity of their slots.
   struct Ports {

@@ -22,17 +22,18 @@ inline constexpr AlgorithmId kRingRails{130};
 // Appends the phases of an operation; broadcast and reduce are K pipelined chains (linear pipeline,
 // COL 5.6) over the ranks of each ring, from or to the root.
 void ring_rails_phases(Schedule& schedule, const Collective& collective);
-// Returns the equal parts into which all K rings together cut the message: K P, or K for a chain.
+// Returns the number of equal parts into which all K rings together cut the message: K P, or K for
+// chains.
 [[nodiscard]] double ring_rails_parts(const Collective& collective);
 // Returns the blocks of the largest of the K chains; empty for operations other than broadcast and
-// reduce. The block size is optimal for the chain's own form with free additions, sum of hops + (m
-// - 1) slowest hop (COL 5.6, unequal hops).
+// reduce. Unless options.block gives it, the block size is the best for m blocks and free
+// additions, which take the sum of all hops + (m - 1) x the slowest hop (COL 5.6, unequal hops).
 [[nodiscard]] std::optional<Blocks> ring_rails_blocks(const Collective& collective);
 
-// S max(h_e, h_i) with S = P-1 steps, or 2 (P-1) for an allreduce. h_e = alpha_e + x beta_e on the
-// card and h_i = alpha_i + K x beta_i inside a node, x = n/(K P); a level that does not exist is
-// left out. Empty, so that max_plus is used, if additions take time, if links have delays, if sizes
-// differ, or if sizes are exchanged first.
+// The time S max(h_e, h_i) of S = P-1 steps, or 2 (P-1) for an allreduce. h_e = alpha_e + x beta_e
+// on the card and h_i = alpha_i + K x beta_i inside a node, x = n/(K P); a level that does not
+// exist is left out. Empty, so that max_plus is used, if additions take time, if links have delays,
+// if sizes differ, or if sizes are exchanged first.
 [[nodiscard]] std::optional<ClosedForm> ring_rails_allreduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> ring_rails_half(const Collective& collective);
 // The time of every hop of the chain that crosses most nodes, then the slowest hop for each further

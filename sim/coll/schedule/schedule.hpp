@@ -86,14 +86,14 @@ struct Phase {
   double offset = 0;           // first byte of group 0 in the whole buffer
   double group_bytes = 0;      // first byte of group g + 1 less that of group g
   Index first_step = 0;        // counted over the whole collective
-  std::uint32_t nic_share = 0; // static share c of COL 5.9; 0: count sends per step
-  std::uint32_t lane = 0;      // its transfers hold the ports of this lane
-  std::uint32_t data = 0;      // set of data: its sends pass on what earlier phases of it brought
+  std::uint32_t nic_share = 0; // c of COL 5.9: sends that share a card; 0: counted in every step
+  std::uint32_t lane = 0;      // transfers of the phase hold the ports of this lane
+  std::uint32_t data = 0;      // sends wait only for what phases with this number have brought
   // Number of flows of the schedule that always use the same ports inside a node, and the same
   // adder of a rank, at the same time. Each has separate ports at this fraction of the rate (CLU
   // 2).
   std::uint32_t inner_share = 1;
-  bool own_ports = false; // nic_share and inner_share hold in every evaluator
+  bool own_ports = false; // `events` divides rates by nic_share and inner_share, as max_plus does
 
   [[nodiscard]] Index steps() const {
     return std::visit([](const auto& held) { return held.steps(); }, rule);

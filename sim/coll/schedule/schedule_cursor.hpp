@@ -25,14 +25,14 @@ struct Cursor {
 };
 
 struct NextSend : Cursor {
-  std::uint32_t src{}; // rank of this port, or one of those that share it
+  std::uint32_t src{}; // sending rank: the rank of this port, or one of those that share it
   std::uint32_t dst{};
   Needs needs{};
   bool reduce{};
   bool follow_up{};
   double bytes{};
-  std::size_t stream{}; // Needs::block: the stream, numbered over all phases
-  Index block{};        // and the block of it
+  std::size_t stream{}; // Needs::block: the stream that the send waits for, over all phases
+  Index block{};        // Needs::block: the block of that stream
 };
 
 struct NextReception : Cursor {

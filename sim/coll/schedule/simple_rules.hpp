@@ -274,8 +274,8 @@ struct Fold {
 // The total of a rank's sends in a phase: parts first .. first + count - 1 without its own parts,
 // in `messages` messages.
 struct SentParts {
-  Index first{}, count{};
-  Index own_first{}, own_count{};
+  Index first{}, count{};         // may wrap around
+  Index own_first{}, own_count{}; // parts of that range that are not sent
   Index messages{};
 };
 
@@ -289,8 +289,10 @@ struct FunctionRule {
   Index cards = 1; // network cards per node
   Index (*steps_of)(const FunctionRule& rule) = nullptr;
   Send (*send_of)(const FunctionRule& rule, Index step, Index rank) = nullptr;
-  Index (*peer_of)(const FunctionRule& rule, Index step, Index rank) = nullptr; // sends to `rank`
-  SentParts (*sent_by)(const FunctionRule& rule, Index rank) = nullptr; // null: step by step
+  // Returns the rank that sends to `rank` in the step.
+  Index (*peer_of)(const FunctionRule& rule, Index step, Index rank) = nullptr;
+  // Returns what the rank sends in all steps; null: the sends of all steps are added up.
+  SentParts (*sent_by)(const FunctionRule& rule, Index rank) = nullptr;
   [[nodiscard]] Index steps() const { return steps_of(*this); }
   [[nodiscard]] Send send(Index step, Index rank) const { return send_of(*this, step, rank); }
   [[nodiscard]] Receive receive(Index step, Index rank) const {

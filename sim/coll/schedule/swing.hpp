@@ -23,7 +23,7 @@ inline constexpr AlgorithmId kSwing{100};
 // other from exchange t on have consecutive parts.
 [[nodiscard]] Index swing_part(Index ranks, Index rank);
 
-// 2 L start-ups, 2 (P-1)/P of the buffer sent and (P-1)/P added; empty for odd P.
+// 2 L alpha + 2 (P-1)/P n beta + (P-1)/P n gamma; empty for odd P.
 [[nodiscard]] std::optional<ClosedForm> swing_allreduce(const Collective& collective);
 // Appends the phases; returns false for other operations and odd P.
 [[nodiscard]] bool swing_phases(FlatPhases& phases, Op op);

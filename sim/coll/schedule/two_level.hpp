@@ -31,7 +31,8 @@ inline constexpr std::uint32_t kMostChunks = 1024;
 [[nodiscard]] std::uint32_t pipeline_chunks(const Collective& collective);
 
 void two_level_phases(Schedule& schedule, const Collective& collective);
-// Returns the equal parts into which the message is cut: C P, or G for a broadcast and a reduce.
+// Returns the number of equal parts into which the message is cut: C P, or G for a broadcast and a
+// reduce.
 [[nodiscard]] double two_level_parts(const Collective& collective);
 
 // With N nodes of G ranks (formula/node_shape.hpp), the times of a chunk inside nodes and across

@@ -1,7 +1,7 @@
 #pragma once
 // The keys of a calibration of the library model (kind library_calibration, CLU 8): the node type,
 // the fitted parameters, and the measured times of the fit. `stepsim-calibrate fit-library` writes
-// such files. They lack residuals, which follow from the measured times.
+// such files. The files have no residuals, which readers compute from the measured times.
 #include <array>
 #include <string_view>
 #include <vector>

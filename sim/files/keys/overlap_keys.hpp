@@ -10,7 +10,7 @@ namespace stepsim::io::keys {
 
 using namespace rows;
 
-// "*" and the kinds of operations that are compute.
+// The names allowed in `compute`: "*", and the kinds of operations that compute.
 [[nodiscard]] std::vector<std::string_view> computing_kinds();
 
 inline constexpr std::array kComputeSlowdown{

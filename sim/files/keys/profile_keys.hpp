@@ -68,7 +68,7 @@ inline constexpr Key kReduction =
         .example("0");
 
 inline constexpr std::array kNumberOrigin{text("numbers", "Where the number comes from.")};
-// Added to the keys of every source.
+// The keys that `source` of a calibration has besides those of kSource.
 inline constexpr std::array kProfileSource{
     text("date", "Date of the measurement.").example(R"("2026-01-31")"),
     map("numbers", kNumberOrigin,

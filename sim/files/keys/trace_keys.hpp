@@ -25,9 +25,10 @@ namespace stepsim::io::keys {
 }
 
 inline constexpr std::array<std::string_view, 2> kTimeBases{"kernel", "wall"};
-// A trace does not mark which of its tensors are weights.
+// tensor and layer. The granularity `weight` is left out, because a trace does not mark which of
+// its tensors are weights.
 inline constexpr auto kTraceGranularities = train::kGranularities.first<2>();
-// Bytes and elements are counted exactly.
+// The range of numbers of bytes and of elements, which are exact.
 inline constexpr Range kCounts = between(0, kMostExact);
 
 inline constexpr Key kTraceDtype =
@@ -79,8 +80,8 @@ inline constexpr std::array kTraceLayer{
         .example(R"("aten::conv2d")")};
 inline constexpr std::array kTraceLayers{object("layers", kTraceLayer, "One layer.")};
 
-// A collective without the time spent waiting for the last rank, from files of several ranks
-// (INP 1.7).
+// Times of a collective without the wait for the last rank, which follow from files of several
+// ranks (INP 1.7).
 inline constexpr std::array kTraceWait{
     number("wait_s", "Median time that the rank waits in a call, s.").in(at_least(0))};
 inline constexpr std::array kTransferTimes{
@@ -100,8 +101,8 @@ inline constexpr std::array kTransferTimes{
     list("wait_s", kTraceWait, "Median time that each rank waits for the last one in a call, s.")
         .example("[0.0001, 0]")};
 
-// What the framework sent while the profile was taken: the buckets of the gradients, which schedule
-// `trace` sends again, ...
+// The buckets of gradients that the framework sent while the profile was taken. A run with schedule
+// `trace` sends the same buckets.
 inline constexpr std::array kTraceBucket{
     integer("index", "Number of the bucket; buckets are numbered from 0 in launch order.")
         .in(at_least(0))
@@ -129,7 +130,8 @@ inline constexpr std::array kTraceBucket{
 inline constexpr std::array kTraceBuckets{
     object("buckets", kTraceBucket, "One bucket.").and_also(kTransferTimes)};
 
-// ... and everything else, such as broadcasts of the buffers of batch normalization.
+// The other collectives that the framework called, such as broadcasts of the buffers of batch
+// normalization.
 inline constexpr std::array kTraceCollective{
     text("op", "Operation.").example(R"("broadcast")").required(),
     integer("elements", "Number of elements.").in(kCounts).by_default(0).example("53120"),

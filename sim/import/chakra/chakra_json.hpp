@@ -10,8 +10,8 @@
 
 namespace stepsim::io {
 
-// Whether text after an opening bracket is JSON, and not a message of 123 or 91 bytes, the codes of
-// the brackets.
+// Whether a file that begins with { or [ is JSON, by the text after the bracket. Else the bracket
+// is the length of the first message of a protocol buffer: { is byte 123, [ is byte 91.
 [[nodiscard]] bool looks_like_json(std::string_view behind_bracket);
 
 // `first` is the chunk that source.next() has already returned. Throws InputError, with the pointer

@@ -56,7 +56,7 @@ struct ChakraNode {
   std::optional<double> start_us;         // empty: not recorded
   std::optional<double> duration_us;      // empty: not recorded
   std::optional<bool> on_host;            // is_cpu_op
-  bool forward = false, backward = false; // by its name, a part of this pass
+  bool forward = false, backward = false; // the name says that the node is a part of this pass
   bool step_begins = false;               // "ProfilerStep#N"
   std::string name;                       // set for collectives only
   std::string group;                      // name of the process group; empty = not recorded
@@ -65,7 +65,7 @@ struct ChakraNode {
 };
 
 struct ChakraFile {
-  std::string name; // for messages
+  std::string name; // path or "<stdin>", for error messages
   train::SourceFile source;
   std::vector<ChakraNode> nodes; // in file order; ids are unique
   std::optional<std::int64_t> ranks;
@@ -77,8 +77,8 @@ struct ChakraValue {
   std::string_view text;
 };
 
-// Numbering of types and collectives: that of the schema with metadata (0.0.4, since 2023), or that
-// of the schema before it.
+// Which numbers stand for which types and collectives. current: the schema whose files begin with
+// metadata (0.0.4, since 2023); without_metadata: the schema before it.
 enum class ChakraSchema : std::uint8_t { current, without_metadata };
 
 // The set_ functions set a member from a value of the file and return an error message, "" if the
@@ -89,7 +89,7 @@ enum class ChakraSchema : std::uint8_t { current, without_metadata };
 [[nodiscard]] std::string set_start(ChakraNode& node, double microseconds);
 void set_type(ChakraNode& node, std::uint64_t type, ChakraSchema schema);
 void set_name(ChakraNode& node, std::string_view name);
-// Sets the type from the types of the inputs, "['Tensor(float)']".
+// Sets the dtype from the types of the inputs, "['Tensor(float)']".
 void set_types(ChakraNode& node, std::string_view types);
 // Call it last: makes a collective without an operation a launch, and reads the dtype from the name
 // of the kernel if the inputs do not give it.
@@ -98,9 +98,9 @@ void complete(ChakraNode& node);
 // Largest number of nodes in a trace.
 inline constexpr std::size_t kMostChakraNodes = 2'000'000;
 
-// Reads either form, also compressed or as the only file of a tar archive. Throws InputError for a
-// file that is damaged, larger than `max_bytes` or without nodes, for an id that appears twice, and
-// for numbers out of range.
+// Reads JSON or protocol buffers, also compressed or as the only file of a tar archive. Throws
+// InputError for a file that is damaged, larger than `max_bytes` or without nodes, for an id that
+// appears twice, and for numbers out of range.
 [[nodiscard]] ChakraFile read_chakra(const std::string& path, std::uint64_t max_bytes);
 
 // The positions of the nodes in the order in which they run: by start if all compute nodes and

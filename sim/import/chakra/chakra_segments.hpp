@@ -11,8 +11,8 @@
 namespace stepsim::io {
 
 struct ChakraSegment {
-  double forward_us{}, backward_us{};
-  bool in_backward = false; // whether the segment ends in the backward pass
+  double forward_us{}, backward_us{}; // sums of the durations of compute nodes
+  bool in_backward = false;           // whether the segment ends in the backward pass
   // Collective that ends the segment; null for the last segment.
   const ChakraNode* collective = nullptr;
 };
@@ -23,12 +23,12 @@ struct ChakraIteration {
 
 // Statistics of the trace, for messages.
 struct ChakraCounts {
-  std::int64_t compute{}, collectives{}, launches{}, sends_and_receives{};
-  double all_us{};     // sum of the durations of all nodes
-  std::int64_t host{}; // compute nodes of the host that are left out
-  double host_us{};
-  bool timed = false; // whether any compute node has a duration
-  bool ordered_by_start = false;
+  std::int64_t compute{}, collectives{}, launches{}, sends_and_receives{}; // numbers of nodes
+  double all_us{};               // sum of the durations of all nodes
+  std::int64_t host{};           // number of compute nodes of the host that are left out
+  double host_us{};              // sum of their durations
+  bool timed = false;            // whether any compute node has a duration
+  bool ordered_by_start = false; // whether the last collective has a start time
 };
 
 struct ChakraSegments {

@@ -13,7 +13,7 @@ namespace stepsim::io {
 
 struct ChakraOptions {
   ImportOptions common;
-  std::optional<std::string> dtype; // dtype of gradients whose nodes give none; default float32
+  std::optional<std::string> dtype; // for gradients whose nodes give no dtype; default float32
 };
 
 struct ChakraImport {

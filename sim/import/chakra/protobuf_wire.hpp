@@ -35,7 +35,7 @@ private:
   bool damaged_ = false;
 };
 
-// Decodes the integer types of the wire format.
+// Decodes a signed integer of type sint32 or sint64: 0, 1, 2, 3 stand for 0, -1, 1, -2.
 [[nodiscard]] constexpr std::int64_t zigzag(std::uint64_t value) {
   return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
 }

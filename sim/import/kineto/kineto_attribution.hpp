@@ -22,7 +22,8 @@ inline constexpr std::string_view kBackwardPrefix = "autograd::engine::evaluate_
 // one parameter.
 enum class NodeKind : std::uint8_t { none, backward, gradient };
 
-// The class of device work:
+// The class of device work. The first that fits is taken, in the order communication, update,
+// backward, framework, zeroing of gradients (other), input, forward, other:
 //   - update: launched inside Optimizer.step#
 //   - backward: launched by an operator of autograd
 //   - framework: copies between gradients and buckets by DDP and c10d
@@ -62,8 +63,8 @@ struct DeviceItem {
   Nanoseconds begin{};
   Nanoseconds end{};
   Nanoseconds launched{};   // start of the launch; 0 if it is missing
-  Nanoseconds launch_end{}; // when the launch returned
-  std::int32_t thread = -1; // thread of the launch
+  Nanoseconds launch_end{}; // when the launch returned; 0 if it is missing
+  std::int32_t thread = -1; // thread of the launch; -1 if it is missing
   std::int32_t event{};     // index into the events of the recording
   std::int32_t top = -1;  // index into tops; -1: launched outside all operators, or launch missing
   std::int32_t step = -1; // index into the steps; -1: outside all of them, or launch missing
@@ -106,16 +107,20 @@ template <class Intervals>
   return static_cast<std::int32_t>(after - intervals.begin() - 1);
 }
 
-// Annotations whose name starts with `prefix`, sorted; overlapping ones of a thread are merged.
+// The intervals of the annotations whose name starts with `prefix`, by (thread, begin); overlapping
+// ones of a thread are merged.
 [[nodiscard]] std::vector<HostInterval> annotated(const KinetoRecording& recording,
                                                   std::string_view prefix);
 
-// Whether autograd names backward nodes like this: "XBackward", "XBackward0".
+// Whether `name` is one that autograd gives to backward nodes: "XBackward", "XBackward0".
 [[nodiscard]] bool is_backward_name(std::string_view name);
 
-// Makes annotations of operators that only enclose a part of the program, such as "## forward ##"
-// of older profilers or "Torch-Compiled Region: 0/0": the operators inside are the layers.
+// Turns operators that only enclose a part of the program, such as "## forward ##" of older
+// profilers or "Torch-Compiled Region: 0/0", into annotations, because the operators inside them
+// are the layers.
 void demote_ranges(KinetoRecording& recording);
+
+// Attributes all device work of the recording. Call demote_ranges() before.
 
 [[nodiscard]] Attribution attribute(const KinetoRecording& recording,
                                     std::span<const KinetoStep> steps);

@@ -21,19 +21,20 @@ struct BucketMember {
 
   std::optional<std::int64_t> elements;
   std::int32_t bucket = kUnknown;
-  std::int64_t extra_elements = 0; // sent with it, for parameters without a gradient
+  std::int64_t extra_elements = 0; // elements that the bucket has beyond its gradients
 };
 
 struct BucketMembers {
   std::vector<BucketMember> members; // one per gradient in ready order
   std::vector<std::string> notes;
-  // Describes the first bucket whose elements are not the sum of its gradients; empty if all agree
-  // without extra elements and without filled-in sizes.
+  // Names the first bucket whose elements its gradients cannot make up: no choice of them has the
+  // right sum, or extra elements remain. Empty if there is none; gradients that are moved to the
+  // next bucket and filled-in sizes are no difference.
   std::string difference;
 };
 
-// `elements`: [gradient of the step], empty = unknown. If the step has no buckets, the bucket of
-// every gradient is kUnknown.
+// `elements` has the size of each gradient of the step in ready order; empty = unknown. If the step
+// has no buckets, the bucket of every gradient is kUnknown.
 [[nodiscard]] BucketMembers
 assign_buckets(const StepSample& step, const std::vector<std::optional<std::int64_t>>& elements);
 

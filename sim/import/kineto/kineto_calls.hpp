@@ -14,18 +14,19 @@
 namespace stepsim::io {
 
 struct CollectiveCall {
-  std::string op;             // in stepsim's words: "allreduce", "allgather", ...
-  std::string dtype;          // as recorded, empty = unknown
-  std::int64_t elements = -1; // elements of this rank's input; -1 = unknown
-  std::int64_t out_elements = -1;
-  std::int64_t group_size = -1;
-  std::string group;        // name of the process group, empty = unknown
-  Nanoseconds begin{};      // start of the call on the host
-  std::int32_t thread{};    // thread of the host
-  std::int32_t top = -1;    // top-level operator that contains the call
-  std::int32_t step = -1;   // step that contains the start of the call
-  std::int64_t order{};     // order of recording, for calls that start together
-  std::int32_t kernels = 0; // number; below: first start, last end, sum of durations
+  std::string op;                 // in stepsim's words: "allreduce", "allgather", ...
+  std::string dtype;              // as recorded, empty = unknown
+  std::int64_t elements = -1;     // elements of this rank's input; -1 = unknown
+  std::int64_t out_elements = -1; // elements of this rank's output; -1 = unknown
+  std::int64_t group_size = -1;   // ranks that take part; -1 = unknown
+  std::string group;              // name of the process group, empty = unknown
+  Nanoseconds begin{};            // start of the call on the host
+  std::int32_t thread{};          // thread of the host
+  std::int32_t top = -1;          // top-level operator that contains the call; -1 = none
+  std::int32_t step = -1;         // step that contains the start of the call; -1 = none
+  std::int64_t order{};           // order of recording, for calls that start together
+  std::int32_t kernels = 0;       // number of the call's kernels
+  // Start of the first kernel, end of the last one, sum of their durations; 0 without kernels.
   Nanoseconds kernel_begin{}, kernel_end{}, kernel_time{};
 };
 

@@ -13,11 +13,11 @@
 
 namespace stepsim::io {
 
-// A time as it stood in the file: what is wrong with it only matters if the event is kept.
+// A time as it stood in the file. A bad one is an error only if its event is kept.
 struct RawTime {
   enum class State : std::uint8_t { missing, good, bad } state = State::missing;
   Nanoseconds value{};
-  std::string shown; // what was read, when bad
+  std::string shown; // the text of a bad time
 
   void set(std::string_view literal);   // decimal microseconds
   void set_integer(std::int64_t value); // microseconds
@@ -76,7 +76,7 @@ public:
     }
   }
 
-  // No event follows.
+  // Ends the recording; call it after the last event.
   void finish();
 
 private:

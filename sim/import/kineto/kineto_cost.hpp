@@ -6,7 +6,9 @@
 //   one rank        only a bound, because the kernels wait for the other ranks: the start-up is at
 //                   most the shortest kernel of the smallest size, and the bus bandwidth at least
 //                   f bytes / shortest kernel, f as in bus_factor()
-// Bytes are those of all ranks if the operation gathers or scatters, as in samples.
+// Several ranks give only a bound, too, if their waiting cannot be separated, or if an operation
+// has one size or times that do not grow with it. Bytes are those of all ranks for all-gather and
+// reduce-scatter, as in samples.
 #include <span>
 #include <string>
 #include <vector>
@@ -21,8 +23,8 @@ struct MeasuredCosts {
   std::vector<std::string> notes; // why a cost is only a bound, and what was left out
 };
 
-// Uses all steps, also steps that the layer times leave out, and only all-reduce, all-gather,
-// reduce-scatter and all-to-all, because their ranks end together.
+// Uses all-reduce, all-gather, reduce-scatter and all-to-all only, because their ranks end
+// together, in all steps, also in those that layer times leave out (kineto_rank.hpp).
 [[nodiscard]] MeasuredCosts measured_costs(std::span<const KinetoRank> ranks);
 
 } // namespace stepsim::io

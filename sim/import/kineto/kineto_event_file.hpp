@@ -1,6 +1,6 @@
 #pragma once
-// Events of a recording in a temporary file, which is gone with the object: traces of gigabytes do
-// not fit into memory. Events are appended, and read in their order.
+// The events of a recording in a temporary file, which the destructor deletes, because traces of
+// gigabytes do not fit into memory. Events are read in the order in which they were appended.
 #include <cstddef>
 #include <cstdio>
 #include <functional>
@@ -15,6 +15,7 @@ public:
   // Throws SimulationError where no temporary file can be made, written or read.
   KinetoEventFile();
   void append(const KinetoEvent& event);
+  // Calls `visit` for every event.
   void each(const std::function<void(const KinetoEvent&)>& visit);
   [[nodiscard]] std::size_t size() const { return size_; }
 

@@ -36,13 +36,14 @@ struct KinetoTensor {
   std::string dtype{};     // "float", "c10::Half", ...; empty = not recorded, or no tensor
 };
 
-// Inputs of gradient nodes and of operators with parameters, in the operator's order.
+// The inputs of an operator in its order. Only gradient nodes and operators with parameters keep
+// them.
 using KinetoInputs = std::vector<KinetoTensor>;
 
 struct KinetoRecording {
-  std::string file; // as given, for messages
-  // Empty if there are more events than `most_events`, which is about the number of events that may
-  // be in memory at a time; `more` then has all events, else it is null (kineto_windows.hpp).
+  std::string file; // path or "<stdin>", for error messages
+  // All events, and `more` is null. If they are more than `most_events`, which is about the number
+  // that may be in memory at a time, `events` is empty and `more` has them (kineto_windows.hpp).
   std::vector<KinetoEvent> events;
   std::unique_ptr<KinetoEventFile> more;
   std::size_t most_events{};
@@ -51,8 +52,8 @@ struct KinetoRecording {
   std::vector<KinetoInputs> inputs;
   std::optional<std::string> device;      // name of the GPU; empty = not in the file
   std::optional<std::int64_t> world_size; // ranks of the job; empty = not in the file
-  std::optional<std::int64_t> rank;       // in the job; empty = not in the file
-  bool record_shapes = false;             // what the file says of its own recording
+  std::optional<std::int64_t> rank;       // number of the rank; empty = not in the file
+  bool record_shapes = false;             // whether shapes were recorded, by the file's own word
 
   [[nodiscard]] std::string_view name(const KinetoEvent& event) const {
     return names[static_cast<std::size_t>(event.name)];

@@ -11,11 +11,11 @@
 
 namespace stepsim::io {
 
-// The sizes of one source, gradients in ready order.
+// The sizes that one source gives, one per gradient in ready order.
 struct Found {
   std::vector<GradientSize> sizes;
-  std::string words;        // "AccumulateGrad shapes"
-  std::string name;         // "recorded shapes", for messages
+  std::string words;        // the source in the result: "AccumulateGrad shapes"
+  std::string name;         // the source in error messages: "recorded shapes"
   bool must_fit = false;    // a difference from the buckets is an error
   bool is_estimate = false; // spread from a total; `words` has the expected error
 };
@@ -47,7 +47,8 @@ from_named_model(const StepSample& step, const SizeSources& sources, const std::
                                                       std::span<const train::ModelTable> tables,
                                                       std::vector<std::string>& notes);
 
-// Totals spread over gradients: each bucket over its candidates, the model over all gradients.
+// Estimates: from_buckets() spreads the elements of each bucket over its candidates, from_total()
+// spreads `total` elements over all gradients.
 [[nodiscard]] std::optional<Found> from_buckets(const StepSample& step);
 [[nodiscard]] Found from_total(const StepSample& step, std::int64_t total);
 

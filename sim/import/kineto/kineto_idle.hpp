@@ -10,7 +10,7 @@
 
 namespace stepsim::io {
 
-struct IdleTime {       // of one step
+struct IdleTime {       // idle times of one step
   Nanoseconds span{};   // from the start of its first item to the end of its last
   Nanoseconds idle{};   // sum of all gaps
   Nanoseconds launch{}; // sum of the launch gaps

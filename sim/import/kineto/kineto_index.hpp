@@ -39,7 +39,7 @@ public:
 private:
   struct Numbered {
     std::int64_t sequence{};
-    std::int32_t position{}; // in operators
+    std::int32_t position{}; // index into the operators of the attribution
   };
   struct Range {
     std::int32_t first{}, last{}; // operators of the forward thread, half-open

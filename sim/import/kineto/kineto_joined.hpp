@@ -9,9 +9,10 @@ namespace stepsim::io {
 
 inline constexpr std::size_t kMostSeparateLayers = 400;
 
-// With more than that many layers, those without gradients are joined to the next one with
-// gradients, at the end to the last one: times are summed up, its name stays. Layers of units are
-// counted anew, and a note says how many there were. Nothing where no layer has a gradient.
+// If there are more than kMostSeparateLayers layers, adds the times of each layer without gradients
+// to the next layer with gradients (after the last one of these, to the last one), which keeps its
+// name, and removes it. The positions of layers in `units` are adapted, and a warning of the trace
+// has the number of layers before. Changes nothing if no layer has a gradient.
 void join_layers(train::Trace& trace);
 
 } // namespace stepsim::io

@@ -1,5 +1,6 @@
 #pragma once
-// Keys of a profiler trace that mean something on their level; everything else is `other`.
+// The keys of a profiler trace that the importer reads; all others are `other`. A key counts only
+// on its own level: a `name` among the arguments of an event is `other`.
 #include <cstdint>
 #include <string_view>
 
@@ -34,7 +35,8 @@ enum class KinetoKey : std::uint8_t {
   dtype
 };
 
-// The key with this name in the object of the file, in an event, and in the arguments of an event.
+// Return the key with this name in the object of the file, in an event, and in the arguments of an
+// event.
 [[nodiscard]] KinetoKey file_key(std::string_view name);
 [[nodiscard]] KinetoKey event_key(std::string_view name);
 [[nodiscard]] KinetoKey argument_key(std::string_view name);

@@ -15,36 +15,36 @@ namespace stepsim::io {
 
 // Device time of one layer in one step.
 struct LayerSample {
-  std::string operation; // "aten::conv2d"
-  std::string module;    // the innermost module or range that contains it; empty = none recorded
-  std::int64_t gradients{};
-  Nanoseconds forward{};
-  Nanoseconds backward{};
-  Nanoseconds begin{};                  // of its operator on the host
+  std::string operation;    // "aten::conv2d"
+  std::string module;       // the innermost module or range that contains it; empty = none recorded
+  std::int64_t gradients{}; // number of gradients
+  Nanoseconds forward{};    // device time of the forward pass
+  Nanoseconds backward{};   // device time of the backward pass
+  Nanoseconds begin{};      // start of its operator on the host
   std::vector<KinetoTensor> parameters; // inputs that are parameters, in order of registration
 };
 
-// One parameter's gradient: the positions of its layer in `layers` and of the bucket in `buckets`
-// that was launched next; -1 = none was.
+// One parameter's gradient. `layer` is a position in StepSample::layers, `bucket` the position in
+// StepSample::buckets of the bucket that was launched next; -1 = none was.
 struct GradientSample {
   std::int32_t layer{};
   std::int32_t bucket = -1;
   std::optional<KinetoTensor> shape; // recorded input of the node
-  Nanoseconds begin{};               // of its node on the host
+  Nanoseconds begin{};               // start of the node on the host
 };
 
-// One call. `gradients`: those of which it is the next bucket. Times of the device: the sum of its
-// kernels, and when the first began and the last ended; empty without a kernel.
 struct CollectiveSample {
   CollectiveCall call;
-  std::int64_t gradients{};
+  std::int64_t gradients{}; // number of gradients of which the call is the next bucket
+  // Sum of the durations of the call's kernels; empty if it has none.
   [[nodiscard]] std::optional<Nanoseconds> time() const {
     return call.kernels > 0 ? std::optional(call.kernel_time) : std::nullopt;
   }
 };
 
-// wall: from begin to end of the step; busy: the device runs anything; compute_busy: it runs
-// anything but communication; gradient_nodes: sum of their device work.
+// wall is the host time from begin to end of the step. busy is the time in which the device runs
+// anything, compute_busy that in which it runs anything but communication; streams that overlap
+// count once. gradient_nodes is the sum of the device work that gradient nodes launched.
 struct StepTimes {
   Nanoseconds wall{}, busy{}, compute_busy{}, gradient_nodes{};
   std::array<Nanoseconds, kWorkClasses> work{}; // sums of durations by WorkClass
@@ -56,15 +56,17 @@ struct StepSample {
   StepTimes times;
   std::vector<LayerSample> layers;
   std::vector<GradientSample> gradients;
-  std::int64_t undefined{};                  // gradient nodes that got no gradient
-  std::vector<CollectiveSample> buckets;     // all-reduces launched inside gradient nodes
+  std::int64_t undefined{}; // number of gradient nodes that got no gradient
+  // All-reduces that gradient nodes, or backward nodes of compiled graphs, launched.
+  std::vector<CollectiveSample> buckets;
   std::vector<CollectiveSample> replicas;    // all-reduces of shards (kineto_sharding.hpp)
-  std::vector<CollectiveSample> collectives; // all others
-  std::int64_t forward_operators{};          // of the forward thread, at any depth
-  std::int64_t backward_nodes{};
-  std::int64_t backward_matched{};
-  Nanoseconds backward_begin{};  // of the first backward node on the host
-  std::int64_t graph_launches{}; // of CUDA graphs
+  std::vector<CollectiveSample> collectives; // all other calls
+  std::int64_t forward_operators{};          // number on the forward thread, at any depth
+  std::int64_t backward_nodes{};             // number without gradient nodes
+  std::int64_t backward_matched{};           // number that match a forward operator
+  // Start of the first backward node on the host; without one the end of the step.
+  Nanoseconds backward_begin{};
+  std::int64_t graph_launches{}; // number of launches of CUDA graphs
   Nanoseconds graph_time{};      // device time inside CUDA graphs
   Nanoseconds recomputed{};      // device time of forward operators inside backward nodes
   bool recomputes = false;       // most kinds of forward layers run again in the backward pass
@@ -72,9 +74,9 @@ struct StepSample {
 };
 
 // One sample per step. Without backward nodes the layers are all top-level operators of the
-// forward thread with device work, without gradients (IO 4.5, rule 8).
-// A node without an input did not get a gradient: it has no value, or, where no shapes were
-// recorded, autograd ran it on the forward thread while others ran elsewhere (INP 1.3, rule 5).
+// forward thread with device work, without gradients (IO 4.5, rule 8). A gradient node got no
+// gradient if its recorded input has no type or, where no shapes were recorded, if autograd ran it
+// on the forward thread but others on other threads (INP 1.3, rule 5).
 [[nodiscard]] std::vector<StepSample> sample_steps(const KinetoRecording& recording,
                                                    std::span<const KinetoStep> steps,
                                                    const Attribution& attribution);

@@ -16,7 +16,7 @@ struct NodeMatch {
   std::int32_t layer = -1; // top-level operator of the forward thread; -1: no match
 };
 
-// The backward nodes of a step in order of start, without gradient nodes.
+// One match per backward node of the step in order of start, without gradient nodes.
 [[nodiscard]] std::vector<NodeMatch> match_nodes(const KinetoRecording& recording,
                                                  const Attribution& attribution,
                                                  const KinetoIndex& index, std::size_t step);

@@ -24,7 +24,7 @@ struct KinetoRank {
   std::optional<std::string> device;
   std::optional<std::int64_t> world_size;
   std::optional<std::int64_t> rank;
-  bool record_shapes = false; // recorded in the file: whether shapes were recorded
+  bool record_shapes = false; // whether shapes were recorded, by the file's own word
   std::vector<std::string> step_names;
   std::vector<StepSample> steps;
   std::vector<std::size_t> used; // ascending indices into `steps`, at least one
@@ -39,7 +39,7 @@ struct KinetoRank {
   [[nodiscard]] const StepSample& first() const { return steps[used.front()]; }
 };
 
-// Turns operators of `recording` that only enclose a part of the program into annotations. Throws
+// Changes `recording`: operators that only enclose a part of the program become annotations. Throws
 // InputError for no device work (in the file or in any step), no step, no forward operators, or
 // backward nodes most of which match no forward operator, and UsageError for a wrong regular
 // expression.

@@ -2,7 +2,7 @@
 // Reads a PyTorch profiler trace (Kineto, Chrome trace events; IO 4.1) in one streaming pass: one
 // JSON object with `traceEvents`, or a bare array of events. Only complete events (`ph` X) of the
 // categories that the importer needs are kept; host, user, job and process names are never stored.
-// Memory grows with the kinds of events only, not with their number.
+// Above `most_events`, memory grows with the kinds of events only, not with their number.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,10 +14,10 @@
 namespace stepsim::io {
 
 struct KinetoReadOptions {
-  // Bytes of the text that are in memory at a time, at least 1. Below the length of an event the
-  // scanner takes none, and all is read by the parser.
+  // Bytes of the text that are in memory at a time, at least 1. An event that is longer is read by
+  // the general parser, which is slower than the scanner (kineto_scan.hpp).
   std::size_t window = std::size_t{256} << 10;
-  // Events that are kept in memory; of more, all go to a temporary file.
+  // Largest number of events in memory; if there are more, all go to a temporary file.
   std::size_t most_events = std::size_t{1} << 19;
 };
 

@@ -12,8 +12,8 @@
 
 namespace stepsim::io {
 
-// A state of a few flags and a depth, not a tree: members of no interest cost nothing but the
-// parser's time.
+// Keeps a few flags and a depth instead of a tree, so that members that the importer does not read
+// cost nothing but the parser's time.
 class KinetoSax {
 public:
   explicit KinetoSax(KinetoRecording& recording) : recording_(recording), collector_(recording) {}
@@ -24,7 +24,7 @@ public:
     recording_.record_shapes |= value && at_top() && key_ == KinetoKey::record_shapes;
     return scalar(value ? "true" : "false");
   }
-  bool number_integer(std::int64_t value); // negative
+  bool number_integer(std::int64_t value); // called for negative numbers only
   bool number_unsigned(std::uint64_t value);
   bool number_float(double, const std::string& literal);
   bool string(std::string& value);
@@ -45,16 +45,16 @@ public:
   [[nodiscard]] bool take_behind_event() { return std::exchange(behind_event_, false); }
   // Adds an event that the caller has read.
   void add(const RawEvent& event);
-  // The text that the caller has read: the number of lines before the place of the parser, and the
-  // number of columns in line `line` (counted from 1). It corrects the place in errors.
+  // The text that the caller has read itself and the parser has not counted: its number of lines,
+  // and the number of its columns in line `line` (from 1). It corrects the place in errors.
   struct Hidden {
     std::int64_t lines = 0, line = 0, columns = 0;
   };
   void set_hidden(const Hidden& hidden) { hidden_ = hidden; }
 
-  // To be called at the end. Throws unless the file held an array of events.
+  // To be called at the end. Throws InputError unless the file held an array of events.
   void finish();
-  // How many values were read so far, which shows whether the parser makes progress.
+  // Number of values read so far, which shows whether the parser makes progress.
   [[nodiscard]] std::uint64_t values() const { return values_; }
 
 private:

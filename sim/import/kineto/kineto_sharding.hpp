@@ -1,8 +1,8 @@
 #pragma once
 // Sharded jobs (FSDP, ZeRO-3; INP 1.6): a unit is gathered before its forward pass, and again
 // before its backward pass if it was freed in between; its gradient is reduced and scattered as one
-// message. A step is sharded if it gathers and scatters and all-reduces nothing above 1 MB, or if
-// FSDP has annotated it.
+// message. A step is sharded if it calls all-gather, and reduce-scatter in its backward pass, and
+// if it all-reduces nothing above 1 MB but shards (HSDP) or the recording has annotations of FSDP.
 #include <optional>
 #include <vector>
 
@@ -16,16 +16,17 @@ struct ShardedStep {
   std::vector<train::MeasuredUnit> units; // in forward order
 };
 
-// A unit is one reduce-scatter of the step: its elements are those of the input, and gathers whose
-// output has as many belong to units of that size, in their order; where the backward pass gathers
-// fewer than there are units, the last ones of the forward pass were kept. Layers of a unit are
-// those inside its forward annotations, else those between its gather and the next unit's.
+// Empty if the step is not sharded. Every reduce-scatter of the backward pass is a unit, whose
+// elements are those of its input. An all-gather belongs to a unit with as many elements as its
+// output; units of one size take turns. If the backward pass gathers fewer units than there are,
+// the last ones of the forward pass were kept. The layers of a unit are those inside its forward
+// annotations, else those between its gather and the next unit's.
 [[nodiscard]] std::optional<ShardedStep>
 sharded_step(const KinetoRecording& recording, const KinetoStep& step, const StepSample& sample);
 
 // With replicas of the sharded groups (HSDP) the shards of gradients are all-reduced over a second
-// group, of another size: such calls of the step become its `replicas`, and no longer count as
-// buckets of whole gradients.
+// group, of another size. Moves such calls to `replicas` of the step, from its buckets and its
+// other collectives. Changes nothing if the step has a bucket that is not a shard.
 void separate_replicas(const ShardedStep& sharded, StepSample& step);
 
 } // namespace stepsim::io

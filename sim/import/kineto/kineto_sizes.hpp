@@ -4,12 +4,13 @@
 // sources that has an answer:
 //   1. --sizes FILE
 //   2. --pytorch-et FILE
-//   3. recorded inputs of gradient nodes
-//   4. recorded parameters of the forward operators
-//   5. the model table that is named
+//   3. recorded inputs of gradient nodes, if at most a tenth of the sizes stays unknown
+//   4. recorded parameters of the forward operators, under the same condition
+//   5. the model table that is named; it goes before source 4
 //   6. the one model table that fits layers and buckets
 //   7. measured buckets, whose elements are spread over their gradients (assumed)
-//   8. --parameters N, spread over the backward pass (assumed)
+//   8. --parameters N, spread over the backward pass (assumed); it replaces sources 6 and 7 if it
+//      differs from the elements of the buckets by less than 1 %, and is an error if by more
 // Sizes of sources 1 to 6 are checked against the measured buckets (kineto_buckets.hpp).
 #include <cstdint>
 #include <optional>
@@ -26,7 +27,7 @@ namespace stepsim::io {
 
 struct GradientSize {
   std::optional<std::int64_t> elements;
-  std::int64_t bytes{};              // bytes of the elements
+  std::int64_t bytes{};              // bytes of the elements; 0 if they are unknown
   std::int64_t extra_bytes{};        // further bytes of its bucket that belong to no gradient
   std::string dtype;                 // "float32"
   std::string name;                  // name of the parameter; empty if unknown
@@ -51,8 +52,8 @@ struct GradientSizes {
   std::vector<GradientSize> sizes; // one per gradient in ready order; empty: unknown
   std::vector<std::string> notes;
   std::string source;   // source, and what the sizes were checked against; "" if unknown
-  std::string remedy;   // which option to give if sizes are unknown
-  bool assumed = false; // spread over gradients
+  std::string remedy;   // which option to give if sizes are unknown; else ""
+  bool assumed = false; // the sizes are a total spread over gradients (sources 7 and 8)
 };
 
 // Throws InputError if a source that the user gave does not fit (naming the trace, `file`, or the

@@ -8,9 +8,9 @@
 
 namespace stepsim::io {
 
-// [gradient] weight: the backward time of its layer / number of gradients of the layer, 0 for
-// layers that normalize. Compared with the known sizes of a ResNet-50, about a fifth of the bytes
-// are in the wrong tensor if buckets are known, and half otherwise.
+// [gradient] weight for spread_elements(): backward time of its layer / number of gradients of the
+// layer, 0 for layers that normalize. Compared with the known sizes of a ResNet-50, about a fifth
+// of the bytes are in the wrong tensor if buckets are known, and half otherwise.
 [[nodiscard]] std::vector<double> size_weights(const StepSample& step);
 
 // Splits `total` into whole elements in proportion to the weights, with the exact sum: the largest

@@ -19,8 +19,9 @@ using StepValue = std::function<double(const StepSample&)>;
 // Median over all used steps of all ranks.
 [[nodiscard]] double median_over_steps(std::span<const KinetoRank> ranks, const StepValue& value);
 
-// Factor from device time to step time: (wall - exposed communication) / compute busy, all
-// medians; `measured_step` replaces the wall. InputError if it is not positive.
+// Factor from device time to step time: (wall - exposed communication) / compute busy, each the
+// median over steps; `measured_step` replaces the wall time. Throws InputError if the wall time is
+// not longer than the exposed communication, or if nothing is computed.
 [[nodiscard]] double wall_factor(std::span<const KinetoRank> ranks,
                                  std::optional<Seconds> measured_step);
 
@@ -31,8 +32,9 @@ using StepValue = std::function<double(const StepSample&)>;
 // between replicas.
 using BucketList = std::vector<CollectiveSample> StepSample::*;
 
-// The bucket list of the last used step of the first rank, with the times of all used steps that
-// have the same list (none where no kernel was recorded); a note if some have not.
+// The bucket list of the last used step of the first rank. Times are taken from the used steps of
+// all ranks that have the same list, and are empty if no kernel was recorded. Adds a note if a used
+// step has another list.
 [[nodiscard]] std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
                                                                   const Waiting& waiting,
                                                                   BucketList list,
@@ -40,7 +42,7 @@ using BucketList = std::vector<CollectiveSample> StepSample::*;
 
 // One row per operation, type and size of the other collectives, in the order of appearance, with
 // the number of calls in the first used step of the first rank and the shortest time over all used
-// steps; kinds without a call there are left out.
+// steps. Calls of unknown size and kinds without a call in that first step are left out.
 [[nodiscard]] std::vector<train::MeasuredCollective>
 measured_collectives(std::span<const KinetoRank> ranks, const Waiting& waiting);
 

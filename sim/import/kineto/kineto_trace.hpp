@@ -13,21 +13,23 @@
 
 namespace stepsim::io {
 
-// A trace, with messages about the source of its gradient sizes or about what is missing.
+// The result of an import: the trace, what was measured besides, and where the gradient sizes come
+// from or which option would give them.
 struct KinetoImport {
   train::Trace trace;
   MeasuredVariability variability;
-  MeasuredCosts costs;               // only if the options ask for it
+  MeasuredCosts costs;               // empty unless KinetoOptions::with_costs
   std::vector<double> clock_offsets; // [rank] ns; empty if waiting was not separated
   std::string sizes;  // "AccumulateGrad shapes (62 of 62 tensors), bfloat16"; empty = unknown
   std::string remedy; // "404 gradients, no sizes: give --parameters N .."; empty = sizes are known
 };
 
 // Makes a trace, without `name` and `source`, of ranks with equal layers. Compute times are medians
-// over the ranks; backward times that were not recorded follow from `backward_ratio`; all compute
-// times are scaled to the step that `options` give. `sources` is passed without model, tables,
-// parameters and dtype, which are in `options`. Throws InputError
-//   - if the files are of different jobs, or their layers differ;
+// over the ranks; backward times that were not recorded follow from `backward_ratio`; with
+// TimeBasis::wall or a measured step, compute times are multiplied by wall_factor(). Of `sources`
+// the members model, tables, parameters and dtype are replaced by those of `options`, and
+// record_shapes by that of the first rank. Throws InputError
+//   - if the files are of different jobs, two of them are of one rank, or their layers differ;
 //   - if there are neither backward times nor `backward_ratio`;
 //   - if a source of sizes does not fit;
 // and as wall_factor() does.

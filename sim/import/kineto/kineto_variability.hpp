@@ -13,14 +13,15 @@ namespace stepsim::io {
 
 struct MeasuredVariability {
   train::Variability block;         // empirical; no factors if there is no compute on the device
-  std::vector<double> rank_factors; // [file] median over steps / median over ranks
+  std::vector<double> rank_factors; // [file] median of C over steps / median of these over ranks
   std::vector<std::string> notes;
 };
 
-// C is the device time of a rank and step without communication. If there are two or more ranks
-// with three or more steps, a rank becomes a straggler if it is off the median by more than 2 % and
-// by more than twice the spread of its own steps; its C are divided by its factor. The factors are
-// all C divided by their mean, sorted, at most 1000.
+// C is the device time of a rank and step without communication. If there are two or more ranks,
+// all with three or more used steps, a rank becomes a straggler if its rank factor differs from 1
+// by more than 2 % and by more than twice the relative standard deviation of its own steps; its C
+// are then divided by the rank factor. The factors of `block` are all C divided by their mean,
+// sorted; of more than 1000, 1000 evenly spaced quantiles.
 [[nodiscard]] MeasuredVariability measured_variability(std::span<const KinetoRank> ranks);
 
 } // namespace stepsim::io

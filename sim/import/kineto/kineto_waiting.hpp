@@ -27,14 +27,15 @@ struct SeparatedCollective {
 
 struct Waiting {
   std::vector<SeparatedCollective> collectives; // in launch order of the first rank; may be empty
-  // [rank] ns to add to its clock for that of the first rank
+  // [rank] ns to add to its clock to get that of the first rank; if clocks drift, at the rank's
+  // first collective. Empty if nothing was separated.
   std::vector<double> offset;
   std::vector<std::string> notes;
 };
 
 // Calls of one process group are matched by their order, as long as operations, sizes and types
-// agree. Nothing is separated for ranks whose ends differ, in the median, by more than 20 us, or by
-// more than 5 % of a collective. A single rank gives at most a note.
+// agree. Nothing is separated if, in the median over collectives, the aligned ends lie apart by
+// more than 20 us or by more than 5 % of the median duration. A single rank gives at most a note.
 [[nodiscard]] Waiting separate_waiting(std::span<const KinetoRank> ranks);
 
 // Medians over some calls of the first rank: of the transfers, and of the waits of every rank.

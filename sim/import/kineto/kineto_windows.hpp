@@ -3,8 +3,9 @@
 // windows of some steps, so that memory does not grow with the number of steps:
 //     steps    | 0 | 1 |  | 2 | 3 |  | 4 |
 //     windows  ....0......|....1.....|.2...
-// An event of the host belongs to every window that it reaches into, work of the device to that of
-// its launch. Samples are those of the whole recording.
+// Operators and annotations belong to every window that they reach into, launches to the one in
+// which they start, work of the device to that of its launch. The samples are the same as if all
+// events were in memory.
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,16 +28,17 @@ class KinetoWindows {
 public:
   explicit KinetoWindows(KinetoRecording& recording) : recording_(recording) {}
 
-  // Throws InputError: no device work, no step; UsageError for a wrong regular expression.
-  // Operators that are only ranges become annotations.
+  // Samples all steps. Calls demote_ranges(). Throws InputError if there is no device work or no
+  // step, and UsageError for a wrong regular expression.
   [[nodiscard]] SampledSteps sample(const std::optional<std::string>& step_annotation);
-  // Brings the events around a step into the recording. After `sample`.
+  // Puts the events of the window that contains the step into recording.events; nothing happens if
+  // all events are in memory. Call it after sample().
   void load(std::size_t step);
 
 private:
   struct Range {
     std::size_t first_step{}, last_step{}; // half-open
-    Nanoseconds begin{}, end{};            // of what belongs to it on the host
+    Nanoseconds begin{}, end{};            // host time that the window covers
   };
   struct Window {
     Range range;

@@ -20,10 +20,11 @@
 namespace stepsim::io {
 
 // The files may be of any ranks in any order, with several ranks in a file or several files of a
-// rank. A set has the collectives of one operation and number of ranks that were timed by the best
-// clock: that of the GPU, else of the host around the kernel, else around the call; `column` names
-// it. Throws InputError if there is no collective, for a line that is not a JSON object or lacks a
-// value, for ranks that disagree on the size of a collective, and for a file given twice.
+// rank. A set has the collectives of one operation, number of ranks and number of nodes that were
+// timed by the best clock there is: that of the GPU, else of the host around the kernel, else
+// around the call; `column` names it. Throws InputError if there is no collective, for a line that
+// is not a JSON object or lacks a value, for ranks that disagree on the size of a collective, and
+// for a file given twice.
 [[nodiscard]] Samples import_nccl_inspector(const std::vector<std::string>& files,
                                             const ImportOptions& options);
 

@@ -19,16 +19,19 @@ enum class NcclColumn { out_of_place, in_place };
 
 struct NcclTestsOptions {
   ImportOptions common;
-  // One of kSampleOps: only this one; also that of tables without a title.
+  // One of kSampleOps: only tables of this operation are read. Tables without a title are taken for
+  // it, and are an error without it.
   std::optional<std::string> op;
   std::optional<std::int64_t> ranks;            // number of ranks if the log does not list them
-  NcclColumn column = NcclColumn::out_of_place; // the other column is used if a log has no other
+  NcclColumn column = NcclColumn::out_of_place; // a table without this column gives the other one
   // In text, rows without a time or with a time of 0 are skipped and counted instead of refused.
   bool skip_bad_times = false;
 };
 
-// Rows with wrong results are left out with a warning. Throws InputError for a log without rows, an
-// unknown operation or number of ranks, only wrong results, and devices of two kinds.
+// Rows with wrong results, and tables of operations that stepsim does not have, are left out with a
+// warning. Throws InputError for a log without rows, for a table whose operation or number of ranks
+// neither log nor options give, for one with wrong results only or devices of two kinds, and if no
+// table is left.
 [[nodiscard]] Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& options);
 
 // busbw / algbw as in nccl-tests: 2(P-1)/P for an all-reduce on P ranks, (P-1)/P for all-gather,

@@ -7,11 +7,11 @@
 //         --NVLink-- gpu, or nvswitch                           net: Mbit/s / 8
 //
 // If the file has the network behind an interface, the interface is a switch and the network a
-// host. A GPU with links to the NVSwitch has its PCIe link behind a switch of its own, "pcie:" and
-// its bus id, so that no route between GPUs is shorter than the one through the NVSwitch. Latencies
-// are per cable, from the options; the file has only the latency of a network, which is used unless
-// the options give one. The `source` of a link is "default" if one of its numbers is assumed, else
-// "given"; each assumption gives one warning.
+// host. The PCIe link of a GPU with links to the NVSwitch goes through an additional switch,
+// "pcie:" and the bus id, so that no route between GPUs is shorter than the one through the
+// NVSwitch. Latencies are per cable, from the options; the file has only the latency of a network,
+// which is used unless the options give one. The `source` of a link is "default" if one of its
+// numbers is assumed, else "given"; each assumption gives one warning.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -28,10 +28,10 @@ namespace stepsim::io {
 inline constexpr Range kPcieSpeeds{.low = 0.1, .high = 1000};
 inline constexpr Range kPcieLanes{.low = 1, .high = 64};
 
-// device: a PCI element of a kind that class and children do not tell.
+// device: a PCI element whose kind follows neither from its class nor from its children.
 enum class NcclKind { cpu, bridge, gpu, nic, net, nvswitch, device };
 
-struct NcclNvlink {     // also a bundle of xgmi cables
+struct NcclNvlink {     // one <nvlink> or <xgmi>: all links of a GPU to one target
   std::string target;   // bus id
   std::int64_t links{}; // >= 0
   bool to_switch{};     // its class is that of a switch
@@ -41,7 +41,7 @@ struct NcclNode {
   NcclKind kind{};
   std::string id;                    // bus id; "cpu0" by numaid, "net0" by dev
   std::int64_t line{};               // line of the file
-  std::optional<std::size_t> parent; // index into the list; empty for CPUs
+  std::optional<std::size_t> parent; // index into NcclSystem::nodes; empty for CPUs
   // PCI: GT/s per lane and lanes; empty if the file gives none ("", "Unknown", 0, 255 lanes).
   std::optional<double> speed_GTps;
   std::optional<std::int64_t> lanes;

@@ -18,7 +18,7 @@ struct NcclHalf {
   bool present = false;
   std::vector<double> times_s; // one, or one per iteration
   std::int64_t wrong{};        // 0 also if it was not checked
-  bool rounded = false;        // printed with two digits
+  bool rounded = false;        // the time was printed with two digits
 };
 
 struct NcclRow {

@@ -11,12 +11,12 @@
 namespace stepsim::io {
 
 struct DdpLog {
-  std::string file; // for messages
+  std::string file; // path or "<stdin>", for error messages
   train::SourceFile source;
   std::vector<std::int64_t> bucket_bytes; // at least one
-  // [bucket] positions from 0; empty = not reported
+  // [bucket] positions of its parameters in registration order, from 0; empty = not reported
   std::vector<std::vector<std::int64_t>> parameters;
-  // Order of the parameters; empty = not reported.
+  // The same positions in the order in which gradients became ready; empty = not reported.
   std::vector<std::int64_t> ready_order;
 };
 

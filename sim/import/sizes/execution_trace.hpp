@@ -13,7 +13,7 @@
 namespace stepsim::io {
 
 struct ExecutionTrace {
-  std::string file; // for messages
+  std::string file; // path or "<stdin>", for error messages
   train::SourceFile source;
   // [iteration] inputs of the nodes torch::autograd::AccumulateGrad in the order of their ids,
   // separated by the weight updates. `elements` 0 = the gradient was not defined.

@@ -1,7 +1,7 @@
 #pragma once
 // Sizes of buckets from PyTorch's flight recorder (INP 2): its dump, as JSON, lists the latest
-// collectives of a rank with the shapes of their inputs. The times in it come from a thread that
-// polls and are not read.
+// collectives of a rank with the shapes of their inputs. Of its times only those of the calls are
+// read, which tell steps apart; start and end come from a thread that polls.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,20 +15,20 @@ struct FlightRecord {
   struct AllReduce {
     std::int64_t elements{};
     std::string dtype;         // "Float", as PyTorch names it
-    std::int64_t created_ns{}; // when it was called
+    std::int64_t created_ns{}; // when it was called, as recorded; 0 = not recorded
   };
-  std::string file; // for messages
+  std::string file; // path or "<stdin>", for error messages
   train::SourceFile source;
   std::vector<AllReduce> all_reduces; // in order of calls, at least one
 };
 
-// Throws InputError: no `entries`, no all-reduce, a shape that is none.
+// Throws InputError if the dump has no `entries` or no all-reduce, or if a shape is not a list of
+// sizes.
 [[nodiscard]] FlightRecord read_flight_record(const std::string& path, std::uint64_t max_bytes);
 
-// The all-reduces of one step of which a trace has `per_step`: the last whole step of the record,
-// which repeats every `per_step` all-reduces; a step begins behind the longest pause between two
-// of them, in the median of the steps. Throws InputError where the last two steps differ, or the
-// record is shorter than that.
+// The all-reduces of the last whole step of the record, where a step has `per_step` all-reduces. A
+// step begins at the place with the longest pause before it (median over the steps). Throws
+// InputError if this step differs from the one before, or if the record is shorter than two steps.
 [[nodiscard]] std::vector<FlightRecord::AllReduce> step_of(const FlightRecord& record,
                                                            std::size_t per_step);
 

@@ -17,7 +17,7 @@ struct NamedSize {
 };
 
 struct SizeTable {
-  std::string file; // for messages
+  std::string file; // path or "<stdin>", for error messages
   train::SourceFile source;
   std::vector<NamedSize> rows; // at least one
 };

@@ -1,7 +1,7 @@
 #pragma once
-// A key of a file of ours: one row says what it means, which values it takes and what it is
-// without one. Readers take ranges, words and defaults from the row; the JSON Schema and the pages
-// about keys are written from it.
+// A key of stepsim's files. One row says what the key means, which values it takes and which value
+// holds if it is absent. Readers take ranges, words and defaults from the row; the JSON Schema and
+// the pages about keys are written from it.
 //
 //     constexpr std::array kLimits{
 //         number("simulated_s", "Longest simulated time, s.").in(above(0)).by_default(1000),
@@ -62,10 +62,10 @@ struct Key {
   KeyKind kind = KeyKind::any;
   std::string_view sentence;
   Range range;
-  KeyWords words;                        // of a word; the names of a map's members, none = any
-  std::string_view name_pattern;         // of a map: a regular expression of its members' names
-  std::span<const std::int64_t> choices; // of an integer: the only values there are
-  std::span<const Key> keys; // of an object; the element of a list or map; the forms of `either`
+  KeyWords words;                        // word: its values; map: names of members, none = any
+  std::string_view name_pattern;         // map: a regular expression that names of members match
+  std::span<const std::int64_t> choices; // integer: the only values allowed; none = by `range`
+  std::span<const Key> keys; // object: its keys; list, map: the element; either: the forms
   std::span<const Key> more; // further keys of an object, listed after `keys`
   KeyDefault fallback;
   std::string_view reason;       // what the default takes for granted: "workers are equal"
@@ -75,9 +75,9 @@ struct Key {
   bool is_open = false;     // an object whose further keys are described elsewhere
   // No key or group of keys below is required, and every value, this one too, may be null.
   bool is_partial = false;
-  bool has_unit = true;  // texts such as "5us" or "10%" are taken
-  std::size_t least = 0; // elements of a list, members of a map
-  std::size_t most = 0;  // 0 = any number
+  bool has_unit = true;  // texts such as "5us" or "10%" are allowed
+  std::size_t least = 0; // least number of elements of a list, or of members of a map
+  std::size_t most = 0;  // greatest number of them; 0 = no limit
   // Groups of keys of an object, as "a,b|c": exactly one group is given, or at least one.
   std::string_view exactly_one_of;
   std::string_view at_least_one_of;
@@ -177,7 +177,7 @@ namespace rows {
   key.keys = keys;
   return key;
 }
-// `element`: one row, of every element.
+// `element` is one row, which describes every element.
 [[nodiscard]] constexpr Key list(std::string_view name, std::span<const Key, 1> element,
                                  std::string_view sentence) {
   Key key = row(KeyKind::list, name, sentence);
