@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <span>
 #include <tuple>
@@ -55,6 +56,16 @@ struct Reading {
       return;
     }
     times[{operation, shape.nodes, shape.gpus, bytes}].push_back(seconds);
+  }
+
+  // Adds what was read from one more file.
+  void add(Reading&& other) {
+    result.skipped += other.result.skipped;
+    std::ranges::move(other.result.warnings, std::back_inserter(result.warnings));
+    result.sources.merge(other.result.sources);
+    for (auto& [key, seconds] : other.times) {
+      std::ranges::copy(seconds, std::back_inserter(times[key]));
+    }
   }
 };
 
@@ -215,7 +226,9 @@ LibraryMeasurements read_measurements(const std::vector<std::string>& paths,
     const bool folder = files.size() != 1 || files.front() != path;
     for (const std::string& file : files) {
       try {
-        read_file(file, reading);
+        Reading one{.options = options, .result = {}, .times = {}, .lacking = {}};
+        read_file(file, one);
+        reading.add(std::move(one));
       } catch (const InputError& error) {
         if (!folder) {
           throw;

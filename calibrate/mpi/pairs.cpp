@@ -117,10 +117,13 @@ std::vector<double> run_shifts(double max_seconds, Wire& wire, Watchdog& watchdo
   measure(blocks, {.max_seconds = max_seconds, .seed = 6, .every_block = false}, wire, watchdog);
   std::vector<double> medians(std::size_t{ranks} * (ranks - 1));
   for (std::uint32_t shift = 1; shift < ranks; ++shift) {
-    if (own[shift].empty()) { // of all ranks alike
+    if (blocks[shift - 1].all().empty()) { // on all ranks alike
       return {};
     }
-    const double mine = base::median(own[shift]);
+    // Warm-up calls, which come first, do not count.
+    const auto timed = static_cast<std::ptrdiff_t>(blocks[shift - 1].all().size());
+    const double mine =
+        base::median(std::vector<double>(own[shift].end() - timed, own[shift].end()));
     MPI_Allgather(&mine, 1, MPI_DOUBLE, &medians[std::size_t{shift - 1} * ranks], 1, MPI_DOUBLE,
                   wire.group());
   }

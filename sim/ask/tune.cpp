@@ -100,15 +100,16 @@ void refine(const std::string& pointer, const TuneValues& values, Files& files,
   }
 }
 
-// PIP 10: the smallest width whose period is within the tolerance of the widest.
+// PIP 10: the smallest width whose period is within the tolerance of the widest that could be run.
+// One at least could.
 std::size_t smallest_width(const std::vector<TunePoint>& curve, double tolerance) {
-  const double widest = curve.back().iteration_time_s.value_or(HUGE_VAL);
-  for (std::size_t i = 0; i < curve.size(); ++i) {
-    if (curve[i].iteration_time_s.value_or(HUGE_VAL) <= widest * (1 + tolerance)) {
-      return i;
-    }
-  }
-  return curve.size();
+  const auto has_time = [](const TunePoint& point) { return point.iteration_time_s.has_value(); };
+  const auto widest = std::find_if(curve.rbegin(), curve.rend(), has_time);
+  const double most_s = *widest->iteration_time_s * (1 + tolerance);
+  const auto first = std::ranges::find_if(curve, [&](const TunePoint& point) {
+    return point.iteration_time_s.value_or(HUGE_VAL) <= most_s;
+  });
+  return static_cast<std::size_t>(first - curve.begin());
 }
 
 // The value is shown as it is; the scenario that runs may hold it in another form.

@@ -2,6 +2,8 @@
 // a key tells its unit (`_s`, `_bytes`, `_Bps`).
 #include "json/checked.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 #include <variant>
@@ -51,15 +53,29 @@ std::string not_a_number(const Json& value, const std::string& rule) {
 
 } // namespace
 
-// The last key of a pointer decides; elements of a list are of the list's kind.
+const PairKinds* pair_kinds(std::string_view key) {
+  constexpr auto kSize = base::QuantityKind::size;
+  static constexpr std::array kPairs{PairKinds{"table", kSize, base::QuantityKind::time},
+                                     PairKinds{"cdf", kSize, base::QuantityKind::ratio}};
+  const auto found = std::ranges::find(kPairs, key, &PairKinds::key);
+  return found != kPairs.end() ? &*found : nullptr;
+}
+
+// The last key of a pointer decides; elements of a list are of the list's kind, and the elements
+// /0 and /1 of an element of a list of pairs of their own.
 std::optional<base::QuantityKind> kind_of_place(std::string_view pointer) {
   const auto is_index = [](std::string_view token) {
     return !token.empty() && token.find_first_not_of("0123456789-") == std::string_view::npos;
   };
   std::string_view key = pointer.substr(pointer.rfind('/') + 1);
-  while (is_index(key) && key.size() < pointer.size()) {
+  const std::string_view last = key;
+  int depth = 0;
+  for (; is_index(key) && key.size() < pointer.size(); ++depth) {
     pointer.remove_suffix(key.size() + 1);
     key = pointer.substr(pointer.rfind('/') + 1);
+  }
+  if (const PairKinds* pair = pair_kinds(key); pair != nullptr && depth == 2) {
+    return last == "0" ? pair->first : pair->second;
   }
   if (key.ends_with("per_byte_s")) {
     return std::nullopt;

@@ -12,10 +12,18 @@
 
 namespace stepsim::io {
 
+// The kinds of the two numbers of each pair in the list with this key: `table` has [bytes,
+// seconds], `cdf` [bytes, share]. Null for other keys.
+struct PairKinds {
+  std::string_view key;
+  base::QuantityKind first, second;
+};
+[[nodiscard]] const PairKinds* pair_kinds(std::string_view key);
+
 // The kind of quantity (time, size, rate, ..) of a number at this place. It follows from the last
 // key of the pointer: the end of the key gives the unit, and a key without a unit is a ratio.
-// Elements of a list have the kind of the list's key. Empty for keys that end in per_byte_s, which
-// do not take a text with a unit.
+// Elements of a list have the kind of the list's key, those of pairs that of pair_kinds(). Empty
+// for keys that end in per_byte_s, which do not take a text with a unit.
 [[nodiscard]] std::optional<base::QuantityKind> kind_of_place(std::string_view pointer);
 
 // The number that a text at this place means: in a unit of the key ("25Gbps" at

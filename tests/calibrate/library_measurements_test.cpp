@@ -110,6 +110,18 @@ TEST_CASE("measurements: equal sizes of several files are one point, the median"
   CHECK(read.points[0].count == 3);
 }
 
+TEST_CASE("measurements: no row of a damaged file of a folder counts") {
+  const Folder folder("stepsim_measurements_damaged");
+  folder.write("a.csv", std::string(kHeader) + "one,allreduce,2,8,1024,10\n");
+  folder.write("b.csv", std::string(kHeader) + "two,allreduce,2,8,1024,90\n" +
+                            "two,allreduce,2,8,2048,90\ntwo,allreduce\n");
+  const LibraryMeasurements read = read_measurements({folder.path()}, {});
+  REQUIRE(read.points.size() == 1);
+  CHECK(read.points[0].measured_s == within(10e-6, 1e-12));
+  CHECK(read.points[0].count == 1);
+  CHECK(read.sources.size() == 1);
+}
+
 TEST_CASE("measurements: a folder without rows says what each file lacked") {
   const Folder folder("stepsim_measurements_nothing");
   folder.write("a.txt", "nothing of use");

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "base/error.hpp"
 #include "import/sizes/flight_record.hpp"
 #include "json/temporary_folder.hpp"
@@ -73,6 +75,10 @@ TEST_CASE("flight recorder: what does not repeat, or is no record, is refused") 
   refused(dump(0, 5), 3, "two steps are needed");
   refused(dump(0, 9), 0, "two steps are needed");
   refused(R"({"traceEvents": []})", 1, "no entries");
+  refused(R"({"entries": [)" +
+              entry("all_reduce", "[[1]]", std::numeric_limits<std::int64_t>::min()) + ", " +
+              entry("all_reduce", "[[2]]", std::numeric_limits<std::int64_t>::max()) + "]}",
+          1, "they do not repeat");
   refused(R"({"entries": []})", 1, "no all-reduce among its entries");
   refused(R"({"entries": [)" + entry("all_reduce", "[[-1]]", 0) + "]}", 1,
           "must be a list of shapes");

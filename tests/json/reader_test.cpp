@@ -79,6 +79,23 @@ TEST_CASE("wrong values are named with pointer, range and value") {
                        "s.json: /missing: required (a number)\n");
 }
 
+TEST_CASE("each number of a pair has its own unit") {
+  const Json json = parse_json(R"({"table": [["64KiB", "10us"], ["10us", "64KiB"]],
+      "cdf": [["1kB", "50%"], ["50%", 1]]})",
+                               "s.json");
+  const auto number = [&](const char* list, std::size_t row, std::size_t column) {
+    Problems found;
+    return checked_number(json.find(list)->as_array()[row].as_array()[column], at_least(0), found);
+  };
+  CHECK(number("table", 0, 0) == 65536);
+  CHECK(number("table", 0, 1) == 10e-6);
+  CHECK(!number("table", 1, 0));
+  CHECK(!number("table", 1, 1));
+  CHECK(number("cdf", 0, 0) == 1000);
+  CHECK(number("cdf", 0, 1) == 0.5);
+  CHECK(!number("cdf", 1, 0));
+}
+
 TEST_CASE("a text with a unit of the key is the number it stands for") {
   const Json json = parse_json(R"({"bandwidth_Bps": "25Gbps", "bucket_bytes": "25MiB",
       "latency_s": "10us", "efficiency": "90%", "ready_s": ["5ms", 0.25],

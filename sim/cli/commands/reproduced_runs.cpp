@@ -30,8 +30,7 @@ std::string found_word(const std::string& word, const std::string& data_folder) 
 const Command& command_of(const reproduce::Run& run) {
   const auto found = std::ranges::find(commands(), run.argv.front(), &Command::name);
   if (found == commands().end()) {
-    throw UsageError("run " + run.id + ": " + base::shown_value(run.argv.front()) +
-                     ": unknown command");
+    throw UsageError(base::shown_value(run.argv.front()) + ": unknown command");
   }
   return *found;
 }

@@ -16,7 +16,7 @@ using namespace rows;
 
 // A point: bytes, then seconds, as numbers without units.
 inline constexpr std::array kCostNumber{
-    number("table", "Bytes, then seconds.").in(above(0)).plain().example("1024")};
+    number("table", "Bytes, then seconds.").in(above(0)).example("1024")};
 inline constexpr std::array kCostPoint{
     list("table", kCostNumber, "[bytes, seconds]").sizes(2, 2).example("[1024, 0.0001]")};
 inline constexpr Key kCostTable =

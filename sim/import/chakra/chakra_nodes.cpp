@@ -244,12 +244,15 @@ std::vector<std::size_t> by_dependencies(const ChakraFile& file) {
 
 } // namespace
 
-std::vector<std::size_t> running_order(const ChakraFile& file) {
-  const bool timed = std::ranges::all_of(file.nodes, [](const ChakraNode& node) {
+bool starts_give_order(const ChakraFile& file) {
+  return std::ranges::all_of(file.nodes, [](const ChakraNode& node) {
     const bool counts = node.kind == ChakraKind::compute || node.kind == ChakraKind::collective;
     return node.start_us.has_value() || !counts;
   });
-  if (!timed) {
+}
+
+std::vector<std::size_t> running_order(const ChakraFile& file) {
+  if (!starts_give_order(file)) {
     return by_dependencies(file);
   }
   std::vector<std::size_t> order(file.nodes.size());

@@ -103,6 +103,9 @@ inline constexpr std::size_t kMostChakraNodes = 2'000'000;
 // appears twice, and for numbers out of range.
 [[nodiscard]] ChakraFile read_chakra(const std::string& path, std::uint64_t max_bytes);
 
+// Whether all compute nodes and all collectives have a start time.
+[[nodiscard]] bool starts_give_order(const ChakraFile& file);
+
 // The positions of the nodes in the order in which they run: by start if all compute nodes and
 // collectives have one, else every node after the nodes it waits for, the smallest id first. Throws
 // InputError if nodes wait for each other in a cycle.

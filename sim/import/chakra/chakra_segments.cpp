@@ -87,6 +87,7 @@ ChakraSegments cut_at_collectives(const ChakraFile& file) {
   ChakraSegments cut;
   bool device_only = false;
   cut.counts = counts_of(file, device_only);
+  cut.counts.ordered_by_start = starts_give_order(file);
   const std::vector<std::size_t> order = running_order(file);
   std::vector<const ChakraNode*> collectives;
   bool has_steps = false;
@@ -99,7 +100,6 @@ ChakraSegments cut_at_collectives(const ChakraFile& file) {
     if (node.kind == ChakraKind::collective) {
       forward_each = forward_each && std::exchange(forward, false);
       collectives.push_back(&node);
-      cut.counts.ordered_by_start = node.start_us.has_value();
     }
   }
   const std::size_t period = period_of(collectives, forward_each);

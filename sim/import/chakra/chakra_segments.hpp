@@ -28,7 +28,7 @@ struct ChakraCounts {
   std::int64_t host{};           // number of compute nodes of the host that are left out
   double host_us{};              // sum of their durations
   bool timed = false;            // whether any compute node has a duration
-  bool ordered_by_start = false; // whether the last collective has a start time
+  bool ordered_by_start = false; // starts_give_order()
 };
 
 struct ChakraSegments {

@@ -179,9 +179,10 @@ std::optional<ShardedStep> sharded_step(const KinetoRecording& recording, const 
   ShardedStep result;
   const CollectiveCall& first = *scatters.front();
   result.sharding.world_size = recording.world_size;
-  result.sharding.group_size = first.group_size > 0     ? first.group_size
-                               : first.out_elements > 0 ? first.elements / first.out_elements
-                                                        : recording.world_size.value_or(1);
+  result.sharding.group_size = first.group_size > 0 ? first.group_size
+                               : first.out_elements > 0
+                                   ? std::max<std::int64_t>(1, first.elements / first.out_elements)
+                                   : recording.world_size.value_or(1);
   std::vector<UnitCalls> units; // in forward order
   for (auto call = scatters.rbegin(); call != scatters.rend(); ++call) {
     UnitCalls& unit = units.emplace_back();

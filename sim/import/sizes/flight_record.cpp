@@ -99,7 +99,9 @@ std::vector<FlightRecord::AllReduce> step_of(const FlightRecord& record, std::si
   for (std::size_t p = 0; p < per_step; ++p) {
     std::vector<double> pauses;
     for (std::size_t i = p == 0 ? per_step : p; i < calls.size(); i += per_step) {
-      pauses.push_back(static_cast<double>(calls[i].created_ns - calls[i - 1].created_ns));
+      // Exact for times of today, and defined for any.
+      pauses.push_back(static_cast<double>(static_cast<long double>(calls[i].created_ns) -
+                                           static_cast<long double>(calls[i - 1].created_ns)));
     }
     if (const double pause = base::median(pauses); pause > longest) {
       longest = pause;

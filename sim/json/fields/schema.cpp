@@ -71,6 +71,14 @@ void add_number(Json& schema, const Key& key) {
   }
   Json number{Object{{"type", type_of(integer ? "integer" : "number", key.is_nullable)}}};
   add_range(number, key.range);
+  if (const PairKinds* pair = pair_kinds(key.name)) {
+    Array forms{std::move(number)};
+    for (const base::QuantityKind kind : {pair->first, pair->second}) {
+      forms.push_back(Object{{"type", "string"}, {"pattern", pattern(kind)}});
+    }
+    schema.set("anyOf", std::move(forms));
+    return;
+  }
   const auto kind = kind_of_place("/" + std::string(key.name));
   const bool text = key.has_unit && kind && !(integer && *kind == base::QuantityKind::ratio);
   if (text) {

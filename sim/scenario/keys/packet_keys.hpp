@@ -108,7 +108,6 @@ inline constexpr double kMostFlowBytes = 1e12;
 inline constexpr std::array kCdfNumber{
     number("cdf", "Bytes, then the share of flows of at most so many bytes.")
         .in(io::at_least(0))
-        .plain()
         .example("1000")};
 inline constexpr std::array kCdfPoint{
     list("cdf", kCdfNumber, "[bytes, share of flows of at most so many bytes]")
