@@ -29,8 +29,9 @@ struct Preset {
 };
 [[nodiscard]] std::span<const Preset> presets();
 
-// A parameter (or "preset") with a value that does not fit the other parameters: an odd number of
-// ports, more network interfaces than GPUs, more than 2^20 hosts or 2^21 cables.
+// A parameter whose value cannot be used: an odd number of ports, or more network interfaces than
+// GPUs. `parameter` is "preset" if all parameters together make more than 2^20 hosts or 2^21
+// cables.
 struct ParameterProblem {
   std::string_view parameter;
   std::string message;

@@ -2,8 +2,8 @@
 // The factor by which dense all-reduces took longer than the alpha-beta model of a profile's
 // network, for a number of ranks; and warnings for runs outside the measured range.
 //
-//   gamma(P) = linear in log2 P between the points of the table, the nearest point outside,
-//              1 for P = 1 or without a table                                        (SPA 9)
+//   gamma(P) = linear in log2 P between the points of the table, the value of the nearest point
+//              outside the table, 1 for P = 1 or without a table                     (SPA 9)
 //
 // The factor multiplies the latency and divides the bandwidth of dense ring all-reduces only.
 #include <cstdint>
