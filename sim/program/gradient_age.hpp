@@ -14,6 +14,7 @@
 
 namespace stepsim::program {
 
+// Returns the staleness of the gradients that `applied` names.
 [[nodiscard]] std::int32_t staleness(const Applied& applied);
 
 // Element k is the number of gradients of staleness k that are applied in `iterations` iterations
