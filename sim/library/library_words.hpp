@@ -78,7 +78,7 @@ inline constexpr auto kResiduals =
 //   nvlink, pcie   the links inside a node
 //   mix            the rate of a ring that leaves the node
 //   protocol_cap   a published limit of the protocol or of its channels
-//   latency        more than half of the time is latency
+//   latency        the latency, which is longer than the transfer
 //   floor          the launch
 //   bound          the lower bound (CLU 4), because the model gave less
 enum class Limit : std::uint8_t { nic, nvlink, pcie, mix, protocol_cap, latency, floor, bound };

@@ -22,7 +22,7 @@ inline constexpr auto kScales =
 
 struct Axis {
   std::string title{}; // in words, "throughput"
-  std::string unit{};  // "samples/s", written behind the title; "bytes" has ticks in KiB, MiB
+  std::string unit{};  // "samples/s", after the title; ticks of "bytes" are in KiB, MiB or kB, MB
   Scale scale = Scale::linear;
   std::vector<double> ticks{}; // ascending; empty: chosen from the data
   // The axis reaches from at most `low` to at least `high`, even if the data do not. A linear axis

@@ -60,7 +60,7 @@ struct MessageResult {
   std::int64_t wasted_bytes{};       // dlcp: payload that arrived after completion
   std::uint32_t sent_packets{};      // transmissions begun at the sender's host
   std::uint32_t retransmissions{}, timeouts{}, duplicates{}, wasted_packets{}, probe_rounds{};
-  std::uint32_t fast_retransmits{}; // reno, dctcp: recoveries that duplicate ACKs began
+  std::uint32_t fast_retransmits{}; // reno, dctcp: recoveries that began without a timeout
   std::uint32_t inversions{};       // arrivals with a smaller seq than the previous one
 
   bool settled = false; // complete, or (raw) nothing more will arrive
