@@ -42,7 +42,8 @@ public:
   // The functions from here to row() take the range and the default from the row of the key. A key
   // without a default is required; for the others null means the default. The functions `_or`,
   // `required_` and `optional_` are for keys whose default, or lack of one, depends on the rest of
-  // the file. If a row has several forms, its number is read.
+  // the file. If a row has several forms, the numeric functions use the form that is a number. A
+  // wrong value adds a problem, and the default or another valid value is returned in its place.
   double number(std::string_view key);
   double number_or(std::string_view key, double fallback);
   double required_number(std::string_view key);
@@ -52,7 +53,7 @@ public:
   std::int64_t required_integer(std::string_view key);
   std::optional<std::int64_t> optional_integer(std::string_view key);
   bool boolean(std::string_view key);
-  // One of the words of the row.
+  // Returns the given word, which must be one of the words of the row.
   std::string_view word(std::string_view key);
   std::string_view word_or(std::string_view key, std::string_view fallback);
   template <class Enum, std::size_t N>
@@ -75,9 +76,9 @@ public:
   // The row of a key, which must exist (asserted). All members of a map share one row.
   [[nodiscard]] const Key& row(std::string_view key) const;
 
-  // The functions from here to array() read keys without a row. Without a fallback the key is
-  // required: if it is absent, a problem "required" is added, and the lowest allowed value, "" or
-  // the first word is returned.
+  // The functions from here to array() read keys without a row. A wrong value adds a problem.
+  // Without a fallback the key is required, and an absent key adds the problem "required". After a
+  // problem the fallback is returned; without one the lowest allowed number, "" or the first word.
   double number(std::string_view key, Range range);
   double number(std::string_view key, Range range, double fallback);
   std::optional<double> optional_number(std::string_view key, Range range);
@@ -87,7 +88,7 @@ public:
   bool boolean(std::string_view key, bool fallback);
   std::string string(std::string_view key);
   std::string string(std::string_view key, std::string fallback);
-  // The index in `words` of the word that is given. An unknown word adds a problem that names the
+  // Returns the index in `words` of the given word. An unknown word adds a problem that names the
   // nearest known one.
   std::size_t word(std::string_view key, std::span<const std::string_view> words,
                    std::optional<std::size_t> fallback);

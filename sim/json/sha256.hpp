@@ -1,5 +1,6 @@
 #pragma once
-// SHA-256 (FIPS 180-4) of a stream of bytes, by libcrypto; identifies input files in `source`.
+// SHA-256 (FIPS 180-4) of a stream of bytes, by libcrypto. Results and imported files name their
+// input files by this digest.
 #include <memory>
 #include <string>
 #include <string_view>

@@ -45,9 +45,9 @@ private:
   Kind kind_ = Kind::skipped;
   std::uint64_t left_ = 0; // bytes left of the body or the padding
   std::size_t padding_ = 0;
-  std::uint64_t position_ = 0;
+  std::uint64_t position_ = 0;     // bytes read of the archive
   std::string text_;               // body of a header that describes the next entry
-  std::string next_name_;          // from such a header; empty = none
+  std::string next_name_;          // name that such a header gives; empty = none
   std::vector<std::string> names_; // names of files, at most kMostNames
   std::uint64_t files_ = 0, next_size_ = 0;
   bool has_next_size_ = false;

@@ -37,7 +37,8 @@ struct QuadraticRun {
   double final_distance{}; // |w[T]|; |w[0]| is 1
   double earlier{};        // largest |w| in the second quarter of the run; |w[0]| if T < 4
   double largest{};        // largest |w| in the last quarter
-  // Whether `largest` is below `earlier`. A run that grows beyond 1e100 ends early and is false.
+  // Whether `largest` is below `earlier`, or 0. A run whose |w| exceeds 1e100 ends early and has
+  // not converged.
   bool converged{};
   [[nodiscard]] bool grows() const; // whether `largest` is above `earlier`
 };

@@ -1,8 +1,9 @@
 #pragma once
 // Loss over simulated time: the small logistic problem (logistic_problem.hpp) trained with the
-// updates of a scenario's algorithm, each at the time the scenario's run gives. The loss is of the
-// stand-in, the times are of the scenario: what differs between curves is what an algorithm does to
-// updates (staleness, sparsity, coding) and how long they take, nothing that a network learns.
+// updates of a scenario's algorithm, each at its time in the scenario's run. The small problem
+// gives the losses and the scenario gives the times. Curves therefore differ by what an algorithm
+// does to updates (staleness, sparsity, coding) and by how long updates take, not by what a model
+// learns.
 //
 //   sync_sgd, pipe_sgd and a synchronous parameter server
 //       point t is the start of iteration t + 1, which applies gradient t + 1 - K; K is the width
@@ -24,8 +25,8 @@ namespace stepsim::study {
 struct CurveOptions {
   std::int64_t iterations = 300; // replaces the number in the scenario
   double learning_rate = 1;
-  std::uint32_t batch = 8;             // samples of the small problem per worker and iteration
-  std::optional<double> target_loss{}; // empty: no time to a target is asked for
+  std::uint32_t batch = 8;             // samples of the small problem per worker and micro-batch
+  std::optional<double> target_loss{}; // empty: the times to a target are not computed
 };
 
 struct CurvePoint {
@@ -34,17 +35,19 @@ struct CurvePoint {
 };
 
 struct Curve {
-  std::string algorithm; // of training, with the mode of a parameter server
-  std::string method;    // of compression
+  std::string algorithm; // training algorithm, with the mode of a parameter server
+  std::string method;    // compression method
   std::uint32_t workers{};
-  std::optional<std::int64_t> pipeline_width;                // pipe_sgd
-  std::optional<std::int64_t> k;                             // entries of the small problem, sparse
-  double staleness_mean{};                                   // in iterations; async: in updates
-  double iteration_time_s{};                                 // of the scenario
-  std::vector<std::optional<std::int64_t>> applied_gradient; // [t - 1], from 0; none with async
-  std::vector<CurvePoint> points;                            // [0] is the start
-  // First point at or below the target: its time, and its place in `points`. Empty if there is
-  // none, or no target.
+  std::optional<std::int64_t> pipeline_width; // empty unless pipe_sgd
+  // Entries that a worker selects of the small problem's gradient; empty unless sparse.
+  std::optional<std::int64_t> k;
+  double staleness_mean{};   // iterations; asynchronous: updates
+  double iteration_time_s{}; // mean time of an iteration of the scenario
+  // [t - 1]: iteration whose gradient step t applies, numbered from 0; empty list if asynchronous.
+  std::vector<std::optional<std::int64_t>> applied_gradient;
+  std::vector<CurvePoint> points; // [0] is the start
+  // The time of the first point whose loss is at most the target, and its index in `points`. Empty
+  // if no point reaches the target or no target was given.
   std::optional<double> time_to_target_s;
   std::optional<std::int64_t> iterations_to_target;
   std::vector<std::string> warnings;
@@ -54,20 +57,20 @@ inline constexpr std::string_view kStandInNote =
     "the loss is of a small stand-in problem (logistic regression on generated data), the times "
     "are of the scenario";
 
-// Runs the scenario with one iteration more than asked for, because the last point is the start of
-// that iteration; an asynchronous server runs options.iterations x P updates. /limits/simulated_s
-// does not apply. Throws SimulationError for a compression without an operator on real numbers, for
-// any compression with asynchronous updates, and for more workers than the small problem has
-// samples.
+// Runs the scenario with one iteration more than options.iterations, because the last point is the
+// start of that iteration; an asynchronous server runs options.iterations x P updates.
+// /limits/simulated_s does not apply. Throws SimulationError for a training algorithm that is not
+// listed above, for a compression without an operator on real numbers, for any compression with
+// asynchronous updates, and for more workers than the small problem has samples.
 [[nodiscard]] Curve loss_curve(const Scenario& scenario, const CurveOptions& options);
 
-// CPU seconds that the curve takes, about.
+// Estimates the CPU seconds that loss_curve() takes.
 [[nodiscard]] double estimated_seconds(const Scenario& scenario, const CurveOptions& options);
 
-// The loss of the last point that is not later than `time_s` >= 0.
+// Returns the loss of the last point that is not later than `time_s` >= 0.
 [[nodiscard]] double loss_at(const Curve& curve, double time_s);
 
-// {"problem", "algorithm", .., "points": [{"time_s", "loss"}]}
+// Returns the result as JSON: {"problem", "algorithm", .., "points": [{"time_s", "loss"}]}.
 [[nodiscard]] io::Json curve_tree(const Curve& curve, const CurveOptions& options);
 
 } // namespace stepsim::study

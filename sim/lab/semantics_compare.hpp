@@ -3,7 +3,8 @@
 //
 // `expected` may be any part of the output: keys may be missing, null matches anything, and the
 // list `iterations` may end early. All other lists must be complete. A vector is given by all its
-// values or by its entries. Integers must be equal, other numbers within 1e-12 of the larger.
+// values or by its entries. Whole numbers must be equal; other numbers may differ by 1e-12 of the
+// larger one.
 #include <optional>
 #include <string>
 

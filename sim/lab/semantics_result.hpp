@@ -24,8 +24,8 @@ extern const std::array<io::Key, 7> kSemanticsResult;
 [[nodiscard]] io::Json semantics_tree(const SemanticsFile& file,
                                       std::span<const coll::FeedbackStep> steps);
 
-// Adds the result of the comparison with `expected`, which is null if the file has no `expected`,
-// and the warnings.
+// Adds three keys to the output: `matches_expected` (null if the file has no `expected`),
+// `difference` (null if there is none) and `warnings` (semantics_warnings()).
 void add_comparison(io::Json& tree, const SemanticsFile& file,
                     const std::optional<Difference>& difference);
 

@@ -9,11 +9,12 @@
 
 namespace stepsim::study {
 
-// Runs one step per iteration. Each starts with the residuals that the step before left under the
-// residual mask. Throws SimulationError if a sum overflows a double.
+// Returns one step per iteration of the file. The first step starts with the file's initial
+// residuals, every other one with those that the residual mask left after the step before. Throws
+// SimulationError if a sum overflows a double.
 [[nodiscard]] std::vector<coll::FeedbackStep> run_semantics(const SemanticsFile& file);
 
-// Warnings about work that the run leaves out although a cluster would spend time on it.
+// Returns warnings about messages that the exchange needs on a cluster but no model counts.
 [[nodiscard]] std::vector<std::string> semantics_warnings(const SemanticsFile& file);
 
 } // namespace stepsim::study

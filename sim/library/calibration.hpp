@@ -17,7 +17,7 @@ struct FittedLibrary {
   Choice choice = Choice::published;
   Version version = kPublishedVersion;
   Parameters parameters = prior_means();
-  std::vector<MeasuredPoint> points; // sorted by operation, nodes, GPUs, bytes
+  std::vector<MeasuredPoint> points; // sorted by before()
 };
 
 struct Calibration {
@@ -26,18 +26,18 @@ struct Calibration {
   Kriging kriging;
   // [point of `fitted`] |log(measured / corrected model)|.
   std::vector<double> misfits;
-  double smallest_bytes{}; // this and largest_bytes: range of the points
-  double largest_bytes{};
+  double smallest_bytes{}; // least size of a measured point
+  double largest_bytes{};  // greatest size of a measured point
   // [kParameterCount^2] posterior covariance of the parameters: the inverse Hessian times a factor
   // phi, for data that scatter more than the objective expects.
   std::vector<double> covariance;
 };
 
-// Sorts the points and computes the calibration. Throws UsageError if there is no point, and where
+// Sorts the points and computes the calibration. Throws UsageError if there is no point or if
 // FitPoints throws it, for example for a point that does not fit the node type.
 [[nodiscard]] Calibration calibration_of(FittedLibrary fitted);
 
-// Whether `a` comes before `b` in files and fits: by operation, nodes, GPUs, bytes.
+// Whether `a` comes before `b` in files and fits: by operation, nodes, GPUs, bytes, measured time.
 [[nodiscard]] bool before(const MeasuredPoint& a, const MeasuredPoint& b);
 
 } // namespace stepsim::library

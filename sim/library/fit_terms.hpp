@@ -47,9 +47,10 @@ private:
     Pair published;
   };
   std::vector<Entry> entries_;
-  LibraryModel model_; // its multipliers are not used
+  LibraryModel model_; // the choice and the restrictions; its multipliers are not used
 };
 
+// Return the first and the second sum of the objective.
 [[nodiscard]] double data_objective(std::span<const double> misfits);
 [[nodiscard]] double prior_objective(const Parameters& parameters);
 

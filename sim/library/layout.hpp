@@ -1,6 +1,6 @@
 #pragma once
-// A node type, and the layout of a shape (nodes, GPUs per node) of it: the numbers N, G, P and R of
-// CLU 2, and the rates from which the published estimate starts.
+// A node type, and the layout of a job on nodes of this type: for a shape (nodes, GPUs per node),
+// the numbers N, G, P and R of CLU 2 and the rates from which the published estimate starts.
 //
 // If D machines form one NVLink domain (CLU 3.7), N' = N/D domains of G' = D G GPUs with D times as
 // many cards take the place of nodes. A rack of 18 machines of 4 GPUs, shape 18x4, is thus 1x72.
@@ -17,7 +17,7 @@ struct NodeType {
   std::uint32_t gpus = 1; // per machine
   double ring_Bps{};      // r_n: rate of a ring inside a node, per GPU and direction
   std::uint32_t nics = 1; // per machine; 0 is refused
-  double nic_Bps{};       // per network card and direction
+  double nic_Bps{};       // rate of a network card, per direction
   Generation generation{};
   Host host{};
   InnerLink link{};
@@ -43,10 +43,10 @@ struct Layout {
   double nodes{};         // N; domains if machines form domains
   double gpus{};          // G
   double ranks{};         // P = N G, or the sum over unequal nodes
-  double nics{};          // R <= G: cards in use, at the smallest node if nodes differ
+  double nics{};          // R <= G: cards in use per node; if nodes differ, at the smallest node
   double smallest_gpus{}; // G, or GPUs of the smallest node
   double ring_Bps{};
-  double nics_Bps{};    // x = R times the rate of a card
+  double nics_Bps{};    // x: R times the rate of a card
   std::size_t column{}; // index in PerNodes: 0 one node, 1 two, 2 more
   std::size_t row{};    // index in constants by Generation
   int floor_log2_nodes{};

@@ -1,6 +1,6 @@
 #pragma once
-// One prediction of the library model, as a record with everything that is known about it (CLU 11),
-// for an operation, a shape, a size, and a node type or calibration.
+// Predicts one operation of the library for a shape, a size, and a node type or calibration, and
+// returns the time together with its parts, interval, bound and warnings (CLU 11).
 #include <optional>
 #include <string>
 #include <vector>
@@ -78,7 +78,7 @@ inline constexpr std::string_view kWarnUnequal = "unequal_nodes";
 // Returns the model that predicts the question, for callers that need many sizes.
 [[nodiscard]] LibraryModel library_model(const LibraryQuestion& question);
 
-// Throws UsageError if predict() would, with less work.
+// Throws UsageError if predict() would, but predicts nothing.
 void refuse_impossible(const LibraryQuestion& question);
 
 // Predicts one operation. Throws UsageError if shape or rates are invalid (layout_of), if no pair

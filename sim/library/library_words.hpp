@@ -1,7 +1,8 @@
 #pragma once
-// The words of the model of a collective library (CLU 6): what it may run, and what limits it. They
-// are separate from the algorithms of coll: `ring` here is NCCL's estimate of a ring, the latencies
-// of all hops plus the bytes at the slowest rate, whereas `ring` of coll is a schedule.
+// The words of the library model (CLU 6): the operations, algorithms and protocols that a
+// collective library may run, and what limits their time. The algorithms are not those of namespace
+// coll: `ring` here is NCCL's estimate of a ring, the latencies of all hops plus the bytes at the
+// slowest rate, whereas `ring` of coll is a schedule of messages.
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -77,7 +78,7 @@ inline constexpr auto kResiduals =
 //   nvlink, pcie   the links inside a node
 //   mix            the rate of a ring that leaves the node
 //   protocol_cap   a published limit of the protocol or of its channels
-//   latency        more than half of the time is latency
+//   latency        the latency, which is longer than the transfer
 //   floor          the launch
 //   bound          the lower bound (CLU 4), because the model gave less
 enum class Limit : std::uint8_t { nic, nvlink, pcie, mix, protocol_cap, latency, floor, bound };

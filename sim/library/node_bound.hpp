@@ -7,7 +7,8 @@
 //   all-reduce   max(2 (N-1)/N n/B_x, 2 (P-1)/P n/(B_i + B_x/G), ceil(log2 N) alpha_e)
 //
 // A level that is absent has rate 0 and no term. In-network reduction sends every byte once instead
-// of twice. The library model uses effective rates, schedules the rates of their links.
+// of twice. The library model calls node_bound() with effective rates; bounds of schedules use the
+// rates of their links.
 #include "library/library_words.hpp"
 
 namespace stepsim::library {

@@ -18,7 +18,7 @@ namespace stepsim::library {
 
 struct NodeLinks {
   double inner_latency_s{};
-  double inner_Bps{}; // per GPU inside its node and direction
+  double inner_Bps{}; // per GPU and direction, inside a node
   double network_latency_s{};
   double network_Bps{}; // per network card and direction
   double nvls_startup_s{};

@@ -7,7 +7,7 @@
 // The published estimate and the calibrated cost use the same forms; the estimate has
 // published_multipliers(). They differ in three places:
 //   broadcast   the estimate has one network hop per rank, the cost one per node
-//   nvls_tree   the estimate has a share and a cap that the cost does not have
+//   nvls_tree   only the estimate has kNvlsTreeEstimateShare and the cap kCapNvlsTree
 //   collnet     the estimate is the faster of NCCL's two forms, the cost uses in_network.hpp
 
 #include <cstddef>
@@ -60,7 +60,8 @@ inline constexpr double kGigabyte = 1e9;
 [[nodiscard]] constexpr std::size_t index(Protocol protocol) {
   return static_cast<std::size_t>(protocol);
 }
-// Returns the growth of a network hop with the cards in use, psi of CLU 7: 1 + psi ((R - 1) / 7)^2.
+// Returns 1 + psi ((R - 1) / 7)^2, the factor on the latency of a network hop if a node uses R
+// cards; psi is Parameter::rail (CLU 7).
 [[nodiscard]] double rail_factor(const Layout& layout, const Multipliers& multipliers);
 // Return the protocol's factor on a hop inside a node, and on a network hop.
 [[nodiscard]] double inner_factor(Protocol protocol, const Multipliers& multipliers);

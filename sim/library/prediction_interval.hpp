@@ -4,10 +4,10 @@
 //   s^2 = j^T C j + 0.03^2 + s0^2 + s1^2       j: derivatives of log T by the parameters
 //
 // C is the posterior covariance, s0 the typical misfit of the training points, and s1 the largest
-// misfit of the three points of the same shape that are nearest in size. Without a calibration C is
-// the covariance of the priors, and below 32 MiB s^2 has (log 2)^2 more, because published
-// constants are then often too fast by a factor of two.
-// factor of two too fast.
+// misfit of the three points of the same shape that are nearest in size, 0 if the shape was not
+// measured. Without a calibration C is the covariance of the priors, s0 and s1 are 0, and below
+// 32 MiB (log 2)^2 is added to s^2, because published constants are then often too fast by a factor
+// of two.
 #include "base/mean_interval.hpp"
 #include "library/calibration.hpp"
 
@@ -25,7 +25,8 @@ inline constexpr double kSmallMessage = 32.0 * 1024 * 1024;
                                    const Layout& layout, Operation operation, Shape shape,
                                    double bytes, Pair pair);
 
-// Returns the interval of `seconds`, which may be corrected by residuals.
+// Returns the 95 % interval around `seconds` for s = `deviation`. `seconds` may be corrected by
+// residuals.
 [[nodiscard]] base::Interval interval_95(double seconds, double deviation);
 
 } // namespace stepsim::library

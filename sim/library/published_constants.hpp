@@ -13,12 +13,13 @@ namespace stepsim::library {
 using PerProtocol = std::array<double, 3>; // ll, ll128, simple
 using PerNodes = std::array<double, 3>;    // one node, two nodes, more
 
-// Hop latencies. The column of a tree also holds for a ring of one GPU per node.
+// Latencies of one hop. On the network, a ring with one GPU per node uses `tree`, too.
 struct HopLatencies {
   PerProtocol tree;
   PerProtocol ring;
 };
 
+// Latencies of an operation before its hops.
 inline constexpr PerProtocol kBaseTree{6.8, 14.0, 8.4};
 inline constexpr PerProtocol kBaseRing{6.6, 14.0, 8.4};
 inline constexpr double kBasePat = 8.0;
@@ -30,25 +31,28 @@ inline constexpr HopLatencies kHopNetwork{.tree = {5.0, 8.5, 14.0}, .ring = {2.7
 
 inline constexpr double kHopNvls = 25.0;            // whole NVLS inside a node
 inline constexpr double kHopNvlsTreeNetwork = 20.9; // one network hop of nvls_tree
-inline constexpr double kHopPatNetwork = 14.0;      // PAT is charged the following share of it
+// A network hop of PAT takes kHopPatNetwork / kPatHopShare; kPatPerRank is added for every rank.
+inline constexpr double kHopPatNetwork = 14.0;
 inline constexpr double kPatHopShare = 3.5;
 inline constexpr double kPatPerRank = 2.8;
-inline constexpr double kPatRateShare = 0.75;
+inline constexpr double kPatRateShare = 0.75; // fraction of the rate of the cards
 
-// CollNet. The direct form takes kHopCollnetDirect once and kCollnetDirectPerGpu per further GPU
-// inside the node, the chain form kHopCollnetChain per GPU; the network latency is added.
+// CollNet. Inside a node of G GPUs, the direct form takes 2 (kHopCollnetDirect + (G - 1)
+// kCollnetDirectPerGpu), without the first term if G = 1, and the chain form 2 (G - 1)
+// kHopCollnetChain. The network latency is added once.
 inline constexpr double kHopCollnetDirect = 3.7;
 inline constexpr double kCollnetDirectPerGpu = 0.4;
 inline constexpr double kCollnetDirectNetwork = 31.0;
 inline constexpr double kHopCollnetChain = 2.8;
 inline constexpr double kCollnetChainNetwork = 30.0;
-inline constexpr double kCollnetDirectHopper = 0.85; // fraction of the rate from Hopper on
+inline constexpr double kCollnetDirectHopper = 0.85; // from Hopper on, fraction of the rate
 
 // Host time per network message; `simple` sends three messages.
 inline constexpr std::array<double, 2> kPostOverhead{1.0, 2.0}; // [Host]
 inline constexpr double kSimplePosts = 3;
 
-// Rate limits, [Generation]. The limit of LL holds for the whole bus, the others per channel.
+// Rate limits, [Generation] and, except for kCapRingLl128, [nodes]. The limit of LL holds for the
+// whole bus, the others per channel.
 inline constexpr std::array<PerNodes, 4> kCapLl{
     {{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}};
 inline constexpr std::array<double, 4> kCapRingLl128{20, 20, 36.7, 40};
@@ -62,20 +66,23 @@ inline constexpr std::array<PerNodes, 4> kCapNvlsTree{
 inline constexpr double kNvlsTreeChannels = 16;
 
 // [Generation] fraction of the ring rate that the switch of a node reaches while it adds; 0 if it
-// cannot.
+// cannot add.
 inline constexpr std::array<double, 4> kNvlsEfficiency{0, 0, 0.85, 0.74};
 // Fitted, not published: with it the estimate changes from nvls_tree to a ring between 1 and 2 GiB
 // on 10 nodes of 8 H100, as measured (CLU 6.2).
 inline constexpr double kNvlsTreeEstimateShare = 0.92;
-inline constexpr std::uint32_t kLeastNvlsGpus = 3;
+inline constexpr std::uint32_t kLeastNvlsGpus = 3; // nodes with fewer GPUs do not use NVLS
 
 // Fractions of the bus rate that algorithms and protocols reach.
-inline constexpr double kLl128Share = 0.92; // a ring; a tree with any protocol
+inline constexpr double kLl128Share = 0.92; // ring with ll128; tree with any protocol
+// On top of kLl128Share for a tree: with ll, and with ll128 on one node and on several.
 inline constexpr double kLlShareOfTree = 1 / 3.8;
 inline constexpr double kLl128ShareOfTreeInside = 7.0 / 9;
 inline constexpr double kLl128ShareOfTree = 0.9375;
-inline constexpr double kRingChannelRate = 20; // GB/s of the bus per channel, rounded
-inline constexpr std::array kTreeChannelRate{20.0, 20.0, 24.0, 24.0}; // the same, [Generation]
+// GB/s of the bus for which the library opens one channel; the quotient is rounded. On one node
+// kRingChannelRate holds for rings and trees; trees on several nodes use kTreeChannelRate.
+inline constexpr double kRingChannelRate = 20;
+inline constexpr std::array kTreeChannelRate{20.0, 20.0, 24.0, 24.0}; // [Generation]
 inline constexpr double kLeastTreeChannels = 2;
 
 // [Generation] factor on the latency of a large all-reduce by a ring with `simple` on several
@@ -83,8 +90,8 @@ inline constexpr double kLeastTreeChannels = 2;
 inline constexpr std::array kRingLatencyFactor{1.9, 1.4, 1.4, 1.4};
 inline constexpr double kRingLatencyBytes = 64;
 
-// Correction of a tree's bandwidth, by floor(log2(bytes / 64)); 1 outside the table. The last entry
-// of `simple` is 1, because the library does not apply it.
+// Factor on a tree's bandwidth, [Protocol][floor(log2(bytes / 64))]; 1 outside the table. The last
+// entry of `simple` is 1, because the library does not apply it.
 inline constexpr std::size_t kTreeSizes = 24;
 inline constexpr std::array<std::array<double, kTreeSizes>, 3> kTreeCorrection{
     {{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
@@ -93,7 +100,7 @@ inline constexpr std::array<std::array<double, kTreeSizes>, 3> kTreeCorrection{
       .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, 1}}};
 
 // Point-to-point (CLU 7.3): microseconds per message inside a node and between nodes, and the
-// fraction of a card that one peer uses if there is no other.
+// fraction of a card's rate that two nodes of one GPU reach, where each has a single peer.
 inline constexpr double kPointToPointInside = 1.0;
 inline constexpr double kPointToPointAcross = 4.0;
 inline constexpr double kLonePeerShare = 0.8;

@@ -13,8 +13,9 @@ namespace stepsim::library {
 [[nodiscard]] Parts tree_parts(const Layout& layout, double bytes, Protocol protocol,
                                const Multipliers& multipliers);
 
-// Return q of CLU 6.2. A ring has a channel per card on several nodes, else as many as the
-// published rate requires; the channels of a tree follow from the calibrated rate.
+// Return the number of channels, q of CLU 6.2. On several nodes a ring has one channel per card; on
+// one node their number follows from the published rate. The channels of a tree follow from the
+// calibrated rate.
 [[nodiscard]] double ring_channels(const Layout& layout);
 [[nodiscard]] double tree_channels(const Layout& layout, const Multipliers& multipliers);
 

@@ -27,7 +27,7 @@ struct TunerSize {
   // Time of the published choice / time of `pair` - 1; 0 if both are the same pair, empty if the
   // published choice was not measured.
   std::optional<double> gain;
-  bool differs = false; // from the published choice
+  bool differs = false; // whether `pair` is not the published choice
 };
 
 struct TunerLine {
@@ -35,8 +35,8 @@ struct TunerLine {
   std::uint64_t first_byte{}; // first and last byte are included
   std::uint64_t last_byte{};
   Pair pair;
-  std::optional<double> gain; // mean over its sizes that have a gain
-  bool differs = false;       // from the published choice, for at least one of its sizes
+  std::optional<double> gain; // mean over the sizes in the line that have a gain
+  bool differs = false;       // whether `pair` is not the published choice for one of these sizes
 };
 
 // The largest size that a 32-bit reader accepts, and the default end of the last line.
@@ -62,10 +62,10 @@ struct ForcedTime {
   double seconds{}; // > 0
 };
 
-// Returns the pair per measured size, ascending: the pair with the least time, by the same rule. If
-// the published choice was not measured at a size, the fastest measured pair is used, even if it is
-// the only one. Empty if `times` has no time of the operation. Throws UsageError as choose_pair()
-// does.
+// Returns the pair per measured size, ascending, by the same rule with measured times instead of
+// calibrated costs. If the published choice was not measured at a size, the fastest measured pair
+// is used, even if it is the only one. Empty if `times` has no time of the operation. Throws
+// UsageError as choose_pair() does.
 [[nodiscard]] std::vector<TunerSize> tuner_sizes(std::span<const ForcedTime> times,
                                                  const Layout& layout, Operation operation,
                                                  const Restrictions& restrictions,

@@ -2,8 +2,8 @@
 // The interface of a network model for the simulations that drive it:
 //   submit(now, transfer)   starts a transfer now
 //   next_time()             time of the next change of the model, infinity if there is none
-//   advance(now, done)      advances to `now` (at most next_time()) and appends the ids of
-//                           transfers that end by then to `done`, in a fixed order
+//   advance(now, done)      advances to `now` (at most next_time()) and appends the ids of the
+//                           transfers that end by `now` to `done`, in a fixed order
 // Times are in seconds and never decrease. It is a concept, not a base class: simulations have the
 // model as a template parameter.
 #include <concepts>

@@ -7,8 +7,8 @@
 //     start-up  |--1--|                   both move data at 1 / 1.5 of the rate until 2.5, then the
 //     data            |--1.5--|--1--|     second moves its last second alone: ends 2.5, 3.5
 //
-// All messages in their data phase have the same rate. One clock counts the seconds of data that
-// each of them has moved, and a message ends when the clock reaches its mark.
+// All messages in their data phase have the same rate. One clock runs at this rate, and stands
+// still if no message is in its data phase; a message ends data_s on the clock after its start-up.
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -22,7 +22,7 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();
 struct AtOnce {        // times in s, from the start of backward
   double contention{}; // >= 0
   double now{};
-  double clock{};        // seconds of data that every message in its data phase has moved
+  double clock{};        // seconds of data that one message could have moved so far
   std::int64_t moving{}; // number of messages in their data phase
 };
 

@@ -20,8 +20,8 @@ struct BatchItems {
   std::vector<double> ready_s;
   std::vector<double> bytes;
   std::vector<double> prefix_bytes; // size() + 1 sums, from 0
-  double channel_free_s{};
-  double last_ready_s{}; // all items, with those of 0 bytes: no finish is earlier
+  double channel_free_s{};          // the channel is busy until then
+  double last_ready_s{}; // last ready time, also of items of 0 bytes: no finish is earlier
   [[nodiscard]] std::size_t size() const { return ready_s.size(); }
 };
 

@@ -12,8 +12,8 @@ struct Sending;
 struct SendInput;
 struct SendTimes;
 
-// Groups whole layers: as many as have less than bucket_bytes together, at least one, or
-// dear_layers of them. O(items).
+// Groups whole layers: a group has dear_layers layers or, if that is empty, as many as together
+// have less than bucket_bytes, at least one. O(items).
 [[nodiscard]] Plan plan_dear(const Problem& problem, const ScheduleOptions& options);
 
 // Sends the reduce-scatters in launch order, and after the last of them the all-gathers,

@@ -1,6 +1,7 @@
 #pragma once
 // Tensor fusion of Horovod (MER 5.3): a background thread wakes up every cycle_s and sends all
-// gradients that have become ready, in messages of at most fusion_bytes and one element type.
+// gradients that have become ready, in messages of one element type and at most fusion_bytes; a
+// larger gradient is sent alone.
 #include <string>
 
 #include "plan/problem.hpp"

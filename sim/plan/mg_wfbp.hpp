@@ -10,8 +10,8 @@ struct ScheduleOptions;
 // Plans the groups for any cost; `waiting_merges` counts the merges that made a ready gradient
 // wait. Optimal for a linear cost if there are none (bounds.hpp). O(items).
 [[nodiscard]] Plan plan_mg_wfbp(const Problem& problem, const ScheduleOptions& options);
-// As plan_mg_wfbp(), but a gradient also joins while the group has fewer than 8192 elements, as in
-// the authors' code.
+// Does the same as plan_mg_wfbp(), except that a gradient also joins while the group has fewer than
+// 8192 elements, as in the authors' code.
 [[nodiscard]] Plan plan_mg_wfbp_small_tensors(const Problem& problem,
                                               const ScheduleOptions& options);
 

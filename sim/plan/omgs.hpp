@@ -23,7 +23,8 @@ struct SparseItem { // backward order
   double elements{};
 };
 
-// Seconds as a function of elements before selection; 0 for none. Called O(items) times per plan.
+// Seconds of a message as functions of its elements before selection; 0 for no elements. A planner
+// calls them O(items) times per plan.
 struct SparseCost {
   std::function<double(double elements)> select_s;
   std::function<double(double elements)> exchange_s;

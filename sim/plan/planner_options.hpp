@@ -38,7 +38,7 @@ struct ScheduleOptions {
   Seconds phase{0};                      // horovod; first tick, s from the start of backward
   bool blocking = false;                 // horovod; a cycle waits for the previous cycle's messages
   std::int64_t concurrency = 2;          // asc_wfbp, >= 1
-  double contention = 0.5;               // asc_wfbp, >= 0
+  double contention = 0.5;               // asc_wfbp, >= 0 (at_once.hpp)
   PriorityPreset preset = PriorityPreset::bytescheduler; // priority
   // priority, >= 1; `with_preset` fills in the default of a preset. Empty = unlimited.
   std::optional<Bytes> partition_bytes = Bytes{4'000'000};

@@ -16,9 +16,9 @@
 
 namespace stepsim::plan {
 
-// The number of a schedule, by which its row is found. Listed here are the schedules that other
-// files refer to. Any other schedule defines its number, from 100 on, in its own header
-// (fixed_count.hpp), so that adding a schedule changes only its files and the table.
+// The number of a schedule, by which its row is found. The enum lists the schedules that other
+// files refer to. Any other schedule defines its number, from 100 on, in its own header, as
+// fixed_count.hpp does, so that adding a schedule changes only its files and the table.
 enum class Schedule : std::uint8_t {
   wfbp,
   single,
@@ -65,7 +65,7 @@ struct Planner {
   // Whether `compare --algorithms all` runs it. Schedules that need more keys, and variants of a
   // schedule that is compared, are left out.
   bool compared = false;
-  bool reads_cost = false; // the buckets depend on the cost of messages
+  bool reads_cost = false; // whether the buckets depend on the cost of messages
 
   [[nodiscard]] bool needs_linear_cost() const {
     return needs == Needs::linear_cost || needs == Needs::linear_forward;
@@ -88,7 +88,7 @@ struct Planner {
 };
 
 [[nodiscard]] std::span<const Planner> planners();
-// Null if there is no such name.
+// Returns the row of the schedule with this name; null if there is none.
 [[nodiscard]] const Planner* find_planner(std::string_view name);
 [[nodiscard]] const Planner& planner(Schedule schedule);
 

@@ -1,10 +1,10 @@
 // P3, ByteScheduler, TicTac: every gradient is cut into chunks, the chunk of the first layer that
 // is ready goes first, and only so many bytes as the credit allows are under way (MER 6.2).
 //
-//     partition 6, credit 1: a chunk at a time      layer 1 waits for what is under way, and no
-//     more partition 6, credit 12: two or three          start-ups hide behind data, but urgent
-//     chunks
-//                                                   wait longer
+//     partition 6, credit 1    a chunk at a time: layer 1 waits for one chunk at most, and no
+//                              start-up hides behind data
+//     partition 6, credit 12   two or three chunks: start-ups hide behind data, but urgent chunks
+//                              wait longer
 //
 // Backward runs from the last layer to the first, so what becomes ready is more urgent than all
 // that waits: the queue is a stack of runs of chunks.

@@ -22,10 +22,10 @@ struct Item {
   Seconds ready;           // non-decreasing over the list
   Bytes bytes;             // >= 0
   std::int64_t elements{}; // 0 = unknown; mg_wfbp_small_tensors then uses bytes / 4
-  std::uint32_t dtype{};   // equal numbers = equal element type; bucket rules are per dtype
+  std::uint32_t dtype{};   // equal numbers = equal element type; ddp and horovod do not mix them
   std::uint32_t layer{};   // index of its layer in forward order
-  // The ready order of ddp is by ready_order, then by descending registration, then as in this
-  // list. Both may be left at 0.
+  // The ready order that ddp uses sorts items by ready_order, then by descending registration, then
+  // as in this list. Both may be left at 0.
   std::int64_t ready_order{};  // index in the measured gradient-ready order
   std::int64_t registration{}; // index in registration (forward) order
   bool sparse_gradient{};      // ddp: gets a separate bucket

@@ -3,8 +3,8 @@
 // messages are ready to the times at which they start and end. All times count from the start of
 // backward; the channel is free at `channel_free_s`. A new discipline needs one function
 // `send_NAME` and its entry in the row of the schedule (planners.cpp).
-//   a message                takes startup_s, whatever else is sent, and then data_s if it has the
-//                            channel for itself, else longer
+//   a message                takes startup_s, whatever else is sent, and then data_s if it is alone
+//                            on the channel, else longer
 //   its second half, `back`  an all-gather or a broadcast after all messages, in forward order
 // `Sending` holds all that does not change between iterations; sending again allocates nothing.
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace stepsim::plan {
 
 struct Transfer {
-  double bytes{};              // bytes charged to a credit
+  double bytes{};              // bytes charged to the credit; read by `priority` only
   double startup_s{};          // start-up, a
   double data_s{};             // T - a; if one message is sent at a time, only the sum matters
   double back_s{};             // duration of the second half
@@ -27,7 +27,7 @@ struct Sending {
   // Launch order; for `priority` the most urgent message first.
   std::vector<Transfer> transfers;
   bool comes_back = false;       // there are second halves (all-gathers or broadcasts)
-  std::vector<double> forward_s; // [layer] update and next forward; only DeAR uses it
+  std::vector<double> forward_s; // [layer] time of update and next forward; read by DeAR only
   ScheduleOptions options;
 };
 
@@ -36,9 +36,9 @@ struct SendInput {
   std::span<const double> ready_s; // [transfer]; `priority`: non-increasing
   double channel_free_s{};
   double backward_end_s{};
-  double pause_s{}; // from the last message to the first second half: update at the root
+  double pause_s{}; // from the last message to the first second half: the update at the root
   double factor = 1;
-  // [worker] when the next forward could start, and the factor on its times.
+  // [worker] time at which the next forward could start, and the factor on `forward_s`.
   std::span<const double> forward_start_s{};
   std::span<const double> forward_factor{};
 };

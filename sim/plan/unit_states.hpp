@@ -18,18 +18,20 @@
 
 namespace stepsim::plan {
 
-// The indices of the components of a label, and the waits that exist. A limit of at least the
-// number of positions in an iteration counts as no limit.
+// The indices of the components of a label, and the options of the problem that decide which waits
+// exist. A limit of at least twice the number of layers, the positions in an iteration, counts as
+// no limit.
 struct StateLayout {
   explicit StateLayout(const UnitProblem& problem);
 
-  bool one_stream;
-  bool regathers;
-  bool keeps_last;
+  bool one_stream; // gathers and reductions share a communicator
+  bool regathers;  // UnitProblem::reshard_after_forward
+  bool keeps_last; // UnitProblem::keep_last
+  // UnitProblem::ahead_forward, ahead_backward and reduces_in_flight; empty = no limit.
   std::optional<std::size_t> forward, backward, flying;
-  std::size_t computes;      // number in x
-  std::size_t back_computes; // number in y
-  std::size_t reductions;    // number in y
+  std::size_t computes;      // number of last computes in x
+  std::size_t back_computes; // number of last computes in y
+  std::size_t reductions;    // number of last reductions in y
   std::size_t x_size;
   std::size_t size; // x and y together
 
@@ -42,8 +44,8 @@ struct StateLayout {
   }
 };
 
-// Sets `now` to `label` with one more unit at its end. `regather` are the seconds in which the
-// previous unit is gathered in backward. With an empty label the unit is the first one.
+// Sets `now` to `label` with one more unit at its end. `regather` is the time in seconds of the
+// gather of the previous unit for backward. With an empty label the unit is the first one.
 void add_unit(const StateLayout& layout, const UnitSeconds& unit, double regather,
               std::span<const double> label, std::span<double> now);
 

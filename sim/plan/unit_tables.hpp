@@ -54,8 +54,8 @@ private:
   void fill_rest(const UnitProblem& problem);
 
   std::size_t layers_;
-  std::vector<double> forward_;    // [i] sum over the layers before layer i, i = 0 .. L
-  std::vector<double> backward_;   // [i] likewise
+  std::vector<double> forward_;    // [i] forward time of the layers before layer i, i = 0 .. L
+  std::vector<double> backward_;   // [i] backward time of the same layers
   std::vector<double> gather_;     // [place]
   std::vector<double> reduce_;     // [place]
   std::vector<std::size_t> ends_;  // [first] one past the last layer of the largest allowed unit

@@ -1,6 +1,7 @@
 #pragma once
 // Wait-free backpropagation: one message per gradient, sent as soon as it is ready (Poseidon, and
-// the authors' baseline with a threshold of 0; MER 5.1). Every gradient has a start-up.
+// the baseline of the MG-WFBP authors with a threshold of 0; MER 5.1). Every gradient has a
+// start-up.
 #include "plan/problem.hpp"
 
 namespace stepsim::plan {

@@ -6,7 +6,7 @@
 
 namespace stepsim::plot {
 
-// Height in pixels of the names under the bars, in a panel of `width` pixels.
+// Returns the height in pixels of the names under the bars, in a panel of `width` pixels.
 [[nodiscard]] double bar_names_height(const Bars& bars, double width);
 void draw_bars(Canvas& canvas, const Bars& bars, const Frame& frame);
 

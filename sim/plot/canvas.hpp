@@ -1,7 +1,7 @@
 #pragma once
 // Writes SVG elements as text, in one pass. Coordinates are pixels, rounded to a tenth, with y
-// downwards. Text is escaped. Its width is estimated for a wide sans-serif font, so that other
-// fonts fit, too.
+// downwards. Text is escaped. The width of text is estimated for a wide sans-serif font, so that
+// other fonts fit, too.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,17 +14,18 @@ struct TextLook {
   std::string_view anchor = "start"; // start, middle, end
   std::string_view color = "#000";
   bool bold = false;
-  double turned = 0; // degrees clockwise around the anchor
-  bool halo = false; // white around the letters, for text over lines
+  double turned = 0; // rotation around the anchor, degrees clockwise
+  bool halo = false; // white outline of the letters, for text over lines
 };
 
-// Width of a line of text in pixels; not less than a browser needs.
+// Returns the width of a line of text in pixels, which is not less than a browser needs.
 [[nodiscard]] double text_width(std::string_view text, bool bold = false);
 // Breaks the text at blanks into lines of at most `width` pixels; a longer word gets its own line.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, double width,
                                                bool bold = false);
+// Returns the text with entities for the special characters of XML.
 [[nodiscard]] std::string escaped(std::string_view text);
-// The number rounded to tenths, without trailing zeros.
+// Returns the number rounded to tenths, without trailing zeros.
 [[nodiscard]] std::string pixels(double value);
 
 class Canvas {
@@ -36,7 +37,7 @@ public:
   void rectangle(double x, double y, double width, double height, std::string_view look,
                  std::string_view hover = {});
   void path(std::string_view data, std::string_view look);
-  void raw(std::string_view element) { out_.append(element); }
+  void raw(std::string_view element) { out_.append(element); } // written as it is
   [[nodiscard]] std::string take() && { return std::move(out_); }
 
 private:

@@ -10,16 +10,17 @@
 
 namespace stepsim::plot {
 
-inline constexpr std::size_t kMostPoints = 400; // that are drawn of one curve
+inline constexpr std::size_t kMostPoints = 400; // maximum number of points drawn of one curve
 inline constexpr std::string_view kBandLook = R"(fill="#d9d9d9")";
 inline constexpr std::string_view kGuideLook = R"(fill="none" stroke="#8c8c8c")";
 
-// At most kMostPoints of the points, in order: the first, the last and, of each group of
+// Returns at most kMostPoints of the points, in order: the first, the last and, of each group of
 // neighbouring points between them, the two with the least and the greatest y.
 [[nodiscard]] std::vector<Point> thinned(const std::vector<Point>& points);
 
 [[nodiscard]] std::string stroke_attributes(std::size_t rank, bool bold);
 
+// `id` is the beginning of the names of the figure's markers (rank_look.hpp).
 void draw_curves(Canvas& canvas, const Panel& panel, const Frame& frame, std::string_view id);
 
 } // namespace stepsim::plot

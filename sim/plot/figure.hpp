@@ -1,6 +1,6 @@
 #pragma once
-// A figure as plain values: what it says and what it shows, nothing about pixels. One question is
-// the title, the setting stands in one grey line below it, a boxed sentence may stand under the
+// A figure as plain values: what it says and what it shows, not where it is in pixels. The title is
+// a question, one grey line below it gives the setting, and a sentence in a box may stand under the
 // axes. A figure has one panel, or several small ones that share its axes. svg.hpp draws it.
 //
 // Values are in the unit that the axis names (milliseconds if the unit is "ms"). They are finite,
@@ -22,11 +22,11 @@ inline constexpr auto kScales =
 
 struct Axis {
   std::string title{}; // in words, "throughput"
-  std::string unit{};  // "samples/s", written behind the title; "bytes" has ticks in KiB, MiB
+  std::string unit{};  // "samples/s", after the title; ticks of "bytes" are in KiB, MiB or kB, MB
   Scale scale = Scale::linear;
   std::vector<double> ticks{}; // ascending; empty: chosen from the data
-  // The range, where the figure asks for more than the data: from at most `low` to at least `high`.
-  // A linear axis whose data begin near 0 begins at 0; any other carries a break mark.
+  // The axis reaches from at most `low` to at least `high`, even if the data do not. A linear axis
+  // whose data begin near 0 begins at 0; any other linear axis carries a break mark.
   std::optional<double> low{}, high{};
 };
 
@@ -35,8 +35,8 @@ struct Point {
   std::size_t row{}; // line of Figure::file that it came from; 0: none
 };
 
-// A line with markers. The rank decides lightness, dash and marker, so that a method looks alike in
-// all panels and figures of a page: 0 to 4.
+// A line with markers. The rank, 0 to 4, decides lightness, dash and marker, so that a method looks
+// alike in all panels and figures of a page.
 struct Curve {
   std::string label{}; // curves of several panels with one label and rank share a row of the legend
   std::vector<Point> points{}; // in the order of x
@@ -51,7 +51,7 @@ inline constexpr std::size_t kRanks = 5;
 struct Reported {
   std::string label{}; // "reported (repository)"
   std::vector<Point> points{};
-  std::size_t rank{}; // the marker is that of the curve with this rank
+  std::size_t rank{}; // the marker has the form that curves of this rank have
 };
 
 // The area between two curves over the same x: an interval or a bound.
@@ -78,13 +78,13 @@ struct Mark {
   std::string text{}; // "knee: 128 GPUs, 68 %"
 };
 
-// Bars beside each other in named groups; a bar is a stack of the panel's parts. A bar that shows
-// one part alone has 0 for the others.
+// Bars next to each other in named groups; a bar is a stack of the parts of Bars. A bar that shows
+// a single part has 0 for the others.
 struct Bar {
   std::string name{};           // under the bar; may be empty
-  std::vector<double> values{}; // one per part, >= 0
-  bool reported{};              // hollow
-  std::size_t row{};
+  std::vector<double> values{}; // heights, one per part, >= 0
+  bool reported{};              // a number that a publication reports; drawn hollow
+  std::size_t row{};            // as in Point
 };
 struct BarGroup {
   std::string name{}; // under its bars
@@ -93,15 +93,15 @@ struct BarGroup {
 struct Bars {
   std::vector<std::string> parts{}; // labels of the legend, at most kRanks
   std::vector<BarGroup> groups{};
-  std::string reported_label{}; // "reported (repository)"; needed where a bar is hollow
+  std::string reported_label{}; // "reported (repository)"; required if a bar is hollow
 };
 
 // Spans of time in named lanes, the first lane on top: a timeline. The y axis has no scale.
 struct Span {
   double start{}, end{}; // on x, start <= end
-  std::size_t part{};
-  std::string text{};  // written inside if it fits
-  std::string hover{}; // shown by a browser when the pointer rests on the span
+  std::size_t part{};    // index in Lanes::parts
+  std::string text{};    // written inside if it fits
+  std::string hover{};   // shown by a browser when the pointer rests on the span
 };
 struct Lane {
   std::string name{};
@@ -112,8 +112,8 @@ struct Lanes {
   std::vector<Lane> lanes{};
 };
 
-// A panel shows curves, bars or lanes over axes. Bars need no x axis but its title, lanes no y
-// axis.
+// A panel shows curves, bars or lanes over axes. Of the x axis, bars use only the title; lanes use
+// no y axis.
 struct Panel {
   std::string title{};         // only where a figure has several panels
   std::vector<Curve> curves{}; // at most kRanks
@@ -123,12 +123,12 @@ struct Panel {
   std::vector<Mark> marks{};
   Bars bars{};
   Lanes lanes{};
-  std::optional<Axis> x{}, y{}; // its own instead of the figure's
+  std::optional<Axis> x{}, y{}; // axes of this panel; empty = those of the figure
 };
 
 struct Figure {
   std::string title{};   // a question, or the sentence that answers it
-  std::string setting{}; // one grey line
+  std::string setting{}; // grey line below the title
   Axis x{}, y{};
   std::vector<Panel> panels{}; // at least one
   std::string box{};           // sentence in a frame; empty: no frame

@@ -11,8 +11,9 @@ namespace stepsim::plot {
 
 inline constexpr double kKneeGain = 1.6;
 
-// The point of the knee, which is the first point if the first doubling gained less. `points` must
-// ascend in x; y is the throughput. Empty if no point has twice the first x.
+// Returns the point of the knee, which is the first point if the first doubling gained less than
+// kKneeGain. `points` must ascend in x; y is the throughput. Empty if no point has twice the first
+// x.
 [[nodiscard]] std::optional<Point> knee(std::span<const Point> points);
 
 } // namespace stepsim::plot

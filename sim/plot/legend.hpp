@@ -1,6 +1,6 @@
 #pragma once
 // The legend: rows of handles and labels above the axes. A handle is four em long, so that a dash
-// shows. Panels that say the same share an entry.
+// shows. Equal entries of several panels are shown once.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +21,8 @@ struct LegendEntry {
 
 [[nodiscard]] std::vector<LegendEntry> legend_entries(const Figure& figure);
 
-// Draws from (left, top) downwards and gives the height it took.
+// Draws the entries from (left, top) downwards and returns the height of the legend. All numbers
+// are pixels.
 [[nodiscard]] double draw_legend(Canvas& canvas, const std::vector<LegendEntry>& entries,
                                  std::string_view id, double left, double top, double width);
 

@@ -1,6 +1,7 @@
 #pragma once
-// The look of a rank's curves, parts and markers. Every rank has its own lightness (L* 25, 45, 62,
-// 78, or black), dash and marker, so that ranks differ in print without colour.
+// The look of the curves, parts and markers of each rank (figure.hpp). Every rank has its own
+// lightness (L* 25, 45, 62, 78, or black), dash and marker, so that ranks differ in print without
+// colour.
 #include <cstddef>
 #include <string>
 #include <string_view>

@@ -6,7 +6,7 @@
 
 namespace stepsim::plot {
 
-// Width of the longest lane name in px; the names stand to the left of the frame.
+// Returns the width of the longest lane name in pixels; the names stand to the left of the frame.
 [[nodiscard]] double lane_names_width(const Lanes& lanes);
 void draw_lanes(Canvas& canvas, const Lanes& lanes, const Frame& frame);
 

@@ -10,13 +10,13 @@
 
 namespace stepsim::plot {
 
-// The figure as an SVG file. Throws InputError{figure.file, row} for a value that an axis cannot
-// show: 0 or less on a logarithmic scale, infinity or NaN. Asserts the limits in figure.hpp.
+// Returns the figure as an SVG file. Throws InputError{figure.file, row} for a value that an axis
+// cannot show: 0 or less on a logarithmic scale, infinity or NaN. Asserts the limits in figure.hpp.
 [[nodiscard]] std::string svg(const Figure& figure);
 
-// The figure as an element of an HTML page, with the width of the page and without XML namespace.
-// The names that it defines begin with `id`, which must be unique in the page (letters and digits).
-// Throws and asserts like svg().
+// Returns the figure as an element of an HTML page, with the width of the page and without XML
+// namespace. The names that it defines begin with `id`, which must be unique in the page (letters
+// and digits). Throws and asserts like svg().
 [[nodiscard]] std::string inline_svg(const Figure& figure, std::string_view id);
 
 } // namespace stepsim::plot

@@ -21,12 +21,13 @@ struct AxisRange {
   [[nodiscard]] bool broken() const { return scale == Scale::linear && low != 0; }
 };
 
-// The range for data between `least` and `greatest`, and for all ticks that the figure gives. If it
-// gives none, both ends are moved outwards to tick positions on a log2 axis and with `rounded`.
+// Returns the range of the axis, which includes the data, from `least` to `greatest`, and all ticks
+// that the figure gives. If it gives no ticks, both ends of a log2 axis and, with `rounded`, of any
+// axis are moved outwards to tick positions.
 [[nodiscard]] AxisRange axis_range(const Axis& axis, double least, double greatest, bool rounded);
 
-// The ticks that the figure gives, else chosen ones inside the range, ascending. `most` is the
-// number of ticks for which there is room.
+// Returns the ticks that the figure gives or, if it gives none, ticks chosen inside the range, in
+// ascending order. `most` is the number of ticks for which there is room.
 [[nodiscard]] std::vector<double> axis_ticks(const Axis& axis, const AxisRange& range, double most);
 
 // The label of a tick: "12,000", "64 KiB" for bytes, "2M" if the greatest tick is at least 1e6.

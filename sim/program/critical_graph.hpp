@@ -11,8 +11,9 @@
 namespace stepsim::program {
 
 // The graph of all arcs that lie on a critical cycle; the nodes are the same. An arc is critical if
-// its potential inequality holds with equality (up to 1e-12 of the ratio) and the arc lies on a
-// cycle of such arcs. All cycles of the new graph are critical.
+// its potential inequality (cycle_ratio.hpp) holds with equality, up to 1e-12 of the ratio or of
+// the largest weight, and the arc lies on a cycle of such arcs. All cycles of the new graph are
+// critical.
 [[nodiscard]] CycleGraph critical_arcs(const CycleGraph& graph, std::span<const double> weight,
                                        const CycleRatio& solution);
 

@@ -6,7 +6,7 @@
 //
 //     sync_sgd   U1 waits X1 of the iteration before, F1 follows     staleness 0
 //     zero       U waits R of the same iteration                     staleness 0
-//     pipe_sgd   A waits X of K iterations ago                       staleness K - 1
+//     pipe_sgd   U waits X of K iterations ago                       staleness K - 1
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +14,7 @@
 
 namespace stepsim::program {
 
+// Returns the staleness of the gradients that `applied` names.
 [[nodiscard]] std::int32_t staleness(const Applied& applied);
 
 // Element k is the number of gradients of staleness k that are applied in `iterations` iterations

@@ -26,6 +26,7 @@ public:
   explicit PriorityChannel(const Stream& stream)
       : credit_(stream.credit_bytes), most_credit_(stream.credit_bytes) {}
 
+  // Adds a message that waits to be sent.
   void arrive(Instance instance, const Operation& operation);
   // Whether next() may be sent now; dispatch() sends it.
   [[nodiscard]] bool can_dispatch() const { return !waiting_.empty() && credit_ > 0; }
@@ -45,12 +46,12 @@ private:
     std::int64_t bytes;
     double end;
   };
-  using Key =
-      std::tuple<std::int64_t, std::int64_t, std::uint32_t>; // iteration, priority, position
+  // Iteration, priority and list position of a waiting message; the smallest key is sent first.
+  using Key = std::tuple<std::int64_t, std::int64_t, std::uint32_t>;
 
   std::int64_t credit_;
   std::int64_t most_credit_;
-  double data_end_ = 0; // end of the message that was dispatched last
+  double data_end_ = 0; // time at which the message that was dispatched last ends
   std::priority_queue<Key, std::vector<Key>, std::greater<>> waiting_;
   std::deque<Sent> sent_;
 };

@@ -18,8 +18,8 @@ struct OperationLayout {
   struct WaitSlot {
     std::uint32_t first; // first slot in the ring of the awaited operation
     std::uint32_t mask;
-    std::uint32_t distance;
-    bool all;
+    std::uint32_t distance; // iterations back
+    bool all;               // Scope::all: the wait is for all ranks
   };
 
   std::vector<std::uint32_t> order; // operations of one iteration, then operations of the tail

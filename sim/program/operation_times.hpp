@@ -17,6 +17,7 @@ struct Factors {
   std::vector<double> exchange; // [n]
 };
 
+// Which times a run records: only the ends of the marker, or the start and end of every operation.
 enum class Record { marker, all };
 
 struct OperationTimes {

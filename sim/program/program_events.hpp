@@ -48,7 +48,7 @@ public:
 
   // The time of the next event; infinity if there is none before an exchange_ended().
   [[nodiscard]] double next_time() const { return queue_.empty() ? kNoEvent : queue_.next_time(); }
-  // Processes all events until `now`.
+  // Processes all events up to and including `now`.
   void advance(double now);
   // The ranks that have entered since the owner last emptied the list.
   [[nodiscard]] std::vector<Entered>& entered() { return entered_; }

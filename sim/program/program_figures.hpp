@@ -12,8 +12,9 @@ struct ProgramFigures {
   Seconds exposed; // period minus the period without exchanges and interference, at least 0
 };
 
-// Exact if all streams are fifo and there is no interference. Otherwise the means of `iterations`
-// iterations by the evaluator `events`, without the first `discard`; 1 <= discard < iterations.
+// Returns exact figures if all streams are fifo and there is no interference. Otherwise returns the
+// means over `iterations` iterations by the evaluator `events`, without the first `discard` of
+// them; 1 <= discard < iterations.
 [[nodiscard]] ProgramFigures program_figures(const Program& program, std::int64_t iterations = 400,
                                              std::int64_t discard = 200);
 

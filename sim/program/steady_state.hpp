@@ -5,9 +5,9 @@
 // with its distance; from each operation to the next one on its stream, with distance 0; from the
 // last operation of a stream to the first, with distance 1.
 //
-//     a waits for c of the iteration before, b for a of the same, c for b of the one before;
-//     3, 4 and 5 s: the cycle a b c takes 12 s over 2 iterations, hence the period is 6 s, although
-//     the ends of a differ by 5, 7, 5, 7, .. s (cyclicity 2)
+//     a (3 s) waits for c at distance 1, b (4 s) for a at distance 0, c (5 s) for b at distance 1:
+//     the cycle a b c takes 12 s and spans 2 iterations, hence the period is 6 s, although the ends
+//     of a differ by 5, 7, 5, 7, .. s (cyclicity 2)
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -47,8 +47,8 @@ struct Derivative {
 };
 [[nodiscard]] Derivative derivative(const SteadyState& state, std::span<const double> slopes);
 
-// The program without interference, in which exchanges take no time, nor do delays for which only
-// exchanges wait, such as the cycle time of Horovod.
+// The program without interference, in which exchanges take no time, nor do delays that no compute
+// or delay operation waits for, such as the cycle time of Horovod.
 [[nodiscard]] Program without_exchanges(Program program);
 
 // The period minus the period of without_exchanges(), per iteration of the program; 0 if the

@@ -24,11 +24,15 @@
 
 namespace stepsim::program {
 
+// How a stream runs its operations: one after the other in list order (fifo), the message with the
+// smallest priority first (priority), or several messages at a time (at_once).
 enum class Discipline { fifo, priority, at_once };
 inline constexpr auto kDisciplines = base::words<Discipline>({{Discipline::fifo, "fifo"},
                                                               {Discipline::priority, "priority"},
                                                               {Discipline::at_once, "at_once"}});
 
+// compute: work of the device; delay: time during which nothing computes; exchange: a message
+// between ranks.
 enum class OperationType { compute, delay, exchange };
 inline constexpr auto kOperationTypes =
     base::words<OperationType>({{OperationType::compute, "compute"},

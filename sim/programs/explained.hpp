@@ -24,8 +24,8 @@ struct WhatIf {
 // A possible cause for a measured step that is longer than predicted, with the step time of the
 // scenario to which only this cause is added.
 struct Cause {
-  std::string cause;
-  std::vector<std::string> set;
+  std::string cause;            // in words
+  std::vector<std::string> set; // --set values that add the cause to the scenario
   double step_s{};
   double explains_s{}; // increase over the step time without the cause
 };
@@ -48,7 +48,7 @@ struct Explained {
   std::string source = "program"; // kind of the explained file: "program" or "scenario"
   std::vector<WhatIf> what_if;    // the largest gain first
   std::optional<Measured> measured;
-  std::vector<std::string> sentences; // three to six
+  std::vector<std::string> sentences; // sentences_of()
   std::vector<std::string> warnings;
 };
 
@@ -58,8 +58,8 @@ struct Explained {
                                           const program::ProgramLabels& labels = {});
 
 // Evaluates the changes that are possible without a scenario and adds them to `what_if`: half the
-// start-ups, twice the bandwidth, compute twice as fast and, if there is interference, none. Their
-// `set` is empty.
+// start-ups, twice the bandwidth, compute twice as fast and, if the program has interference, no
+// interference. Their `set` is empty.
 void add_program_changes(const ProgramFile& file, Explained& explained);
 
 } // namespace stepsim::study

@@ -7,8 +7,9 @@
 
 namespace stepsim::study {
 
-// Usually three to six sentences: the step time, what bounds it, the exposed communication, the
-// interference, the change that helps most, and the difference to a measured step.
+// Returns the sentences, usually three to six: the step time, what bounds it, the exposed
+// communication, the interference, the change that helps most, and the difference to a measured
+// step.
 [[nodiscard]] std::vector<std::string> sentences_of(const Explained& explained);
 
 } // namespace stepsim::study

@@ -3,9 +3,8 @@
 // id. A collective gets its time from the cluster in the file, which defines two groups of ranks:
 //
 //     node     the ranks of one node, over the network inside it
-//     replica  one rank of every node, over the network between nodes. The G GPUs of a node are in
-//     G
-//              parts that share its R interfaces, so that bytes count ceil(G / R) times
+//     replica  one rank of every node, over the network between nodes. The G GPUs of a node belong
+//              to G parts that share its R interfaces, so that bytes count ceil(G / R) times.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -17,7 +17,7 @@ namespace stepsim::study {
 enum class ProgramSpan { all, node, replica };
 
 struct CollectiveTime {
-  double startup_s{}; // time at infinite bandwidth and free adding; 0 with a curve or a fabric
+  double startup_s{}; // time at infinite bandwidth and with free adding; 0 with a curve or a fabric
   double data_s{};    // the rest of the time
 };
 
@@ -29,8 +29,8 @@ public:
   [[nodiscard]] std::uint32_t ranks() const;
   [[nodiscard]] std::uint32_t nodes() const;
   [[nodiscard]] std::uint32_t gpus_per_node() const;
-  // Latency and seconds per byte of the network between nodes; 0 where a curve or a fabric
-  // replaces them.
+  // Returns latency and seconds per byte of the network between nodes; both are 0 without a
+  // network, or if a curve or a fabric replaces them.
   [[nodiscard]] program::LinkConstants constants() const;
 
   // The time of a collective of `bytes` bytes. Adds a problem at `place`, and returns 0, if the

@@ -12,10 +12,10 @@ struct ExplainableScenario {
   program::ProgramLabels labels;
 };
 
-// The program is to be run for the scenario's own iterations if its workers vary. If they are
-// equal, it is run for 400 iterations, and the first 200 are discarded unless the period is that of
-// a critical cycle. Throws SimulationError if the scenario has no program
-// (run/scenario_program.hpp).
+// Returns the program with the settings of its evaluation: for a scenario with variability its own
+// number of iterations (at least 2), else 400 iterations of which the first 200 are discarded. A
+// period that is the ratio of a critical cycle does not depend on them. Throws SimulationError if
+// the scenario has no program (run/scenario_program.hpp).
 [[nodiscard]] ExplainableScenario explainable(const Scenario& scenario);
 
 } // namespace stepsim::study

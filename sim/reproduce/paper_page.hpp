@@ -11,12 +11,12 @@
 
 namespace stepsim::reproduce {
 
-// The page. `images` is the path before ID.svg in links; empty if the pictures are in the folder of
-// the page. Throws InputError if a table cannot be evaluated (series.hpp).
+// Returns the page. `images` is the path that links have before ID.svg; empty if the pictures are
+// in the folder of the page. Throws InputError if a table cannot be evaluated (series.hpp).
 [[nodiscard]] std::string paper_page(const Reproduction& paper, const AllRecords& all,
                                      const std::vector<Decided>& decided, std::string_view images);
 
-// The numbers of figures and of verdicts.
+// The number of figures of a paper, and the number of its claims with each verdict.
 struct Counts {
   std::size_t figures{}, met{}, not_met{}, not_comparable{};
 };
@@ -27,11 +27,11 @@ struct PaperClaims {
   const Reproduction* paper{};
   const std::vector<Decided>* decided{};
 };
-// The page with the claims of all papers.
+// Returns the page with the claims of all papers.
 [[nodiscard]] std::string claims_page(const std::vector<PaperClaims>& papers);
-// The counts in words: "27 figures, 20 claims: 9 met, 6 not met, 5 not comparable".
+// Returns the counts in words: "27 figures, 20 claims: 9 met, 6 not met, 5 not comparable".
 [[nodiscard]] std::string counts_text(const Counts& counts);
-// One row per claim, with the verdict, our numbers, the paper's numbers and the label.
+// Returns one row per claim, with the verdict, our numbers, the paper's numbers and the label.
 [[nodiscard]] std::vector<std::vector<std::string>> claim_rows(const std::vector<Decided>& decided);
 
 } // namespace stepsim::reproduce

@@ -1,5 +1,6 @@
 #pragma once
-// Records of a run or of a table, flat: a value per column, nested members joined by "_".
+// The records of a run or of a table. A record is a flat object with a value per column; the names
+// of nested members are joined by "_".
 //     {"point": 0, "nodes": 4, "speedup": 3.99, ...}
 #include <functional>
 #include <map>
@@ -15,25 +16,32 @@ namespace stepsim::reproduce {
 using Records = std::vector<io::Object>;
 using AllRecords = std::map<std::string, Records, std::less<>>; // by the id of the run or table
 
-// JSON Lines without the header and the end of a sweep. Throws InputError.
+// Returns one record per line of JSON Lines, except for lines that are not results, such as the
+// header and the end of a sweep. Throws InputError if a line cannot be parsed; `file` is the name
+// in errors.
 [[nodiscard]] Records records_of_lines(std::string_view text, const std::string& file);
-// The elements of the list at `pointer`, or the object there; a file of kind measured_training has
-// model, method, ranks and samples_per_s_per_gpu, one record per number, and the phases of each
-// model. Throws InputError.
+// Returns one record per element of the list at `pointer`, or one record for an object there. A
+// file of kind measured_training without pointer gives one record per measured speed, with the
+// columns model, method, ranks, samples_per_s_per_gpu and, if given, batch size and phases of the
+// model. Throws InputError if `pointer` names neither a list nor an object.
 [[nodiscard]] Records records_of_tree(const io::Json& tree, std::string_view pointer);
-// The records of a table: its own, or those of its file, which is relative to `reproduction`.
+// Returns the records of a table, pivoted: those in the table itself, or those of its file, whose
+// path is relative to the file `reproduction`.
 [[nodiscard]] Records records_of_table(const Table& table, const std::string& reproduction);
 
-// One record per place: numbers are the medians over the lists (one per seed), everything else is
-// that of the first list. The lists have the same records in the same order.
+// Returns one list of records for several lists, one per seed: each number is the median over the
+// lists, all other values are those of the first list. The lists must have the same records, with
+// the same columns, in the same order. Throws SimulationError if a value is a number in the first
+// list but not in another.
 [[nodiscard]] Records medians(const std::vector<Records>& seeds);
-// The numbers of the records with so many significant digits.
+// Returns the records with their numbers rounded to `digits` significant digits.
 [[nodiscard]] Records rounded(Records records, int digits);
-// The records with these columns alone.
+// Returns the records with only these columns.
 [[nodiscard]] Records with_columns(const Records& records, const std::vector<std::string>& columns);
+// Returns the records that Pivot describes; `records` unchanged if pivot.column is "".
 [[nodiscard]] Records pivoted(Records records, const Pivot& pivot);
 
-// The text of a file of records, one per line.
+// Returns the records as JSON Lines.
 [[nodiscard]] std::string lines_of_records(const Records& records);
 
 } // namespace stepsim::reproduce

@@ -1,11 +1,12 @@
 #pragma once
-// The rules that predict measured speeds, as figures.json has them.
+// Reads the rules that predict measured speeds (speed_rules.hpp) from figures.json.
 #include "reproduce/speed_rules.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::reproduce {
 
-// Problems are those of the fields.
+// Returns the rules in `fields`, the object `predict` of a table, and adds what is wrong to the
+// problems of `fields`. The caller sets Scoreboard::rows.
 [[nodiscard]] Scoreboard read_scoreboard(io::Fields& fields);
 
 } // namespace stepsim::reproduce

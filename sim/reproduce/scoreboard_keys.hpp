@@ -1,5 +1,5 @@
 #pragma once
-// The keys of the rules that predict measured speeds (REP 3.6): `predict` of a table.
+// The keys of the object `predict` of a table, the rules that predict measured speeds (REP 3.6).
 #include <array>
 
 #include "reproduce/speed_rules.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Compares measured with predicted speeds, row by row and over all rows.
+// Compares measured with predicted training speeds, row by row and over all rows.
 #include <string>
 
 #include "reproduce/paper_records.hpp"
@@ -8,25 +8,32 @@
 
 namespace stepsim::reproduce {
 
-// Adds to each row: measured and predicted step (s), the predicted speed with its interval in the
-// unit of the row, error (predicted over measured step, less 1, in %), size (its absolute value),
-// alone (size where communication is left out), publisher and family. Rows without a base
-// measurement are left out. Layer tables that the rules make are written to `folder`. Throws
-// InputError.
+// Runs the scenario of every row that has a base measurement, and returns these rows with the
+// columns
+//   measured_step_s, predicted_step_s           seconds
+//   predicted, predicted_low, predicted_high    speed and its interval, in the unit of the row
+//   error                                       100 (predicted step / measured step - 1), %
+//   size                                        |error|, %
+//   alone                                       `size` of a prediction without communication, %
+//   publisher, model_family                     by Scoreboard::publishers and families
+// Layer tables that the rules make are written to `folder`. Throws InputError if no row has a base
+// measurement or if a row has a word without a rule.
 [[nodiscard]] Records predicted_rows(const Records& rows, const Scoreboard& rules,
                                      study::Files& files, const std::string& folder);
 
-// What the predicted rows say together, by name:
-//   ID_sorted  share (%) of rows whose error is at most `size`, and `alone` likewise
-//   ID_groups  by, name, rows, median, p90, worst, shorter (% of rows predicted too short): all
-//              rows, and by publisher, family, fabric and inputs
-//   ID_pairs   difference of measured speeds, pairs, right (%): rows that differ in nothing but
-//              method or network, and whether the faster one is predicted to be the faster
-//   ID_ends    least and greatest of all measured speeds
+// Returns the tables that sum up the predicted rows. `id` is the id of their table, `rows` the
+// number of its rows, with those that were not predicted.
+//   ID_sorted  share (%), and the size and alone (%) that this share of the rows does not exceed
+//   ID_groups  by, name, rows; median, p90 and worst of `size` (%); shorter: % of rows with a
+//              predicted step that is too short. For all rows (with not_predicted, a number of
+//              rows), and by publisher, model_family, fabric and inputs
+//   ID_pairs   pairs of rows that differ in method or network only, by the difference of their
+//              measured speeds: pairs, and right: % of pairs whose faster row is predicted faster
+//   ID_ends    two records, with the least and the greatest measured speed
 [[nodiscard]] AllRecords scoreboard_tables(const std::string& id, const Records& predicted,
                                            std::size_t rows);
 
-// The predicted rows as CSV, to which others may add a column.
+// Returns the predicted rows as CSV, to which other simulators may add a column.
 [[nodiscard]] std::string scoreboard_csv(const Records& predicted);
 
 } // namespace stepsim::reproduce

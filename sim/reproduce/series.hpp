@@ -20,7 +20,7 @@ struct Joined {
 
 // Whether two values of a column are equal; numbers may differ by 1e-9 of the larger one.
 [[nodiscard]] bool same_value(const io::Json& a, const io::Json& b);
-// The value of a column; null if the record does not have the column.
+// Returns the value of a column; null if the record does not have the column.
 [[nodiscard]] const io::Json* column(const io::Object& record, std::string_view name);
 
 // The records that a series selects, in the order of the run, each joined with the first record

@@ -1,9 +1,9 @@
 #pragma once
 // Rules by which measured speeds of distributed training are predicted (REP 3.6). A row of the
 // table has the columns of reproduce/scoreboard/README.md. Nothing in a rule is fitted to a row:
-// links have the rate of their kind, and computing takes what the row's own base measurement says,
-// which is the speed on the fewest GPUs of the same source. reproduce/scoreboard/rules.md explains
-// every rule, and figures.json holds their numbers.
+// latency and rate of links follow from their kind and their line rate, and the computing time from
+// the base measurement of the row, which is the speed on the fewest GPUs in the same source.
+// reproduce/scoreboard/rules.md explains every rule, and figures.json holds their numbers.
 #include <map>
 #include <string>
 #include <string_view>
@@ -25,25 +25,27 @@ inline constexpr auto kServerPlaces = base::words<ServerPlace>({{ServerPlace::no
 
 struct FabricRule {
   double latency_s{};
-  double share{}; // of the line rate that is payload
-  // Latency of fabrics with a line rate of at most slow_Bps, instead of latency_s.
+  double share{}; // fraction of the line rate that is payload
+  // If the line rate is at most slow_Bps, the latency is slow_latency_s instead of latency_s.
   double slow_Bps{}, slow_latency_s{};
 };
 struct MethodRule {
-  std::string schedule;
+  std::string schedule; // schedule that sends as the method does
   ServerPlace servers{};
 };
-// A shipped layer table whose tensors are scaled to so many elements together.
+// A layer table that is made from a shipped one by scaling its tensors.
 struct TableRule {
-  std::string model;
-  double elements{};
+  std::string model; // name of the shipped table
+  double elements{}; // elements of all scaled tensors together
 };
 // Pairs of a prefix and a name: a word that starts with the prefix belongs to this name.
 using Names = std::vector<std::pair<std::string, std::string>>;
 
+// The rules. The keys of a map are the words that rows use for a bus, a fabric, a method or a layer
+// table; `schedules` is by name of the schedule.
 struct Scoreboard {
-  std::string rows; // file of the rows, for errors
-  double bus_latency_s{};
+  std::string rows;                                 // name of the file with the rows, for errors
+  double bus_latency_s{};                           // latency of a message inside a machine
   std::map<std::string, double, std::less<>> buses; // bytes/s between the GPUs of a machine
   std::map<std::string, FabricRule, std::less<>> fabrics;
   std::map<std::string, MethodRule, std::less<>> methods;
@@ -52,26 +54,28 @@ struct Scoreboard {
   // Factor for the interval of a prediction: its ends are predicted with links that take `interval`
   // times as long, and 1 / `interval` times as long.
   double interval = 1;
-  // By prefixes of the column `family`, and of the column `model`.
+  // Publishers by prefixes of the column `family`, and families by prefixes of the column `model`.
   Names publishers, families;
 };
 
-// A column of a row as a number, 0 where the source says nothing, and as a text.
+// Return a column of a row as a number, 0 if it has none, and as a text, "" if the column is
+// absent.
 [[nodiscard]] double row_number(const io::Object& row, std::string_view name);
 [[nodiscard]] std::string row_text(const io::Object& row, std::string_view name);
 
-// Seconds of a step: measured, and computing alone by the base measurement.
+// Return the seconds of a step: as measured, and of computing alone by the base measurement.
 [[nodiscard]] double measured_step_s(const io::Object& row);
 [[nodiscard]] double computing_s(const io::Object& row);
-// Samples or tokens that all GPUs together process in a step.
+// Returns the samples or tokens that all GPUs together process in a step.
 [[nodiscard]] double samples_of(const io::Object& row);
 
-// The scenario of a row whose model is named `model`, with links that take `slower` times as long.
-// Throws InputError for a word that no rule has.
+// Returns the scenario of a row. `model` is the name or the path of its layer table; links take
+// `slower` times as long. Throws InputError if a word of the row has no rule.
 [[nodiscard]] io::Json scenario_of(const io::Object& row, const Scoreboard& rules,
                                    const std::string& model, double slower);
 
-// The layer table with its tensors scaled, named `name`.
+// Returns the layer table under the name `name`, with its tensors scaled to about `elements`
+// elements together. Every tensor becomes a vector of at least one element.
 [[nodiscard]] io::Json scaled_table(const io::Json& table, const std::string& name,
                                     double elements);
 

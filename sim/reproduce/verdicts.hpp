@@ -1,6 +1,6 @@
 #pragma once
 // Whether a claim of a paper holds in our numbers (REP, verdicts): met, not met, or not comparable.
-// A claim that only somebody else read is met "as read by others".
+// For a claim with label second_hand, "as read by others" follows met and not met.
 #include <string>
 #include <vector>
 
@@ -19,26 +19,29 @@ inline constexpr auto kVerdicts =
 struct Decided {
   const Claim* claim{};
   Verdict verdict{};
-  std::vector<double> ours; // as many as the claim has cells
+  std::vector<double> ours; // our numbers, one per cell of the claim
 };
 
-// One per claim, in the order of the file. A claim whose label does not count, that has no
-// cells or that says so is not comparable. Throws InputError.
+// Returns one element per claim, in the order of the file. A claim is not comparable if its label
+// does not count (counts()), if it has no cells, or if its `comparable` is false. Throws InputError
+// if a cell cannot be evaluated (series.hpp).
 [[nodiscard]] std::vector<Decided> decide(const Reproduction& paper, const AllRecords& all);
 
-// "met", "met as read by others".
+// Returns the verdict in words: "met", "met as read by others".
 [[nodiscard]] std::string verdict_text(const Decided& decided);
-// Whole numbers as they are, others with four digits.
+// Returns the number as text: whole numbers below 1e9 with all digits, others with four significant
+// digits.
 [[nodiscard]] std::string shown_number(double value);
-// The reason of a claim; {} in it stands for our numbers.
+// Returns the reason of a claim, with our numbers in place of {}.
 [[nodiscard]] std::string reason_text(const Decided& decided);
-// "1.261 to 6.582 x"; "-" without numbers.
+// Returns the range of our numbers: "1.261 to 6.582 x"; "-" if there are none.
 [[nodiscard]] std::string ours_text(const Decided& decided);
+// Returns the numbers of the paper in the same form, or the claim in words (Claim::theirs).
 [[nodiscard]] std::string theirs_text(const Claim& claim);
-// "at least 2.7, at most 12"; "-" where nothing decides.
+// Returns the range in which the claim is met: "at least 2.7, at most 12"; "-" without limits.
 [[nodiscard]] std::string limits_text(const Claim& claim);
 
-// The tree of claims.json.
+// Returns the content of claims.json.
 [[nodiscard]] io::Json claims_tree(const Reproduction& paper, const std::vector<Decided>& decided);
 
 } // namespace stepsim::reproduce

@@ -8,18 +8,19 @@
 
 namespace stepsim::study {
 
-// Sets the iteration time of the best merge, `best_s` seconds. For schedules that plan with the
-// cost of messages alone (plan::Needs::cost) it is at most the run's own, and how much longer the
-// run's iteration is gets set, too.
+// Sets merge_optimal_iteration_time_s to the iteration time of the best merge, `best_s`. For
+// schedules that plan with the cost of messages alone (plan::Needs::cost), it is set to the run's
+// own iteration time if that is less, and merge_gap_to_optimal is set, too.
 void compare_with_optimum(plan::Schedule schedule, double best_s, Summary& summary);
 
-// Sets merge_linear, and of the greedy merge_waiting_merges and merge_certified_optimal.
+// Sets merge_linear if the schedule needs a linear cost. For mg_wfbp, sets merge_waiting_merges and
+// merge_certified_optimal.
 void fill_greedy(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
                  Summary& summary);
-// Sets the other merge_*, closed_form_s and closed_form_is_bound of a summary whose iteration time
-// is known; nothing with reduce_broadcast. The messages of the best merge are timed by the
-// evaluator of the run. `bare` is the step without messages; `step` has those of `plan`, whose
-// times are changed.
+// Calls compare_with_optimum() with the best merge, whose messages are timed by the evaluator of
+// the run. Without a measured curve or a fabric, also sets closed_form_s and closed_form_is_bound.
+// Sets nothing for reduce_broadcast. The iteration time of `summary` must be set. `bare` is the
+// step without messages; `step` has the messages of `plan`, and its times are overwritten.
 void fill_optimum(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
                   const train::StepInput& bare, train::StepInput& step, BucketCosts& costs,
                   Summary& summary);

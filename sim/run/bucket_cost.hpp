@@ -1,6 +1,7 @@
 #pragma once
-// What one bucket costs on top of computing its gradient: on the compute thread, on the channel,
-// and in bytes. One place for dense, coded and sparse exchanges, whatever the training algorithm.
+// The cost of one bucket on top of computing its gradient: seconds on the compute thread and on the
+// channel, and bytes. BucketCosts covers dense, coded and sparse exchanges of every training
+// algorithm.
 //
 //     compute   ..backward..|select, residual, encode|             |decode|update..
 //     channel                                        |staging|wire|merge|scatter|
@@ -23,45 +24,47 @@ namespace stepsim::study {
 
 struct BucketCost {
   double select_s{}, residual_s{}; // on compute as drawn, or on a side stream (key select_stream)
-  double encode_s{}, decode_s{};   // codecs, on the compute thread
+  double encode_s{}, decode_s{};   // coding and decoding by a codec, on the compute thread
   double staging_s{}, wire_s{}, merge_s{}, scatter_s{}; // on the channel
-  double broadcast_s{}; // broadcast of reduce_broadcast, or all-gather of DeAR; else 0
-  double bytes_sent{};  // by the rank that sends most
-  // How long the collectives of the exchange take, as part of exchange_s() or, those of a second
-  // half, of broadcast_s; on a simulated network these collectives, one after the other.
-  // An all-reduce that counts as two equal halves has no `back_stages`.
+  // Time of the second half: the broadcast of reduce_broadcast, or the all-gather of DeAR; else 0.
+  double broadcast_s{};
+  double bytes_sent{}; // bytes sent in both halves by the rank that sends most
+  // The collectives of the exchange and of its second half, which run one after the other; set only
+  // for a simulated network. An all-reduce that counts as two equal halves has no `back_stages`.
   std::vector<coll::Collective> stages{}, back_stages{};
+  // Seconds of these collectives, on any network: their part of exchange_s() and of broadcast_s.
   double on_wire_s{}, back_on_wire_s{};
-  std::string algorithm;
+  std::string algorithm;             // algorithm of the collective, or compression method
   std::vector<net::LinkUse> links{}; // [link] of the fabric, both halves of an exchange
-  std::int64_t elements{};           // of the bucket; compressed exchanges only, else 0
-  std::int64_t k{}; // entries that a rank selects; compressed exchanges only, else 0
-  // Sums in seconds: what precedes the exchange on the selecting stream, and what holds the
-  // channel.
+  std::int64_t elements{};           // elements of the bucket; 0 unless compressed
+  std::int64_t k{};                  // entries that a rank selects; 0 unless compressed
+  // Return the seconds of selection before the exchange, and the seconds that the exchange occupies
+  // the channel.
   [[nodiscard]] double compress_s() const { return select_s + residual_s; }
   [[nodiscard]] double exchange_s() const { return staging_s + wire_s + merge_s + scatter_s; }
 };
 
 // The costs of the buckets of a scenario. Each size is evaluated once; with powersgd, whose cost
-// depends on shapes, each bucket. Not thread-safe. Throws SimulationError where the evaluator of
-// an exchange throws it (max_plus.hpp, events.hpp).
+// depends on shapes, every bucket is. Not thread-safe. Throws SimulationError if the evaluator of
+// an exchange does (max_plus.hpp, events.hpp).
 class BucketCosts {
 public:
-  // Which cost a bucket of a schedule with all-gathers has: its two halves (reduce-scatter and
-  // all-gather) one by one, or the whole all-reduce.
+  // For schedules with all-gathers: whether the cost of a bucket has two halves (reduce-scatter and
+  // all-gather) or is that of the whole all-reduce.
   enum class Parts { halves, whole };
-  // `curve`: a measured cost that stands for the evaluators of a dense exchange.
+  // `curve`, if not empty, is a measured cost that replaces the evaluators of a dense exchange.
   BucketCosts(const Scenario& scenario, const std::optional<plan::Cost>& curve,
               Parts parts = Parts::halves);
   [[nodiscard]] BucketCost operator()(const plan::Group& group);
-  // Dense buckets only: the times alone, and with the bytes sent; no algorithm, stages and links.
+  // Return less, for dense buckets only: times() only the times, counted() the times and
+  // bytes_sent.
   [[nodiscard]] BucketCost times(const plan::Group& group);
   [[nodiscard]] BucketCost counted(const plan::Group& group);
-  // As ExchangeTimes::share.
+  // Calls ExchangeTimes::share() for both halves.
   void share(coll::SentBytes& sent);
-  // The most faithful evaluator used so far.
+  // Returns the most faithful evaluator used so far.
   [[nodiscard]] coll::Method method() const;
-  [[nodiscard]] std::uint64_t events() const;
+  [[nodiscard]] std::uint64_t events() const; // events that evaluators have simulated so far
 
 private:
   [[nodiscard]] BucketCost dense(const plan::Group& group);
@@ -72,7 +75,9 @@ private:
   [[nodiscard]] bool has_second_half() const;
 
   const Scenario& scenario_;
-  bool splits_, halves_; // an exchange is two that evaluators know, or cut in the middle
+  // Whether an exchange is a reduce-scatter and an all-gather that evaluators know, and whether it
+  // is one collective that counts as two equal halves. At most one is true.
+  bool splits_, halves_;
   train::ExchangeTimes exchange_, broadcast_;
   // Costs of compressed buckets by (bytes, elements).
   std::map<std::pair<std::int64_t, std::int64_t>, BucketCost> known_;
@@ -80,8 +85,8 @@ private:
   std::uint64_t events_{};
 };
 
-// The measured curve of the scenario's network, which stands for the evaluators and costs nothing
-// with one worker; empty where the scenario has no curve.
+// Returns the measured curve of the scenario's network, which replaces the evaluators; with one
+// worker a curve of cost 0. Empty if the scenario has no curve.
 [[nodiscard]] std::optional<plan::Cost> measured_curve(const Scenario& scenario);
 
 } // namespace stepsim::study

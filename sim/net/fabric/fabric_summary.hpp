@@ -16,7 +16,7 @@ namespace stepsim::net {
 struct FabricSummary {
   std::uint32_t hosts{}, switches{}, cables{};
   double bisection_Bps{}; // 0 for fewer than two hosts
-  double half_Bps{};      // bytes/s of all links out of hosts of the first half
+  double half_Bps{};      // sum of the bandwidths of all links out of hosts of the first half
   // The largest ratio of any switch; empty if no switch has links both to hosts and to switches.
   std::optional<double> oversubscription;
   std::uint32_t diameter{}; // in links
@@ -27,7 +27,8 @@ struct FabricSummary {
 // Returns the summary. Throws SimulationError if the fabric is too large for routes.
 [[nodiscard]] FabricSummary summary_of(const Fabric& fabric);
 
-// Returns [node] links to the nearest host: 0 for hosts, 1 for leaves, 2 for spines.
+// Returns, for each node, the number of links to the nearest host: 0 for hosts, 1 for leaves, 2 for
+// spines.
 [[nodiscard]] std::vector<std::uint32_t> levels(const Fabric& fabric);
 
 } // namespace stepsim::net

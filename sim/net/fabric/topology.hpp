@@ -29,8 +29,9 @@ struct Preset {
 };
 [[nodiscard]] std::span<const Preset> presets();
 
-// A parameter (or "preset") with a value that does not fit the other parameters: an odd number of
-// ports, more network interfaces than GPUs, more than 2^20 hosts or 2^21 cables.
+// A parameter whose value cannot be used: an odd number of ports, or more network interfaces than
+// GPUs. `parameter` is "preset" if all parameters together make more than 2^20 hosts or 2^21
+// cables.
 struct ParameterProblem {
   std::string_view parameter;
   std::string message;
@@ -38,9 +39,10 @@ struct ParameterProblem {
 [[nodiscard]] std::optional<ParameterProblem> preset_problem(const Topology& topology);
 
 // Returns the fabric of a preset without preset_problem(), or of a graph whose links join known
-// nodes. Cable c of a file is links 2c (a to b) and 2c + 1, named "a>b" and "b>a", or "ID>b" and
-// "ID>a" if the file gives an id; to a name that is already used, "#" and the number of the link
-// are appended. Hosts of a graph forward if no connected set of switches joins all of them.
+// nodes. Cable c of a file is links 2c (a to b) and 2c + 1, named "a>b" and "b>a". If the file
+// gives an id, or if the cable is not the first one between a and b, they are named "ID>b" and
+// "ID>a". To a name that is already used, "#" and the number of the link are appended. Hosts of a
+// graph forward if no connected set of switches joins all of them.
 [[nodiscard]] Fabric fabric_of(const Topology& topology);
 
 } // namespace stepsim::net

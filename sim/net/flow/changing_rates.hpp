@@ -5,15 +5,16 @@
 // the lowest of its cap and the `full` of its links. `full` of a link follows from the levels at
 // which its flows would stop without it:
 //     sum_f share_f min(stop_f, full) = capacity
-// where stop_f is the level at which flow f would stop without the link, share_f its weight times
-// the part of it that crosses the link, and capacity what earlier classes leave. `full` depends
-// only on flows that stop below it, so wrong links are corrected in the order of their levels, much
-// as shortest paths after a change (Ramalingam, Reps 1996). Corrections stop at links whose `full`
-// is already right: the work depends on what changes, not on the number of connected flows.
+// where stop_f is the level at which flow f would stop without the link, share_f the weight of the
+// flow times the fraction of its bytes that crosses the link, and capacity what earlier classes
+// leave of the link. `full` depends only on flows that stop below it, so wrong links are corrected
+// in the order of their levels, much as shortest paths after a change (Ramalingam, Reps 1996).
+// Corrections stop at links whose `full` is already right: the work depends on what changes, not on
+// the number of connected flows.
 //
 // Flows that share no link are handled directly. If many other flows start or end at once, or
-// corrections take more work than computing all rates, all rates are computed from scratch. In both
-// cases rates equal flow_rates to about 1e-12.
+// corrections take more work than computing all rates, all rates are computed from scratch. Either
+// way, the rates equal those of flow_rates() to about 1e-12.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -72,19 +73,20 @@ private:
   };
   struct User {
     std::uint32_t place;
-    double share; // weight times part
+    double share; // weight of the flow x fraction of its bytes that crosses the link
   };
   struct Link { // a link in one class
     std::vector<User> users;
     double full; // saturation level as flows use it
-    double aim;  // right value for the current flows; differs while the link is wrong
-    double left; // capacity for this class
-    double load = 0;
-    bool wrong = false; // aim is not full
-    bool dirty = false; // aim must be recomputed
-    bool departed = false;
+    double aim;  // right value for the current flows; differs from `full` while the link is wrong
+    double left; // bytes/s that earlier classes leave
+    double load = 0;       // bytes/s of this class
+    bool wrong = false;    // `full` must be set to `aim`
+    bool dirty = false;    // `aim` must be recomputed
+    bool departed = false; // `users` still lists a flow that was removed
   };
-  // A wrong link, with the level up to which everything is right without it.
+  // A wrong link and the smaller of its `full` and `aim`. Correcting the link changes no flow that
+  // stops below this level.
   struct Entry {
     double level;
     std::uint32_t link;

@@ -1,10 +1,11 @@
 #pragma once
 // Transfers that share ports (network interfaces, server ports). A transfer waits for its latency
-// without using a port; then its bytes flow at the max-min fair rate over its ports (`max_min`),
-// which changes whenever a transfer begins or ends its bytes. A transfer ends when all of its bytes
-// are sent. Rates are computed again for the transfers alone that a change can reach over shared
-// ports. If one ends now, all transfers end now whose remaining time is at most 1e-12 of their
-// duration, so that transfers that are equal but for rounding end together.
+// without using a port; then its bytes flow at the max-min fair rate over its ports (max_min.hpp),
+// at most 1 / per_byte_s. Rates change whenever the bytes of a transfer begin or end, and
+// are computed again for those transfers alone that the change can reach over shared ports. A
+// transfer ends when all of its bytes are sent. If one transfer ends now, so do all others whose
+// remaining time is at most 1e-12 of the time that their bytes take, because they differ by
+// rounding only.
 #include <cstddef>
 #include <cstdint>
 #include <span>

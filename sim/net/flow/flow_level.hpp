@@ -8,9 +8,9 @@
 //     next_time()            time of the next begin or end
 //     advance(now, done)     advances to `now` <= next_time(); appends ids of flows that end
 //
-// A flow ends now if it has no more than 1e-3 byte or 1e-9 of its size left, whichever is less, so
-// that symmetric flows end together. The second limit is increased by 1e-15 of the current time,
-// which the clock cannot resolve. Units are bytes, seconds and bytes/s.
+// Flows that are equal but for rounding end together: a flow ends now if its end time is at most
+//     min(1e-3 byte / rate, 1e-9 size / rate + 1e-15 end time)
+// after now. Doubles cannot resolve the last term. Units are bytes, seconds and bytes/s.
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -23,7 +23,7 @@
 
 namespace stepsim::net {
 
-// Errors about stalled flows name at most this many of them (PKT 12, A27).
+// Number of stalled flows that an error message names at most (PKT 12, A27).
 inline constexpr std::size_t kMostNamed = 10;
 
 class FlowLevel {

@@ -22,8 +22,8 @@ struct FlowSpec {
   double weight = 1;         // used at the flow level
   double cap_Bps = std::numeric_limits<double>::infinity(); // used at the flow level
   std::vector<LinkId> path{}; // links from src to dst; empty = by routing
-  // Spine of a leaf-spine fabric that the flow passes, from 0; on other fabrics the index of the
-  // next link at every node with several.
+  // Number of the spine of a leaf-spine fabric that the flow passes, from 0. On other fabrics the
+  // index of the next link at every node that has several equal-cost next links.
   std::optional<std::uint32_t> via{};
   // Packet level: packets whose number mod `every` is `offset` are protected.
   struct Protect {
@@ -32,7 +32,7 @@ struct FlowSpec {
   std::optional<Protect> protect{};
 };
 
-struct FlowPattern { // every flow that a generator adds
+struct FlowPattern { // values of every flow that a generator adds
   double bytes{};
   double start_s = 0;
 };
@@ -45,10 +45,10 @@ void add_permutation(std::vector<FlowSpec>& flows, std::uint32_t hosts, std::uin
                      const FlowPattern& pattern);
 void add_all_to_all(std::vector<FlowSpec>& flows, std::uint32_t hosts, const FlowPattern& pattern);
 
-// Adds u01(seed, 3, flow) jitter_s to every start.
+// Adds u01(seed, 3, flow) x jitter_s to the start of every flow.
 void add_start_jitter(std::vector<FlowSpec>& flows, double jitter_s, std::uint64_t seed);
 
-// Returns the size with headers: ceil(bytes / payload) packets with one header each.
+// Returns the bytes with headers: ceil(bytes / payload_bytes) packets have one header each.
 [[nodiscard]] double wire_bytes(double bytes, double payload_bytes, double header_bytes);
 
 // Headers of messages at the flow level (`count_headers`).

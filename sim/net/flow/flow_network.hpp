@@ -4,8 +4,8 @@
 // transfer's own, and 1 / per_byte_s is the cap of the flow, so a collective whose links cost
 // nothing takes the time of the fabric alone.
 //
-// Transfers between ranks of one host take their own latency and cost per byte only. Other
-// transfers also carry headers, if the fabric has them. Memory O(connections used x links on their
+// Transfers between ranks of one host take only their own latency and time per byte. The others
+// also carry headers if RankFabric::headers is set. Memory O(connections used x links on their
 // paths).
 #include <cstdint>
 #include <unordered_map>

@@ -23,7 +23,7 @@ struct FlowPath {
 [[nodiscard]] FlowPath sprayed_path(const Fabric& fabric, const Routes& routes, NodeId src,
                                     NodeId dst);
 
-[[nodiscard]] std::vector<double> link_capacities(const Fabric& fabric); // bytes/s
+[[nodiscard]] std::vector<double> link_capacities(const Fabric& fabric); // [link] bytes/s
 
 // Many paths in flat arrays. The id of a path is its index in the order of add().
 class PathTable {
@@ -32,6 +32,7 @@ public:
   [[nodiscard]] std::span<const LinkId> links(std::uint32_t path) const {
     return {links_.data() + begin_[path], begin_[path + 1] - begin_[path]};
   }
+  // Returns the fraction of the path's bytes on its link number `place`.
   [[nodiscard]] double part(std::uint32_t path, std::size_t place) const {
     return whole_[path] != 0 ? 1 : parts_[begin_[path] + place];
   }

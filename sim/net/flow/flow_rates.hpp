@@ -44,7 +44,8 @@ public:
   };
   explicit ProgressiveFilling(std::size_t links);
 
-  // Computes level[f] = x_f / w_f, given the capacity left on every link.
+  // Computes level[f] = x_f / w_f. [link] `left` is what earlier classes leave of `capacity`,
+  // bytes/s.
   void fill(std::span<const double> left, std::span<const double> capacity,
             std::span<const Flow> flows, std::span<double> level);
   // Results of the last fill(): the links with flows, and the level at which a link became full

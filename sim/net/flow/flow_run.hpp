@@ -14,7 +14,7 @@ namespace stepsim::net {
 
 struct FlowPathOptions {
   std::uint64_t seed = 1;
-  bool spray = false; // on all shortest paths; else on one path by ECMP
+  bool spray = false; // flows take all shortest paths; else one path by ECMP
 };
 
 // Returns the path of every flow: its own path, the path through the spine `via`, or by routing

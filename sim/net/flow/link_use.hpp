@@ -6,7 +6,7 @@
 namespace stepsim::net {
 
 struct LinkUse {
-  double bytes{};  // through the link so far
+  double bytes{};  // bytes moved through the link so far
   double busy_s{}; // time during which some transfer used the link
 };
 

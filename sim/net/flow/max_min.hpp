@@ -1,9 +1,9 @@
 #pragma once
-// Max-min fair rates: no flow can get more without taking from a flow that has no more. In
+// Max-min fair rates: no flow can get more without taking from a flow whose rate is not higher. In
 // progressive filling, the rates of all flows rise together until a port is full or a flow reaches
-// its limit; these flows keep their rates while the others continue. The result (Bertsekas,
-// Gallager: Data Networks, 6.5.2): every flow has its limit, or crosses a full port on which no
-// flow has a higher rate.
+// its limit. The flows of this port, or this flow, keep their rates while the others continue. In
+// the end every flow has its limit, or crosses a full port on which no flow has a higher rate
+// (Bertsekas, Gallager: Data Networks, 6.5.2).
 #include <cstdint>
 #include <span>
 

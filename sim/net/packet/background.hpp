@@ -1,6 +1,6 @@
 #pragma once
 // Background load: every host sends flows to other hosts at random times.
-//   arrivals      Poisson, rate = load x bandwidth of the host / mean size, from t = 0
+//   arrivals      Poisson per host, rate = load x bandwidth of its fastest link / mean size
 //   destination   any other host, with equal probability
 //   size          fixed, or by a distribution: F(bytes) linear between its points
 // Random numbers are of stream 6: hash(seed, 6, host, arrival, what), what = 0 gap, 1 destination,
@@ -22,10 +22,12 @@ struct BackgroundOptions {
   TransportKind transport = TransportKind::dctcp;
 };
 
-// Returns the bytes per second that each host offers: `load` times its fastest link.
+// Returns, for each host, the bytes per second that it offers: `load` times the bandwidth of its
+// fastest link.
 [[nodiscard]] std::vector<double> offered_Bps(const Fabric& fabric,
-                                              const BackgroundOptions& options); // [host]
-// Returns the mean size of a flow. A fraction F of the first point has exactly that point's size.
+                                              const BackgroundOptions& options);
+// Returns the mean size of a flow. No flow is smaller than the first point (bytes, F) of the
+// distribution, and a fraction F of the flows has exactly its size.
 [[nodiscard]] double mean_bytes(const BackgroundOptions& options);
 // Returns the size at which the distribution reaches `part` in [0, 1).
 [[nodiscard]] double bytes_at(const BackgroundOptions& options, double part);
@@ -36,9 +38,9 @@ struct BackgroundFlow {
   double start_s{};
 };
 
-// Arrivals in the order of starts, without end if load > 0 and there are at least two hosts. Only
-// the next arrival of each host is stored, so memory does not grow with the run. `options` must
-// outlive the object.
+// The arrivals in the order of their starts: endless if load > 0 and there are at least two hosts,
+// else none. Only the next arrival of each host is stored, so memory does not grow with the run.
+// `options` must outlive the object.
 class BackgroundArrivals {
 public:
   BackgroundArrivals(const Fabric& fabric, const BackgroundOptions& options, std::uint64_t seed);

@@ -1,7 +1,7 @@
 #pragma once
 // Creates the connections and messages of a core, and routes packets: paths are chosen when a
-// connection opens, or at every hop if packets are sprayed. A message determines how it is cut into
-// packets and how many packets it needs.
+// connection opens, or at every hop if packets are sprayed. Adding a message fixes how it is cut
+// into packets and how many packets complete it.
 #include "net/packet/core.hpp"
 
 namespace stepsim::net {

@@ -6,7 +6,7 @@
 //   open         a connection is opened, once and before its messages
 //   ready        a message starts; it has packets and leaves its host
 //   delivered    a packet is at the end of its path: data at the receiver, ACKs at the sender
-//   lost         a data packet was dropped by a port or by a fault
+//   lost         a data packet was dropped by a port or vanished by a fault of a link
 //   timer, ..    an event that the transport has requested is due
 //
 // The end of a transmission is an event only if something waits for it: a port whose transmission
@@ -25,16 +25,17 @@
 
 namespace stepsim::net {
 
+// The path of some packets of a connection.
 struct Way {
   std::uint32_t path = kNone; // index of its first link in core.paths; kNone = sprayed
-  std::uint16_t hops = 0;
+  std::uint16_t hops = 0;     // number of links; 0 inside a host
 };
 
 struct Connection {
   NodeId src{}, dst{};
-  std::uint32_t number{};
+  std::uint32_t number{}; // ConnectionSpec::number
   TransportKind kind{};
-  Way data{};
+  Way data{};                 // data packets
   Way control{};              // control packets to the receiver: always ECMP
   Way back{};                 // ACKs and control packets from the receiver
   LinkId first_link{};        // link out of the source
@@ -46,19 +47,21 @@ struct Connection {
   Picoseconds base_rtt{};
 };
 
-// A timer of a connection, with at most one pending event.
+// A timer of a connection or message. It has at most one pending event, which is not after the
+// deadline.
 struct Timer {
   Picoseconds deadline = kNeverPs;
-  Picoseconds event_at = kNeverPs;
+  Picoseconds event_at = kNeverPs; // time of the pending event
 };
 
 enum class TimerKind : std::uint8_t { ready, retransmit, pace, probe, expiry };
+// Bits of an event's id that hold the index of set_timer(); the bits above are the TimerKind.
 inline constexpr int kTimerIndexBits = 29;
 
 struct Arrival {
   enum class What : std::uint8_t { forwarded, delivered, lost };
   What what = What::forwarded;
-  std::uint32_t packet = kNone; // the packet that was delivered or lost; the caller frees it
+  std::uint32_t packet = kNone; // packet that was delivered or lost; the caller frees it
 };
 
 // Number of packets by outcome: `dropped` by a port, `vanished` by a fault of a link.
@@ -84,8 +87,10 @@ public:
   // Sends all packets of the message at once. With `notify`, the transport is called when each
   // packet has left the host.
   void send_all(MessageId message, bool notify);
+  // Moves a packet over the end of its link: it is delivered or lost, or waits at the next port.
   Arrival arrive(std::uint32_t packet);
-  // Ends a transmission. Returns the packet that left, or kNone if nothing waits for it.
+  // Ends a transmission. Returns the packet that left if its sender asked to be notified, else
+  // kNone.
   std::uint32_t end(LinkId link);
   // Starts the ports in `to_start`, by link, after all other events of the instant.
   void start_ports();
@@ -93,18 +98,19 @@ public:
   // Sets a timer; `index` is the connection, or the message, of the timer.
   void set_timer(Timer& timer, TimerKind kind, ConnectionId connection, std::uint32_t index,
                  Picoseconds deadline);
-  // Whether this event is the timer's deadline; if the deadline was moved, sets the next event.
+  // Whether the deadline has come, at an event of the timer. If it was moved to later, sets the
+  // next event.
   [[nodiscard]] bool expired(Timer& timer, TimerKind kind, ConnectionId connection,
                              std::uint32_t index);
   void push_timer(TimerKind kind, ConnectionId connection, std::uint32_t index, Picoseconds time);
 
-  void complete(MessageId message); // completes it at the receiver, now
-  // Settles a message that lost packets for good, when none of its packets are in flight. `last` is
-  // its last delivery, kNeverPs if there was none.
+  void complete(MessageId message); // records that the receiver has enough of the message now
+  // Ends a raw message that lost packets, once none of its packets are in flight. `last` is the
+  // time of its last delivery, kNeverPs if there was none.
   void settle(MessageId message, Picoseconds last);
   // Checks of debug builds (PKT 10).
-  [[nodiscard]] bool conserved() const; // per class, ended <= sent; the pool holds all in flight
-  [[nodiscard]] bool nothing_in_flight() const;  // sent = delivered + dropped + vanished, per class
+  [[nodiscard]] bool conserved() const;         // per class, ended <= sent; the rest is in the pool
+  [[nodiscard]] bool nothing_in_flight() const; // sent = delivered + dropped + vanished, per class
   [[nodiscard]] bool waiting_ports_busy() const; // no packet waits at an idle port, after class 3
   [[nodiscard]] const PacketCounts& data_counts(DropClass drop_class) const {
     return flights_[static_cast<std::size_t>(drop_class)];
@@ -122,9 +128,9 @@ public:
   std::vector<LinkId> paths;           // links of all paths
   Ports ports;
   PacketEventQueue events;
-  std::vector<LinkId> to_start;
-  std::vector<MessageId> done;  // completed, not yet reported
-  std::uint64_t unfinished = 0; // number of messages
+  std::vector<LinkId> to_start; // ports that may start at this instant
+  std::vector<MessageId> done;  // messages that have ended and are not yet reported
+  std::uint64_t unfinished = 0; // number of messages that have not ended
   std::uint64_t packet_hops = 0, event_count = 0;
 
 private:
@@ -137,8 +143,8 @@ private:
   [[nodiscard]] PacketCounts& flight_of(const Packet& packet);
   std::array<PacketCounts, kFlightClasses> flights_{};
   std::vector<double> loss_;                // [link]; empty if no link loses packets
-  std::vector<std::uint32_t> fault_counts_; // [drop_once]: transmissions seen
-  std::uint32_t insertions_ = 0;
+  std::vector<std::uint32_t> fault_counts_; // [drop_once]: matching transmissions so far
+  std::uint32_t insertions_ = 0;            // timer events so far; orders equal ones
 };
 
 } // namespace stepsim::net

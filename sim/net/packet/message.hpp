@@ -1,6 +1,6 @@
 #pragma once
 // A message: the unit that is submitted to a transport for one (sender, receiver): a flow, or a
-// tensor, shard or chunk of a training job. A connection has the congestion state of its messages.
+// tensor, shard or chunk of a training job. Messages of one connection share its congestion state.
 //
 //   n = ceil(size / payload of a full packet); the last packet is short
 //   need = ceil((1 - p) n - 1e-9) packets complete a message of loss bound p (PKT 5.6, A3)
@@ -22,8 +22,8 @@ using MessageId = std::uint32_t;
 struct ConnectionSpec {
   NodeId src{}, dst{};
   std::uint32_t number{};              // identifies it in hashes, faults and the order of events
-  std::optional<TransportKind> kind{}; // if not the transport of the network
-  std::vector<LinkId> path{};          // explicit_path: from src to dst
+  std::optional<TransportKind> kind{}; // transport; empty = that of PacketOptions
+  std::vector<LinkId> path{};          // explicit_path: links from src to dst; empty = ECMP
 };
 
 // Decides which packets of a message may be dropped first.
@@ -41,7 +41,7 @@ struct MessageSpec {
   ConnectionId connection{};
   std::int64_t size_bytes{};
   std::uint8_t queue = 1; // 1 .. queues - 1, the smallest is served first
-  double loss_bound = 0;  // dlcp: p, in [0, 1)
+  double loss_bound = 0;  // p in [0, 1), used by dlcp
   DropRule drop_rule{};
   Picoseconds start{}; // not before now
 };
@@ -56,11 +56,11 @@ struct MessageResult {
   std::uint32_t packets{}, need{};
   std::uint32_t delivered_packets{};
   std::int64_t size_bytes{}, delivered_bytes{};
-  std::int64_t lost_network_bytes{}; // dropped or vanished, and not delivered
-  std::int64_t wasted_bytes{};       // arrived after completion
+  std::int64_t lost_network_bytes{}; // payload dropped or vanished, and never delivered
+  std::int64_t wasted_bytes{};       // dlcp: payload that arrived after completion
   std::uint32_t sent_packets{};      // transmissions begun at the sender's host
   std::uint32_t retransmissions{}, timeouts{}, duplicates{}, wasted_packets{}, probe_rounds{};
-  std::uint32_t fast_retransmits{}; // reno, dctcp: recoveries that duplicate ACKs began
+  std::uint32_t fast_retransmits{}; // reno, dctcp: recoveries that began without a timeout
   std::uint32_t inversions{};       // arrivals with a smaller seq than the previous one
 
   bool settled = false; // complete, or (raw) nothing more will arrive

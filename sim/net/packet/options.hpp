@@ -1,7 +1,7 @@
 #pragma once
-// What a packet network can be set to (PKT 3.8): sizes, buffers, thresholds, choice of paths,
-// discipline, faults and the transport. Thresholds are in packets; empty = derived from the
-// bandwidth of the link, for protected packets none (thresholds.hpp); kNoThreshold = none.
+// The options of a packet network (PKT 3.8): sizes, buffers, thresholds, choice of paths, queue
+// discipline, faults and the transport. Thresholds are in packets; kNoThreshold = none. An empty
+// threshold follows from the bandwidth of the link; drop_protected is then none (thresholds.hpp).
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -49,9 +49,9 @@ inline constexpr std::uint32_t kNoThreshold = std::numeric_limits<std::uint32_t>
 // How much waits at the ports of a switch before packets are dropped.
 struct BufferOptions {
   BufferScope scope = BufferScope::port;
-  std::uint32_t packets = 100; // cap of a port; kNoThreshold = by bytes
-  std::int64_t bytes = 0;      // cap of a port if packets is kNoThreshold; or the shared pool
-  double alpha = 1;            // shared: a queue may hold alpha x (what is left of the pool)
+  std::uint32_t packets = 100; // scope port: cap of a port; kNoThreshold = `bytes` is the cap
+  std::int64_t bytes = 0;      // cap of a port without cap in packets, or size of the shared pool
+  double alpha = 1;            // shared: a queue may hold alpha x the free bytes of the pool
 };
 
 struct TcpOptions {           // reno and dctcp
@@ -61,28 +61,28 @@ struct TcpOptions {           // reno and dctcp
   bool sack = false;               // selective acknowledgements
   bool restart_after_idle = false; // a window above the initial one shrinks to it after an idle RTO
   double g = 1.0 / 16, alpha0 = 1; // dctcp: gain and first value of alpha (transport/reno.hpp)
-  bool retransmissions_ect = true; // dctcp; otherwise they are dropped over the mark threshold
+  bool retransmissions_ect = true; // dctcp: ECN-capable; if not, dropped above the mark threshold
 };
 
-// Bounded-loss delivery: whether a message ends as soon as enough has arrived, and its rate
-// control.
+// Options of bounded-loss delivery (dlcp).
 struct DlcpOptions {
   // A message ends with its need-th packet; else with its last one, or when a PROBE finds `need`.
   bool early_stop = true;
   RateControl rate_control = RateControl::dctcp;
-  // Arrivals between two feedbacks to the rate control; fewer where a round trip has passed.
+  // The receiver sends feedback to the rate control after this many data packets, or with the
+  // first one that arrives a base round trip after the last feedback.
   std::uint32_t feedback_packets = 8;
-  double rate_floor = 1.0 / 64;    // of the line rate
+  double rate_floor = 1.0 / 64;    // least sending rate, as a fraction of the line rate
   double g = 1.0 / 16, alpha0 = 1; // dctcp: gain and first value of alpha (transport/dlcp_rate.hpp)
   bool control_lossy = false; // full buffers can drop control packets; probes are then repeated
 };
 
-// The options of every kind stand side by side; a kind reads its own.
+// The transport and the options of every transport; each transport reads only its own.
 struct TransportOptions {
   TransportKind kind = TransportKind::raw;
-  std::uint32_t window_packets = 32; // window
-  TcpOptions tcp;
-  DlcpOptions dlcp;
+  std::uint32_t window_packets = 32; // window: packets of a connection without an ACK
+  TcpOptions tcp;                    // reno, dctcp
+  DlcpOptions dlcp;                  // dlcp
 };
 
 // Every transmission of data or an ACK on the link is lost with this probability; control packets
@@ -92,16 +92,17 @@ struct LinkLoss {
   double probability{}; // in [0, 1)
 };
 
-// The nth transmission of data packet `seq` of a connection (under reno and dctcp of the
-// connection, else of every message of it) vanishes on the link.
+// On the link, the nth transmission of a data packet of the connection with this seq vanishes.
+// Under reno and dctcp seq counts the packets of the connection. Otherwise it counts the packets of
+// each message, and transmissions of all messages of the connection are counted together.
 struct DropOnce {
   LinkId link{};
-  std::uint32_t connection{}; // its number
-  std::uint32_t seq{};
-  std::uint32_t nth = 1;
+  std::uint32_t connection{}; // ConnectionSpec::number
+  std::uint32_t seq{};        // from 0
+  std::uint32_t nth = 1;      // from 1
 };
 
-// What sizes are without a setting; the keys of scenarios show them.
+// The default sizes, which the keys of scenarios show, too.
 struct PacketDefaults {
   std::uint32_t mtu_wire_bytes = 1500, header_bytes = 40, wire_overhead_bytes = 0;
   std::uint32_t control_bytes = 64, ack_bytes = 40;
@@ -116,12 +117,12 @@ struct PacketOptions {
   std::uint32_t header_bytes = kPacketSizes.header_bytes;
   std::uint32_t wire_overhead_bytes = kPacketSizes.wire_overhead_bytes;
   std::uint32_t control_bytes = kPacketSizes.control_bytes, ack_bytes = kPacketSizes.ack_bytes;
-  std::uint32_t value_bytes = 1;              // a packet holds whole values
-  std::uint32_t queues = kPacketSizes.queues; // 0 is control
-  // On top of every link that leads into a switch.
+  std::uint32_t value_bytes = 1;              // size of a value; a packet holds only whole values
+  std::uint32_t queues = kPacketSizes.queues; // number of queues of a port; queue 0 is for control
+  // Added to the latency of every link that leads into a switch.
   double switch_latency_s = kPacketSizes.switch_latency_s;
   BufferOptions buffer;
-  // Thresholds; empty: thresholds.hpp.
+  // Thresholds at which a port marks, and drops each class; empty = as thresholds.hpp derives them.
   std::optional<std::uint32_t> mark_packets;
   std::optional<std::uint32_t> drop_droppable, drop_middle, drop_protected;
   LoadBalancing load_balancing = LoadBalancing::ecmp;
@@ -130,10 +131,10 @@ struct PacketOptions {
   std::vector<LinkLoss> link_loss;
   std::vector<DropOnce> drop_once;
   TransportOptions transport;
-  double simulated_s = 1000; // a longer run is an error
+  double simulated_s = 1000; // limit of simulated time; a longer run is an error
   std::uint64_t seed = 1;
 
-  // Bytes of data in a full packet: whole values.
+  // Returns the bytes of data in a full packet, a multiple of value_bytes.
   [[nodiscard]] std::uint32_t full_payload() const {
     return (mtu_wire_bytes - header_bytes) / value_bytes * value_bytes;
   }

@@ -25,7 +25,7 @@ struct Packet {
   std::uint32_t next = kNone;      // in its queue, or in the list of free packets
   std::uint32_t connection{};      // index
   std::uint32_t message{};         // index
-  std::uint32_t seq{};             // number in the message; in the connection for reno, dctcp, ACKs
+  std::uint32_t seq{};             // number in the message; reno, dctcp: in the connection
   std::uint32_t tx_index{};        // 1, 2, ... over the data packets of the connection
   std::uint32_t path{};            // index of its first link in core.paths; kNone = sprayed
   std::uint32_t link{};            // link that it waits for or is on

@@ -40,13 +40,13 @@ public:
   // message completes by then. Throws SimulationError if messages can never end (naming up to 10 of
   // them), or if simulated time exceeds the limit (PKT A27, A28).
   bool advance(Picoseconds until, std::vector<MessageId>& done);
-  // As advance(), but if messages can never end, it returns false with next_time() = kNeverPs, and
-  // the caller reports them.
+  // Does the same as advance(), except that it returns false, with next_time() = kNeverPs, if
+  // messages can never end; the caller reports them.
   bool go_on(Picoseconds until, std::vector<MessageId>& done);
   [[nodiscard]] Picoseconds next_time(); // the next event; kNeverPs if none
   [[nodiscard]] Picoseconds now() const { return core_.now; }
-  // Whether a transport without recovery has lost a packet of a message, which then never ends. A
-  // caller that submits messages for as long as others are in flight should stop.
+  // Whether a message will never end, because a transport without recovery has lost one of its
+  // packets. A caller that submits messages for as long as others are in flight should stop.
   [[nodiscard]] bool blocked() const { return blocked_; }
 
   [[nodiscard]] std::size_t messages() const { return core_.results.size(); } // submitted so far

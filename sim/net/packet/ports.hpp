@@ -1,7 +1,8 @@
 #pragma once
 // Output ports: one per directed link, with non-preemptive strict priority over queues 0 .. 7.
-// Occupancy includes data and ACKs with the packet in service, but no control packets. The first
-// rule that applies to an arriving packet decides (with the occupancy before it; PKT 3.5):
+// Occupancy counts data packets and ACKs, including the packet in service, but no control packets.
+// The first rule that applies to an arriving packet decides (with the occupancy before it;
+// PKT 3.5):
 //
 //   control                                                  accepted (with control_lossy only if
 //                                                            the buffer has room)
@@ -11,9 +12,9 @@
 //   all other packets                                        accepted
 //
 // thresholds.hpp gives K_drop and K_mark. With pfabric, at most 24 data packets wait; one more
-// drops the packet whose message has the most bytes left. Ports of hosts accept everything. Order
+// drops the packet whose message has the most packets left. Ports of hosts accept everything. Order
 // within a queue: first in first out, or one packet per connection in turn, or (pfabric) the
-// message with the least left.
+// message with the fewest packets left.
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -42,7 +43,7 @@ struct alignas(64) Port {
   std::uint32_t in_service = kNone; // packet, if its sender waits for the end
   std::uint32_t packets = 0;        // occupancy
   Picoseconds busy_until = 0;
-  Picoseconds latency = 0;    // propagation, + forwarding if the link ends at a switch
+  Picoseconds latency = 0;    // propagation, plus switch_latency_s if the link ends at a switch
   Picoseconds usual_time = 0; // transmission time of full packets, computed once
   std::uint16_t usual_wire = 0;
   std::uint16_t service_wire = 0;
@@ -60,7 +61,7 @@ struct alignas(64) Port {
   std::uint32_t pool = kNone; // index of its switch's pool
   LinkCounters counters{};
   std::int64_t rate_Bps = 0;
-  std::int64_t bytes = 0;                         // occupancy, at switches
+  std::int64_t bytes = 0;                         // occupancy; counted at switches only
   std::array<std::uint32_t, kDropClasses> drop{}; // thresholds per class
 };
 

@@ -11,7 +11,7 @@
 
 namespace stepsim::net {
 
-inline constexpr std::uint64_t kMagnitudeStream = 4;
+inline constexpr std::uint64_t kMagnitudeStream = 4; // random stream of DropRule::Kind::by_size
 
 struct MessageShape {
   std::uint32_t packets{};

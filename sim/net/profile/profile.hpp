@@ -55,12 +55,12 @@ struct LinkClass {
   std::string name; // one of kLinkClasses
   double latency_s{};
   double per_byte_s{};
-  std::optional<double> block_latency_s; // latency of later blocks of a stream
+  std::optional<double> block_latency_s; // latency of every block of a stream but the first
   // Time per byte while every rank also receives / time per byte of one direction alone. exchange:
   // the rank receives from its destination; shift: from another rank.
   std::optional<double> duplex_exchange, duplex_shift;
-  std::optional<double> reply_s; // empty reply that senders of spreading trees wait for
-  double delay_s{};              // the data arrives this long after the ports are free
+  std::optional<double> reply_s; // time of the empty reply that senders of spreading trees wait for
+  double delay_s{};              // time from when the ports are free until the data arrive
 };
 
 // Factor factor[i] on the time of dense ring all-reduces on ranks[i] ranks (SPA 9); ranks ascend.
@@ -85,7 +85,7 @@ struct NetworkProfile {
   std::string grade; // one of kGrades; "" if the file gives none
   // Empty if the file gives none.
   std::optional<double> latency_s, bandwidth_Bps, reduction_Bps;
-  double delay_s{};
+  double delay_s{}; // as in LinkClass
   std::vector<LinkClass> links;
   std::vector<CollectiveCurve> collectives;
   // The measured or fitted ranges, both ends included; empty if the file gives none.

@@ -20,7 +20,7 @@ enum class GatherPrefetch { all, one };
 struct DearOptions {
   Seconds update = {};
   GatherPrefetch prefetch = GatherPrefetch::all;
-  NextForward next_forward = NextForward::per_layer; // barrier: with prefetch `all`
+  NextForward next_forward = NextForward::per_layer; // barrier requires prefetch `all`
 };
 
 // The `dear` program. Its marker is the last backward. Its tail has, with prefetch `one`, the

@@ -19,8 +19,10 @@ namespace stepsim::program {
 // startup_s + data_s + stretch_s. A compute operation has its own seconds in `data_s`.
 struct PathStep {
   std::uint32_t operation{};
-  std::int64_t iteration{}; // on a critical cycle, relative to the iteration of the first step
-  std::uint32_t rank{};     // rank of the first visit
+  // On a critical cycle, relative to the iteration of the first step; in a recorded run, that of
+  // the last visit in time.
+  std::int64_t iteration{};
+  std::uint32_t rank{}; // rank of the first visit in time
   std::int64_t visits = 1;
   double startup_s{};
   double data_s{};

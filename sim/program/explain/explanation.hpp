@@ -21,7 +21,7 @@ struct ExplainOptions {
 
 struct Explanation {
   Evaluator evaluator{};
-  double exposed_s{};      // exposed communication: period minus the period without exchanges
+  double exposed_s{};      // exposed communication: period minus that of without_exchanges()
   double interference_s{}; // period minus the period without interference
   BindingPath path;        // holds the period
   Attribution attribution;

@@ -21,8 +21,8 @@ inline constexpr auto kEvaluators = base::words<Evaluator>({{Evaluator::closed_f
 // The settings with which a program is run.
 struct Evaluation {
   std::int64_t iterations = 100;
-  std::int64_t discard =
-      50; // iterations that the mean period leaves out; 1 <= discard < iterations
+  // Number of first iterations that the mean period leaves out; 1 <= discard < iterations.
+  std::int64_t discard = 50;
   Factors factors;
   EachRule each; // the times of exchanges whose ranks enter one by one (entry `each`)
 };

@@ -42,8 +42,9 @@ private:
     std::uint32_t next_seq = 0;         // first packet never emitted
     std::vector<std::uint32_t> again{}; // to retransmit
     std::size_t again_next = 0;         // index in `again`
-    std::uint32_t untransmitted = 0;    // packets emitted or to emit that are still in the host
+    std::uint32_t untransmitted = 0;    // packets of this round that have not left the host
     std::uint32_t round = 0;            // number of PROBEs without repetitions
+    // Whether a BITMAP has answered the last PROBE, and whether STOP has arrived.
     bool answered = true, stopped = false;
     Timer probe{};
     std::vector<bool> received{}, dropped{}; // at the receiver, until complete

@@ -31,6 +31,7 @@ public:
 
   // Handles feedback. `sent` is the index of the last data packet sent so far.
   void feedback(const Feedback& feedback, std::uint32_t sent);
+  // Returns the sending rate as a fraction of the line rate.
   [[nodiscard]] double of_line() const { return rate_; }
   [[nodiscard]] double alpha() const { return alpha_; }
 

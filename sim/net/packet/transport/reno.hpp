@@ -24,7 +24,7 @@ public:
   void open(PacketCore& core, ConnectionId connection);
   void ready(PacketCore& core, MessageId message);
   void delivered(PacketCore& core, const Packet& packet); // data or ACK
-  void timer(PacketCore& core, ConnectionId connection);  // the event of its timer
+  void timer(PacketCore& core, ConnectionId connection);  // event of the retransmission timer
   [[nodiscard]] double alpha(const PacketCore& core, ConnectionId connection) const {
     return states_[core.connections[connection].state].alpha;
   }

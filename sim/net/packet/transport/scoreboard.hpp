@@ -24,13 +24,15 @@ public:
     log_.push_back(seq);
     ++arrivals_;
   }
-  [[nodiscard]] std::uint32_t arrivals() const { return arrivals_; } // for ACKs
+  // Returns the length of the log, which ACKs carry.
+  [[nodiscard]] std::uint32_t arrivals() const { return arrivals_; }
 
   // Records the sending of the next new packet, or of a lost one.
   void sent(std::uint32_t seq);
   // Handles an ACK: the first `una` packets and the first `arrivals` packets of the log are
   // received. Returns the last packet that was not known to be received; kNone if there is none.
   std::uint32_t acknowledged(std::uint32_t una, std::uint32_t arrivals);
+  // Counts every packet that is not received as lost.
   void timeout();
 
   [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
