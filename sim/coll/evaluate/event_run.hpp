@@ -85,15 +85,13 @@ public:
     now_ = now;
     enter(rank);
   }
-  // Ends the transfer from this port: all its bytes have been sent, so that both of its ports are
-  // free. The delay of its link still follows.
+  // Ends the transfer from this port, whose ports are free now; the delay of its link follows.
   void completed(double now, std::uint32_t port) {
     now_ = now;
     ++result_.events;
     transferred(port);
   }
-  // Time of the next end of a delay or addition (in run(), also of the next entry); net::kNever if
-  // there is none.
+  // Of the next end of a delay or addition, in run() also of the next entry; else net::kNever.
   [[nodiscard]] double next_time() const {
     return timers_.empty() ? net::kNever : timers_.next_time();
   }
