@@ -18,5 +18,8 @@ namespace stepsim::study {
 // meaning for parameter_server". The same points are looked at, and keys that an axis sets do not
 // count. "" where nothing is left out.
 [[nodiscard]] std::string left_out_text(const Sweep& sweep, Files& files);
+// Throws UsageError for an axis whose key has no meaning at any of these points, so that it changes
+// nothing: "/training/pipeline_width: applies to pipe_sgd only". Collectives are not looked at.
+void require_effect(const Sweep& sweep, Files& files);
 
 } // namespace stepsim::study
