@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "scenario/scenario.hpp"
+#include "sweep/assumed.hpp"
 #include "sweep/grid.hpp"
 #include "json/json_pointer.hpp"
 #include "json/json_text.hpp"
@@ -146,6 +147,8 @@ void require_field(const io::Json& scenario, const std::string& pointer, Files& 
 // the result of the one before.
 Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options) {
   require_metric(problem.metric);
+  require_effect(sweep_over(problem.scenario, {{problem.pointer, {problem.low, problem.high}}}),
+                 files);
   CrossingSearch search{.low = problem.low.as_double(),
                         .high = problem.high.as_double(),
                         .target = problem.target,

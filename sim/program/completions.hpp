@@ -23,7 +23,7 @@ public:
   // Whether `wait` of an operation of `rank` in `iteration` is satisfied.
   [[nodiscard]] bool satisfied(const Wait& wait, std::uint32_t rank, std::int64_t iteration) const {
     const std::int64_t needed = iteration - wait.distance;
-    if (needed < 0) {
+    if (needed < 0 || iteration >= wait.until) {
       return true;
     }
     const std::int64_t done = wait.scope == Scope::all

@@ -6,6 +6,7 @@
 
 #include "program/event_pass.hpp"
 #include "program/operation_times.hpp"
+#include "program/steady_state.hpp"
 
 namespace stepsim::program {
 namespace {
@@ -46,7 +47,8 @@ bool repeats(const OperationTimes& times, std::int64_t last, std::int64_t window
 
 } // namespace
 
-EventPeriod event_period(const Program& program, std::int64_t most_iterations) {
+EventPeriod event_period(const Program& given, std::int64_t most_iterations) {
+  const Program program = without_warmup(given);
   const std::int64_t window = window_of(program);
   for (std::int64_t iterations = 2 + 2 * window;; iterations *= 2) {
     const OperationTimes times = event_pass(program, iterations, {}, Record::all);

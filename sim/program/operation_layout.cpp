@@ -34,6 +34,7 @@ OperationLayout layout_of(const Program& program) {
     layout.waits.push_back({.first = layout.ring_first[wait.operation],
                             .mask = layout.ring_mask[wait.operation],
                             .distance = static_cast<std::uint32_t>(wait.distance),
+                            .until = wait.until,
                             .all = wait.scope == Scope::all});
   }
   return layout;

@@ -19,7 +19,11 @@ struct OperationLayout {
     std::uint32_t first; // first slot in the ring of the awaited operation
     std::uint32_t mask;
     std::uint32_t distance; // iterations back
+    std::uint32_t until;    // the first iteration that no longer waits
     bool all;               // Scope::all: the wait is for all ranks
+    [[nodiscard]] bool holds(std::int64_t iteration) const {
+      return iteration >= distance && iteration < until;
+    }
   };
 
   std::vector<std::uint32_t> order; // operations of one iteration, then operations of the tail
@@ -34,7 +38,7 @@ struct OperationLayout {
   [[nodiscard]] std::size_t slot(std::size_t operation, std::int64_t iteration) const {
     return ring_first[operation] + (static_cast<std::uint32_t>(iteration) & ring_mask[operation]);
   }
-  // The slot that a wait in `iteration` reads; requires iteration >= distance.
+  // The slot that a wait in `iteration` reads; requires that it holds then.
   [[nodiscard]] static std::size_t slot(const WaitSlot& wait, std::int64_t iteration) {
     return wait.first + ((static_cast<std::uint32_t>(iteration) - wait.distance) & wait.mask);
   }

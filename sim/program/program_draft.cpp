@@ -50,9 +50,10 @@ std::uint32_t ProgramDraft::add(Operation operation) {
 }
 
 void ProgramDraft::wait(std::uint32_t waiter, std::uint32_t operation, std::int32_t distance,
-                        Scope scope) {
+                        Scope scope, std::uint32_t until) {
   waiters_.push_back(waiter);
-  program_.waits.push_back({.operation = operation, .distance = distance, .scope = scope});
+  program_.waits.push_back(
+      {.operation = operation, .distance = distance, .scope = scope, .until = until});
 }
 
 void ProgramDraft::applies(std::uint32_t update, std::uint32_t exchange, std::int32_t distance) {

@@ -36,7 +36,7 @@ public:
   }
 
   void wait(std::uint32_t waiter, std::uint32_t operation, std::int32_t distance,
-            Scope scope = Scope::own);
+            Scope scope = Scope::own, std::uint32_t until = kAlways);
   void applies(std::uint32_t update, std::uint32_t exchange, std::int32_t distance);
   // Every operation added from now on belongs to the tail.
   void start_tail() { tail_first_ = size(); }

@@ -53,7 +53,7 @@ private:
     std::ranges::copy(before, enter_.begin());
     double latest = 0; // of the waits with scope `all`
     for (const OperationLayout::WaitSlot& wait : layout_.waits_of(program_, o)) {
-      if (iteration < wait.distance) {
+      if (!wait.holds(iteration)) {
         continue;
       }
       const std::span<const double> awaited = ends_at(OperationLayout::slot(wait, iteration));

@@ -47,7 +47,7 @@ OperationTimes recurrence(const Program& program, std::int64_t iterations, const
   const auto run = [&](std::uint32_t o, std::int64_t iteration) {
     double start = stream_end[layout.stream[o]];
     for (const OperationLayout::WaitSlot& wait : layout.waits_of(program, o)) {
-      if (iteration >= wait.distance) {
+      if (wait.holds(iteration)) {
         start = std::max(start, ends[OperationLayout::slot(wait, iteration)]);
       }
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -46,8 +47,10 @@ ConstraintGraph constraint_graph(const Program& program) {
   CycleGraph& graph = result.graph;
   for (const std::uint32_t o : result.order) {
     for (const Wait& wait : program.waits_of(o)) {
-      graph.from.push_back(result.node_of[wait.operation]);
-      graph.distance.push_back(static_cast<std::uint32_t>(wait.distance));
+      if (wait.until == kAlways) {
+        graph.from.push_back(result.node_of[wait.operation]);
+        graph.distance.push_back(static_cast<std::uint32_t>(wait.distance));
+      }
     }
     graph.from.push_back(result.node_of[before[o]]);
     graph.distance.push_back(before_distance[o]);
@@ -122,7 +125,13 @@ Derivative derivative(const SteadyState& state, std::span<const double> slopes) 
 
 Program without_exchanges(Program program) {
   std::vector<bool> computing_waits(program.operations.size()); // for a delay
+  std::vector<bool> computes(program.streams.size());
+  for (const Operation& operation : program.operations) {
+    computes[operation.stream] =
+        computes[operation.stream] || operation.type == OperationType::compute;
+  }
   for (std::size_t o = 0; o < program.operations.size(); ++o) {
+    computing_waits[o] = computing_waits[o] || computes[program.operations[o].stream];
     for (const Wait& wait : program.waits_of(o)) {
       if (program.operations[o].type != OperationType::exchange) {
         computing_waits[wait.operation] = true;
@@ -138,6 +147,19 @@ Program without_exchanges(Program program) {
     }
   }
   program.interference = {};
+  return program;
+}
+
+Program without_warmup(Program program) {
+  std::vector<Wait> kept;
+  for (std::size_t o = 0; o < program.operations.size(); ++o) {
+    const std::size_t before = kept.size();
+    std::ranges::copy_if(program.waits_of(o), std::back_inserter(kept),
+                         [](const Wait& wait) { return wait.until == kAlways; });
+    program.first_wait[o] = before;
+  }
+  program.first_wait.back() = kept.size();
+  program.waits = std::move(kept);
   return program;
 }
 

@@ -35,7 +35,8 @@ struct SteadyState {
   std::vector<std::uint32_t> node_of;
 };
 
-// The steady state of a valid program for which recurrence_applies(). The tail is ignored.
+// The steady state of a valid program for which recurrence_applies(). The tail and waits that end
+// are ignored.
 [[nodiscard]] SteadyState steady_state(const Program& program);
 
 // The one-sided derivatives of the period with respect to a parameter, if the duration of operation
@@ -50,6 +51,9 @@ struct Derivative {
 // The program without interference, in which exchanges take no time, nor do delays that no compute
 // or delay operation waits for, such as the cycle time of Horovod.
 [[nodiscard]] Program without_exchanges(Program program);
+
+// The program without the waits that end, which is how it runs once they have ended.
+[[nodiscard]] Program without_warmup(Program program);
 
 // The period minus the period of without_exchanges(), per iteration of the program; 0 if the
 // difference is below 1e-12 of the period (TRN 2.6).

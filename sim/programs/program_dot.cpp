@@ -50,8 +50,10 @@ std::string program_dot(const Program& program, const program::BindingPath& path
   }
   for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
     for (const program::Wait& wait : program.waits_of(o)) {
+      const std::string first =
+          wait.until != program::kAlways ? ", first " + std::to_string(wait.until) : "";
       const std::string distance =
-          wait.distance > 0 ? "label=\"" + std::to_string(wait.distance) + "\"" : "";
+          wait.distance > 0 ? "label=\"" + std::to_string(wait.distance) + first + "\"" : "";
       const std::string style = std::string(wait.distance > 0 ? "dashed" : "solid") +
                                 (next[wait.operation] == o ? ",bold" : "");
       out += "  " + io::dot_quoted(program.operations[wait.operation].id) + " -> " +

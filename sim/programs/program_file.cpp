@@ -263,7 +263,8 @@ private:
     return std::nullopt;
   }
 
-  // [id, distance], and with waits perhaps "all".
+  // [id, distance], and with waits perhaps "all" and the iterations at the beginning in which they
+  // hold.
   void read_waits(const io::Json& json, std::uint32_t operation) {
     const auto each_of = [&](std::string_view key, std::size_t most, auto use) {
       const io::Json* list = json.find(key);
@@ -292,13 +293,20 @@ private:
         }
       }
     };
-    each_of("waits", 3, [&](std::uint32_t other, std::int32_t distance, const io::Json& wait) {
+    each_of("waits", 4, [&](std::uint32_t other, std::int32_t distance, const io::Json& wait) {
       const io::Array& parts = wait.as_array();
-      if (parts.size() == 3 && parts[2] != io::Json("all")) {
+      const bool all = parts.size() > 2 && parts[2] == io::Json("all");
+      const std::size_t place = all ? 3 : 2;
+      std::uint32_t until = program::kAlways;
+      if (parts.size() > place + 1 || (parts.size() > 2 && !all && !parts[2].is_number())) {
         problems_.add(parts[2], "must be \"all\", got " + io::shown(parts[2]));
+      } else if (parts.size() > place) {
+        const io::Range range = io::between(1, keys::kMostProgramIterations);
+        until = static_cast<std::uint32_t>(
+            io::checked_integer(parts[place], range, problems_).value_or(1));
       }
-      draft_.wait(operation, other, distance,
-                  parts.size() == 3 ? program::Scope::all : program::Scope::own);
+      draft_.wait(operation, other, distance, all ? program::Scope::all : program::Scope::own,
+                  until);
     });
     each_of("applies", 2, [&](std::uint32_t other, std::int32_t distance, const io::Json&) {
       draft_.applies(operation, other, distance);

@@ -42,11 +42,13 @@ inline constexpr std::array kProgramStreamKeys{
         .in(io::at_least(0))
         .by_default(0.5)};
 
-// The elements of a wait: an id, a distance and, to wait for all ranks, the word "all".
+// The elements of a wait: an id, a distance, the word "all" to wait for all ranks, and the number
+// of first iterations in which it holds.
 inline constexpr std::array kProgramWaitPart{
-    any("waits", "Id of the operation, iterations back, and \"all\" to wait for every rank.")};
+    any("waits", "Id of the operation, iterations back, \"all\" to wait for every rank, and the "
+                 "number of first iterations in which the wait holds.")};
 inline constexpr std::array kProgramWait{
-    list("waits", kProgramWaitPart, "One wait.").sizes(2, 3).example(R"(["X1", 1])")};
+    list("waits", kProgramWaitPart, "One wait.").sizes(2, 4).example(R"(["X1", 1])")};
 inline constexpr std::array kProgramApplied{
     list("applies", kProgramWaitPart, "An exchange and how many iterations ago it ran.")
         .sizes(2, 2)
@@ -98,7 +100,7 @@ inline constexpr std::array kProgramOperationKeys{
     list("applies", kProgramApplied, "Exchanges whose gradients an update uses."),
     list("waits", kProgramWait,
          "Operations that must have ended: [id, iterations back] of the same rank, or with \"all\" "
-         "of every rank.")
+         "of every rank; a number at the end limits the wait to so many first iterations.")
         .example(R"([["B1", 0]])"),
     integer("unit", "Bucket or sharding unit, from 0.").in(io::between(0, 0x1p30)).example("0"),
     integer("first_layer", "First layer that the operation works on, from 0.")

@@ -84,6 +84,9 @@ io::Json operation_tree(const Program& program, std::uint32_t o) {
     if (wait.scope == program::Scope::all) {
       waits.back().as_array().emplace_back("all");
     }
+    if (wait.until != program::kAlways) {
+      waits.back().as_array().emplace_back(std::int64_t{wait.until});
+    }
   }
   tree.set("waits", std::move(waits));
   return tree;

@@ -73,7 +73,8 @@ double mean_of(const Scenario& scenario, const Program& made, const program::Fac
 // `exact`: the cycle ratio of equal ranks on fifo streams.
 double period_of(const Scenario& scenario, const Program& made, const program::Factors& factors,
                  const OperationTimes& times, bool exact) {
-  if (scenario.variability.varies()) {
+  const bool warms_up = scenario.training.warmup_iterations > discarded_of(scenario);
+  if (scenario.variability.varies() || warms_up) {
     return mean_of(scenario, made, factors, times);
   }
   return exact ? program::steady_state(made).period.value

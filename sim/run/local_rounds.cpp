@@ -23,7 +23,7 @@ using program::LayeredRound;
 class OuterExchanges {
 public:
   explicit OuterExchanges(const Scenario& scenario)
-      : cluster_(outer_cluster_of(scenario)), replicas_(has_replicas(scenario)),
+      : cluster_(outer_cluster_of(scenario)), replicas_(has_replicas(scenario.training)),
         exchanges_(cluster_, replicas_ ? RankGroup::replica : RankGroup::all, coll::Op::allreduce) {
   }
 
@@ -37,11 +37,6 @@ public:
   [[nodiscard]] std::uint64_t events() const { return exchanges_.events(); }
 
 private:
-  static bool has_replicas(const Scenario& scenario) {
-    const auto& network = scenario.training.local.outer_network;
-    return has_islands(scenario.training) && !(network && network->has_link());
-  }
-
   Scenario cluster_;
   bool replicas_;
   GroupExchanges exchanges_;
@@ -94,13 +89,23 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
   return messages;
 }
 
-// The first `buckets` units are exchanged inside every node.
-void keep_in_islands(const Scenario& scenario, std::size_t buckets, program::Program& made) {
+// The first `buckets` units are exchanged inside every node, the others by the ranks with the same
+// place in their nodes where their messages are simulated.
+void keep_in_islands(const Scenario& scenario, std::size_t buckets, bool simulated,
+                     program::Program& made) {
   made.groups = {rank_group(scenario.cluster, RankGroup::node)};
+  const bool replicas = simulated && has_replicas(scenario.training);
+  if (replicas) {
+    made.groups.push_back(rank_group(scenario.cluster, RankGroup::replica));
+  }
   for (program::Operation& operation : made.operations) {
-    if (operation.type == program::OperationType::exchange && operation.unit >= 0 &&
-        static_cast<std::size_t>(operation.unit) < buckets) {
+    if (operation.type != program::OperationType::exchange || operation.unit < 0) {
+      continue;
+    }
+    if (static_cast<std::size_t>(operation.unit) < buckets) {
       operation.group = 0;
+    } else if (replicas) {
+      operation.group = 1;
     }
   }
 }
@@ -139,7 +144,10 @@ program::Program make_rounds(const Scenario& scenario, ScenarioProgram& out) {
   const bool islands = has_islands(scenario.training);
   LayeredRound round{.layers = {}, .fragments = fragments, .gate = local.outer_gate, .outer = {}};
   if (islands) {
+    // The links inside a node are no part of the network.
+    const bool simulated = std::exchange(out.simulated, false);
     ProgramParts parts = allreduced_parts(island_of(scenario), out);
+    out.simulated = simulated;
     round.layers = std::move(parts.layers);
     round.buckets = std::move(parts.buckets);
     round.next_forward = parts.next_forward;
@@ -153,7 +161,7 @@ program::Program make_rounds(const Scenario& scenario, ScenarioProgram& out) {
   const Seconds update = scenario.training.update;
   if (islands) {
     program::Program made = program::layered_round_program(round, options);
-    keep_in_islands(scenario, buckets, made);
+    keep_in_islands(scenario, buckets, out.simulated, made);
     return made;
   }
   if (!layered) {

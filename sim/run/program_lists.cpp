@@ -62,7 +62,7 @@ std::vector<Iteration> program_iterations(const Program& program, const Operatio
       if (is_exchange(program.operations[o])) {
         each.exchange_start_s = std::min(each.exchange_start_s, start);
         each.exchange_end_s = std::max(each.exchange_end_s, end);
-      } else {
+      } else if (program.operations[o].type == OperationType::compute) {
         each.compute_end_s = std::max(each.compute_end_s, end);
       }
     }

@@ -54,7 +54,8 @@ bool needs_events(const Scenario& scenario) {
   const Training& training = scenario.training;
   const bool pipelined = training.algorithm == TrainingAlgorithm::pipe_sgd;
   return training.overlap.any() &&
-         (pipelined ? !one_slowdown(training.overlap) : scenario.variability.varies());
+         (pipelined ? !one_slowdown(training.overlap)
+                    : scenario.variability.varies() || training.input.value > 0);
 }
 
 Result run_servers(const Scenario& scenario) {

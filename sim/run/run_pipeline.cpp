@@ -9,6 +9,7 @@
 #include "run/bucket_cost.hpp"
 #include "run/largest_part.hpp"
 #include "run/period_bound.hpp"
+#include "run/pipeline_figures.hpp"
 #include "run/planned_messages.hpp"
 #include "run/result_lists.hpp"
 #include "run/run_figures.hpp"
@@ -125,11 +126,15 @@ std::int64_t width_of(const Training& training, const train::PipelineInput& inpu
   if (training.pipeline_width) {
     return *training.pipeline_width;
   }
-  const train::WidthChoice choice =
-      train::choose_width(input, training.max_width, training.width_tolerance);
-  warnings.push_back("pipeline_width optimal: " + std::to_string(choice.width) + ", staleness " +
-                     std::to_string(choice.width - 1) + "; accuracy is not modelled");
-  return choice.width;
+  train::PipelineInput tried = input;
+  tried.warmup_iterations = 0;
+  const std::int64_t width =
+      train::best_width(training.max_width, training.width_tolerance, [&](std::int64_t each) {
+        tried.width = each;
+        return train::run_pipeline(tried).period_s;
+      });
+  warnings.push_back(width_warning(width));
+  return width;
 }
 
 Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Pieces& pieces,
@@ -159,7 +164,7 @@ Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Piece
   fill_speedup(scenario,
                alone_seconds(scenario, training.iterations / 2, training.iterations - 1, false),
                times.period_s, summary);
-  fill_staleness(train::pipeline_staleness(input, training.drain), summary);
+  fill_staleness(train::pipeline_staleness(train::pipeline_steps(input), training.drain), summary);
   summary.in_flight_gradients = training.drain ? 0 : static_cast<double>(times.pending);
   fill_compression(scenario, pieces.costs, summary);
   for (const SummaryNumber part :

@@ -16,6 +16,7 @@
 #include "run/evaluated_program.hpp"
 #include "run/network_program.hpp"
 #include "run/network_setup.hpp"
+#include "run/pipeline_figures.hpp"
 #include "run/program_lists.hpp"
 #include "run/run_figures.hpp"
 #include "run/scenario_program.hpp"
@@ -25,7 +26,6 @@
 #include "scenario/scenario_local.hpp"
 #include "scenario/scenario_sharding.hpp"
 #include "train/step/alone.hpp"
-#include "train/step/pipeline.hpp"
 #include "train/workload/staleness.hpp"
 
 namespace stepsim::study {
@@ -139,7 +139,9 @@ double alone_seconds_of(const Scenario& scenario, std::int64_t discard, std::int
   const auto batches = static_cast<double>(training.micro_batches);
   return train::alone_seconds({.forward_s = batches * scenario.workload.forward().value,
                                .backward_s = batches * scenario.workload.backward().value,
-                               .update_s = training.update.value},
+                               .update_s = training.update.value,
+                               .input_s = batches * training.input.value,
+                               .input_pipelined = training.input_pipelined},
                               scenario.variability,
                               static_cast<std::uint32_t>(scenario.cluster.ranks()),
                               discard * steps + 1, training.iterations * steps);
@@ -151,7 +153,10 @@ void fill_workers(const Scenario& scenario, const Program& made, const program::
   const auto steps = static_cast<std::size_t>(made.steps);
   std::vector<double> nominal(steps);
   for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
-    nominal[static_cast<std::size_t>(made.operations[o].step)] += made.operations[o].seconds.value;
+    const Operation& each = made.operations[o];
+    if (each.type == OperationType::compute) {
+      nominal[static_cast<std::size_t>(each.step)] += each.seconds.value;
+    }
   }
   const auto first = static_cast<std::size_t>(discard) * steps;
   const auto end = static_cast<std::size_t>(scenario.training.iterations) * steps;
@@ -170,20 +175,6 @@ void fill_workers(const Scenario& scenario, const Program& made, const program::
     waits += wait;
   }
   result.summary.straggler_wait_s = waits / static_cast<double>(made.ranks);
-}
-
-// The width alone decides how stale gradients are: every iteration applies that of `width`
-// iterations ago.
-void fill_pipeline(const Scenario& scenario, Result& result) {
-  train::PipelineInput input;
-  input.iterations = scenario.training.iterations;
-  input.width = *scenario.training.pipeline_width;
-  result.summary.pipeline_width = static_cast<double>(input.width);
-  fill_staleness(train::pipeline_staleness(input, false), result.summary);
-  for (Iteration& each : result.iterations) {
-    const std::int64_t applied = each.index - input.width;
-    each.applied_gradient = applied >= 0 ? std::optional(applied) : std::nullopt;
-  }
 }
 
 // Every update applies the gradients of the same number of iterations ago.
@@ -236,9 +227,24 @@ void measure_exchanges(ScenarioProgram& made, const OperationTimes& times) {
   }
 }
 
+// The periods of the scenario without input_s: with exchanges, and with exchanges that take no
+// time.
+std::pair<double, double> periods_without_input(const Scenario& whole) {
+  Scenario dry = whole;
+  dry.training.input = {};
+  const Scenario own = dry.other_jobs.empty() ? dry : scenario_of_job(dry, 0);
+  const ScenarioProgram made = scenario_program(own, simulates_messages(dry));
+  const EvaluatedProgram found =
+      evaluated(dry, own, made, factors_of(own, made.program, own.training.iterations + 1));
+  return {found.period, found.alone_period};
+}
+
 } // namespace
 
 Result run_program(const Scenario& whole) {
+  if (searches_width(whole)) {
+    return run_with_best_width(whole);
+  }
   const std::optional<Scenario> part =
       whole.other_jobs.empty() ? std::nullopt : std::optional(scenario_of_job(whole, 0));
   const Scenario& scenario = part ? *part : whole;
@@ -253,7 +259,10 @@ Result run_program(const Scenario& whole) {
   OperationTimes& times = found.times;
   const OperationTimes& alone = found.alone;
   const double period = found.period;
-  const double alone_period = found.alone_period;
+  // Without the time to read batches: computing and communication.
+  const auto [busy, alone_period] = scenario.training.input.value > 0
+                                        ? periods_without_input(whole)
+                                        : std::pair(period, found.alone_period);
 
   Result result;
   result.scenario = whole;
@@ -261,21 +270,26 @@ Result run_program(const Scenario& whole) {
   Summary& summary = result.summary;
   summary.interference_s = found.interference;
   constexpr double kRounding = 1e-12;
-  const double exposed = period - alone_period < kRounding * period ? 0 : period - alone_period;
+  const auto beyond = [&](double whole_s, double part_s) {
+    return whole_s - part_s < kRounding * period ? 0 : whole_s - part_s;
+  };
+  const double exposed = beyond(busy, alone_period);
+  const double input_wait = beyond(period, busy);
+  const double computing = period - exposed - input_wait;
   const double steps = program.steps;
   summary.iteration_time_s = period / steps;
   summary.period_s = period;
   summary.steps = steps;
-  summary.utilization = period > 0 ? (period - exposed) / period : 1;
-  fill_computing(scenario, made, (period - exposed) / steps, summary);
+  summary.utilization = period > 0 ? (period - beyond(period, found.alone_period)) / period : 1;
+  fill_computing(scenario, made, computing / steps, summary);
   fill_communication(exchange_seconds(program, times, times.iterations / 2) / steps,
                      exposed / steps, summary);
-  summary.input_wait_s = 0;
+  summary.input_wait_s = input_wait / steps;
   summary.straggler_wait_s = 0;
   summary.makespan_s = times.makespan_s;
   summary.wire_bytes = bytes_sent(made);
   if (varies) {
-    fill_workers(scenario, program, factors, discard, (period - exposed) / steps, result);
+    fill_workers(scenario, program, factors, discard, computing / steps, result);
   }
   fill_speedup(scenario, alone_seconds_of(scenario, discard, program.steps), period / steps,
                summary);
@@ -299,13 +313,13 @@ Result run_program(const Scenario& whole) {
   }
   result.iterations = program_iterations(program, times, alone);
   if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
-    fill_pipeline(scenario, result);
+    fill_pipeline(scenario, program, times, result);
   } else if (applies_late(scenario.training.algorithm)) {
     fill_delays(program, result);
   }
   // Iterations begin with their update or merge, the first one too: with that of the tail there
-  // would be one more than iterations.
-  if (program.tail_operations > 0) {
+  // would be one more than iterations. Nor does a run wait for a batch that it does not use.
+  if (program.tail_operations > 0 || scenario.training.input.value > 0) {
     summary.makespan_s = 0;
     for (const Iteration& each : result.iterations) {
       summary.makespan_s = std::max({*summary.makespan_s, each.compute_end_s, each.exchange_end_s});

@@ -10,6 +10,7 @@
 #include "plan/planners.hpp"
 #include "plan/send_in_order.hpp"
 #include "program/builders/dear_program.hpp"
+#include "program/builders/input_reading.hpp"
 #include "program/builders/od_sgd_program.hpp"
 #include "program/builders/pipe_sgd_program.hpp"
 #include "program/builders/step_parts.hpp"
@@ -38,9 +39,6 @@ std::string no_sync_program(const Scenario& scenario) {
       scenario.communication.reduce_broadcast || planner_of(scenario).gathers_back();
   if (scenario.training.micro_batches > 1 && halves) {
     return "a program of exchanges in two halves has one micro-batch";
-  }
-  if (scenario.training.input.value > 0) {
-    return "a program has no input_s yet";
   }
   // The update of the root stands on the compute stream, before the next forward of all layers.
   const auto& gradients = scenario.workload.gradients;
@@ -122,9 +120,6 @@ std::string no_pipe_program(const Scenario& scenario) {
   if (!scenario.training.pipeline_width) {
     return "a program needs a pipeline_width, not optimal";
   }
-  if (scenario.training.warmup_iterations > 0) {
-    return "a program has no warmup_iterations yet";
-  }
   const bool in_step = *scenario.training.pipeline_width == 1;
   return in_step && planner_of(scenario).one_channel() ? "" : no_late_program(scenario);
 }
@@ -137,17 +132,19 @@ program::Program make_pipe(const Scenario& scenario, ScenarioProgram& out) {
   });
   const bool alone = scenario.cluster.ranks() == 1 && !sends;
   const std::int64_t width = alone ? 1 : *scenario.training.pipeline_width;
-  return program::pipe_sgd_program(parts.layers, parts.buckets, parts.update,
-                                   static_cast<std::int32_t>(width));
+  const Training& training = scenario.training;
+  const bool block = training.warmup_switch == train::WarmupSwitch::block;
+  const std::int64_t synchronous =
+      training.warmup_iterations + (block && training.warmup_iterations > 0 ? 2 : 0);
+  return program::pipe_sgd_program(parts.layers, parts.buckets,
+                                   {.update = parts.update,
+                                    .width = static_cast<std::int32_t>(width),
+                                    .synchronous_first = static_cast<std::uint32_t>(synchronous)});
 }
 
 program::Program make_od(const Scenario& scenario, ScenarioProgram& out) {
   const ProgramParts parts = allreduced_parts(scenario, out);
   return program::od_sgd_program(parts.layers, parts.buckets, parts.update);
-}
-
-std::string no_sharded_program(const Scenario& scenario) {
-  return scenario.training.input.value > 0 ? "a program has no input_s yet" : "";
 }
 
 std::string no_obstacle(const Scenario&) { return ""; }
@@ -168,9 +165,9 @@ constexpr std::array kPrograms{
     ProgramRow{TrainingAlgorithm::sync_sgd, is_none, no_sync_program, make_sync},
     ProgramRow{TrainingAlgorithm::sync_sgd,
                [](const Scenario& scenario) { return has_units(scenario.training.sharding); },
-               no_sharded_program, make_sharded_units},
-    ProgramRow{TrainingAlgorithm::sync_sgd, [](const Scenario&) { return true; },
-               no_sharded_program, make_zero},
+               no_obstacle, make_sharded_units},
+    ProgramRow{TrainingAlgorithm::sync_sgd, [](const Scenario&) { return true; }, no_obstacle,
+               make_zero},
     ProgramRow{TrainingAlgorithm::pipe_sgd, is_none, no_pipe_program, make_pipe},
     ProgramRow{TrainingAlgorithm::od_sgd, is_none, no_late_program, make_od},
     ProgramRow{TrainingAlgorithm::parameter_server, is_none, no_server_program, nullptr},
@@ -262,6 +259,10 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated) {
   ScenarioProgram out;
   out.simulated = simulated;
   out.program = row_of(scenario).make(scenario, out);
+  const Training& training = scenario.training;
+  if (training.input.value > 0) {
+    out.program = program::with_input(out.program, training.input, training.input_pipelined);
+  }
   out.program.interference = scenario.training.overlap;
   out.program.ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
   label_layers(out.units, out.program);

@@ -139,14 +139,8 @@ void stretch_messages(const program::Program& program, const Reader& reader, dou
 } // namespace
 
 StretchedStep stretched_step(const Scenario& scenario, train::StepInput input) {
-  // Reading a batch delays the next forward, which is no part of programs. That moves what overlaps
-  // only where exchanges are under way during forward.
-  const double input_s = std::exchange(input.input_s, 0);
-  const std::vector<double> forward = input.forward_s;
   const train::StepTimes free = train::run_step(input);
-  Scenario without_input = scenario;
-  without_input.training.input = {};
-  program::Program program = scenario_program(without_input).program;
+  program::Program program = scenario_program(scenario).program;
   program.ranks = 1; // for all, as they are equal
   const Reader reader(program);
   const std::vector<double> updates = train::layer_updates(input);
@@ -161,11 +155,6 @@ StretchedStep stretched_step(const Scenario& scenario, train::StepInput input) {
     throw SimulationError("/training/overlap is not modelled for this step: its stages overlap "
                           "with more than one iteration");
   }
-  if (input_s > 0 && (result.input.forward_s != forward || scenario.training.overlap.exchange > 1 ||
-                      result.input.all_gathers)) {
-    throw SimulationError("input_s is not modelled where a slowdown of overlap reaches forward");
-  }
-  result.input.input_s = input_s;
   // Programs begin with an update, which a run does not count.
   program.interference = {};
   const double counted = Reader(program).makespan() - train::makespan_s(free, kIterations);

@@ -138,7 +138,14 @@ double allreduces(const Scenario& scenario) {
 }
 
 double network_seconds(const Scenario& scenario) {
-  const double bytes = allreduces(scenario) * static_cast<double>(scenario.workload.bytes().value);
+  const Training& training = scenario.training;
+  const bool searches =
+      training.algorithm == TrainingAlgorithm::pipe_sgd && !training.pipeline_width;
+  const double runs = searches                   ? static_cast<double>(training.max_width) + 1
+                      : training.input.value > 0 ? 2 // with reading and without
+                                                 : 1;
+  const double bytes =
+      runs * allreduces(scenario) * static_cast<double>(scenario.workload.bytes().value);
   const auto iterations = static_cast<double>(scenario.training.iterations);
   const auto ranks = static_cast<double>(scenario.cluster.ranks());
   if (scenario.cluster.network.model == NetworkModel::packet) {

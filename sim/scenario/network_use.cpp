@@ -130,26 +130,10 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
     check_servers(tree, context, scenario);
     return;
   }
-  if (training.algorithm == TrainingAlgorithm::pipe_sgd) {
-    const std::string whose = " is not defined where every message is simulated";
-    if (!training.pipeline_width) {
-      refuse("/training/pipeline_width",
-             "optimal" + whose + ": exchanges have no time of their own; give a number");
-    }
-    if (training.warmup_iterations > 0) {
-      refuse("/training/warmup_iterations", "warmup_iterations" + whose);
-    }
-    if (training.drain) {
-      refuse("/training/drain", "drain" + whose);
-    }
-  }
   if (applies_late(training.algorithm) && communication.schedule == plan::Schedule::horovod) {
     refuse("/communication/schedule",
            "horovod is not defined for " + std::string(kTrainingAlgorithms[training.algorithm]) +
                " where every message is simulated: cycles of its iterations overlap");
-  }
-  if (training.input.value > 0) {
-    refuse("/training/input_s", "input_s is not defined where every message is simulated");
   }
   const coll::Compression& compression = communication.compression;
   if (is_compressed(scenario) && compression.select_stream == coll::SelectStream::side) {

@@ -12,6 +12,7 @@
 #include "net/profile/dense_inflation.hpp"
 #include "plan/planners.hpp"
 #include "scenario/node_counts.hpp"
+#include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
 
@@ -125,10 +126,11 @@ coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& gr
 
 namespace {
 
-// Streams that are under way at the same time share the network.
+// Streams that are under way at the same time share the network, and so do the replicas of a node.
 bool exchanges_meet(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
   return scenario.communication.schedule == plan::Schedule::asc_wfbp ||
+         has_replicas(scenario.training) ||
          (has_units(sharding) &&
           (sharding.communicators > 1 || sharding.strategy == ShardingStrategy::hybrid_shard));
 }

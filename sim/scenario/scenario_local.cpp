@@ -7,6 +7,7 @@
 
 #include "coll/algorithms.hpp"
 #include "library/library_record.hpp"
+#include "net/fabric/rank_fabric.hpp"
 #include "plan/planners.hpp"
 #include "program/program_check.hpp"
 #include "scenario/parse_value_codec.hpp"
@@ -109,6 +110,21 @@ void fit_collective(Scenario& scenario) {
   }
 }
 
+// Whether all ranks of a node are on the same host of the topology.
+bool nodes_are_hosts(const Cluster& cluster) {
+  if (!cluster.fabric || !cluster.equal_nodes()) {
+    return !cluster.fabric; // nodes that differ are refused elsewhere
+  }
+  const std::vector<net::NodeId>& hosts = cluster.fabric->hosts;
+  const auto gpus = static_cast<std::size_t>(cluster.gpus_per_node);
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(cluster.ranks()); ++rank) {
+    if (hosts[rank] != hosts[rank - rank % gpus]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // A collective library answers for the nodes and GPUs of `shape`.
 void ask_library(Scenario& scenario, library::Shape shape) {
   auto& question = scenario.communication.question;
@@ -133,6 +149,11 @@ bool trains_in_rounds(const Training& training) {
 
 bool has_islands(const Training& training) {
   return trains_in_rounds(training) && training.local.inner == InnerTraining::sync_sgd;
+}
+
+bool has_replicas(const Training& training) {
+  const auto& network = training.local.outer_network;
+  return has_islands(training) && !(network && network->has_link());
 }
 
 bool has_buckets(const Training& training) {
@@ -230,8 +251,8 @@ void check_local(const io::Json& tree, io::Problems& problems, const Scenario& s
   }
   if (cluster.nodes < 2 || cluster.gpus_per_node < 2) {
     report("inner", "sync_sgd needs at least 2 nodes and 2 ranks in each");
-  } else if (is_simulated(scenario)) {
-    report("inner", "sync_sgd is not defined for a simulated network");
+  } else if (is_simulated(scenario) && !nodes_are_hosts(cluster)) {
+    report("inner", "sync_sgd needs all ranks of a node on one host");
   } else if (!cluster.intra) {
     report("inner", "sync_sgd needs /cluster/intra_network");
   } else if (cluster.nvlink_domain_nodes > 1) {

@@ -10,6 +10,9 @@ namespace stepsim::study {
 [[nodiscard]] bool trains_in_rounds(const Training& training);
 // Whether the steps of a round are synchronous training inside islands.
 [[nodiscard]] bool has_islands(const Training& training);
+// Whether the ranks with the same place in their islands exchange with each other: every rank its
+// share, over the network of the cluster.
+[[nodiscard]] bool has_replicas(const Training& training);
 // Whether gradients are exchanged in the buckets of a schedule.
 [[nodiscard]] bool has_buckets(const Training& training);
 

@@ -241,9 +241,6 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
   const io::Json& place = *tree.find("training");
   const std::string what = shards ? "sharding " + word_of(training.sharding) : "micro_batches";
   const std::string_view key = shards ? "sharding" : "micro_batches";
-  if (training.input.value > 0) {
-    problems.add(place, "input_s", "is not defined with " + what);
-  }
   if (communication.reduce_broadcast) {
     problems.add(place, key, what + " is not defined for exchange reduce_broadcast");
   }

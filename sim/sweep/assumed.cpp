@@ -44,7 +44,51 @@ bool is_varied(const Sweep& sweep, std::string_view pointer) {
   });
 }
 
+std::vector<base::Problem> problems_of(const io::Json& tree, Files& files, Leftovers leftovers) {
+  try {
+    (void)parse_scenario(tree, files, leftovers);
+    return {};
+  } catch (const InputError& error) {
+    return error.problems();
+  }
+}
+
+// Why the key at `pointer` is ignored in a scenario; empty if it counts. A key of an object that is
+// ignored is ignored with it.
+std::string why_ignored(const io::Json& tree, std::string_view pointer, Files& files) {
+  const std::vector<base::Problem> others = problems_of(tree, files, Leftovers::ignore);
+  for (const base::Problem& each : problems_of(tree, files, Leftovers::refuse)) {
+    const bool here = pointer == each.where || pointer.starts_with(each.where + "/");
+    const bool other = std::ranges::any_of(others, [&](const base::Problem& known) {
+      return known.where == each.where && known.message == each.message;
+    });
+    if (here && !other && !each.where.empty()) {
+      return each.where + ": " + each.message;
+    }
+  }
+  return "";
+}
+
 } // namespace
+
+void require_effect(const Sweep& sweep, Files& files) {
+  if (is_collective(sweep.base)) {
+    return;
+  }
+  const std::vector<io::Json> points = some_points(sweep);
+  for (const Axis& axis : sweep.grid.axes) {
+    std::string reason;
+    for (const io::Json& tree : points) {
+      reason = why_ignored(tree, axis.pointer, files);
+      if (reason.empty()) {
+        break;
+      }
+    }
+    if (!reason.empty()) {
+      throw UsageError(reason);
+    }
+  }
+}
 
 std::string left_out_text(const Sweep& sweep, Files& files) {
   if (is_collective(sweep.base)) {

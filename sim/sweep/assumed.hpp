@@ -20,5 +20,8 @@ namespace stepsim::study {
 // has no meaning for parameter_server". The same points are read as in assumed_text(). Keys that an
 // axis sets are not named. "" if no key is ignored, and for a sweep of collectives.
 [[nodiscard]] std::string left_out_text(const Sweep& sweep, Files& files);
+// Throws UsageError for an axis whose key has no meaning at any of these points, so that it changes
+// nothing: "/training/pipeline_width: applies to pipe_sgd only". Collectives are not looked at.
+void require_effect(const Sweep& sweep, Files& files);
 
 } // namespace stepsim::study

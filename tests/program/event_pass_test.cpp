@@ -85,7 +85,7 @@ TEST_CASE("events: equal the vectors over ranks on random fifo programs, factors
     CAPTURE(seed);
     RandomStream random({.seed = 47, .point = seed});
     const auto ranks = static_cast<std::uint32_t>(random.integer(1, 4));
-    const Program program = random_program(random, ranks);
+    const Program program = with_ending_waits(random_program(random, ranks), random);
     const Factors factors = random_factors(random, ranks, 6);
     const OperationTimes events = event_pass(program, 6, factors, Record::all);
     const OperationTimes vectors = rank_vectors(program, 6, factors, {}, Record::all);

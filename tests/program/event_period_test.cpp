@@ -36,7 +36,7 @@ TEST_CASE("event period: without interference it is the maximum cycle ratio") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);
     RandomStream random({.seed = 61, .point = seed});
-    const Program program = random_program(random, 1);
+    const Program program = with_ending_waits(random_program(random, 1), random);
     const EventPeriod found = event_period(program, 256);
     if (found.cyclicity > 0) {
       ++repeated;
@@ -67,8 +67,8 @@ TEST_CASE("event period: the mean of a long run under interference tends to it")
     const std::vector<BucketTimes> buckets{
         {.layers = {1}, .reduce = {seconds(0, 0.5), seconds(1, 5)}, .gather = {}},
         {.layers = {0}, .reduce = {seconds(0, 0.5), seconds(1, 5)}, .gather = {}}};
-    Program program = pipe_sgd_program(layers, buckets, Seconds{0},
-                                       static_cast<std::int32_t>(random.integer(1, 3)));
+    Program program = pipe_sgd_program(layers, buckets,
+                                       {.width = static_cast<std::int32_t>(random.integer(1, 3))});
     program.interference.compute.fill(random.uniform(1, 3));
     program.interference.exchange = random.uniform(1, 2);
     const EventPeriod found = event_period(program);

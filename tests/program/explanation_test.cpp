@@ -91,7 +91,7 @@ Program pipelined(double compute, double exchange, std::int32_t width) {
   const std::vector<LayerTimes> layers{{{0}, {compute}, 1}};
   const std::vector<BucketTimes> buckets{
       {.layers = {0}, .reduce = {.startup = {}, .data = {exchange}}, .gather = {}}};
-  return pipe_sgd_program(layers, buckets, {}, width);
+  return pipe_sgd_program(layers, buckets, {.width = width});
 }
 
 UnitTimes unit(double f, double b, double a, double r) {

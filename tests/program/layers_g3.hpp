@@ -57,7 +57,7 @@ inline Program pipeline(double before, const std::vector<std::pair<double, doubl
                        .reduce = {.startup = {}, .data = {pieces[i].second}},
                        .gather = {}});
   }
-  return pipe_sgd_program(layers, buckets, Seconds{before}, width);
+  return pipe_sgd_program(layers, buckets, {.update = Seconds{before}, .width = width});
 }
 
 struct PeriodAndExposed {

@@ -77,6 +77,16 @@ inline Program random_program(base::RandomStream& random, std::uint32_t ranks,
       static_cast<std::uint32_t>(random.integer(0, static_cast<std::int64_t>(count) - 1)));
 }
 
+// A third of the waits hold in the first iterations only.
+inline Program with_ending_waits(Program program, base::RandomStream& random) {
+  for (Wait& wait : program.waits) {
+    if (random.integer(0, 2) == 0) {
+      wait.until = static_cast<std::uint32_t>(random.integer(1, 4));
+    }
+  }
+  return program;
+}
+
 inline Factors random_factors(base::RandomStream& random, std::uint32_t ranks,
                               std::size_t iterations) {
   Factors factors;
@@ -101,7 +111,8 @@ inline std::vector<double> ends_by_definition(const Program& program, std::int64
   const auto enter = [&](std::int64_t t, std::size_t o, std::size_t r) {
     double time = 0;
     for (const Wait& wait : program.waits_of(o)) {
-      for (std::size_t s = 0; s < ranks && t >= wait.distance; ++s) {
+      const bool holds = t >= wait.distance && t < std::int64_t{wait.until};
+      for (std::size_t s = 0; s < ranks && holds; ++s) {
         if (s == r || wait.scope == Scope::all) {
           time = std::max(time, end(t - wait.distance, wait.operation, s));
         }

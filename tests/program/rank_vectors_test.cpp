@@ -125,7 +125,7 @@ TEST_CASE("ranks: the vectors equal the definition on random programs with group
     CAPTURE(seed);
     RandomStream random({.seed = 43, .point = seed});
     const auto ranks = static_cast<std::uint32_t>(random.integer(2, 4));
-    const Program program = random_program(random, ranks);
+    const Program program = with_ending_waits(random_program(random, ranks), random);
     REQUIRE(problems_of(program, "random").empty());
     const Factors factors = random_factors(random, ranks, 5);
     const OperationTimes times = rank_vectors(program, 5, factors, {}, Record::all);

@@ -79,7 +79,7 @@ TEST_CASE("recurrence: equals the definition and the vector over ranks on random
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);
     RandomStream random({.seed = 41, .point = seed});
-    const Program program = random_program(random, 1);
+    const Program program = with_ending_waits(random_program(random, 1), random);
     REQUIRE(problems_of(program, "random").empty());
     const Factors factors = random_factors(random, 1, 7);
     const OperationTimes times = recurrence(program, 7, factors, Record::all);

@@ -147,8 +147,9 @@ TEST_CASE("steady state: period x cyclicity is what the times of random programs
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     CAPTURE(seed);
     RandomStream random({.seed = 44, .point = seed});
-    const Program program = random_program(random, 1, 12);
+    const Program program = with_ending_waits(random_program(random, 1, 12), random);
     const SteadyState state = steady_state(program);
+    CHECK(state.period.value == steady_state(without_warmup(program)).period.value);
     REQUIRE(state.cyclicity < 1000);
     alternating_programs += state.cyclicity > 1 ? 1 : 0;
     CHECK(long_run_slope(program, state.cyclicity) == within(state.period.value, 1e-9));

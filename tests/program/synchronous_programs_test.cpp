@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "program/builders/dear_program.hpp"
+#include "program/builders/input_reading.hpp"
 #include "program/builders/od_sgd_program.hpp"
 #include "program/builders/sync_sgd_program.hpp"
 #include "program/builders/zero_program.hpp"
@@ -109,6 +110,41 @@ TEST_CASE("pipe_sgd: the period is max(c, m, (c + m) / K) (row P5)") {
   CHECK(period(100, 60, 2) == 100);
   CHECK(period(60, 100, 2) == 100);
   CHECK(period(60, 100, 3) == 100);
+}
+
+TEST_CASE("pipe_sgd: after synchronous iterations the pipeline fills") {
+  // c = 100 s, m = 60 s: an iteration lasts 160 s at first, and then no longer than it computes.
+  const std::vector<LayerTimes> layers{{.forward = Seconds{25}, .backward = Seconds{75}}};
+  const Program made = pipe_sgd_program(
+      layers, {{.layers = {0}, .reduce = {.startup = {}, .data = {60}}, .gather = {}}},
+      {.width = 2, .synchronous_first = 3});
+  CHECK(recurrence(made, 6).marker_end == std::vector<double>{160, 320, 480, 580, 680, 780});
+  CHECK(steady_state(made).period.value == 100);
+}
+
+TEST_CASE("input: read between updates, or after forward (MER 7)") {
+  const auto step = [](NextForward next, double input, bool pipelined) {
+    const Program made = g3_sync(g3_per_layer(), {.update = Seconds{2}, .next_forward = next});
+    return figures(with_input(made, Seconds{input}, pipelined)).period;
+  };
+  for (const NextForward next : {NextForward::per_layer, NextForward::barrier}) {
+    const double busy = step(next, 0, true) - 2;
+    for (const double input : {0.0, 7.0, 17.0, 40.0}) {
+      CHECK(step(next, input, true) == within(std::max(busy, input) + 2, 1e-12));
+      CHECK(step(next, input, false) == within(input + busy + 2, 1e-12));
+    }
+  }
+  // Every micro-batch has a batch of its own; a shard of the optimizer updates in a second.
+  const auto zero = [](double input, bool pipelined) {
+    const Program made = g3_zero({.micro_batches = 2, .update = Seconds{8}, .shards = 8});
+    return figures(with_input(made, Seconds{input}, pipelined)).period;
+  };
+  CHECK(zero(20, true) == within(40 + 1, 1e-12));
+  CHECK(zero(10, true) == 33.75); // row Z6
+  CHECK(zero(10, false) == 33.75 + 20);
+  const PeriodAndExposed dear =
+      figures(with_input(dear_program(g3_layers(), g3_per_layer(0.5), {}), Seconds{50}, true));
+  CHECK(dear.period == 50);
 }
 
 TEST_CASE("od_sgd: the period is max(c, m), c with two updates, and the delay is 1") {

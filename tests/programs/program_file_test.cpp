@@ -110,7 +110,7 @@ TEST_CASE("program file: what is written is read as the same program") {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     CAPTURE(seed);
     base::RandomStream random({.seed = 71, .point = seed});
-    Program program = program::random_program(random, 4);
+    Program program = program::with_ending_waits(program::random_program(random, 4), random);
     program.operations[0].seconds = Seconds{1.0 / 3};
     program.interference.compute[1] = 1.1;
     check(program);
@@ -167,6 +167,12 @@ TEST_CASE("program file: wrong files are told what and where") {
         "/operations/0/waits/0/1: must be >= 0, got -1");
   CHECK(problem_of({{"/operations/0/waits/0/1", "0"}}) ==
         "/operations: S, X, S wait for each other in the same iteration");
+  CHECK(problem_of({{"/operations/0/waits/0", R"(["X", 1, "some"])"}}) ==
+        "/operations/0/waits/0/2: must be \"all\", got \"some\"");
+  CHECK(problem_of({{"/operations/0/waits/0", R"(["X", 1, 0])"}})
+            .starts_with("/operations/0/waits/0/2: must be"));
+  CHECK(problem_of({{"/operations/0/waits/0", R"(["X", 1, 5, 6])"}}) ==
+        "/operations/0/waits/0/2: must be \"all\", got 5");
   CHECK(problem_of({{"/operations/1/id", "\"S\""}, {"/operations/0/waits", "[]"}}) ==
         "/operations/1/id: \"S\" appears twice");
   CHECK(problem_of({{"/operations/0/seconds", "-1"}}) ==

@@ -104,11 +104,11 @@ APPLIES = {
     "/training/outer_network/ranks": lambda d: (rounds(d) and d["level"] == "alpha_beta"
                                                 and d["algorithm"] != ISLANDS),
     "/training/pipeline_width": lambda d: pipe(d),
-    "/training/max_width": lambda d: pipe(d) and timed(d),
-    "/training/width_tolerance": lambda d: pipe(d) and timed(d),
-    "/training/warmup_iterations": lambda d: pipe(d) and timed(d),
-    "/training/warmup_switch": lambda d: pipe(d) and timed(d),
-    "/training/drain": lambda d: pipe(d) and timed(d),
+    "/training/max_width": lambda d: pipe(d),
+    "/training/width_tolerance": lambda d: pipe(d),
+    "/training/warmup_iterations": lambda d: pipe(d),
+    "/training/warmup_switch": lambda d: pipe(d),
+    "/training/drain": lambda d: pipe(d),
     "/training/compute_slowdown": lambda d: pipe(d) or (
         (d["algorithm"] == "sync_sgd" and d["level"] in NETWORKS | {"alpha_beta"}
          or rounds(d) and d["level"] == "alpha_beta") and d["variability"] == "none"
@@ -186,11 +186,6 @@ def program(d):
     """True where micro-batches and sharding may stand."""
     return (d["algorithm"] == "sync_sgd" and d["schedule"] != "dear"
             and not (d["collective"] == "parameter_server" and d["level"] in NETWORKS))
-
-
-def timed(d):
-    """True where exchanges have times of their own: no message is simulated by itself."""
-    return d["level"] != "packet" and d["workload"] != "jobs" and d["collective"] != "parameter_server"
 
 
 def collective(d):

@@ -13,6 +13,7 @@
 using namespace stepsim;
 using namespace stepsim::study;
 using namespace stepsim::study::testing;
+using stepsim::testing::plus_minus;
 using stepsim::testing::within;
 
 namespace {
@@ -80,6 +81,23 @@ const std::vector<Algorithm> kAlgorithms{
     {"pipe_sgd", R"("algorithm": "pipe_sgd", "pipeline_width": 2, )"},
     {"pipe_sgd by layers", R"("algorithm": "pipe_sgd", "pipeline_width": 3, )",
      R"("schedule": "wfbp", )"},
+    {"pipe_sgd, warm-up",
+     R"("algorithm": "pipe_sgd", "pipeline_width": 2, "warmup_iterations": 1, "drain": true, )"},
+    {"pipe_sgd, long warm-up by layers",
+     R"("algorithm": "pipe_sgd", "pipeline_width": 2, "warmup_iterations": 3,
+        "warmup_switch": "block", "drain": true, )",
+     R"("schedule": "wfbp", )"},
+    {"pipe_sgd, best width",
+     R"("algorithm": "pipe_sgd", "pipeline_width": "optimal", "max_width": 3, )"},
+    {"input", R"("input_s": 0.02, "update_s": 1e-3, )", R"("schedule": "wfbp", )"},
+    {"input that is not read ahead", R"("input_s": 0.002, "input_pipelined": false, )",
+     R"("schedule": "wfbp", )"},
+    {"input, dear", R"("input_s": 0.012, "input_pipelined": false, )", R"("schedule": "dear", )"},
+    {"input, micro-batches", R"("input_s": 0.02, "micro_batches": 2, )"},
+    {"input, full_shard", R"("input_s": 0.01, "sharding": "full_shard", )"},
+    {"islands",
+     R"("algorithm": "diloco", "inner": "sync_sgd", "local_steps": 2, "overlap_steps": 1, )",
+     R"("schedule": "wfbp", )", 2},
     {"parameter_server", R"("algorithm": "parameter_server", )"},
     {"asynchronous servers", R"("algorithm": "parameter_server", "mode": "async", )"},
     {"stale synchronous servers",
@@ -135,6 +153,23 @@ TEST_CASE("network programs: every algorithm on every network, with workers that
   }
 }
 
+// Of the same run by formulas and on a network.
+void check_equal(const Summary& formula, const Summary& simulated) {
+  const auto same = [](const std::optional<double>& one, const std::optional<double>& other) {
+    CHECK(one.value_or(0) == within(other.value_or(0), 1e-9));
+  };
+  same(simulated.iteration_time_s, formula.iteration_time_s);
+  same(simulated.makespan_drained_s, formula.makespan_drained_s);
+  same(simulated.pipeline_width, formula.pipeline_width);
+  same(simulated.staleness_mean, formula.staleness_mean);
+  same(simulated.in_flight_gradients, formula.in_flight_gradients);
+  const double period = *formula.iteration_time_s;
+  CHECK(*simulated.exposed_communication_s ==
+        plus_minus(*formula.exposed_communication_s, 1e-9 * period));
+  CHECK(simulated.input_wait_s.value_or(0) ==
+        plus_minus(formula.input_wait_s.value_or(0), 1e-9 * period));
+}
+
 // Two equal jobs on a star have no link in common, and their messages are simulated.
 TEST_CASE("network programs: on a crossbar a program takes what its formulas give") {
   for (const Algorithm& algorithm : kAlgorithms) {
@@ -158,9 +193,34 @@ TEST_CASE("network programs: on a crossbar a program takes what its formulas giv
     const Result simulated = run_case(jobs);
     CHECK(simulated.method == "events");
     // A star has the latency of two links.
-    CHECK(*simulated.summary.iteration_time_s == within(*formula.summary.iteration_time_s, 1e-9));
+    check_equal(formula.summary, simulated.summary);
+    if (algorithm.name.starts_with("input") &&
+        algorithm.training.find("pipelined") == std::string::npos) {
+      CHECK(*simulated.summary.makespan_s == within(*formula.summary.makespan_s, 1e-9));
+    }
     REQUIRE(simulated.jobs.size() == 2);
     CHECK(simulated.jobs[1].alone_s == within(*formula.summary.iteration_time_s, 1e-9));
+  }
+}
+
+// The replicas of a node share its link as its ranks do in the formula.
+TEST_CASE("network programs: islands on a crossbar take what their formulas give") {
+  for (const std::string keys :
+       {R"("local_steps": 3, )", R"("local_steps": 2, "overlap_steps": 1, )",
+        R"("local_steps": 4, "fragments": 2, "outer_update_s": 1e-3, )",
+        R"("local_steps": 2, "outer_network": {"latency_s": 1e-3, "bandwidth_Bps": 1e8}, )"}) {
+    CAPTURE(keys);
+    Case c{.nodes = 3,
+           .gpus = 4,
+           .network = "alpha_beta",
+           .training = R"("algorithm": "diloco", "inner": "sync_sgd", )" + keys,
+           .communication = R"("schedule": "wfbp", "collective": "ring", )"};
+    const Result formula = run_case(c);
+    c.network = "flow";
+    const Result simulated = run_case(c);
+    check_equal(formula.summary, simulated.summary);
+    CHECK(*simulated.summary.wire_bytes == within(*formula.summary.wire_bytes, 1e-9));
+    CHECK(*simulated.summary.makespan_s == within(*formula.summary.makespan_s, 1e-9));
   }
 }
 

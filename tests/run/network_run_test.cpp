@@ -341,14 +341,6 @@ TEST_CASE("network run: what a simulated network cannot run is an error that say
     CHECK(text.find(words) != std::string::npos);
   };
   says({.network = with_links("packet")}, "required at the packet level");
-  const std::string pipe = R"("algorithm": "pipe_sgd", )";
-  says({.network = with_links("packet", kDctcp),
-        .training = pipe + R"("pipeline_width": "optimal", )"},
-       "/training/pipeline_width: optimal is not defined where every message is simulated");
-  says({.network = with_links("packet", kDctcp), .training = pipe + R"("warmup_iterations": 1, )"},
-       "warmup_iterations is not defined where every message is simulated");
-  says({.network = with_links("packet", kDctcp), .training = R"("input_s": 0.1, )"},
-       "input_s is not defined where every message is simulated");
   says({.network = with_links("packet", kDctcp),
         .training = R"("overlap": {"compute": 1.5, "exchange": 1.5}, )"},
        "/training/overlap/exchange: must be 1 where every message is simulated");

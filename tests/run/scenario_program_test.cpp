@@ -67,7 +67,9 @@ void check_equal(const Scenario& scenario) {
     exposed = figures.exposed.value / made.program.steps;
   }
   CHECK(period == within(*run_says.iteration_time_s, 1e-9));
-  CHECK(exposed == plus_minus(*run_says.exposed_communication_s, 1e-9 * period));
+  if (scenario.training.input.value == 0) { // exposed beside reading is no difference of periods
+    CHECK(exposed == plus_minus(*run_says.exposed_communication_s, 1e-9 * period));
+  }
 }
 
 } // namespace
@@ -134,8 +136,7 @@ TEST_CASE("program: what a program does not have is refused in words") {
         training + "}}"));
   };
   CHECK(reason("").empty());
-  CHECK(reason(R"("input_s": 0.1)") == "a program has no input_s yet");
+  CHECK(reason(R"("input_s": 0.1)").empty());
   CHECK(reason(R"("algorithm": "parameter_server")") == "parameter servers have no program yet");
-  CHECK(reason(R"("algorithm": "pipe_sgd", "warmup_iterations": 2)") ==
-        "a program has no warmup_iterations yet");
+  CHECK(reason(R"("algorithm": "pipe_sgd", "warmup_iterations": 2)").empty());
 }

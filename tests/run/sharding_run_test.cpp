@@ -291,6 +291,4 @@ TEST_CASE("sharding: errors of TRN 8.4") {
             .find("accumulation_exchange has no meaning for one micro-batch") != std::string::npos);
   CHECK(problem(R"("sharding": {"strategy": "zero1", "communicators": 2})")
             .find("communicators has no meaning for sharding zero1") != std::string::npos);
-  CHECK(problem(R"("micro_batches": 2, "input_s": 1)")
-            .find("/training/input_s: is not defined with micro_batches") != std::string::npos);
 }

@@ -257,6 +257,7 @@ int compare(const Invocation& invocation) {
   common.work.estimate(study::expected_seconds(sweep, files, sweep.grid.points()) / default_jobs());
   const study::Comparison comparison = [&] {
     try {
+      study::require_effect(sweep, files);
       return study::compare(sweep, files,
                             {.jobs = default_jobs(),
                              .best_by = best_by,

@@ -356,6 +356,7 @@ int sweep(const Invocation& invocation) {
   }
   study::Files files(invocation.data_folder, {options.output});
   try {
+    study::require_effect(sweep, files);
     if (flags.dry_run) {
       return dry_run(sweep, files, options, common);
     }

@@ -296,7 +296,7 @@ private:
   void look_at_waits(const At& at, Latest& latest) const {
     for (const Wait& wait : program_.waits_of(at.operation)) {
       const std::int64_t iteration = at.iteration - wait.distance;
-      if (iteration < 0) {
+      if (iteration < 0 || at.iteration >= wait.until) {
         continue;
       }
       if (wait.scope == Scope::own) {

@@ -73,18 +73,6 @@ double latest(const std::vector<PipelineState>& workers) {
   return std::ranges::max_element(workers, {}, &PipelineState::clock)->clock;
 }
 
-std::int64_t last_applied(const PipelineInput& input, std::int64_t width) {
-  // Of the last two steps one applies, and the last that does applies the highest index; in the
-  // skipped steps of a switch it is further back.
-  for (std::int64_t t = input.iterations; t >= 1; --t) {
-    const PipelineStep step = pipeline_step(t, width, input.warmup_iterations, input.warmup_switch);
-    if (step.applies > 0 || t <= input.warmup_iterations) {
-      return step.applies;
-    }
-  }
-  return 0;
-}
-
 // Every worker's compute thread and the channel through one iteration that may start at `gate`.
 PipelineIteration one_iteration(const PipelineInput& input, double gate, double exchange_factor,
                                 std::vector<PipelineState>& workers, Channel& channel) {
@@ -213,9 +201,21 @@ PipelineStep pipeline_step(std::int64_t t, std::int64_t width, std::int64_t warm
   return {t - width, t - width};
 }
 
+PipelineStep pipeline_step(const PipelineSteps& steps, std::int64_t t) {
+  return pipeline_step(t, steps.width, steps.warmup_iterations, steps.warmup_switch);
+}
+
+PipelineSteps pipeline_steps(const PipelineInput& input) {
+  return {.iterations = input.iterations,
+          .width = effective_width(input),
+          .warmup_iterations = input.warmup_iterations,
+          .warmup_switch = input.warmup_switch};
+}
+
 PipelineTimes run_pipeline(const PipelineInput& input) {
   check(input);
-  const std::int64_t width = effective_width(input);
+  const PipelineSteps steps = pipeline_steps(input);
+  const std::int64_t width = steps.width;
   // Without differences one worker stands for all.
   const Variability& variability = input.variability;
   const bool differ = variability.compute_cv > 0 || !variability.stragglers.empty();
@@ -232,7 +232,7 @@ PipelineTimes run_pipeline(const PipelineInput& input) {
   const double exchange = exchange_seconds(input);
   Work work;
   for (std::int64_t t = 1; t <= input.iterations; ++t) {
-    const PipelineStep step = pipeline_step(t, width, input.warmup_iterations, input.warmup_switch);
+    const PipelineStep step = pipeline_step(steps, t);
     const double counts = t > input.iterations / 2 ? 1 : 0;
     double slowest = 0;
     for (std::uint32_t w = 0; w < workers.size(); ++w) {
@@ -256,7 +256,7 @@ PipelineTimes run_pipeline(const PipelineInput& input) {
 
   const PipelineIteration& last = times.iterations.back();
   times.makespan_s = std::max(last.exchange_end_s, last.compute_end_s);
-  times.pending = input.iterations - last_applied(input, width);
+  times.pending = pending_gradients(steps);
   for (std::uint32_t w = 0; w < workers.size(); ++w) {
     const double application = jitter.straggler(w) * input.application_s;
     times.drained_s = std::max(times.drained_s, drained(times, workers[w].clock, application));
@@ -265,17 +265,28 @@ PipelineTimes run_pipeline(const PipelineInput& input) {
   return times;
 }
 
-StalenessCounts pipeline_staleness(const PipelineInput& input, bool drain) {
-  const std::int64_t width = effective_width(input);
+std::int64_t pending_gradients(const PipelineSteps& steps) {
+  // Of the last two steps one applies, and the last that does applies the highest index; in the
+  // skipped steps of a switch it is further back.
+  for (std::int64_t t = steps.iterations; t >= 1; --t) {
+    const PipelineStep step = pipeline_step(steps, t);
+    if (step.applies > 0 || t <= steps.warmup_iterations) {
+      return steps.iterations - step.applies;
+    }
+  }
+  return steps.iterations;
+}
+
+StalenessCounts pipeline_staleness(const PipelineSteps& steps, bool drain) {
   StalenessCounts counts;
-  for (std::int64_t t = 1; t <= input.iterations; ++t) {
-    const PipelineStep step = pipeline_step(t, width, input.warmup_iterations, input.warmup_switch);
+  for (std::int64_t t = 1; t <= steps.iterations; ++t) {
+    const PipelineStep step = pipeline_step(steps, t);
     if (step.applies > 0) {
       counts.add(t - 1 - step.applies);
     }
   }
   if (drain) { // steps T + 1, .. apply the pending gradients in order
-    const std::int64_t pending = input.iterations - last_applied(input, width);
+    const std::int64_t pending = pending_gradients(steps);
     for (std::int64_t i = 0; i < pending; ++i) {
       counts.add(pending - 1);
     }
@@ -289,21 +300,6 @@ double pipeline_period(double compute_s, double exchange_s, std::int64_t width,
     return compute_s + exchange_s;
   }
   return std::max(exchange_s, compute_s + exchange_s * (1 - 1 / compute_slowdown));
-}
-
-WidthChoice choose_width(PipelineInput input, std::int64_t max_width, double tolerance) {
-  assert(max_width >= 1 && tolerance >= 0 && "a range of widths");
-  input.warmup_iterations = 0;
-  WidthChoice choice;
-  for (input.width = 1; input.width <= max_width; ++input.width) {
-    const std::int64_t used = effective_width(input);
-    choice.curve.push_back({input.width, run_pipeline(input).period_s, used - 1});
-  }
-  const double limit = (1 + tolerance) * choice.curve.back().period_s;
-  choice.width = std::ranges::find_if(choice.curve, [&](const WidthPoint& point) {
-                   return point.period_s <= limit;
-                 })->width;
-  return choice;
 }
 
 } // namespace stepsim::train

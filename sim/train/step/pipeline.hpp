@@ -28,6 +28,14 @@ enum class WarmupSwitch { skip, block };
 inline constexpr auto kWarmupSwitches =
     base::words<WarmupSwitch>({{WarmupSwitch::skip, "skip"}, {WarmupSwitch::block, "block"}});
 
+// The steps of a run, which alone decide which gradients are applied when.
+struct PipelineSteps {
+  std::int64_t iterations = 1;        // T
+  std::int64_t width = 1;             // K >= 1
+  std::int64_t warmup_iterations = 0; // W
+  WarmupSwitch warmup_switch = WarmupSwitch::skip;
+};
+
 struct PipelinePiece { // a part of backward; pieces are in backward order
   double compute_s{};  // backward of its layers and encoding
   double exchange_s{}; // 0 = nothing to send
@@ -53,6 +61,7 @@ struct PipelineInput {
 // The width K that a run uses: 1 for one worker with nothing to exchange, so that no staleness is
 // reported for it.
 [[nodiscard]] std::int64_t effective_width(const PipelineInput& input);
+[[nodiscard]] PipelineSteps pipeline_steps(const PipelineInput& input);
 
 struct PipelineIteration {
   double start_s{};          // start of compute on the first worker (after waiting)
@@ -98,8 +107,12 @@ struct PipelineStep {
 [[nodiscard]] PipelineStep pipeline_step(std::int64_t t, std::int64_t width,
                                          std::int64_t warmup_iterations, WarmupSwitch how);
 
+[[nodiscard]] PipelineStep pipeline_step(const PipelineSteps& steps, std::int64_t t);
+
 // The staleness of the gradients applied in steps 1..T and, with `drain`, of the pending gradients.
-[[nodiscard]] StalenessCounts pipeline_staleness(const PipelineInput& input, bool drain);
+[[nodiscard]] StalenessCounts pipeline_staleness(const PipelineSteps& steps, bool drain);
+// The number of gradients that are not applied after the last step.
+[[nodiscard]] std::int64_t pending_gradients(const PipelineSteps& steps);
 
 // The period with constant, equal times: c + m for K = 1; max(c, m) for K >= 2, because (c + m) / K
 // is never larger; max(m, c + m (1 - 1/s)) for K >= 2 with a slowdown s. Source: PIP 4, 12
@@ -107,18 +120,16 @@ struct PipelineStep {
 [[nodiscard]] double pipeline_period(double compute_s, double exchange_s, std::int64_t width,
                                      double compute_slowdown = 1);
 
-// The smallest width whose simulated period is at most (1 + tolerance) times that of `max_width`,
-// with the same random factors, without warm-up (PIP 10).
-struct WidthPoint {
-  std::int64_t width{};
-  double period_s{};
-  std::int64_t staleness{}; // K - 1
-};
-struct WidthChoice {
-  std::int64_t width{};
-  std::vector<WidthPoint> curve; // width 1..max_width
-};
-[[nodiscard]] WidthChoice choose_width(PipelineInput input, std::int64_t max_width,
-                                       double tolerance);
+// The smallest width whose period is at most (1 + tolerance) times that of `max_width` (PIP 10).
+// period_s(K) gives the period with width K, with the same random factors and without warm-up.
+template <class Period>
+[[nodiscard]] std::int64_t best_width(std::int64_t max_width, double tolerance, Period period_s) {
+  const double limit = (1 + tolerance) * period_s(max_width);
+  std::int64_t width = 1;
+  while (width < max_width && period_s(width) > limit) {
+    ++width;
+  }
+  return width;
+}
 
 } // namespace stepsim::train

@@ -1,0 +1,29 @@
+#pragma once
+// What a result says of pipelined training that runs as a program (PIP 8, 10, 11): the pipeline
+// width, the gradients that iterations apply, and the gradients that are left at the end.
+#include <cstdint>
+#include <string>
+
+#include "program/operation_times.hpp"
+#include "program/training_program.hpp"
+#include "run/result.hpp"
+#include "train/step/pipeline.hpp"
+
+namespace stepsim::study {
+
+// Whether pipeline_width is "optimal".
+[[nodiscard]] bool searches_width(const Scenario& scenario);
+
+// The warning that names the width which was chosen.
+[[nodiscard]] std::string width_warning(std::int64_t width);
+
+// Runs the program of the scenario with the best width (PIP 10), which a warning names.
+[[nodiscard]] Result run_with_best_width(const Scenario& scenario);
+
+// Sets pipeline_width, the figures of staleness, in_flight_gradients and, with /training/drain,
+// makespan_drained_s, and the gradient that each of result.iterations applies. `times` has all
+// operations of `program`.
+void fill_pipeline(const Scenario& scenario, const program::Program& program,
+                   const program::OperationTimes& times, Result& result);
+
+} // namespace stepsim::study
