@@ -13,7 +13,6 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
-#define STEPSIM_HAS_CARRYLESS_PRODUCT
 #endif
 
 namespace stepsim::io {
@@ -25,7 +24,7 @@ std::uint32_t crc32_by_zlib(const char* bytes, std::size_t size, std::uint32_t c
       ::crc32_z(crc, reinterpret_cast<const unsigned char*>(bytes), size));
 }
 
-#ifdef STEPSIM_HAS_CARRYLESS_PRODUCT
+#if defined(__x86_64__) && defined(__GNUC__)
 
 constexpr std::size_t kBlock = sizeof(__m128i);
 constexpr std::size_t kBlocks = 4; // side by side
@@ -87,7 +86,7 @@ bool has_carryless_product() {
 } // namespace
 
 std::uint32_t crc32_of(std::string_view bytes, std::uint32_t crc) {
-#ifdef STEPSIM_HAS_CARRYLESS_PRODUCT
+#if defined(__x86_64__) && defined(__GNUC__)
   if (bytes.size() >= kBlocks * kBlock && has_carryless_product()) {
     const std::size_t whole = bytes.size() / kBlock * kBlock;
     crc = crc32_of_blocks(bytes.data(), whole, crc);
