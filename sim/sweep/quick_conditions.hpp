@@ -6,11 +6,8 @@
 
 namespace stepsim::study {
 
-// Whether the buckets of the schedule depend on bytes alone, not on the network.
-[[nodiscard]] bool is_static_schedule(plan::Schedule schedule);
-
-// Whether the scenario is a flat ring of equal workers in step, whose exchange of n bytes costs
-// a + b n by its closed form, on any latency, bandwidth and number of nodes.
+// Whether the scenario is one of equal workers in step, whose exchange of n bytes costs a + b n by
+// its closed form, on any latency, bandwidth and number of nodes.
 [[nodiscard]] bool takes_quick_way(const Scenario& scenario);
 
 // Whether points that differ from the scenario in latency, bandwidth and number of nodes (two or

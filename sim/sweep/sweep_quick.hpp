@@ -5,7 +5,6 @@
 // only, sums of the step) are computed once. The points go through the messages together, each in
 // one vector lane. The same operations run in the same order as in `run`, so that all numbers are
 // equal bit for bit.
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -16,6 +15,9 @@
 #include "plan/batch.hpp"
 #include "run/result.hpp"
 #include "scenario/scenario.hpp"
+#include "sweep/form_parts.hpp"
+#include "sweep/quick_lanes.hpp"
+#include "sweep/quick_transfers.hpp"
 #include "sweep/wire_bytes.hpp"
 
 namespace stepsim::study {
@@ -30,7 +32,7 @@ struct QuickPoint {
 
 class QuickRun {
 public:
-  static constexpr std::size_t kLanes = 32;
+  static constexpr std::size_t kLanes = plan::kBatchLanes;
 
   // Null if the scenario cannot take the quick path: it has a measured curve, an algorithm or
   // planner that is not supported here, copies, or another evaluator. `first` may have the network
@@ -54,31 +56,25 @@ public:
   }
 
 private:
-  using Lanes = std::array<double, kLanes>;
-  struct Costs { // a and b of a message, and of its parts
-    Lanes startup{}, per_byte{};
-    Lanes latency{}, bandwidth{}, reduction{}; // seconds; seconds per byte; seconds per byte
-    Lanes ranks{};
-  };
-  struct Totals { // sums over the messages of a plan
-    Lanes channel_end{}, communication{};
-    Lanes latency{}, bandwidth{}, reduction{}, wire{};
-  };
   struct Period {
     double exposed{}, period{}, input_wait{};
   };
 
   explicit QuickRun(const Scenario& scenario) : scenario_(scenario) {}
   [[nodiscard]] bool set_up();
-  [[nodiscard]] bool fill_costs(const QuickPoint& point, std::size_t k, Costs& costs);
+  [[nodiscard]] bool fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs);
   [[nodiscard]] double static_wire(std::int64_t ranks);
-  void send_static(const Costs& costs, Totals& totals);
-  [[nodiscard]] bool send_runs(const Costs& costs, std::size_t k, Totals& totals, Summary& summary);
-  void optimal_runs(double startup, double per_byte, std::size_t k);
-  void next_forward(const Lanes& channel_end, const std::vector<Lanes>& done, Lanes& end) const;
+  [[nodiscard]] bool make_plan(const LaneCosts& costs, std::size_t k, plan::Plan& plan,
+                               Summary& summary);
+  [[nodiscard]] bool send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
+                                    Summary& summary);
+  [[nodiscard]] bool send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
+                               Summary& summary);
+  [[nodiscard]] Lanes next_forward(const Lanes& channel_end, std::span<const std::int32_t> row_of,
+                                   std::span<const Lanes> done) const;
   [[nodiscard]] Period period_of(double end) const;
-  [[nodiscard]] bool summarize(const QuickPoint& point, std::size_t k, const Costs& costs,
-                               const Totals& totals, double end, double best_end,
+  [[nodiscard]] bool summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
+                               const LaneTotals& totals, double end, double best_end,
                                Summary& summary) const;
 
   Scenario scenario_; // its network is set for every point
@@ -95,18 +91,25 @@ private:
   double total_bytes_{}, first_layer_bytes_{};
   std::vector<std::int32_t> last_item_; // [layer]: its last gradient in launch order, -1 if none
 
-  // The buckets, if they depend on bytes only (wfbp, single, ddp, trace); else empty.
+  // The buckets, if they depend on bytes only (wfbp, single, ddp, trace, priority); else empty.
   bool is_static_ = false;
   std::vector<double> group_ready_s_, group_bytes_;
-  std::vector<std::int32_t> last_group_; // [layer]
+  std::vector<std::int32_t> last_group_;    // [layer]
+  std::optional<QuickTransfers> transfers_; // if messages are not sent one at a time
+  std::vector<std::int32_t> layer_row_;     // [layer]: itself, -1 behind a barrier
   std::map<std::int64_t, double> wire_by_ranks_;
   WireBytes wire_;
 
-  // Scratch.
-  std::vector<Lanes> group_end_, layer_done_, best_done_;
-  Lanes best_channel_{};
-  std::vector<double> finish_;
-  std::vector<std::uint32_t> back_, ends_;
+  PartsOfForms parts_of_;
+
+  // Scratch. Rows of lanes: one per message of the plan, per gradient and per layer.
+  std::vector<Lanes> group_end_, item_end_, layer_end_;
+  std::optional<plan::OptimalBlock> best_;
+  struct RunOfItems {
+    std::size_t end{}; // items before its end
+    double ready_s{};
+  };
+  std::vector<RunOfItems> runs_; // messages of one lane, in order
 };
 
 } // namespace stepsim::study
