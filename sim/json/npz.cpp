@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -114,11 +113,6 @@ std::string npz_directory(std::span<const NpzEntry> entries, std::uint64_t offse
   bytes.all(kEnd, std::uint16_t{0}, std::uint16_t{0}, std::uint16_t{0xFFFF}, std::uint16_t{0xFFFF},
             kInExtra, kInExtra, std::uint16_t{0});
   return bytes.text;
-}
-
-std::uint32_t crc32_of(std::string_view bytes, std::uint32_t crc) {
-  return static_cast<std::uint32_t>(
-      ::crc32_z(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
 
 RandomAccessFile::RandomAccessFile(const std::string& path)

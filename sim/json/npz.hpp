@@ -29,9 +29,6 @@ inline constexpr std::uint64_t kNpzCrcOffset = 14;
 // The directory at the end of the file; `offset` is its own offset.
 [[nodiscard]] std::string npz_directory(std::span<const NpzEntry> entries, std::uint64_t offset);
 
-// Continues the CRC-32 `crc` of earlier bytes (0 for none) over `bytes`.
-[[nodiscard]] std::uint32_t crc32_of(std::string_view bytes, std::uint32_t crc = 0);
-
 // Reads bytes at any offset of a file.
 class RandomAccessFile {
 public:

@@ -9,6 +9,7 @@
 
 #include "base/number_text.hpp"
 #include "plan/at_once.hpp"
+#include "plan/bounds.hpp"
 #include "plan/eager.hpp"
 #include "plan/groups.hpp"
 #include "plan/mg_wfbp.hpp"
@@ -26,13 +27,13 @@ namespace {
 constexpr double kGain = 1e-12; // relative; less is rounding
 
 // Groups as a list of marks: begins[i] = a group begins at item i. begins[0] is always set.
-using Begins = std::vector<bool>;
+using Begins = std::vector<char>;
 
 // The state of the channel just before a group is started, to go on from there.
 struct Checkpoint {
   std::size_t item{}; // first of the group
   AtOnce channel;
-  std::vector<Underway> underway;
+  std::size_t underway{}; // end of its messages in `AscSearch::underway_of_`
 };
 
 class AscSearch {
@@ -41,6 +42,8 @@ public:
       : items_(problem.items), cost_(std::get<LinearCost>(problem.cost.base)),
         slots_(static_cast<std::size_t>(options.concurrency)),
         idle_{.contention = options.contention, .now = problem.channel_free.value},
+        least_slowdown_(least_slowdown(options)),
+        rounding_(1e-15 * static_cast<double>(problem.items.size() + 10)),
         prefix_bytes_(problem.items.size() + 1) {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       prefix_bytes_[i + 1] = prefix_bytes_[i] + static_cast<double>(items_[i].bytes.value);
@@ -49,17 +52,22 @@ public:
 
   [[nodiscard]] double finish(const Begins& begins) {
     checkpoints_.clear();
-    finish_ = go_on({0, idle_, {}}, begins, &checkpoints_);
-    return finish_;
+    underway_of_.clear();
+    underway_.clear();
+    return go_on<true>(0, idle_, begins, kNever);
   }
 
   // Finish with `begins`, which differs from those of the last call of `finish` by the mark of
-  // `toggled` alone.
-  [[nodiscard]] double finish_after(const Begins& begins, std::size_t toggled) {
+  // `toggled` alone. Infinite, or not, where it is not below `limit`.
+  [[nodiscard]] double finish_after(const Begins& begins, std::size_t toggled, double limit) {
     const auto after =
         std::upper_bound(checkpoints_.begin(), checkpoints_.end(), toggled - 1,
                          [](std::size_t item, const Checkpoint& each) { return item < each.item; });
-    return go_on(*(after - 1), begins, nullptr);
+    const Checkpoint& from = *(after - 1);
+    const std::size_t first = after - 1 == checkpoints_.begin() ? 0 : (after - 2)->underway;
+    underway_.assign(underway_of_.begin() + static_cast<std::ptrdiff_t>(first),
+                     underway_of_.begin() + static_cast<std::ptrdiff_t>(from.underway));
+    return go_on<false>(from.item, from.channel, begins, limit);
   }
 
 private:
@@ -67,31 +75,48 @@ private:
   LinearCost cost_;
   std::size_t slots_;
   AtOnce idle_;
+  double least_slowdown_; // seconds of the channel per second of data
+  double rounding_;       // relative, of the sums of a finish
   std::vector<double> prefix_bytes_;
   std::vector<Checkpoint> checkpoints_; // of the last partition, one per group
-  double finish_{};
+  std::vector<Underway> underway_of_;   // the messages of all checkpoints, one list after another
+  std::vector<Underway> underway_;      // now
 
-  double go_on(Checkpoint state, const Begins& begins, std::vector<Checkpoint>* checkpoints) const {
-    AtOnce& channel = state.channel;
-    for (std::size_t first = state.item; first < items_.size();) {
+  // No finish from here on is earlier, but for rounding: all data that is left, at the highest rate
+  // of all messages together.
+  [[nodiscard]] double soonest(std::size_t first, const AtOnce& channel) const {
+    double left = cost_.per_byte_s * (prefix_bytes_.back() - prefix_bytes_[first]);
+    for (const Underway& each : underway_) {
+      left += each.moving ? each.until - channel.clock : each.data_s;
+    }
+    return (channel.now + left * least_slowdown_) * (1 - rounding_);
+  }
+
+  template <bool kKeepsCheckpoints>
+  double go_on(std::size_t first, AtOnce channel, const Begins& begins, double limit) {
+    while (first < items_.size()) {
+      if (!kKeepsCheckpoints && soonest(first, channel) >= limit) {
+        return kNever;
+      }
       std::size_t last = first;
-      while (last + 1 < items_.size() && !begins[last + 1]) {
+      while (last + 1 < items_.size() && begins[last + 1] == 0) {
         ++last;
       }
-      if (checkpoints != nullptr) {
-        checkpoints->push_back({first, channel, state.underway});
+      if constexpr (kKeepsCheckpoints) {
+        underway_of_.insert(underway_of_.end(), underway_.begin(), underway_.end());
+        checkpoints_.push_back({first, channel, underway_of_.size()});
       }
-      while (state.underway.size() == slots_) {
-        std::ignore = next_end(channel, state.underway, kNever);
+      while (underway_.size() == slots_) {
+        std::ignore = next_end(channel, underway_, kNever);
       }
-      while (next_end(channel, state.underway, items_[last].ready.value) >= 0) {}
+      while (next_end(channel, underway_, items_[last].ready.value) >= 0) {}
       channel.now = std::max(channel.now, items_[last].ready.value);
-      start(channel, state.underway, 0, cost_.startup_s,
+      start(channel, underway_, 0, cost_.startup_s,
             cost_.per_byte_s * (prefix_bytes_[last + 1] - prefix_bytes_[first]));
       first = last + 1;
     }
-    while (!state.underway.empty()) {
-      std::ignore = next_end(channel, state.underway, kNever);
+    while (!underway_.empty()) {
+      std::ignore = next_end(channel, underway_, kNever);
     }
     return std::max(channel.now, items_.back().ready.value);
   }
@@ -100,13 +125,13 @@ private:
 Begins begins_of(const Plan& plan, std::size_t items) {
   Begins begins(items);
   for (const Group& group : plan.groups) {
-    begins[group.first()] = true;
+    begins[group.first()] = 1;
   }
   return begins;
 }
 
 std::ptrdiff_t groups_in(const Begins& begins) {
-  return std::count(begins.begin(), begins.end(), true);
+  return std::count(begins.begin(), begins.end(), 1);
 }
 
 } // namespace
@@ -131,9 +156,9 @@ Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options) {
     std::size_t toggle = 0;
     double toggle_finish = best_finish * (1 - kGain);
     for (std::size_t i = 1; i < count; ++i) {
-      best[i] = !best[i];
-      const double finish = search.finish_after(best, i);
-      best[i] = !best[i];
+      best[i] ^= 1;
+      const double finish = search.finish_after(best, i, toggle_finish);
+      best[i] ^= 1;
       if (finish < toggle_finish) {
         toggle = i;
         toggle_finish = finish;
@@ -141,13 +166,13 @@ Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options) {
     }
     gains = toggle > 0;
     if (gains) {
-      best[toggle] = !best[toggle];
+      best[toggle] ^= 1;
     }
   }
   Plan plan;
   for (std::size_t first = 0; first < count;) {
     std::size_t last = first;
-    while (last + 1 < count && !best[last + 1]) {
+    while (last + 1 < count && best[last + 1] == 0) {
       ++last;
     }
     add_run(plan, problem, first, last);

@@ -12,11 +12,11 @@ namespace stepsim::plan {
 
 namespace {
 
-constexpr std::size_t kLanes = 32;
+constexpr std::size_t kLanes = kBatchLanes;
 // Relative. Without a start-up two messages in a row take as long as one, and rounding alone would
 // decide: a message is split where that gains more than this.
 constexpr double kLeastGain = 1e-12;
-using Lanes = std::array<double, kLanes>;
+using Lanes = BatchLanes;
 
 STEPSIM_VECTOR_CLONES
 void wfbp_lockstep(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
@@ -59,11 +59,13 @@ void mg_wfbp_lockstep(const BatchItems& items, const Lanes& startup, const Lanes
 
 // The linear-time optimum (see optimal_scan) without branches. Row i of `prefix_finish` holds F_i
 // of every lane, infinite while unknown; row j of `sums` the bytes of the first j items, in every
-// lane, so that one index serves both. `next` points at row J + 1 of its lane.
-STEPSIM_VECTOR_CLONES
-void optimal_lockstep(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
-                      const double* __restrict sums, double* __restrict prefix_finish,
-                      Lanes& finish) {
+// lane, so that one index serves both. `next` points at row J + 1 of its lane. Row i of `back`, if
+// choices are asked for, gets the j of every lane.
+template <bool kWithBack>
+[[gnu::always_inline]] inline void
+optimal_loop(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
+             const double* __restrict sums, double* __restrict prefix_finish,
+             std::int64_t* __restrict back) {
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
   Lanes sent{}; // S_J
   Lanes next_sum;
@@ -96,15 +98,63 @@ void optimal_lockstep(const BatchItems& items, const Lanes& startup, const Lanes
         }
       }
     }
+    [[maybe_unused]] const bool free = items.channel_free_s <= items.ready_s[i - 1];
     for (std::size_t k = 0; k < kLanes; ++k) {
       const double from_ready = ready + (startup[k] + per_byte[k] * (sum - sent[k]));
       const double from_next = next_finish[k] + (startup[k] + per_byte[k] * (sum - next_sum[k]));
-      const double best = from_next < from_ready * (1 - kLeastGain) ? from_next : from_ready;
+      const bool gains = from_next < from_ready * (1 - kLeastGain);
+      const double best = gains ? from_next : from_ready;
       row[k] = best;
+      if constexpr (kWithBack) {
+        const auto after = static_cast<std::int64_t>(static_cast<std::uint64_t>(next[k]) / kLanes);
+        const std::int64_t before = per_byte[k] > 0 || !free ? after - 1 : 0;
+        back[i * kLanes + k] = gains ? after : before;
+      }
       next_finish[k] = next_finish[k] == kUnknown ? best : next_finish[k]; // J + 1 = i
     }
   }
-  std::copy_n(prefix_finish + items.size() * kLanes, kLanes, finish.begin());
+}
+
+STEPSIM_VECTOR_CLONES
+void optimal_lockstep(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
+                      const double* __restrict sums, double* __restrict prefix_finish) {
+  optimal_loop<false>(items, startup, per_byte, sums, prefix_finish, nullptr);
+}
+
+STEPSIM_VECTOR_CLONES
+void optimal_with_back(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
+                       const double* __restrict sums, double* __restrict prefix_finish,
+                       std::int64_t* __restrict back) {
+  optimal_loop<true>(items, startup, per_byte, sums, prefix_finish, back);
+}
+
+// Walks back over the items: where the last message of the items so far begins, the one before it
+// ends.
+STEPSIM_VECTOR_CLONES
+void walk_back(std::size_t items, const double* __restrict finish,
+               const std::int64_t* __restrict back, double* __restrict item_end) {
+  Lanes end;
+  std::array<std::int64_t, kLanes> begin;
+  std::copy_n(finish + items * kLanes, kLanes, end.begin());
+  std::copy_n(back + items * kLanes, kLanes, begin.begin());
+  for (std::size_t i = items; i-- > 0;) {
+    const auto behind = static_cast<std::int64_t>(i + 1);
+    const double* finish_here = finish + (i + 1) * kLanes;
+    const std::int64_t* back_here = back + (i + 1) * kLanes;
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      const bool ends = begin[k] == behind;
+      end[k] = ends ? finish_here[k] : end[k];
+      begin[k] = ends ? back_here[k] : begin[k];
+      item_end[i * kLanes + k] = end[k];
+    }
+  }
+}
+
+// The bytes of the first items, in every lane of their row.
+void fill_sums(const BatchItems& items, double* sums) {
+  for (std::size_t row = 0; row < items.prefix_bytes.size(); ++row) {
+    std::fill_n(sums + row * kLanes, kLanes, items.prefix_bytes[row]);
+  }
 }
 
 // Blocks of kLanes costs; the last block is filled up with zeros.
@@ -202,14 +252,29 @@ void optimal_finish_batch(const BatchItems& items, std::span<const double> start
   scratch.resize(std::max(scratch.size(), 2 * rows * kLanes));
   double* sums = scratch.data();
   double* prefix_finish = sums + rows * kLanes;
-  for (std::size_t row = 0; row < items.prefix_bytes.size(); ++row) {
-    std::fill_n(sums + row * kLanes, kLanes, items.prefix_bytes[row]);
-  }
+  fill_sums(items, sums);
   for_each_block(
       items, startup_s, per_byte_s, finish_s,
       [&](const BatchItems& list, const Lanes& startup, const Lanes& per_byte, Lanes& finish) {
-        optimal_lockstep(list, startup, per_byte, sums, prefix_finish, finish);
+        optimal_lockstep(list, startup, per_byte, sums, prefix_finish);
+        std::copy_n(prefix_finish + list.size() * kLanes, kLanes, finish.begin());
       });
+}
+
+OptimalBlock::OptimalBlock(const BatchItems& items)
+    : items_(items), finish_s_(items.size() + 2), item_end_s_(items.size()),
+      sums_(items.size() + 2), back_(items.size() + 2) {
+  fill_sums(items, sums_.front().data());
+}
+
+void OptimalBlock::run(const BatchLanes& startup_s, const BatchLanes& per_byte_s) {
+  finish_s_.front().fill(items_.channel_free_s);
+  if (items_.size() > 0) {
+    double* finish = finish_s_.front().data();
+    std::int64_t* back = back_.front().data();
+    optimal_with_back(items_, startup_s, per_byte_s, sums_.front().data(), finish, back);
+    walk_back(items_.size(), finish, back, item_end_s_.front().data());
+  }
 }
 
 double optimal_finish(const BatchItems& items, const LinearCost& cost,

@@ -7,6 +7,7 @@
 // r_i, m_i and S_i are the ready time of item i, its bytes and the bytes of the first i items. 32
 // costs are computed in lockstep, one vector lane each. Seconds and bytes are plain doubles here;
 // finish times equal those of make_plan() bit for bit.
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,6 +15,9 @@
 #include "plan/problem.hpp"
 
 namespace stepsim::plan {
+
+inline constexpr std::size_t kBatchLanes = 32;
+using BatchLanes = std::array<double, kBatchLanes>;
 
 // The items with bytes, in backward order.
 struct BatchItems {
@@ -37,6 +41,26 @@ void mg_wfbp_finish_batch(const BatchItems& items, std::span<const double> start
 void optimal_finish_batch(const BatchItems& items, std::span<const double> startup_s,
                           std::span<const double> per_byte_s, std::vector<double>& scratch,
                           std::span<double> finish_s);
+
+// The best plans of one list of items for kBatchLanes costs, one lane each: the numbers of
+// optimal_finish() bit for bit.
+class OptimalBlock {
+public:
+  // `items` must outlive the object.
+  explicit OptimalBlock(const BatchItems& items);
+  void run(const BatchLanes& startup_s, const BatchLanes& per_byte_s);
+
+  // Of the last run: [i] F_i; [item] end of the message that carries the item; [i] the number of
+  // items before the last message of the best plan for the first i items (from i = 1).
+  [[nodiscard]] std::span<const BatchLanes> finish_s() const { return finish_s_; }
+  [[nodiscard]] std::span<const BatchLanes> item_end_s() const { return item_end_s_; }
+  [[nodiscard]] std::int64_t back(std::size_t i, std::size_t lane) const { return back_[i][lane]; }
+
+private:
+  const BatchItems& items_;
+  std::vector<BatchLanes> finish_s_, item_end_s_, sums_;
+  std::vector<std::array<std::int64_t, kBatchLanes>> back_;
+};
 
 // Returns the finish time for one cost. Fills prefix_finish_s[i] = F_i and, unless `back` is empty,
 // back[i] = the number of items before the last group of the best plan for the first i items; both

@@ -155,7 +155,7 @@ std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
   }
   const double latency = total(true, false, false);
   const double bandwidth = total(false, true, false);
-  const double reduction = total(false, false, true);
+  const double reduction = collective.reduction_s_per_byte > 0 ? total(false, false, true) : 0.0;
   if (latency >= bandwidth && latency >= reduction) {
     return "latency";
   }

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "sweep/sweep_output.hpp"
+#include "json/crc32.hpp"
 #include "json/json_text.hpp"
 
 namespace stepsim::study {

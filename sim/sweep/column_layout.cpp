@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "json/crc32.hpp"
 #include "json/json_parse.hpp"
 #include "json/json_text.hpp"
 

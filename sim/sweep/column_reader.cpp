@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "sweep/sweep_base.hpp"
+#include "json/crc32.hpp"
 #include "json/file_write.hpp"
 #include "json/json_parse.hpp"
 

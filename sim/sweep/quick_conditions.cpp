@@ -3,6 +3,7 @@
 #include "sweep/quick_conditions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include "coll/algorithms.hpp"
@@ -14,16 +15,25 @@
 
 namespace stepsim::study {
 
-bool is_static_schedule(plan::Schedule schedule) {
-  const plan::Planner& planner = plan::planner(schedule);
-  return planner.run != nullptr && planner.one_channel() && !planner.reads_cost;
-}
-
 namespace {
 
-bool is_known_schedule(plan::Schedule schedule) {
-  return is_static_schedule(schedule) || schedule == plan::Schedule::mg_wfbp ||
-         schedule == plan::Schedule::optimal;
+// Schedules whose buckets depend on bytes alone, those whose buckets are runs of gradients, which
+// Horovod's are if all gradients are of one type, and those that QuickTransfers sends.
+bool is_known_schedule(const Scenario& scenario) {
+  using plan::Schedule;
+  static constexpr std::array kPlannedByCost{Schedule::mg_wfbp,  Schedule::mg_wfbp_small_tensors,
+                                             Schedule::optimal,  Schedule::eager,
+                                             Schedule::asc_wfbp, Schedule::horovod};
+  const Schedule schedule = scenario.communication.schedule;
+  const plan::Planner& planner = plan::planner(schedule);
+  const auto& gradients = scenario.workload.gradients;
+  const bool one_type = std::ranges::adjacent_find(gradients, std::ranges::not_equal_to{},
+                                                   &train::Gradient::dtype) == gradients.end();
+  if (!planner.reads_cost) {
+    return planner.run != nullptr && (planner.one_channel() || schedule == Schedule::priority);
+  }
+  return std::ranges::find(kPlannedByCost, schedule) != kPlannedByCost.end() &&
+         (schedule != Schedule::horovod || one_type);
 }
 
 // The exchange may be a + b bytes by a formula whose parts are exactly n / k; QuickRun asks the
@@ -96,8 +106,8 @@ bool takes_quick_way(const Scenario& scenario) {
          method_fits && gradients_fit && !network.curve && network.calibration.empty() &&
          !communication.calibrated && !communication.reduce_broadcast &&
          communication.copy_bandwidth_Bps <= 0 && !communication.plan_cost &&
-         is_known_schedule(communication.schedule) && may_be_linear(scenario) &&
-         !has_domains(scenario.cluster) && is_plain_training(scenario);
+         is_known_schedule(scenario) && may_be_linear(scenario) && !has_domains(scenario.cluster) &&
+         is_plain_training(scenario);
 }
 
 } // namespace stepsim::study

@@ -7,12 +7,9 @@
 
 namespace stepsim::study {
 
-// Whether the buckets of the schedule depend on the gradients only, not on the cost of messages.
-[[nodiscard]] bool is_static_schedule(plan::Schedule schedule);
-
 // Whether QuickRun supports the scenario, with any latency, bandwidth and number of nodes:
-// synchronous, uncompressed training of equal workers, whose exchange of n bytes may cost a + b n
-// by a closed form (a ring, or another algorithm on one level of links). QuickRun checks the form.
+// synchronous training of equal workers, whose exchange of n bytes may cost a + b n by a closed
+// form. QuickRun checks the form.
 [[nodiscard]] bool takes_quick_way(const Scenario& scenario);
 
 // Whether SharedRun supports the scenario: the scenarios of points with another latency, bandwidth

@@ -83,18 +83,16 @@ void set_axis_values(RecordColumn& column, const std::vector<io::Json>& values) 
   }
 }
 
+// Numbers are set by RecordColumns::set.
 void set_figure(ColumnCells& cells, std::size_t i, const SummaryField& field,
                 const Summary& summary) {
-  if (const auto* number = std::get_if<SummaryNumber>(&field.value)) {
-    const std::optional<double>& value = summary.**number;
-    cells.numbers[i] = value && std::isfinite(*value) ? *value : kNull;
-  } else if (const auto* flag = std::get_if<SummaryFlag>(&field.value)) {
+  if (const auto* flag = std::get_if<SummaryFlag>(&field.value)) {
     const std::optional<bool>& value = summary.**flag;
     cells.flags[i] = value ? static_cast<std::int8_t>(*value) : kNoFlag;
   } else if (const auto* word = std::get_if<SummaryWord>(&field.value)) {
     cells.codes[i] = code_of(cells, i, summary.**word);
-  } else {
-    cells.codes[i] = code_of(cells, i, counts_text(summary.*std::get<SummaryCounts>(field.value)));
+  } else if (const auto* counts = std::get_if<SummaryCounts>(&field.value)) {
+    cells.codes[i] = code_of(cells, i, counts_text(summary.**counts));
   }
 }
 
@@ -151,6 +149,15 @@ RecordColumns::RecordColumns(const Sweep& sweep)
   }
   add("method", ColumnType::word, Source::method);
   add("error", ColumnType::word, Source::error);
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const SummaryField* field = columns_[c].field;
+    const auto* number = field == nullptr ? nullptr : std::get_if<SummaryNumber>(&field->value);
+    if (number != nullptr) {
+      numbers_.push_back({c, *number});
+    } else {
+      others_.push_back(c);
+    }
+  }
 }
 
 void RecordColumns::resize(ColumnBlock& block, std::size_t size) const {
@@ -181,7 +188,11 @@ void RecordColumns::set(ColumnBlock& block, std::size_t i, std::int64_t point,
   static const Summary kNoFigures{};
   const bool failed = !outcome.error.empty();
   const Summary& summary = failed ? kNoFigures : outcome.summary;
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
+  for (const NumberColumn& column : numbers_) {
+    const std::optional<double>& value = summary.*column.member;
+    block.columns[column.index].numbers[i] = value && std::isfinite(*value) ? *value : kNull;
+  }
+  for (const std::size_t c : others_) {
     const RecordColumn& column = columns_[c];
     ColumnCells& cells = block.columns[c];
     switch (column.source) {

@@ -60,9 +60,16 @@ public:
   [[nodiscard]] std::int64_t point(const ColumnBlock& block, std::size_t i) const;
 
 private:
+  struct NumberColumn {
+    std::size_t index{};
+    SummaryNumber member{};
+  };
+
   std::vector<std::int64_t> strides_;
   std::int64_t replications_;
   std::vector<RecordColumn> columns_;
+  std::vector<NumberColumn> numbers_; // columns of figures that are numbers, most of all columns
+  std::vector<std::size_t> others_;   // indices of all other columns
 };
 
 } // namespace stepsim::study

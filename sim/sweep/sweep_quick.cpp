@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "coll/formula/closed_form.hpp"
@@ -66,11 +65,21 @@ bool QuickRun::set_up() {
   warnings_ = workload.warnings;
   warnings_.insert(warnings_.end(), scenario_.warnings.begin(), scenario_.warnings.end());
   const Communication& communication = scenario_.communication;
-  is_static_ = is_static_schedule(communication.schedule);
+  const plan::Planner& planner = plan::planner(communication.schedule);
+  is_static_ = !planner.reads_cost;
+  if (!planner.one_channel()) {
+    transfers_.emplace(planner, communication.schedule_options);
+    layer_end_.resize(workload.layers.size());
+    layer_row_.resize(workload.layers.size());
+    std::iota(layer_row_.begin(), layer_row_.end(), 0);
+  }
   if (is_static_) {
     const plan::Plan plan =
         plan::make_plan(problem_, communication.schedule, communication.schedule_options);
     warnings_.insert(warnings_.end(), plan.warnings.begin(), plan.warnings.end());
+    if (transfers_) {
+      transfers_->set_plan(plan, workload);
+    }
     last_group_.assign(workload.layers.size(), -1);
     for (std::size_t g = 0; g < plan.groups.size(); ++g) {
       group_ready_s_.push_back(plan.groups[g].ready.value);
@@ -80,18 +89,22 @@ bool QuickRun::set_up() {
       }
     }
   }
+  if (barrier_) {
+    std::ranges::fill(update_share_s_, 0.0);
+    std::ranges::fill(last_item_, -1);
+    std::ranges::fill(last_group_, -1);
+    std::ranges::fill(layer_row_, -1);
+  }
   warnings_alone_ = warnings_;
   warnings_alone_.emplace_back("one worker: no communication");
   group_end_.resize(group_ready_s_.size());
-  layer_done_.resize(workload.layers.size());
-  best_done_.resize(workload.layers.size());
-  finish_.resize(items_.size() + 1);
-  back_.resize(items_.size() + 1);
+  item_end_.resize(items_.size());
+  best_.emplace(items_);
   return true;
 }
 
 // False where the exchange is not a + b bytes here.
-bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, Costs& costs) {
+bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs) {
   constexpr std::int64_t kMaxRanks = 1 << 20;
   Cluster& cluster = scenario_.cluster;
   if (point.nodes * cluster.gpus_per_node > kMaxRanks || !cluster.equal_nodes()) {
@@ -116,37 +129,16 @@ bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, Costs& costs) 
   if (!probe.homogeneous()) {
     return false;
   }
-  const auto form = [&] { return coll::closed_form(probe); };
-  const auto whole = form();
+  const auto whole = coll::closed_form(probe);
   if (!whole || !whole->startup_s || !whole->per_byte_s || whole->upper_bound) {
     return false;
   }
   costs.startup[k] = *whole->startup_s;
   costs.per_byte[k] = *whole->per_byte_s;
-  // The parts, as in run/largest_part.cpp: a ring's startup is all latency, and bandwidth
-  // and reduction have no startup.
-  const coll::Links links = probe.links;
-  const double reduction = probe.reduction_s_per_byte;
-  const auto without = [](coll::LinkCost& cost, bool latency) {
-    (latency ? cost.latency_s : cost.per_byte_s) = 0;
-    cost.block_latency_s *= latency ? 0 : 1;
-    cost.delay_s *= latency ? 0 : 1;
-  };
-  const auto strip = [&](bool latency) {
-    without(probe.links.all, latency);
-    if (probe.links.two_level) {
-      without(probe.links.two_level->intra, latency);
-    }
-  };
-  strip(false);
-  probe.reduction_s_per_byte = 0;
-  costs.latency[k] = *form()->startup_s;
-  probe.links = links;
-  strip(true);
-  costs.bandwidth[k] = *form()->per_byte_s;
-  strip(false);
-  probe.reduction_s_per_byte = reduction;
-  costs.reduction[k] = *form()->per_byte_s;
+  const FormParts parts = parts_of_(probe, *whole);
+  costs.latency[k] = parts.latency_s;
+  costs.bandwidth[k] = parts.bandwidth_s_per_byte;
+  costs.reduction[k] = parts.reduction_s_per_byte;
   return true;
 }
 
@@ -160,127 +152,92 @@ double QuickRun::static_wire(std::int64_t ranks) {
   return place->second;
 }
 
-// All lanes through the messages of a plan that is the same for all.
-void QuickRun::send_static(const Costs& costs, Totals& totals) {
-  Totals sums;
-  for (std::size_t g = 0; g < group_ready_s_.size(); ++g) {
-    const double ready = group_ready_s_[g];
-    const double bytes = group_bytes_[g];
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      const double end = sums.channel_end[k];
-      const double start = end > ready ? end : ready;
-      const double seconds = costs.startup[k] + costs.per_byte[k] * bytes;
-      sums.channel_end[k] = start + seconds;
-      sums.communication[k] += seconds;
-      sums.latency[k] += costs.latency[k];
-      sums.bandwidth[k] += costs.bandwidth[k] * bytes;
-      sums.reduction[k] += costs.reduction[k] * bytes;
-    }
-    group_end_[g] = sums.channel_end;
-  }
-  totals = sums;
-  for (std::size_t l = 0; l < last_group_.size(); ++l) {
-    if (last_group_[l] < 0) {
-      layer_done_[l].fill(0);
-    } else {
-      layer_done_[l] = group_end_[static_cast<std::size_t>(last_group_[l])];
-    }
-  }
-}
-
-// Ends of messages per layer under the best contiguous plan for a + b bytes, into best_done_; the
-// plan's boundaries into ends_, last first.
-void QuickRun::optimal_runs(double startup, double per_byte, std::size_t k) {
-  std::ignore = plan::optimal_finish(items_, {startup, per_byte}, finish_, back_);
-  best_channel_[k] = finish_[items_.size()];
-  ends_.clear();
-  for (std::size_t end = items_.size(); end > 0; end = back_[end]) {
-    ends_.push_back(static_cast<std::uint32_t>(end));
-  }
-  std::size_t end = items_.size();
-  for (std::size_t l = 0; l < last_item_.size(); ++l) {
-    if (last_item_[l] < 0) {
-      best_done_[l][k] = 0;
-      continue;
-    }
-    const auto item = static_cast<std::size_t>(last_item_[l]);
-    while (item < back_[end]) {
-      end = back_[end];
-    }
-    best_done_[l][k] = finish_[end];
-  }
-}
-
-// One lane through the messages of a plan of its own. False where the plan is no list of runs.
-bool QuickRun::send_runs(const Costs& costs, std::size_t k, Totals& totals, Summary& summary) {
+// The plan of one lane by its cost. False where it warns of something.
+bool QuickRun::make_plan(const LaneCosts& costs, std::size_t k, plan::Plan& plan,
+                         Summary& summary) {
   const Communication& communication = scenario_.communication;
+  problem_.cost = {.base = plan::LinearCost{costs.startup[k], costs.per_byte[k]}};
+  plan = plan::make_plan(problem_, communication.schedule, communication.schedule_options);
   if (communication.schedule == plan::Schedule::mg_wfbp) {
-    problem_.cost = {.base = plan::LinearCost{costs.startup[k], costs.per_byte[k]}};
-    const plan::Plan plan =
-        plan::make_plan(problem_, communication.schedule, communication.schedule_options);
     summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
     summary.merge_certified_optimal = plan::certified_optimal(problem_, plan);
-    ends_.clear();
-    for (std::size_t g = plan.groups.size(); g-- > 0;) {
-      const plan::Group& group = plan.groups[g];
-      if (group.items.size() != group.last() - group.first() + 1 || !plan.warnings.empty()) {
+  }
+  return plan.warnings.empty();
+}
+
+// One lane through messages that are not sent one at a time.
+bool QuickRun::send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
+                              Summary& summary) {
+  summary.merge_linear = true;
+  if (!is_static_) {
+    plan::Plan plan;
+    if (!make_plan(costs, k, plan, summary)) {
+      return false;
+    }
+    transfers_->set_plan(plan, scenario_.workload);
+  }
+  transfers_->send(costs, k, backward_s_, layer_end_, totals);
+  for (std::size_t g = 0; !is_static_ && g < transfers_->size(); ++g) {
+    totals.wire[k] += wire_.most(scenario_, transfers_->bytes(g), costs.ranks[k]);
+  }
+  return true;
+}
+
+// One lane through the messages of a plan of its own. False where the plan is no list of runs. A
+// single worker waits for no tick of its schedule (plan_of).
+bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
+                         Summary& summary) {
+  runs_.clear();
+  if (scenario_.communication.schedule == plan::Schedule::optimal) {
+    for (std::size_t end = items_.size(); end > 0;) {
+      runs_.push_back({end, items_.ready_s[end - 1]});
+      end = static_cast<std::size_t>(best_->back(end, k));
+    }
+    std::ranges::reverse(runs_);
+  } else {
+    plan::Plan plan;
+    if (!make_plan(costs, k, plan, summary)) {
+      return false;
+    }
+    for (const plan::Group& group : plan.groups) {
+      const std::size_t end = group.last() + 1;
+      if (group.items.size() != end - (runs_.empty() ? 0 : runs_.back().end)) {
         return false;
       }
-      ends_.push_back(group.last() + 1);
+      runs_.push_back({end, costs.ranks[k] > 1 ? group.ready.value : items_.ready_s[end - 1]});
     }
-  } // else ends_ is what optimal_runs has left
+  }
 
   double channel_end = 0;
   std::size_t first = 0;
-  std::size_t next_layer = last_item_.size(); // layers from here on are done
-  for (std::size_t g = ends_.size(); g-- > 0;) {
-    const std::size_t last = ends_[g] - 1;
-    const double bytes = items_.prefix_bytes[ends_[g]] - items_.prefix_bytes[first];
+  for (const auto& [end, ready] : runs_) {
+    const double bytes = items_.prefix_bytes[end] - items_.prefix_bytes[first];
     const double seconds = costs.startup[k] + costs.per_byte[k] * bytes;
-    channel_end = std::max(channel_end, items_.ready_s[last]) + seconds;
+    channel_end = std::max(channel_end, ready) + seconds;
     totals.communication[k] += seconds;
     totals.latency[k] += costs.latency[k];
     totals.bandwidth[k] += costs.bandwidth[k] * bytes;
     totals.reduction[k] += costs.reduction[k] * bytes;
     totals.wire[k] += wire_.most(scenario_, bytes, costs.ranks[k]);
-    // Backward order: this group finishes the layers whose last gradient is at or before `last`.
-    while (next_layer > 0 && last_item_[next_layer - 1] <= static_cast<std::int32_t>(last)) {
-      --next_layer;
-      layer_done_[next_layer][k] = last_item_[next_layer] < 0 ? 0.0 : channel_end;
+    for (; first < end; ++first) {
+      item_end_[first][k] = channel_end;
     }
-    first = ends_[g];
-  }
-  while (next_layer > 0) {
-    layer_done_[--next_layer][k] = 0.0;
   }
   totals.channel_end[k] = channel_end;
   return true;
 }
 
-// End of the next forward, from the start of backward, per lane (train/step/step.cpp).
-void QuickRun::next_forward(const Lanes& channel_end, const std::vector<Lanes>& done,
-                            Lanes& end) const {
-  Lanes t;
+// End of the next forward, from the start of backward, per lane. `done` has the rows that layers
+// wait for; behind a barrier layers wait for nothing more.
+Lanes QuickRun::next_forward(const Lanes& channel_end, std::span<const std::int32_t> row_of,
+                             std::span<const Lanes> done) const {
+  Lanes start;
   for (std::size_t k = 0; k < kLanes; ++k) {
     const double finish = channel_end[k] > backward_s_ ? channel_end[k] : backward_s_;
-    t[k] = barrier_ ? finish + update_s_ : (update_first_ ? backward_s_ + update_s_ : backward_s_);
+    start[k] =
+        barrier_ ? finish + update_s_ : (update_first_ ? backward_s_ + update_s_ : backward_s_);
   }
-  for (std::size_t l = 0; l < forward_s_.size(); ++l) {
-    const double forward = forward_s_[l];
-    if (barrier_) {
-      for (std::size_t k = 0; k < kLanes; ++k) {
-        t[k] += forward;
-      }
-      continue;
-    }
-    const double update = update_share_s_[l];
-    const Lanes& layer = done[l];
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      const double start = t[k] > layer[k] ? t[k] : layer[k];
-      t[k] = (start + update) + forward;
-    }
-  }
-  end = t;
+  return forward_in_lockstep(start, update_share_s_, forward_s_, row_of, done);
 }
 
 QuickRun::Period QuickRun::period_of(double end) const {
@@ -294,8 +251,8 @@ QuickRun::Period QuickRun::period_of(double end) const {
 }
 
 // As `summarize` of summary.cpp. False if the run would be refused.
-bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const Costs& costs,
-                         const Totals& totals, double end, double best_end,
+bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
+                         const LaneTotals& totals, double end, double best_end,
                          Summary& summary) const {
   const Period step = period_of(end);
   const double finish = std::max(totals.channel_end[k], backward_s_);
@@ -328,15 +285,18 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const Costs& co
           workers * static_cast<double>(*scenario_.workload.batch_size) / step.period;
     }
   }
+  const plan::Schedule schedule = scenario_.communication.schedule;
+  const double slowdown = schedule == plan::Schedule::asc_wfbp
+                              ? plan::least_slowdown(scenario_.communication.schedule_options)
+                              : 1;
   double bound = forward_work_s_ + backward_work_s_;
   if (first_layer_bytes_ > 0) {
-    const double first_layer = costs.startup[k] + costs.per_byte[k] * first_layer_bytes_;
+    const double first_layer = costs.startup[k] + costs.per_byte[k] * first_layer_bytes_ * slowdown;
     bound = std::max(bound, backward_work_s_ + first_layer + forward_work_s_);
   }
-  const double all = costs.startup[k] + costs.per_byte[k] * total_bytes_;
+  const double all = costs.startup[k] + costs.per_byte[k] * total_bytes_ * slowdown;
   bound = std::max(bound, items_.ready_s.front() + all + forward_s_.back());
   summary.lower_bound_s = bound_of(bound, step.period);
-  const plan::Schedule schedule = scenario_.communication.schedule;
   compare_with_optimum(
       schedule, schedule == plan::Schedule::optimal ? step.period : period_of(best_end).period,
       summary);
@@ -358,29 +318,34 @@ void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const>
                    std::span<bool> done) {
   static constexpr std::string_view kBaseline =
       "one worker: forward, backward and update without communication";
-  Costs costs;
-  Totals totals;
+  LaneCosts costs;
+  LaneTotals totals;
   for (std::size_t k = 0; k < points.size(); ++k) {
     Summary& summary = *summaries[k];
     std::string baseline = std::move(summary.baseline); // keeps its memory
     summary = Summary{};
     summary.baseline = std::move(baseline);
     done[k] = fill_costs(points[k], k, costs);
-    if (done[k]) {
-      optimal_runs(costs.startup[k], costs.per_byte[k], k);
-      done[k] = is_static_ || send_runs(costs, k, totals, summary);
+  }
+  best_->run(costs.startup, costs.per_byte);
+  const Lanes best_end =
+      next_forward(best_->finish_s()[items_.size()], last_item_, best_->item_end_s());
+  const bool lockstep = is_static_ && !transfers_;
+  if (lockstep) {
+    totals = send_in_lockstep(group_ready_s_, group_bytes_, costs, group_end_);
+  }
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    if (done[k] && is_static_) {
+      totals.wire[k] = static_wire(ranks(points[k].nodes));
+    }
+    if (done[k] && !lockstep) {
+      done[k] = transfers_ ? send_transfers(costs, k, totals, *summaries[k])
+                           : send_runs(costs, k, totals, *summaries[k]);
     }
   }
-  Lanes end{};
-  Lanes best_end{};
-  next_forward(best_channel_, best_done_, best_end);
-  if (is_static_) {
-    send_static(costs, totals);
-    for (std::size_t k = 0; k < points.size(); ++k) {
-      totals.wire[k] = done[k] ? static_wire(ranks(points[k].nodes)) : 0.0;
-    }
-  }
-  next_forward(totals.channel_end, layer_done_, end);
+  const Lanes end = transfers_ ? next_forward(totals.channel_end, layer_row_, layer_end_)
+                    : lockstep ? next_forward(totals.channel_end, last_group_, group_end_)
+                               : next_forward(totals.channel_end, last_item_, item_end_);
   for (std::size_t k = 0; k < points.size(); ++k) {
     Summary& summary = *summaries[k];
     if (done[k]) {

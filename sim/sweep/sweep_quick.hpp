@@ -5,7 +5,6 @@
 // only, sums of the step) are computed once. The points go through the messages together, each in
 // one vector lane. The same operations run in the same order as in `run`, so that all numbers are
 // equal bit for bit.
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -16,6 +15,9 @@
 #include "plan/batch.hpp"
 #include "run/result.hpp"
 #include "scenario/scenario.hpp"
+#include "sweep/form_parts.hpp"
+#include "sweep/quick_lanes.hpp"
+#include "sweep/quick_transfers.hpp"
 #include "sweep/wire_bytes.hpp"
 
 namespace stepsim::study {
@@ -30,7 +32,7 @@ struct QuickPoint {
 
 class QuickRun {
 public:
-  static constexpr std::size_t kLanes = 32;
+  static constexpr std::size_t kLanes = plan::kBatchLanes;
 
   // Null if the scenario cannot take the quick path (takes_quick_way()), for example because it has
   // a measured curve, copies, or an algorithm or planner that is not supported here. `first` may
@@ -55,32 +57,25 @@ public:
   }
 
 private:
-  using Lanes = std::array<double, kLanes>;
-  struct Costs {                 // cost of a message of each point
-    Lanes startup{}, per_byte{}; // a in seconds, b in seconds per byte
-    // Its parts, from which the bottleneck follows: seconds, and (the other two) seconds per byte.
-    Lanes latency{}, bandwidth{}, reduction{};
-    Lanes ranks{}; // number of ranks
-  };
-  struct Totals { // sums over the messages of a plan
-    Lanes channel_end{}, communication{};
-    Lanes latency{}, bandwidth{}, reduction{}, wire{};
-  };
   struct Period {
     double exposed{}, period{}, input_wait{};
   };
 
   explicit QuickRun(const Scenario& scenario) : scenario_(scenario) {}
   [[nodiscard]] bool set_up();
-  [[nodiscard]] bool fill_costs(const QuickPoint& point, std::size_t k, Costs& costs);
+  [[nodiscard]] bool fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs);
   [[nodiscard]] double static_wire(std::int64_t ranks);
-  void send_static(const Costs& costs, Totals& totals);
-  [[nodiscard]] bool send_runs(const Costs& costs, std::size_t k, Totals& totals, Summary& summary);
-  void optimal_runs(double startup, double per_byte, std::size_t k);
-  void next_forward(const Lanes& channel_end, const std::vector<Lanes>& done, Lanes& end) const;
+  [[nodiscard]] bool make_plan(const LaneCosts& costs, std::size_t k, plan::Plan& plan,
+                               Summary& summary);
+  [[nodiscard]] bool send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
+                                    Summary& summary);
+  [[nodiscard]] bool send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
+                               Summary& summary);
+  [[nodiscard]] Lanes next_forward(const Lanes& channel_end, std::span<const std::int32_t> row_of,
+                                   std::span<const Lanes> done) const;
   [[nodiscard]] Period period_of(double end) const;
-  [[nodiscard]] bool summarize(const QuickPoint& point, std::size_t k, const Costs& costs,
-                               const Totals& totals, double end, double best_end,
+  [[nodiscard]] bool summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
+                               const LaneTotals& totals, double end, double best_end,
                                Summary& summary) const;
 
   Scenario scenario_; // its network is set for every point
@@ -97,18 +92,25 @@ private:
   double total_bytes_{}, first_layer_bytes_{};
   std::vector<std::int32_t> last_item_; // [layer]: its last gradient in launch order, -1 if none
 
-  // The buckets, if they depend on bytes only (wfbp, single, ddp, trace); else empty.
+  // The buckets, if they depend on bytes only (wfbp, single, ddp, trace, priority); else empty.
   bool is_static_ = false;
   std::vector<double> group_ready_s_, group_bytes_;
-  std::vector<std::int32_t> last_group_; // [layer]
+  std::vector<std::int32_t> last_group_;    // [layer]
+  std::optional<QuickTransfers> transfers_; // if messages are not sent one at a time
+  std::vector<std::int32_t> layer_row_;     // [layer]: itself, -1 behind a barrier
   std::map<std::int64_t, double> wire_by_ranks_;
   WireBytes wire_;
 
-  // Working memory of run(), kept between calls.
-  std::vector<Lanes> group_end_, layer_done_, best_done_;
-  Lanes best_channel_{};
-  std::vector<double> finish_;
-  std::vector<std::uint32_t> back_, ends_;
+  PartsOfForms parts_of_;
+
+  // Working memory of run(), kept between calls. Rows of lanes: one per message of the plan, per gradient and per layer.
+  std::vector<Lanes> group_end_, item_end_, layer_end_;
+  std::optional<plan::OptimalBlock> best_;
+  struct RunOfItems {
+    std::size_t end{}; // items before its end
+    double ready_s{};
+  };
+  std::vector<RunOfItems> runs_; // messages of one lane, in order
 };
 
 } // namespace stepsim::study

@@ -61,7 +61,7 @@ public:
 
   // The points of the shard from index `first` on.
   void run(std::int64_t first) {
-    next_ = first;
+    next_ = written_ = first;
     if (options_.progress) {
       options_.progress(first, report_.points);
     }
@@ -111,9 +111,6 @@ private:
     if (report_.first_error.empty()) {
       report_.first_error = chunk.first_error;
     }
-    if (options_.progress) {
-      options_.progress(chunk.end, report_.points);
-    }
   }
 
   void collect(const std::map<std::string, std::int64_t>& warnings) {
@@ -135,6 +132,9 @@ private:
       chunk.failed = 0;
       size.took(compute(points, numbers, chunk));
       write(chunk);
+      if (options_.progress) {
+        options_.progress(chunk.end, report_.points);
+      }
     }
     collect(points.warnings());
   }
@@ -159,6 +159,24 @@ private:
     return &chunk;
   }
 
+  // Writes the finished chunks at the front of the window. One thread at a time does so, right
+  // after it has finished a chunk, which is then still in the cache of its processor. If writing
+  // fails, `writing_` stays set and nothing more is written.
+  void write_front(std::unique_lock<std::mutex>& lock) {
+    while (!writing_ && !window_.empty() && window_.front().done) {
+      writing_ = true;
+      Chunk chunk = std::move(window_.front());
+      window_.pop_front();
+      lock.unlock();
+      room_.notify_one();
+      write(chunk);
+      lock.lock();
+      writing_ = false;
+      written_ = chunk.end;
+      spare_.push_back(std::move(chunk));
+    }
+  }
+
   void work(std::size_t index) {
     {
       std::unique_lock lock(mutex_);
@@ -174,11 +192,9 @@ private:
       ChunkSize size;
       while (Chunk* chunk = take(size.value())) {
         size.took(compute(points, numbers, *chunk));
-        {
-          const std::scoped_lock lock(mutex_);
-          chunk->done = true;
-        }
-        ready_.notify_one();
+        std::unique_lock lock(mutex_);
+        chunk->done = true;
+        write_front(lock);
       }
       warnings = points.warnings();
     } catch (...) {
@@ -189,11 +205,12 @@ private:
     const std::scoped_lock lock(mutex_);
     collect(warnings);
     --working_;
-    ready_.notify_one();
+    ended_.notify_one();
     room_.notify_all();
   }
 
   void run_threads() {
+    const std::int64_t first = next_;
     const auto jobs = static_cast<std::size_t>(
         std::min<std::int64_t>(options_.jobs, std::max<std::int64_t>(report_.points - next_, 1)));
     limit_ = 8 * jobs;
@@ -204,7 +221,7 @@ private:
       return;
     }
     try {
-      write_in_order();
+      watch(first);
     } catch (...) {
       const std::scoped_lock lock(mutex_);
       failure_ = failure_ ? failure_ : std::current_exception();
@@ -247,31 +264,24 @@ private:
     tell(true);
   }
 
-  // Until every thread has ended and the front of the window is not a finished chunk.
-  void write_in_order() {
+  // Waits until every thread has ended; meanwhile asks for interruptions and tells the progress,
+  // last told of which were `told` points.
+  void watch(std::int64_t told) {
+    constexpr std::chrono::milliseconds kTick{100};
     std::unique_lock lock(mutex_);
-    for (;;) {
-      const auto front_done = [&] { return !window_.empty() && window_.front().done; };
-      ready_.wait_for(lock, std::chrono::milliseconds(100),
-                      [&] { return front_done() || working_ == 0; });
-      if (!stopped_ && stop_asked()) {
+    for (bool ended = false; !ended;) {
+      ended = ended_.wait_for(lock, kTick, [&] { return working_ == 0; });
+      if (!ended && !stopped_ && stop_asked()) {
         stopped_ = true;
         report_.interrupted = true;
         room_.notify_all();
       }
-      if (!front_done()) {
-        if (working_ == 0) {
-          return;
-        }
-        continue;
+      if (const std::int64_t written = written_; options_.progress && written > told) {
+        told = written;
+        lock.unlock();
+        options_.progress(told, report_.points);
+        lock.lock();
       }
-      Chunk chunk = std::move(window_.front());
-      window_.pop_front();
-      lock.unlock();
-      room_.notify_one();
-      write(chunk);
-      lock.lock();
-      spare_.push_back(std::move(chunk));
     }
   }
 
@@ -282,8 +292,9 @@ private:
   SweepReport& report_;
 
   std::mutex mutex_; // guards all below
-  std::condition_variable ready_, room_;
-  std::int64_t next_ = 0;
+  std::condition_variable ended_, room_;
+  std::int64_t next_ = 0, written_ = 0;
+  bool writing_ = false;
   std::deque<Chunk> window_; // addresses of chunks stay while others come and go at the ends
   std::size_t limit_ = 1;
   std::size_t allowed_ = 0; // threads that work; the others end at once

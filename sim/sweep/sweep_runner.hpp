@@ -1,6 +1,7 @@
 #pragma once
-// The main loop of a sweep: threads take chunks of points, and one thread writes the records in
-// order.
+// The main loop of a sweep: threads take chunks of points, and whoever finishes the next one in
+// order writes it, with all finished chunks behind it. The calling thread waits, reports the
+// progress and asks for interruptions.
 #include <cstdint>
 
 #include "sweep/column_file.hpp"

@@ -279,3 +279,100 @@ TEST_CASE("at once: the least slowdown is that of one message or of all slots") 
   CHECK(least_slowdown(at_once(4, 2)) == 1);
   CHECK(least_slowdown(at_once(1, 0)) == 1);
 }
+
+namespace {
+
+// The local search of asc_wfbp without its shortcuts: every partition is sent from its beginning.
+class SlowSearch {
+public:
+  SlowSearch(const Problem& problem, const ScheduleOptions& options)
+      : problem_(problem), options_(options) {}
+
+  [[nodiscard]] std::vector<std::uint32_t> begins() const {
+    constexpr double kGain = 1e-12;
+    std::vector<std::uint32_t> best;
+    double best_s = std::numeric_limits<double>::infinity();
+    for (const Schedule schedule : {Schedule::wfbp, Schedule::mg_wfbp, Schedule::optimal,
+                                    Schedule::eager, Schedule::single}) {
+      const std::vector<std::uint32_t> tried = begins_of(make_plan(problem_, schedule, options_));
+      const double seconds = finish(tried);
+      const double tie = kGain * best_s;
+      if (best.empty() || seconds < best_s - tie ||
+          (seconds <= best_s + tie && tried.size() < best.size())) {
+        best = tried;
+        best_s = seconds;
+      }
+    }
+    for (;;) {
+      std::vector<std::uint32_t> next;
+      double next_s = finish(best) * (1 - kGain);
+      for (std::uint32_t i = 1; i < problem_.items.size(); ++i) {
+        std::vector<std::uint32_t> tried = best;
+        const auto at = std::ranges::lower_bound(tried, i);
+        if (at != tried.end() && *at == i) {
+          tried.erase(at);
+        } else {
+          tried.insert(at, i);
+        }
+        if (const double seconds = finish(tried); seconds < next_s) {
+          next = tried;
+          next_s = seconds;
+        }
+      }
+      if (next.empty()) {
+        return best;
+      }
+      best = next;
+    }
+  }
+
+  [[nodiscard]] static std::vector<std::uint32_t> begins_of(const Plan& plan) {
+    std::vector<std::uint32_t> begins;
+    for (const Group& group : plan.groups) {
+      begins.push_back(group.first());
+    }
+    return begins;
+  }
+
+private:
+  [[nodiscard]] double finish(const std::vector<std::uint32_t>& begins) const {
+    const auto& cost = std::get<LinearCost>(problem_.cost.base);
+    Sending sending;
+    sending.options = options_;
+    std::vector<double> ready;
+    double sum = 0; // bytes of items before the message, as the planner sums them
+    for (std::size_t g = 0; g < begins.size(); ++g) {
+      const std::size_t end = g + 1 < begins.size() ? begins[g + 1] : problem_.items.size();
+      double after = sum;
+      for (std::size_t i = begins[g]; i < end; ++i) {
+        after += static_cast<double>(problem_.items[i].bytes.value);
+      }
+      sending.transfers.push_back(
+          {.startup_s = cost.startup_s, .data_s = cost.per_byte_s * (after - sum)});
+      sum = after;
+      ready.push_back(problem_.items[end - 1].ready.value);
+    }
+    SendTimes times;
+    send_at_once(sending, {.ready_s = ready, .channel_free_s = problem_.channel_free.value}, times);
+    return std::max(times.finish_s, problem_.items.back().ready.value);
+  }
+
+  const Problem& problem_;
+  const ScheduleOptions& options_;
+};
+
+} // namespace
+
+TEST_CASE("asc_wfbp: trials that are given up early change no choice of the search") {
+  for (std::uint64_t instance = 0; instance < 300; ++instance) {
+    CAPTURE(instance);
+    stepsim::base::RandomStream random({.seed = 21, .point = instance});
+    const RandomShape shape{.min_items = 1, .max_items = 25, .repeated_ready = true};
+    const Problem problem = random_problem(random, shape);
+    ScheduleOptions options;
+    options.concurrency = random.integer(1, 4);
+    options.contention = random.integer(0, 2) == 0 ? 1 : random.uniform(0, 1.2);
+    const Plan plan = make_plan(problem, Schedule::asc_wfbp, options);
+    CHECK(SlowSearch::begins_of(plan) == SlowSearch(problem, options).begins());
+  }
+}

@@ -1,5 +1,6 @@
 #include "plan/batch.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -65,6 +66,43 @@ TEST_CASE("batch kernels give the finish times of make_plan, bit for bit") {
       std::vector<double> scratch;
       optimal_finish_batch(items, costs.startup_s, costs.per_byte_s, scratch, finish);
       CHECK(finish == planned(problem, Schedule::optimal, costs));
+    }
+  }
+}
+
+TEST_CASE("batch kernels: a block of best plans has the choices of one cost at a time") {
+  const std::uint64_t seed = 8;
+  for (std::uint64_t instance = 0; instance < 200; ++instance) {
+    CAPTURE(instance);
+    RandomStream random({.seed = seed, .point = instance});
+    const RandomShape shape{
+        .min_items = 1, .max_items = 40, .empty_items = true, .repeated_ready = true};
+    Problem problem = random_problem(random, shape);
+    problem.channel_free = {};
+    const BatchItems items = batch_items(problem);
+    if (items.size() == 0) {
+      continue;
+    }
+    const Costs costs = costs_around(problem, kBatchLanes, random);
+    BatchLanes startup;
+    BatchLanes per_byte;
+    std::copy_n(costs.startup_s.begin(), kBatchLanes, startup.begin());
+    std::copy_n(costs.per_byte_s.begin(), kBatchLanes, per_byte.begin());
+    OptimalBlock block(items);
+    block.run(per_byte, startup); // any numbers before
+    block.run(startup, per_byte);
+    std::vector<double> finish(items.size() + 1);
+    std::vector<std::uint32_t> back(items.size() + 1);
+    for (std::size_t k = 0; k < kBatchLanes; ++k) {
+      CAPTURE(k);
+      (void)optimal_finish(items, {startup[k], per_byte[k]}, finish, back);
+      std::size_t end = items.size();
+      for (std::size_t i = items.size(); i > 0; --i) {
+        end = back[end] >= i ? back[end] : end;
+        CHECK(block.finish_s()[i][k] == finish[i]);
+        CHECK(block.back(i, k) == back[i]);
+        CHECK(block.item_end_s()[i - 1][k] == finish[end]);
+      }
     }
   }
 }

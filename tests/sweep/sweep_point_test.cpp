@@ -51,6 +51,13 @@ io::Json random_scenario(Random& random) {
              whole(random, 0, 1) == 0 ? 0.0 : real(random, 1e9, 1e11));
   io::assign(scenario, "/cluster/network/efficiency", real(random, 0.5, 1));
   io::assign(scenario, "/communication/overlap_backward", whole(random, 0, 4) > 0);
+  if (whole(random, 0, 1) == 0) {
+    io::assign(scenario, "/communication/cycle_s", real(random, 0, 1e-3));
+    io::assign(scenario, "/communication/blocking", whole(random, 0, 1) == 0);
+  }
+  io::assign(scenario, "/communication/concurrency", whole(random, 1, 4));
+  io::assign(scenario, "/communication/contention", real(random, 0, 1));
+  io::assign(scenario, "/communication/partition_bytes", whole(random, 1 << 14, 1 << 21));
   io::assign(scenario, "/limits/simulated_s", whole(random, 0, 3) == 0 ? 1.0 : 1e4);
   if (whole(random, 0, 3) == 0) {
     io::assign(scenario, "/cluster/network/block_latency_s", 2e-5); // above some latencies
@@ -69,8 +76,12 @@ std::vector<Axis> random_axes(Random& random) {
     bandwidth.values.emplace_back(std::pow(10, real(random, 7.5, 11)));
   }
   Axis schedule{"/communication/schedule", {}};
-  for (const char* word : {"wfbp", "single", "ddp", "mg_wfbp", "optimal", "horovod", "eager"}) {
-    schedule.values.emplace_back(word);
+  for (const char* word :
+       {"wfbp", "single", "ddp", "fixed_count", "mg_wfbp", "mg_wfbp_small_tensors", "optimal",
+        "horovod", "eager", "asc_wfbp", "priority", "dear"}) {
+    if (whole(random, 0, 3) == 0 || word == std::string_view("wfbp")) {
+      schedule.values.emplace_back(word);
+    }
   }
   Axis collective{"/communication/collective", {}};
   for (const char* word : {"ring", "recursive_doubling", "mst", "be", "lp"}) {
@@ -241,11 +252,13 @@ TEST_CASE("sweep: the short way is taken where it can be, and only there") {
     io::assign(tree, pointer, std::move(value));
     return study::QuickRun::make(parse_scenario(tree, files), true) != nullptr;
   };
-  for (const char* schedule : {"wfbp", "single", "ddp", "mg_wfbp", "optimal"}) {
+  for (const char* schedule :
+       {"wfbp", "single", "ddp", "fixed_count", "mg_wfbp", "mg_wfbp_small_tensors", "optimal",
+        "eager", "horovod", "asc_wfbp", "priority"}) {
     CAPTURE(schedule);
     CHECK(made("/communication/schedule", schedule));
   }
-  CHECK(!made("/communication/schedule", "horovod"));
+  CHECK(!made("/communication/schedule", "dear"));
   CHECK(made("/communication/collective", "be"));
   CHECK(!made("/communication/collective", "lp")); // in blocks
   CHECK(!made("/communication/collective", "auto"));

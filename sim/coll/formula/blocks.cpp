@@ -66,8 +66,21 @@ void add_around(Counts& counts, double x, double alpha_blk, std::int64_t low, st
   }
   const double top = static_cast<double>(high);
   const double best = alpha_blk > 0 ? std::min(std::sqrt(x / alpha_blk), top) : top;
-  for (const double count : {std::floor(best), std::ceil(best)}) {
-    counts.add(std::clamp(static_cast<std::int64_t>(count), low, high));
+  const auto below = static_cast<std::int64_t>(best);
+  const std::int64_t above = static_cast<double>(below) < best ? below + 1 : below;
+  counts.add(std::clamp(below, low, high));
+  counts.add(std::clamp(above, low, high));
+}
+
+// Ascending; a handful, sorted by insertion.
+void sort(Counts& counts) {
+  for (std::size_t next = 1; next < counts.size; ++next) {
+    const std::int64_t value = counts.values[next];
+    std::size_t at = next;
+    for (; at > 0 && counts.values[at - 1] > value; --at) {
+      counts.values[at] = counts.values[at - 1];
+    }
+    counts.values[at] = value;
   }
 }
 
@@ -118,19 +131,16 @@ Blocks paper_blocks(const Collective& collective, const Symbols& s) {
 // The cheapest split into one of `counts` blocks; `cost` may know no time for some.
 template <class Cost>
 Blocks cheapest(const Options& options, double stream, Counts counts, Cost cost) {
-  const auto end = counts.values.begin() + static_cast<std::ptrdiff_t>(counts.size);
-  for (auto next = counts.values.begin(); next != end; ++next) { // a handful: sorted by insertion
-    std::rotate(std::upper_bound(counts.values.begin(), next, *next), next, next + 1);
-  }
+  sort(counts);
   Blocks best = split(options, stream, 1);
   std::optional<double> best_s;
   std::int64_t tried = 0;
-  for (auto count = counts.values.begin(); count != end; ++count) {
-    if (*count == tried) {
+  for (std::size_t i = 0; i < counts.size; ++i) {
+    if (counts.values[i] == tried) {
       continue;
     }
-    tried = *count;
-    const Blocks blocks = split(options, stream, *count);
+    tried = counts.values[i];
+    const Blocks blocks = split(options, stream, tried);
     const std::optional<ClosedForm> form = cost(blocks);
     if (form && (!best_s || form->seconds < *best_s * (1 - kTie))) {
       best = blocks;
@@ -138,6 +148,34 @@ Blocks cheapest(const Options& options, double stream, Counts counts, Cost cost)
     }
   }
   return best;
+}
+
+// As `cheapest` for an all-reduce by a pipeline whose additions are hidden behind the wire, with
+// blocks of exactly n / m bytes: the times of all counts side by side, by the formula and in the
+// order of operations of closed_form_lp.cpp, so that they have its bits.
+Blocks cheapest_pipeline(const Symbols& s, Counts counts) {
+  constexpr std::size_t kMost = std::tuple_size_v<decltype(counts.values)>;
+  sort(counts);
+  std::array<double, kMost> blocks{};
+  std::ranges::transform(counts.values, blocks.begin(), [](std::int64_t count) {
+    return static_cast<double>(std::max<std::int64_t>(count, 1));
+  });
+  std::array<double, kMost> seconds{};
+  const double delta = s.alpha - s.alpha_blk;
+  for (std::size_t i = 0; i < kMost; ++i) {
+    const double m = blocks[i];
+    const double block = s.n / m;
+    const double tau = s.alpha_blk + block * s.beta;
+    const double g = block * s.gamma;
+    const double port_free = m * tau + (s.P - 2) * g + (s.P - 1) * delta;
+    const double block_ready = s.P * tau + (s.P - 1) * g + s.P * delta;
+    seconds[i] = (port_free < block_ready ? block_ready : port_free) + (m + s.P - 2) * tau;
+  }
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < counts.size; ++i) {
+    best = seconds[i] < seconds[best] * (1 - kTie) ? i : best;
+  }
+  return {s.n / blocks[best], counts.values[best], false};
 }
 
 // Time of one block size, all ranks entering at 0.
@@ -225,6 +263,9 @@ Blocks BlockRule::blocks(const Symbols& s) const {
                     [&](const Blocks& blocks) -> std::optional<ClosedForm> {
                       return double_tree_form(s, depths_, blocks);
                     });
+  }
+  if (has_least() && s.delay == 0 && s.gamma <= s.beta) {
+    return cheapest_pipeline(s, lp_counts(op_, ranks_, s));
   }
   return cheapest(options_, stream, lp_counts(op_, ranks_, s), [&](const Blocks& blocks) {
     return lp_form(s, op_, options_.lp_last_hop, blocks);

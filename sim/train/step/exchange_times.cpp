@@ -307,11 +307,12 @@ const Exchange& ExchangeTimes::operator()(Bytes bytes) {
   if (!known.counted) {
     known.counted = true;
     if (collective_.ranks > 1 && bytes.value > 0) {
-      coll::Collective collective = collective_;
-      collective.algorithm = known.exchange.algorithm;
-      collective.bytes = static_cast<double>(bytes.value);
+      const coll::AlgorithmId algorithm =
+          std::exchange(collective_.algorithm, known.exchange.algorithm);
+      collective_.bytes = static_cast<double>(bytes.value);
       known.exchange.max_bytes_sent =
-          sent_ != nullptr ? sent_->most(collective) : coll::traffic(collective).max_per_rank;
+          sent_ != nullptr ? sent_->most(collective_) : coll::traffic(collective_).max_per_rank;
+      collective_.algorithm = algorithm;
     }
   }
   return known.exchange;
