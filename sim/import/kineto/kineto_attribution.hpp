@@ -114,10 +114,13 @@ template <class Intervals>
 [[nodiscard]] bool is_backward_name(std::string_view name);
 
 // Makes annotations of operators that only enclose a part of the program, such as "## forward ##"
-// of older profilers or "Torch-Compiled Region: 0/0": the operators inside are the layers.
-void demote_ranges(KinetoRecording& recording);
+// of older profilers or "Torch-Compiled Region: 0/0": the operators inside are the layers. Returns
+// the operators that remain, by (thread, begin, longest first), without their tops.
+[[nodiscard]] std::vector<Operator> demote_ranges(KinetoRecording& recording);
 
+// `operators` are those that demote_ranges() returned.
 [[nodiscard]] Attribution attribute(const KinetoRecording& recording,
-                                    std::span<const KinetoStep> steps);
+                                    std::span<const KinetoStep> steps,
+                                    std::vector<Operator> operators);
 
 } // namespace stepsim::io
