@@ -5,15 +5,39 @@
 
 #include <algorithm>
 #include <cassert>
+#include <deque>
+#include <unordered_set>
 
 namespace stepsim::io {
 
+// The origins of all values of a tree stand in one table, 32 bytes a value, with each key once.
+// Values hold the whole table by the pointer to their own origin.
+//     {"a": [5, 6]}    origins   root    "a"    0    1
+//                      parents     -    root  "a"  "a"
 struct Json::Origin {
-  std::shared_ptr<const Origin> parent; // null for the root of a file
+  struct Table;
+  Table* table{};
+  const Origin* parent{};   // null for the root
+  const std::string* key{}; // of a member; null for the root and for elements of lists
+  std::uint32_t index{};    // of an element
+  std::uint32_t line{};
+};
+
+struct Json::Origin::Table {
+  struct Below {
+    std::deque<Origin> origins; // their addresses stay
+    std::unordered_set<std::string> keys;
+  };
   std::shared_ptr<const std::string> file;
-  std::string text;        // key in the parent; without a parent a whole pointer
-  std::int64_t index = -1; // in the parent, which is a list, if not negative
-  std::int64_t line{};
+  std::string pointer; // of the root; "" for a file
+  Origin root;
+  std::unique_ptr<Below> below; // null while there is the root alone, as for values set by flags
+  Below& steps() {
+    if (!below) {
+      below = std::make_unique<Below>();
+    }
+    return *below;
+  }
 };
 
 // Not inline: GCC 12 sees uninitialised alternatives when it inlines moves of the variant.
@@ -86,50 +110,58 @@ Json& Json::set(std::string_view key, Json value) {
 }
 
 std::string_view Json::file() const {
-  return origin_ && origin_->file ? std::string_view(*origin_->file) : std::string_view();
+  return origin_ && origin_->table->file ? std::string_view(*origin_->table->file)
+                                         : std::string_view();
 }
 
 // Put together when somebody asks, which is when something is wrong.
 std::string Json::pointer() const {
-  std::vector<const Origin*> steps; // from the value up
-  for (const Origin* at = origin_.get(); at != nullptr; at = at->parent.get()) {
+  std::vector<const Origin*> steps; // from the value up, without the root
+  const Origin* at = origin_.get();
+  for (; at != nullptr && at->parent != nullptr; at = at->parent) {
     steps.push_back(at);
   }
-  std::string pointer;
+  std::string pointer = at == nullptr ? "" : at->table->pointer;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    pointer += '/';
     const Origin& origin = **step;
-    if (!origin.parent) {
-      pointer = origin.text;
-    } else {
-      pointer += '/';
-      pointer += origin.index >= 0 ? std::to_string(origin.index) : escape_token(origin.text);
-    }
+    pointer += origin.key == nullptr ? std::to_string(origin.index) : escape_token(*origin.key);
   }
   return pointer;
 }
 
 std::int64_t Json::line() const { return origin_ ? origin_->line : 0; }
 
-// Of a root, or of a value that takes another's place: the whole pointer.
+// Of a root, or of a value that takes another's place: the whole pointer, in a table of its own.
 void Json::set_origin(std::shared_ptr<const std::string> file, std::string pointer,
                       std::int64_t line) {
-  origin_ = std::make_shared<const Origin>(
-      Origin{nullptr, std::move(file), std::move(pointer), -1, line});
+  const auto table = std::make_shared<Origin::Table>();
+  table->file = std::move(file);
+  table->pointer = std::move(pointer);
+  table->root.table = table.get();
+  table->root.line = static_cast<std::uint32_t>(line);
+  origin_ = {table, &table->root};
 }
 
-// One step: the origin of the parent is shared by all its members.
+// One more step in the table of the parent: nobody else may read values of that tree meanwhile.
 void Json::set_origin_below(const Json& parent, std::string_view key, std::int64_t line) {
-  origin_ = std::make_shared<const Origin>(
-      Origin{parent.origin_, parent.file_pointer(), std::string(key), -1, line});
+  Origin::Table& table = *parent.origin_->table;
+  Origin& origin = table.steps().origins.emplace_back();
+  origin = {&table, parent.origin_.get(), &*table.below->keys.emplace(key).first, 0,
+            static_cast<std::uint32_t>(line)};
+  origin_ = {parent.origin_, &origin};
 }
 
 void Json::set_origin_below(const Json& parent, std::size_t index, std::int64_t line) {
-  origin_ = std::make_shared<const Origin>(
-      Origin{parent.origin_, parent.file_pointer(), "", static_cast<std::int64_t>(index), line});
+  Origin::Table& table = *parent.origin_->table;
+  Origin& origin = table.steps().origins.emplace_back();
+  origin = {&table, parent.origin_.get(), nullptr, static_cast<std::uint32_t>(index),
+            static_cast<std::uint32_t>(line)};
+  origin_ = {parent.origin_, &origin};
 }
 
 std::shared_ptr<const std::string> Json::file_pointer() const {
-  return origin_ ? origin_->file : nullptr;
+  return origin_ ? origin_->table->file : nullptr;
 }
 
 } // namespace stepsim::io

@@ -180,7 +180,14 @@ private:
     return true;
   }
 
+  // Trees of large files are kept: lists and objects give back what they took to grow.
   bool close() {
+    Json& closed = *levels_.back().container;
+    if (closed.is_array()) {
+      closed.as_array().shrink_to_fit();
+    } else {
+      closed.as_object().shrink_to_fit();
+    }
     levels_.pop_back();
     return true;
   }

@@ -2,18 +2,26 @@
 // list, where a run has nothing to say.
 #include "run/result_file.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
+#include <vector>
+
+#include "base/error.hpp"
 
 #include "run/estimate_rows.hpp"
 #include "run/network_result.hpp"
 #include "run/program_rows.hpp"
+#include "run/step_rows.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/keys/named_file_keys.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "json/fields/written.hpp"
+#include "json/json_text.hpp"
+#include "json/object_text.hpp"
 
 namespace stepsim::study {
 namespace {
@@ -40,94 +48,6 @@ std::vector<std::string_view> evaluators_used() {
 constexpr std::string_view kKind = "result";
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
-constexpr std::array kLayerNumber{integer("layers", "Number of a layer.").in(io::at_least(1))};
-constexpr auto kBucket = std::to_array<Written<Bucket>>({
-    {integer("index", "Launch order, from 0.").required(),
-     [](const Bucket& b) -> Json { return b.index; }},
-    {list("layers", kLayerNumber, "First and last layer, from 1 in the order of backward.")
-         .sizes(2, 2)
-         .required(),
-     [](const Bucket& b) -> Json {
-       return io::Array{b.first, b.last};
-     }},
-    {integer("bytes", "Size of its gradients.").required(),
-     [](const Bucket& b) -> Json { return b.bytes.value; }},
-    {integer("elements", "Values in it; null where only bytes are known.").nullable().required(),
-     [](const Bucket& b) { return b.elements > 0 ? Json(b.elements) : Json(); }},
-    {integer("tensors", "Gradients in it.").required(),
-     [](const Bucket& b) -> Json { return b.items; }},
-    {number("ready_s", "When its last gradient is computed, s from the start of the iteration.")
-         .required(),
-     [](const Bucket& b) -> Json { return b.ready_s; }},
-    {number("start_s", "When its exchange starts, s.").required(),
-     [](const Bucket& b) -> Json { return b.start_s; }},
-    {number("end_s", "When its exchange ends, s.").required(),
-     [](const Bucket& b) -> Json { return b.end_s; }},
-    {number("exposed_s", "Part of the exchange that computation does not hide, s.").required(),
-     [](const Bucket& b) -> Json { return b.exposed_s; }},
-    {text("algorithm", "Algorithm of its exchange.").required(),
-     [](const Bucket& b) -> Json { return b.algorithm; }},
-});
-
-constexpr auto kIteration = std::to_array<Written<Iteration>>({
-    {integer("index", "From 0.").required(), [](const Iteration& i) -> Json { return i.index; }},
-    {number("start_s", "Start, s from the start of the run.").required(),
-     [](const Iteration& i) -> Json { return i.start_s; }},
-    {number("compute_end_s", "End of backward, s.").required(),
-     [](const Iteration& i) -> Json { return i.compute_end_s; }},
-    {number("exchange_start_s", "Start of the first exchange, s.").required(),
-     [](const Iteration& i) -> Json { return i.exchange_start_s; }},
-    {number("exchange_end_s", "End of the last exchange, s.").required(),
-     [](const Iteration& i) -> Json { return i.exchange_end_s; }},
-    {number("iteration_time_s", "To the same point of the next iteration, s.").required(),
-     [](const Iteration& i) -> Json { return i.iteration_time_s; }},
-    {number("exposed_communication_s", "Communication not hidden behind computation, s.")
-         .required(),
-     [](const Iteration& i) -> Json { return i.exposed_communication_s; }},
-    {integer("applied_gradient",
-             "Iteration whose gradient the update applies; null where the step is skipped.")
-         .nullable()
-         .required(),
-     [](const Iteration& i) { return or_null(i.applied_gradient); }},
-    {number("density", "Entries selected over elements; null for dense exchanges.")
-         .nullable()
-         .required(),
-     [](const Iteration& i) { return or_null(i.density); }},
-    {integer("k", "Entries selected per rank; null for dense exchanges.").nullable().required(),
-     [](const Iteration& i) { return or_null(i.k); }},
-    {number("loss_fraction", "Part of the bytes of gradients that is not delivered.")
-         .nullable()
-         .required(),
-     [](const Iteration& i) { return or_null(i.loss_fraction); }},
-});
-
-constexpr auto kWorker = std::to_array<Written<WorkerResult>>({
-    {integer("worker", "Rank of the worker.").required(),
-     [](const WorkerResult& w) -> Json { return w.worker; }},
-    {number("compute_s", "Computing, s per iteration.").required(),
-     [](const WorkerResult& w) -> Json { return w.compute_s; }},
-    {number("straggler_wait_s", "Waiting for slower workers, s per iteration.").required(),
-     [](const WorkerResult& w) -> Json { return w.straggler_wait_s; }},
-    {number("transfer_s", "Communication without waiting for others, s per iteration.").required(),
-     [](const WorkerResult& w) -> Json { return w.transfer_s; }},
-});
-
-constexpr auto kLayer = std::to_array<Written<LayerResult>>({
-    {text("name", "Name in the workload.").required(),
-     [](const LayerResult& l) -> Json { return l.name; }},
-    {number("forward_start_s", "In a steady iteration, s from its start.").required(),
-     [](const LayerResult& l) -> Json { return l.forward_start_s; }},
-    {number("forward_end_s", "End of forward, s.").required(),
-     [](const LayerResult& l) -> Json { return l.forward_end_s; }},
-    {number("backward_start_s", "Start of backward, s.").required(),
-     [](const LayerResult& l) -> Json { return l.backward_start_s; }},
-    {number("backward_end_s", "End of backward, s.").required(),
-     [](const LayerResult& l) -> Json { return l.backward_end_s; }},
-    {number("gradient_done_s", "End of the last message with its gradients, s; 0 without any.")
-         .required(),
-     [](const LayerResult& l) -> Json { return l.gradient_done_s; }},
-});
 
 constexpr std::array<std::string_view, 2> kParts{"gradient", "parameter"};
 constexpr auto kTensor = std::to_array<Written<TensorResult>>({
@@ -287,6 +207,36 @@ Json each(const std::array<Row, N>& rows, const std::vector<Value>& values) {
   return io::write_each(values, [&](const Value& value) { return io::write(rows, value); });
 }
 
+// A list that grows with the workload: it is written element by element.
+struct LongList {
+  std::string_view key;
+  std::size_t (*size)(const Result&);
+  Json (*element)(const Result&, std::size_t);
+};
+template <auto Member, const auto& Rows> constexpr LongList long_list(std::string_view key) {
+  return {key, [](const Result& r) { return (r.*Member).size(); },
+          [](const Result& r, std::size_t i) { return io::write(Rows, (r.*Member)[i]); }};
+}
+constexpr std::array kLongLists{long_list<&Result::buckets, kBucket>("buckets"),
+                                long_list<&Result::iterations, kIteration>("iterations"),
+                                long_list<&Result::layers, kLayer>("layers"),
+                                long_list<&Result::tensors, kTensor>("tensors"),
+                                long_list<&Result::workers, kWorker>("workers")};
+
+const LongList* find_long_list(std::string_view key) {
+  const auto* found = std::ranges::find(kLongLists, key, &LongList::key);
+  return found == kLongLists.end() ? nullptr : found;
+}
+
+Json whole_list(const Result& result, std::string_view key) {
+  const LongList& list = *find_long_list(key);
+  io::Array all;
+  for (std::size_t i = 0; i < list.size(result); ++i) {
+    all.push_back(list.element(result, i));
+  }
+  return all;
+}
+
 // Every direction of every link; of a run that simulates one exchange at a time, over all of them.
 Json links_tree(const Result& result) {
   io::Array links;
@@ -327,11 +277,11 @@ constexpr auto kResult = std::to_array<Written<Result>>({
     {list("iterations", kOneIteration,
           "Iterations from 0; of asynchronous training those of worker 0.")
          .required(),
-     [](const Result& r) { return each(kIteration, r.iterations); }},
+     [](const Result& r) { return whole_list(r, "iterations"); }},
     {list("workers", kOneWorker, "Means of every worker, where workers differ.").required(),
-     [](const Result& r) { return each(kWorker, r.workers); }},
+     [](const Result& r) { return whole_list(r, "workers"); }},
     {list("buckets", kOneBucket, "Messages of a step in launch order.").required(),
-     [](const Result& r) { return each(kBucket, r.buckets); }},
+     [](const Result& r) { return whole_list(r, "buckets"); }},
     {list("units", kOneUnit, "Sharding units; left out without any."),
      [](const Result& r) { return r.units.empty() ? Json() : each(kUnit, r.units); }},
     {object("program", kProgramKeys, "The program of an iteration; left out without one."),
@@ -339,10 +289,10 @@ constexpr auto kResult = std::to_array<Written<Result>>({
        return r.program ? io::write(kProgramSize, r.program->program) : Json();
      }},
     {list("layers", kOneLayer, "Layers in a steady step.").required(),
-     [](const Result& r) { return each(kLayer, r.layers); }},
+     [](const Result& r) { return whole_list(r, "layers"); }},
     {list("links", kOneLink, "Directions of links of the topology.").required(), links_tree},
     {list("tensors", kOneTensor, "Messages of the last iteration, packet level.").required(),
-     [](const Result& r) { return each(kTensor, r.tensors); }},
+     [](const Result& r) { return whole_list(r, "tensors"); }},
     {list("jobs", kOneJob, "Jobs, where the workload is a list of them.").required(),
      [](const Result& r) { return each(kJob, r.jobs); }},
     {integer("events", "Events simulated.").in(io::at_least(0)).required(),
@@ -394,6 +344,39 @@ constexpr std::array<std::string_view, 1> kExamples{R"({
 } // namespace
 
 io::Json result_tree(const Result& result) { return io::write(kResult, result); }
+
+// Where a part holds a number that JSON cannot hold, the message of the whole tree says which.
+void write_result(const Result& result, const io::Object& others,
+                  const std::function<void(std::string_view)>& sink) {
+  std::vector<std::pair<std::string_view, const Written<Result>*>> members; // null: of `others`
+  for (const auto& [key, value] : others) {
+    members.emplace_back(key, nullptr);
+  }
+  for (const Written<Result>& row : kResult) {
+    if (std::ranges::find(others, row.key.name, &io::Member::first) == others.end()) {
+      members.emplace_back(row.key.name, &row);
+    }
+  }
+  std::ranges::sort(members);
+  io::ObjectText text(sink);
+  try {
+    for (const auto& [key, row] : members) {
+      if (row == nullptr) {
+        text.member(key, std::ranges::find(others, key, &io::Member::first)->second);
+      } else if (const LongList* list = find_long_list(key)) {
+        text.list(key, list->size(result), [&](std::size_t i) { return list->element(result, i); });
+      } else if (const Json value = row->value(result); row->key.is_required || !value.is_null()) {
+        text.member(key, value);
+      }
+    }
+    text.end();
+  } catch (const SimulationError&) {
+    Json whole = result_tree(result);
+    io::add(whole, others);
+    io::require_finite(whole);
+    throw;
+  }
+}
 
 io::FileKind result_kind() { return {kKind, &kRoot, kExamples}; }
 

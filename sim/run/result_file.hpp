@@ -1,6 +1,9 @@
 #pragma once
 // The result of a run as JSON, which `stepsim run --json` writes. One table of keys makes both the
 // writer and the JSON Schema of results.
+#include <functional>
+#include <string_view>
+
 #include "run/result.hpp"
 #include "json/fields/schema.hpp"
 
@@ -9,6 +12,12 @@ namespace stepsim::study {
 // The result without the key `meta` (tool, version, git, command, wall_s), which the caller adds,
 // because it may differ between equal runs.
 [[nodiscard]] io::Json result_tree(const Result& result);
+
+// Passes the text of result_tree(result) with the members `others`, which replace those of the same
+// key, to `sink`: the bytes of io::pretty(), in blocks, without the whole tree in memory. Throws
+// SimulationError as io::require_finite() does; blocks before the number were passed then.
+void write_result(const Result& result, const io::Object& others,
+                  const std::function<void(std::string_view)>& sink);
 
 [[nodiscard]] io::FileKind result_kind();
 

@@ -13,6 +13,7 @@ namespace stepsim::study {
 std::vector<Bucket> plain_buckets(const Scenario& scenario, const plan::Plan& plan,
                                   std::span<const BucketCost> costs) {
   std::vector<Bucket> buckets;
+  buckets.reserve(plan.groups.size());
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const plan::Group& group = plan.groups[g];
     Bucket& bucket = buckets.emplace_back();

@@ -180,7 +180,9 @@ Result run_sync(const Scenario& scenario) {
   const plan::Schedule schedule = scenario.communication.schedule;
   BucketCosts bucket_costs(scenario, measured_curve(scenario));
   std::vector<BucketCost> costs;
+  costs.reserve(plan.groups.size());
   std::vector<MessageSeconds> seconds;
+  seconds.reserve(plan.groups.size());
   for (const plan::Group& group : plan.groups) {
     const BucketCost& cost = costs.emplace_back(bucket_costs(group));
     seconds.push_back(message_seconds(problem, cost, schedule));

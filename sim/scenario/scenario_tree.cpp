@@ -41,6 +41,7 @@ io::Json inline_layers(const train::Workload& workload) {
     }
   }
   io::Array layers;
+  layers.reserve(workload.layers.size());
   for (std::size_t l = 0; l < workload.layers.size(); ++l) {
     io::Json layer = io::Object{{"name", workload.layers[l].name},
                                 {"forward_s", workload.layers[l].forward.value},
@@ -280,11 +281,12 @@ io::Json scenario_tree(const Scenario& scenario) {
       {"seed", scenario.seed},
       {"method", scenario.method ? coll::name(*scenario.method) : std::string_view("auto")},
       {"limits", io::Object{{"simulated_s", scenario.simulated_limit.value}}},
-      {"workload", workloads_tree(scenario)},
+      {"workload", nullptr},
       {"cluster", cluster_tree(scenario)},
       {"training", training_tree(scenario)},
       {"communication", communication_tree(scenario)},
       {"variability", variability_tree(scenario.variability)}};
+  *tree.find("workload") = workloads_tree(scenario); // not copied: it may hold many layers
   if (!scenario.name.empty()) {
     tree.set("name", scenario.name);
   }

@@ -192,10 +192,11 @@ PointRunner::Context* PointRunner::context_of(std::int64_t point) {
   ++contexts_built_;
   auto context = std::make_unique<Context>();
   try {
-    const io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
+    io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
     const io::Json* block = io::resolve(tree, "/cluster/network/block_latency_s");
     const bool block_follows = block == nullptr || block->is_null();
     const Scenario scenario = parse_scenario(tree, files_, Leftovers::ignore);
+    tree = {}; // many layers take more memory here than in the scenario
     context->of_one_node = scenario.cluster.nodes == 1;
     context->quick = QuickRun::make(scenario, block_follows);
     if (!context->quick) {

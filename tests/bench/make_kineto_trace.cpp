@@ -1,11 +1,13 @@
 // Writes a synthetic profiler trace of a given size: make_kineto_trace OUT.json[.gz] [MEGABYTES].
-// Default 54 MB, seed 1; the same call gives the same bytes.
+// Default 54 MB, seed 1; the same call
+// gives the same bytes. Traces of gigabytes take little memory.
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <string_view>
 
 #include "import/kineto_generator.hpp"
-#include "json/file.hpp"
 #include "json/file_write.hpp"
 
 int main(int count, char** arguments) {
@@ -22,10 +24,15 @@ int main(int count, char** arguments) {
     options.steps = 1;
     const auto per_step = static_cast<double>(generate_kineto(options).text.size());
     options.steps = static_cast<int>(bytes / per_step) + 1;
-    const GeneratedTrace generated = generate_kineto(options);
-    write_file(arguments[1], generated.text);
-    std::cout << arguments[1] << ": " << generated.events << " events, " << generated.text.size()
-              << " bytes, " << options.steps << " steps\n";
+    OutputFile file(arguments[1]);
+    std::uint64_t written = 0;
+    const std::int64_t events = write_kineto(options, [&](std::string_view text) {
+      file.write(text);
+      written += text.size();
+    });
+    file.commit();
+    std::cout << arguments[1] << ": " << events << " events, " << written << " bytes, "
+              << options.steps << " steps\n";
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;

@@ -267,3 +267,15 @@ TEST_CASE("kineto: windows of a few events give the trace of all events at once"
   }
   CHECK(several > 300);
 }
+
+TEST_CASE("kineto generator: the text written step by step is that of the whole trace") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    KinetoGeneratorOptions options = random_options(seed);
+    options.shuffled = false;
+    const GeneratedTrace generated = generate_kineto(options);
+    std::string text;
+    CHECK(write_kineto(options, [&](std::string_view part) { text += part; }) == generated.events);
+    CHECK(text == generated.text);
+  }
+}

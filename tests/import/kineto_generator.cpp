@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <map>
 #include <utility>
 
@@ -82,12 +83,35 @@ public:
       step(k);
     }
     outside_steps();
+    if (options_.shuffled) {
+      shuffle();
+    }
     GeneratedTrace result;
-    result.events = std::ssize(events_);
-    result.text = file_text();
+    result.text = head();
+    append_events(result.text);
+    result.text += tail();
+    result.events = events_written_;
     result.expected = expectation();
     result.table = table();
     return result;
+  }
+
+  std::int64_t write(const std::function<void(std::string_view)>& sink) {
+    plan();
+    std::string text = head();
+    const auto flush = [&] {
+      append_events(text);
+      sink(text);
+      text.clear();
+    };
+    for (int k = 0; k < options_.steps; ++k) {
+      step(k);
+      flush();
+    }
+    outside_steps();
+    flush();
+    sink(tail());
+    return events_written_;
   }
 
 private:
@@ -425,29 +449,36 @@ private:
     }
   }
 
-  std::string file_text() {
-    if (options_.shuffled) {
-      for (std::size_t i = events_.size(); i > 1; --i) {
-        std::swap(
-            events_[i - 1],
-            events_[static_cast<std::size_t>(noise_.integer(0, static_cast<std::int64_t>(i) - 1))]);
-      }
+  void shuffle() {
+    for (std::size_t i = events_.size(); i > 1; --i) {
+      std::swap(
+          events_[i - 1],
+          events_[static_cast<std::size_t>(noise_.integer(0, static_cast<std::int64_t>(i) - 1))]);
     }
-    std::string text = options_.bare_array
-                           ? std::string("[")
-                           : R"({"schemaVersion": 1,
+  }
+
+  [[nodiscard]] std::string head() const {
+    return options_.bare_array ? std::string("[")
+                               : R"({"schemaVersion": 1,
   "deviceProperties": [{"id": 0, "name": "Generated GPU", "totalGlobalMem": 1}, {"name": "second"}],
   "distributedInfo": {"backend": "nccl", "rank": )" +
-                                 std::to_string(options_.rank) +
-                                 R"(, "world_size": 2, "pg_config": [{"ranks": [0, 1]}]},
+                                     std::to_string(options_.rank) +
+                                     R"(, "world_size": 2, "pg_config": [{"ranks": [0, 1]}]},
   "host_name": "secret-host", "username": "secret-user",
   "traceEvents": [)";
-    for (std::size_t i = 0; i < events_.size(); ++i) {
-      text += i == 0 ? "\n  " : ",\n  ";
-      text += events_[i];
+  }
+
+  // Moves the events made so far to the text.
+  void append_events(std::string& text) {
+    for (const std::string& event : events_) {
+      text += events_written_++ == 0 ? "\n  " : ",\n  ";
+      text += event;
     }
-    return text +
-           (options_.bare_array ? "\n]\n" : "\n],\n\"traceName\": \"/home/secret-user/t\"}\n");
+    events_.clear();
+  }
+
+  [[nodiscard]] std::string tail() const {
+    return options_.bare_array ? "\n]\n" : "\n],\n\"traceName\": \"/home/secret-user/t\"}\n";
   }
 
   // The answer
@@ -621,13 +652,20 @@ private:
   std::vector<std::int64_t> bucket_elements_, bucket_tensors_;
   std::map<std::size_t, std::int64_t> numbers_; // sequence number by layer, this step
   std::vector<StepRecord> records_;
-  std::vector<std::string> events_;
+  std::vector<std::string> events_; // not written yet
+  std::int64_t events_written_{};
 };
 
 } // namespace
 
 GeneratedTrace generate_kineto(const KinetoGeneratorOptions& options) {
   return Generator(options).run();
+}
+
+std::int64_t write_kineto(const KinetoGeneratorOptions& options,
+                          const std::function<void(std::string_view)>& sink) {
+  assert(!options.shuffled && "all events are in memory to be shuffled");
+  return Generator(options).write(sink);
 }
 
 } // namespace stepsim::io

@@ -5,7 +5,9 @@
 // without owning it, several threads, missing arguments, string ids, integer or three-decimal
 // stamps near 1.7e15, work that runs in a later step. The same seed gives the same text.
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "train/workload/model_table.hpp"
@@ -36,5 +38,10 @@ struct GeneratedTrace {
 };
 
 [[nodiscard]] GeneratedTrace generate_kineto(const KinetoGeneratorOptions& options);
+
+// Passes the same text to `sink`, step by step, so that a trace may be larger than memory; returns
+// the number of events. Events cannot be shuffled (asserted).
+std::int64_t write_kineto(const KinetoGeneratorOptions& options,
+                          const std::function<void(std::string_view)>& sink);
 
 } // namespace stepsim::io

@@ -184,6 +184,17 @@ TEST_CASE("two equal runs give the same text") {
   CHECK(io::pretty(result_tree(run_text(text))) == io::pretty(result_tree(run_text(text))));
 }
 
+TEST_CASE("a result written in parts has the text of its tree, with members that replace others") {
+  const Result result = run_text(b4(R"({"schedule": "optimal"})", kLinear));
+  io::Json whole = result_tree(result);
+  whole.set("meta", 1);
+  whole.set("scenario", "replaced");
+  std::string text;
+  write_result(result, io::Object{{"meta", 1}, {"scenario", "replaced"}},
+               [&](std::string_view block) { text += block; });
+  CHECK(text == io::pretty(whole));
+}
+
 TEST_CASE("the resolved scenario of a result gives the same result again") {
   const Result first = run_text(b4(R"({"schedule": "ddp", "bucket_bytes": 1000000})", kLinear));
   const io::Json tree = scenario_tree(first.scenario);

@@ -6,6 +6,7 @@
 #include "run/result_file.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/named_files.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "sweep/sweep_base.hpp"
 
 namespace stepsim::cli {
@@ -23,11 +24,15 @@ study::Result finished_run(const study::Scenario& scenario, const io::Json& tree
   return result;
 }
 
+io::Json finished_scenario(const study::Result& result, const io::Json& tree,
+                           const std::string& output) {
+  return study::with_names_relative_to(study::scenario_tree(result.scenario), output, tree);
+}
+
 io::Json finished_tree(const study::Result& result, const io::Json& tree,
                        const std::string& output) {
   io::Json out = study::result_tree(result);
-  io::Json& inside = *out.find("scenario");
-  inside = study::with_names_relative_to(std::move(inside), output, tree);
+  out.set("scenario", finished_scenario(result, tree, output));
   return out;
 }
 

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -28,11 +30,13 @@
 #include "export/chrome_trace.hpp"
 #include "programs/explained.hpp"
 #include "programs/explained_tree.hpp"
+#include "run/result_file.hpp"
 #include "run/run.hpp"
 #include "run/run_timeline.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/named_files.hpp"
 #include "sweep/sweep_base.hpp"
+#include "json/fields/written.hpp"
 #include "json/file.hpp"
 #include "json/file_write.hpp"
 #include "json/json_text.hpp"
@@ -178,6 +182,16 @@ void warn_of_other_record(const io::Json& record, const RunOptions& options,
   }
 }
 
+// The scenario holds the layers, and nothing asks for their places any more: a tree of many layers
+// takes more memory than the run.
+void forget_layers(io::Json& tree) {
+  io::Json* workload = tree.find("workload");
+  io::Json* layers = workload == nullptr ? nullptr : workload->find("layers");
+  if (layers != nullptr && layers->is_array()) {
+    layers->as_array() = {};
+  }
+}
+
 // As JSON with an indent, or on one line.
 void write_result(const Common& common, const io::Json& out) {
   if (format_of(common, Format::json) == Format::jsonl) {
@@ -185,6 +199,19 @@ void write_result(const Common& common, const io::Json& out) {
   } else {
     write_tree(common, out);
   }
+}
+
+// The same with an indent, for results of many layers: neither the tree nor the text is in memory.
+void write_in_blocks(const Common& common, const study::Result& result, const io::Object& others) {
+  common.work.end();
+  refuse_other_kind(common, common.output, R"({"kind": "result"})");
+  if (!io::is_replaceable(common.output)) { // whoever reads it sees every block
+    study::write_result(result, others, [](std::string_view) {});
+  }
+  const DelayInterrupts delay;
+  io::OutputFile file(common.output);
+  study::write_result(result, others, [&](std::string_view block) { file.write(block); });
+  file.commit();
 }
 
 // A file of kind program. What a run of a scenario has beside its times needs a workload.
@@ -262,8 +289,9 @@ int run(const Invocation& invocation) {
   }
   const Format format = format_of(common, Format::table);
   study::Files files(invocation.data_folder, {common.output, options.timeline});
-  const ScenarioSource source = read_scenario_source(options.file, options.flags.point);
-  io::Json tree = source.tree;
+  ScenarioSource source = read_scenario_source(options.file, options.flags.point);
+  const io::Json before = source.files.is_null() ? io::Json() : source.tree;
+  io::Json tree = std::move(source.tree);
   apply_flags(tree, options.flags);
   if (study::is_program(tree)) {
     return run_program(invocation, tree, options, files, common);
@@ -273,6 +301,7 @@ int run(const Invocation& invocation) {
       load_scenario(tree, files, options.flags,
                     written ? study::Leftovers::refuse : study::Leftovers::ignore),
       source.replication);
+  forget_layers(tree);
   const std::int64_t replications =
       options.replications.empty() ? 1
                                    : count("--replications", options.replications, io::at_least(0));
@@ -285,7 +314,7 @@ int run(const Invocation& invocation) {
   common.work.estimate(estimate);
   const auto started = std::chrono::steady_clock::now();
   study::Result result = finished_run(scenario, tree, files, options.flags, replications);
-  for (std::string& warning : study::changed_files(source.files, source.tree, tree, files)) {
+  for (std::string& warning : study::changed_files(source.files, before, tree, files)) {
     result.warnings.push_back(std::move(warning));
   }
   warn_of_other_record(source.record, options, result);
@@ -294,11 +323,19 @@ int run(const Invocation& invocation) {
     write_timeline(options, common, result);
   }
   if (format != Format::table) {
-    io::Json out = finished_tree(result, tree, common.output);
-    out.set("meta", result.packet_hops ? simulation_meta(invocation, result.events,
-                                                         result.packet_hops, simulation.count())
-                                       : meta(invocation));
-    write_result(common, out);
+    io::Object others;
+    others.emplace_back("meta", result.packet_hops
+                                    ? simulation_meta(invocation, result.events, result.packet_hops,
+                                                      simulation.count())
+                                    : meta(invocation));
+    others.emplace_back("scenario", finished_scenario(result, tree, common.output));
+    if (format == Format::jsonl) {
+      io::Json out = study::result_tree(result);
+      io::add(out, std::move(others));
+      write_output(common, io::compact(out) + "\n");
+    } else {
+      write_in_blocks(common, result, others);
+    }
   } else {
     io::require_finite(study::flat_summary(result.summary));
     write_output(common, run_text(result));

@@ -10,6 +10,7 @@
 #include "files/import_source.hpp"
 #include "import/kineto/kineto_read.hpp"
 #include "import/kineto/kineto_sizes.hpp"
+#include "import/read_ahead.hpp"
 #include "import/sizes/ddp_log.hpp"
 #include "import/sizes/flight_record.hpp"
 #include "json/file.hpp"
@@ -171,11 +172,12 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
   std::uint64_t before = 0; // bytes of the files before
   for (const std::string& file : files) {
     ByteSource bytes(file, options.common.max_bytes, true);
+    ReadAhead ahead(bytes);
     const auto next = [&] {
       if (options.common.read) {
-        options.common.read(before + bytes.file_bytes());
+        options.common.read(before + ahead.file_bytes());
       }
-      return bytes.next();
+      return ahead.next();
     };
     // One recording at a time is in memory; what is kept of it is a few numbers per layer and step.
     KinetoRecording recording = read_kineto(

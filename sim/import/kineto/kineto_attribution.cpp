@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace stepsim::io {
 
@@ -15,31 +16,52 @@ namespace {
 std::int32_t index_of(std::size_t i) { return static_cast<std::int32_t>(i); }
 
 // Ties (integer stamps: an operator and its only child) go by the order of recording, which the
-// external id tells; then by name, so that the order of events in the file means nothing.
-void sort_operators(const KinetoRecording& recording, std::vector<Operator>& operators) {
-  std::ranges::sort(operators, [&](const Operator& a, const Operator& b) {
+// external id tells; then by name, so that the order of events in the file means nothing. What
+// decides nearly always is sorted by itself: events of a long recording are far apart in memory.
+std::vector<Operator> sorted_operators(const KinetoRecording& recording) {
+  struct Key {
+    std::int32_t thread{}, event{};
+    Nanoseconds begin{}, duration{};
+    std::int64_t external_id{};
+  };
+  std::vector<Key> keys;
+  for (std::size_t i = 0; i < recording.events.size(); ++i) {
+    const KinetoEvent& event = recording.events[i];
+    if (event.category == KinetoCategory::cpu_operator) {
+      keys.push_back({event.thread, index_of(i), event.begin, event.duration, event.external_id});
+    }
+  }
+  const auto earlier = [&](const Key& a, const Key& b) {
+    if (a.thread != b.thread) {
+      return a.thread < b.thread;
+    }
+    if (a.begin != b.begin) {
+      return a.begin < b.begin;
+    }
+    if (a.duration != b.duration) {
+      return a.duration > b.duration;
+    }
+    if (a.external_id != b.external_id) {
+      return a.external_id < b.external_id;
+    }
     const KinetoEvent& x = recording.events[static_cast<std::size_t>(a.event)];
     const KinetoEvent& y = recording.events[static_cast<std::size_t>(b.event)];
-    const auto key = [](const KinetoEvent& e) {
-      return std::tuple(e.thread, e.begin, -e.duration, e.external_id);
-    };
-    const auto first = key(x);
-    const auto second = key(y);
-    return first != second ? first < second
-                           : std::tuple(recording.name(x), x.sequence) <
-                                 std::tuple(recording.name(y), y.sequence);
-  });
+    return std::tuple(recording.name(x), x.sequence) < std::tuple(recording.name(y), y.sequence);
+  };
+  if (!std::ranges::is_sorted(keys, earlier)) {
+    std::ranges::sort(keys, earlier);
+  }
+  std::vector<Operator> operators;
+  operators.reserve(keys.size());
+  for (const Key& key : keys) {
+    operators.push_back({key.event, 0});
+  }
+  return operators;
 }
 
 // Sorted by thread and start, an operator is an outermost one iff it begins after the last such one
 // of its thread has ended.
 void find_tops(const KinetoRecording& recording, Attribution& result) {
-  for (std::size_t i = 0; i < recording.events.size(); ++i) {
-    if (recording.events[i].category == KinetoCategory::cpu_operator) {
-      result.operators.push_back({index_of(i), 0});
-    }
-  }
-  sort_operators(recording, result.operators);
   for (Operator& op : result.operators) {
     const KinetoEvent& event = recording.events[static_cast<std::size_t>(op.event)];
     const bool inside = !result.tops.empty() && result.tops.back().thread == event.thread &&
@@ -151,8 +173,7 @@ bool is_backward_name(std::string_view name) {
 
 // A range has no sequence number, no namespace in its name and no backward node, and some operator
 // lies in it.
-void demote_ranges(KinetoRecording& recording) {
-  std::vector<Operator> operators;
+std::vector<Operator> demote_ranges(KinetoRecording& recording) {
   std::set<std::string_view> backward;
   for (const std::string& name : recording.names) {
     if (is_backward_name(name)) {
@@ -161,17 +182,17 @@ void demote_ranges(KinetoRecording& recording) {
                                                          : plain);
     }
   }
-  for (std::size_t i = 0; i < recording.events.size(); ++i) {
-    if (recording.events[i].category == KinetoCategory::cpu_operator) {
-      operators.push_back({index_of(i), 0});
-    }
-  }
-  sort_operators(recording, operators);
+  // Of each name once, whether a range may be called so.
+  std::vector<char> of_range(recording.names.size());
+  std::ranges::transform(recording.names, of_range.begin(), [&](const std::string& name) {
+    return name.find("::") == std::string::npos && !is_backward_name(name) &&
+           name != "record_param_comms" && !backward.contains(name);
+  });
+  std::vector<Operator> operators = sorted_operators(recording);
   for (std::size_t i = 0; i + 1 < operators.size(); ++i) {
     KinetoEvent& event = recording.events[static_cast<std::size_t>(operators[i].event)];
-    const std::string_view name = recording.name(event);
-    if (event.sequence >= 0 || event.detail >= 0 || name.find("::") != std::string_view::npos ||
-        is_backward_name(name) || name == "record_param_comms" || backward.contains(name)) {
+    if (event.sequence >= 0 || event.detail >= 0 ||
+        of_range[static_cast<std::size_t>(event.name)] == 0) {
       continue;
     }
     const KinetoEvent& next = recording.events[static_cast<std::size_t>(operators[i + 1].event)];
@@ -180,10 +201,17 @@ void demote_ranges(KinetoRecording& recording) {
       event.category = KinetoCategory::annotation;
     }
   }
+  std::erase_if(operators, [&](const Operator& op) {
+    return recording.events[static_cast<std::size_t>(op.event)].category !=
+           KinetoCategory::cpu_operator;
+  });
+  return operators;
 }
 
-Attribution attribute(const KinetoRecording& recording, std::span<const KinetoStep> steps) {
+Attribution attribute(const KinetoRecording& recording, std::span<const KinetoStep> steps,
+                      std::vector<Operator> operators) {
   Attribution result;
+  result.operators = std::move(operators);
   find_tops(recording, result);
   find_nodes(recording, steps, result.tops);
   const std::vector<Launch> launches = launches_by_correlation(recording);

@@ -117,12 +117,13 @@ template <class Intervals>
 
 // Turns operators that only enclose a part of the program, such as "## forward ##" of older
 // profilers or "Torch-Compiled Region: 0/0", into annotations, because the operators inside them
-// are the layers.
-void demote_ranges(KinetoRecording& recording);
+// are the layers. Returns the operators that remain, by (thread, begin, longest first), without
+// their tops.
+[[nodiscard]] std::vector<Operator> demote_ranges(KinetoRecording& recording);
 
-// Attributes all device work of the recording. Call demote_ranges() before.
-
+// Attributes all device work of the recording. `operators` are those that demote_ranges() returned.
 [[nodiscard]] Attribution attribute(const KinetoRecording& recording,
-                                    std::span<const KinetoStep> steps);
+                                    std::span<const KinetoStep> steps,
+                                    std::vector<Operator> operators);
 
 } // namespace stepsim::io

@@ -211,28 +211,40 @@ KinetoInputs RawEvent::inputs() const {
   return tensors;
 }
 
-// A recording has millions of events and a few thousand names.
+// A recording has millions of events and a few thousand names: what a name means is looked up once.
 std::int32_t KinetoCollector::name_number(const std::string& name) {
   const auto next = static_cast<std::int32_t>(recording_.names.size());
   const auto [row, added] = names_.try_emplace(name, next);
   if (added) {
     recording_.names.push_back(name);
+    meanings_.push_back(
+        {.marks_range = marks_range(name),
+         .call = name == "record_param_comms" || name.starts_with("nccl:"),
+         .with_inputs = name == kGradientOperator || !parameter_inputs(name).empty()});
   }
   return row->second;
 }
 
-// Threads are told apart by process and thread; the separator keeps "1", "23" from "12", "3".
+// Threads are told apart by process and thread; the separator keeps "1", "23" from "12", "3". Most
+// events are on the thread of the event before.
 std::int32_t KinetoCollector::thread_number(const RawEvent& raw) {
-  thread_key_.assign(raw.pid).push_back('\0');
-  thread_key_ += raw.tid;
-  const auto next = static_cast<std::int32_t>(threads_.size());
-  return threads_.try_emplace(thread_key_, next).first->second;
+  const bool same = thread_ >= 0 && thread_key_.size() == raw.pid.size() + 1 + raw.tid.size() &&
+                    thread_key_.starts_with(raw.pid) && thread_key_[raw.pid.size()] == '\0' &&
+                    thread_key_.ends_with(raw.tid);
+  if (!same) {
+    thread_key_.assign(raw.pid).push_back('\0');
+    thread_key_ += raw.tid;
+    const auto next = static_cast<std::int32_t>(threads_.size());
+    thread_ = threads_.try_emplace(thread_key_, next).first->second;
+  }
+  return thread_;
 }
 
 // The position of what only collectives, gradients and operators with parameters have; -1 for other
 // events.
-std::int32_t KinetoCollector::detail_number(const RawEvent& raw, KinetoCategory category) {
-  const bool call = raw.name == "record_param_comms" || raw.name.starts_with("nccl:");
+std::int32_t KinetoCollector::detail_number(const RawEvent& raw, const Meaning& meaning,
+                                            KinetoCategory category) {
+  const bool call = meaning.call;
   if (call || (category == KinetoCategory::kernel && !raw.collective.empty())) {
     KinetoCollective collective{raw.collective, raw.dtype, -1, -1,
                                 raw.group_size, raw.group, -1, ""};
@@ -248,8 +260,7 @@ std::int32_t KinetoCollector::detail_number(const RawEvent& raw, KinetoCategory 
     set_key(collective, detail_key_);
     return number_of(detail_key_, std::move(collective), collectives_, recording_.collectives);
   }
-  const bool with_inputs = raw.name == kGradientOperator || !parameter_inputs(raw.name).empty();
-  if (raw.has_shapes && with_inputs && category == KinetoCategory::cpu_operator) {
+  if (raw.has_shapes && meaning.with_inputs && category == KinetoCategory::cpu_operator) {
     KinetoInputs inputs = raw.inputs();
     set_key(inputs, detail_key_);
     return number_of(detail_key_, std::move(inputs), inputs_, recording_.inputs);
@@ -264,9 +275,7 @@ KinetoCollector::Fault KinetoCollector::add(const RawEvent& raw) {
     return {};
   }
   KinetoEvent event = raw.event;
-  event.category = *category == KinetoCategory::cpu_operator && marks_range(raw.name)
-                       ? KinetoCategory::annotation
-                       : *category;
+  event.category = *category;
   if (raw.ts.state != RawTime::State::good) {
     return {"/ts", time_message(raw.ts)};
   }
@@ -285,7 +294,11 @@ KinetoCollector::Fault KinetoCollector::add(const RawEvent& raw) {
   }
   event.name = name_number(raw.name);
   event.thread = thread_number(raw);
-  event.detail = detail_number(raw, event.category);
+  const Meaning& meaning = meanings_[static_cast<std::size_t>(event.name)];
+  if (event.category == KinetoCategory::cpu_operator && meaning.marks_range) {
+    event.category = KinetoCategory::annotation;
+  }
+  event.detail = detail_number(raw, meaning, event.category);
   recording_.events.push_back(event);
   if (recording_.events.size() > recording_.most_events) {
     move_events_to_file();

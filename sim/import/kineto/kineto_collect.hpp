@@ -86,17 +86,25 @@ private:
   };
   Fault add(const RawEvent& raw);
   [[noreturn]] void refuse(const std::string& where, const std::string& message) const;
+  // What the name of an event says about it.
+  struct Meaning {
+    bool marks_range = false; // an operator of this name is an annotation
+    bool call = false;        // of a collective
+    bool with_inputs = false; // some inputs are parameters or gradients
+  };
   std::int32_t name_number(const std::string& name);
   std::int32_t thread_number(const RawEvent& raw);
-  std::int32_t detail_number(const RawEvent& raw, KinetoCategory category);
+  std::int32_t detail_number(const RawEvent& raw, const Meaning& meaning, KinetoCategory category);
 
   void move_events_to_file();
 
   KinetoRecording& recording_;
   Nanoseconds durations_{}; // sum over all events kept
   std::unordered_map<std::string, std::int32_t> names_, threads_;
+  std::vector<Meaning> meanings_; // [name]
   // [text of all values] position in the lists of the recording, which hold each value once.
   std::unordered_map<std::string, std::int32_t> collectives_, inputs_;
+  std::int32_t thread_ = -1; // of thread_key_; -1 before the first event
   std::string thread_key_, detail_key_;
 };
 

@@ -331,6 +331,11 @@ std::vector<StepSample> sample_steps(const KinetoRecording& recording,
         find_recomputation(reader, sample);
       }
     }
+    // Samples of thousands of steps are kept.
+    sample.layers.shrink_to_fit();
+    sample.gradients.shrink_to_fit();
+    sample.buckets.shrink_to_fit();
+    sample.collectives.shrink_to_fit();
     samples.push_back(std::move(sample));
   }
   return samples;

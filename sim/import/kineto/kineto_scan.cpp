@@ -4,16 +4,15 @@
 //     ^ members ^ text  ^ time         ^ members     ^ shapes
 #include "import/kineto/kineto_scan.hpp"
 
-#include <bit>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <string_view>
 
 #include "files/import_number.hpp"
 #include "import/kineto/kineto_keys.hpp"
+#include "import/kineto/plain_text.hpp"
 
 namespace stepsim::io {
 
@@ -24,17 +23,6 @@ constexpr std::size_t kMostDigits = 300; // a number below 1e300 is a finite dou
 
 constexpr bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-// The high bit of every byte of `word` that ends the plain part of a text: a quote, a backslash, a
-// control character, or a byte beyond ASCII. (A byte behind such a one may be marked wrongly; the
-// first mark is right.)
-std::uint64_t marks(std::uint64_t word) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  constexpr std::uint64_t kHigh = kOnes << 7U;
-  const auto zeros = [](std::uint64_t bytes) { return (bytes - kOnes) & ~bytes & kHigh; };
-  const std::uint64_t control = (word - kOnes * 0x20) & ~word & kHigh;
-  return zeros(word ^ (kOnes * '"')) | zeros(word ^ (kOnes * '\\')) | control | (word & kHigh);
-}
-
 struct Scanner {
   const char* at;
   const char* end;
@@ -44,6 +32,9 @@ struct Scanner {
 
   // The next character that is no blank; 0 at the end, which ends everything.
   char peek() {
+    if (at != end && *at > ' ') { // char is signed or beyond 127: both are no blank
+      return *at;
+    }
     while (at != end && is_blank(*at)) {
       ++at;
     }
@@ -58,35 +49,13 @@ struct Scanner {
     return true;
   }
 
-  // The first byte from `at` on that is not plain text.
-  void skip_plain() {
-    while (end - at >= 8) {
-      std::uint64_t word{};
-      std::memcpy(&word, at, sizeof word);
-      if (const std::uint64_t found = marks(word); found != 0) {
-        if constexpr (std::endian::native == std::endian::little) {
-          at += std::countr_zero(found) / 8;
-          return;
-        }
-        break;
-      }
-      at += 8;
-    }
-    while (at != end && *at >= ' ' && *at != '"' && *at != '\\') { // char is signed or beyond 127
-      if (static_cast<unsigned char>(*at) >= 0x80) {
-        return;
-      }
-      ++at;
-    }
-  }
-
   // A text without escapes, without its quotes.
   std::string_view text() {
     if (!take('"')) {
       return fail(), std::string_view();
     }
     const char* const begin = at;
-    skip_plain();
+    at = plain_end(at, end);
     if (at == end || *at != '"') {
       return fail(), std::string_view();
     }
@@ -97,7 +66,7 @@ struct Scanner {
   void skip_text() {
     ++at; // the quote
     while (true) {
-      skip_plain();
+      at = plain_end(at, end);
       if (at == end || (*at != '"' && *at != '\\')) {
         return fail();
       }
@@ -184,6 +153,17 @@ struct Scanner {
     }
   }
 
+  // Behind a value: whether the object or list ends here. Another value follows if not.
+  bool ends(char closing) {
+    const char next = peek();
+    if (next != closing && next != ',') {
+      fail();
+      return true;
+    }
+    ++at;
+    return next == closing;
+  }
+
   // Calls `value(key)` at the value of every member.
   template <class Value> void members(const Value& value) {
     ++at; // the brace
@@ -196,11 +176,8 @@ struct Scanner {
         return fail();
       }
       value(key);
-      if (!good() || take('}')) {
+      if (!good() || ends('}')) {
         return;
-      }
-      if (!take(',')) {
-        return fail();
       }
     }
   }
@@ -213,11 +190,8 @@ struct Scanner {
     }
     while (true) {
       element();
-      if (!good() || take(']')) {
+      if (!good() || ends(']')) {
         return;
-      }
-      if (!take(',')) {
-        return fail();
       }
     }
   }

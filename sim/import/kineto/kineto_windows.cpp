@@ -103,7 +103,7 @@ void KinetoWindows::load(Window& window) {
   recording_.events.clear();
   recording_.events.reserve(window.events.size());
   window.events.each([&](const KinetoEvent& event) { recording_.events.push_back(event); });
-  demote_ranges(recording_);
+  operators_ = demote_ranges(recording_);
 }
 
 void KinetoWindows::load(std::size_t step) {
@@ -117,7 +117,7 @@ void KinetoWindows::load(std::size_t step) {
 void KinetoWindows::sample_into(SampledSteps& result, const Range& range) {
   const std::span<const KinetoStep> steps(result.steps.data() + range.first_step,
                                           range.last_step - range.first_step);
-  const Attribution attribution = attribute(recording_, steps);
+  const Attribution attribution = attribute(recording_, steps, std::move(operators_));
   std::ranges::move(sample_steps(recording_, steps, attribution),
                     std::back_inserter(result.samples));
   std::ranges::move(idle_times(attribution.items, steps.size()), std::back_inserter(result.idle));
@@ -140,7 +140,7 @@ SampledSteps KinetoWindows::sample(const std::optional<std::string>& step_annota
     if (!device) {
       no_device(recording_);
     }
-    demote_ranges(recording_);
+    operators_ = demote_ranges(recording_);
     result.steps = find_steps(recording_, step_annotation);
     constexpr auto kNever = std::numeric_limits<Nanoseconds>::max();
     sample_into(result, {0, result.steps.size(), -kNever, kNever});

@@ -50,7 +50,8 @@ private:
   void sample_into(SampledSteps& result, const Range& range);
 
   KinetoRecording& recording_;
-  std::vector<Window> windows_; // none where all events are in memory
+  std::vector<Operator> operators_; // of the recording, until they are attributed
+  std::vector<Window> windows_;     // none where all events are in memory
 };
 
 } // namespace stepsim::io
