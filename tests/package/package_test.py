@@ -64,6 +64,15 @@ def main():
         run(venv / "bin/python3", "-m", "pip", "install", "-q", "--no-index", wheel)
         plain = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
         run(venv / "bin/python3", "-c", SIX, cwd=name, env=plain)
+        page = build / "whatif.html"
+        if page.exists():  # made only where emscripten is installed
+            run(venv / "bin/stepsim", "web", "-o", "whatif.html", cwd=name, env=plain)
+            if (pathlib.Path(name) / "whatif.html").read_bytes() != page.read_bytes():
+                sys.exit("FAILED: the wheel has another what-if page than the build")
+            run("dpkg-deb", "-x", next(folder.glob("stepsim_*.deb")), pathlib.Path(name) / "deb")
+            run(pathlib.Path(name) / "deb/usr/bin/stepsim", "web", "-o", "deb.html", cwd=name, env=plain)
+            if (pathlib.Path(name) / "deb.html").read_bytes() != page.read_bytes():
+                sys.exit("FAILED: the .deb has another what-if page than the build")
         for file in files:
             print(f"{file.stat().st_size:>9} bytes  {file.name}")
 
