@@ -9,6 +9,7 @@ import base64
 import itertools
 import json
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,7 @@ PICTURES = None
 TAB, RIGHT, UP, DOWN, ENTER = ("Tab", 9), ("ArrowRight", 39), ("ArrowUp", 38), ("ArrowDown", 40), ("Enter", 13, "\r")
 FOCUS = ("document.activeElement === document.body ? '' : document.activeElement.id || document.activeElement.ariaLabel"
          " || document.activeElement.textContent")
+SETTINGS = 200  # tests/web/whatif_test.py compares more of them without a browser
 CURRENT = "stepsim.results.step"
 
 
@@ -45,7 +47,7 @@ class InBrowser(unittest.TestCase):
         self.browser.value("stepsim.idle().then(() => true)")
 
     def test_random_settings_give_the_numbers_of_the_command(self):
-        asked = whatif_test.in_node("random", whatif_test.SETTINGS, whatif_test.SEED + 1)
+        asked = whatif_test.in_node("random", SETTINGS, whatif_test.SEED + 1)
         scenarios = [json.dumps(each["scenario"]) for each in asked]
         self.settle()
         times = []
@@ -174,6 +176,10 @@ class InBrowser(unittest.TestCase):
             done = subprocess.run(["sh", "-c", self.text("command") + " --json"], cwd=folder, check=True,
                                   capture_output=True, text=True, env={"PATH": f"{folder}:/usr/bin:/bin"})
         self.assertEqual(json.loads(done.stdout)["summary"]["iteration_time_s"], step)
+        # The next move takes the command of these settings away.
+        self.browser.value("stepsim.move(); true")
+        self.assertEqual(self.text("command"), "stepsim run scenario.json")
+        self.settle()
 
     def test_later_work_is_dropped_by_the_next_move(self):
         self.settle()
@@ -220,16 +226,24 @@ class InBrowser(unittest.TestCase):
         self.assertTrue(whatif_test.PAGE.as_uri().startswith("file:///"))
 
     def test_the_policy_of_the_page_forbids_a_request(self):
-        forbidden = self.browser.value(
-            "(async () => { const found = []; document.addEventListener('securitypolicyviolation',"
-            " event => found.push(event.violatedDirective));"
-            " await fetch('http://127.0.0.1:9/a').catch(() => null);"
-            " const picture = new Image(); picture.src = 'http://127.0.0.1:9/b.png';"
-            " const script = document.createElement('script'); script.src = 'http://127.0.0.1:9/c.js'; document.head.append(script);"
-            " while (found.length < 3) await new Promise(done => setTimeout(done, 10));"
-            " script.remove(); return found; })()")
-        self.assertEqual(sorted(forbidden), ["connect-src", "img-src", "script-src-elem"])
-        self.assertEqual([url for url in self.browser.urls if "127.0.0.1" in url], [])
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            host = f"http://127.0.0.1:{server.getsockname()[1]}"
+            browser = Chromium(whatif_test.PAGE.as_uri())
+            try:
+                forbidden = browser.value(
+                    "(async () => { const found = []; document.addEventListener('securitypolicyviolation',"
+                    " event => found.push(event.violatedDirective));"
+                    f" await fetch('{host}/a').catch(() => null);"
+                    f" const picture = new Image(); picture.src = '{host}/b.png';"
+                    f" const script = document.createElement('script'); script.src = '{host}/c.js'; document.head.append(script);"
+                    " while (found.length < 3) await new Promise(done => setTimeout(done, 10));"
+                    " return found; })()")
+            finally:
+                browser.close()
+            self.assertEqual(sorted(forbidden), ["connect-src", "img-src", "script-src-elem"])
+            server.settimeout(0.1)
+            with self.assertRaises(TimeoutError):
+                server.accept()
 
 
 if __name__ == "__main__":

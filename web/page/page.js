@@ -252,6 +252,7 @@
     const scenario = S.scenario(settings);
     const text = JSON.stringify(scenario, null, 2) + '\n';
     element('scenario').textContent = text;
+    element('command').textContent = 'stepsim run scenario.json';
     element('save').href = 'data:application/json,' + encodeURIComponent(text);
     const link = '#' + S.link(settings, defaults);
     element('link').href = link;

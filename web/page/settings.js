@@ -13,6 +13,7 @@ const STEPSIM_SETTINGS = (() => {
     choice('resnet50.1gpu.json', 'ResNet-50, measured on a V100, 32 images'),
     choice('resnet50.ddp.2xa100.json', 'ResNet-50, measured on an A100')];
   const TRACE_SAMPLES = {'resnet50.1gpu.json': 32};
+  const LARGE = ['llama3_8b']; // places of its gradients need more than 4 bytes
   const CONVOLUTIONAL = ['resnet50', 'vgg16']; // their estimate must be accepted
   const NETWORKS = [
     choice('1gbe', '1 Gb Ethernet, TCP'), choice('10gbe', '10 Gb Ethernet, TCP'),
@@ -29,8 +30,8 @@ const STEPSIM_SETTINGS = (() => {
     choice('horovod', 'Horovod'), choice('mg_wfbp', 'MG-WFBP'), choice('optimal', 'best merge'),
     choice('dear', 'DeAR')];
   const COLLECTIVES = [
-    choice('ring', 'ring'), choice('double_binary_tree', 'double binary tree'),
-    choice('hierarchical', 'hierarchical, for several GPUs a node'),
+    choice('', 'ring, between nodes of several GPUs (default)'), choice('ring', 'ring over all GPUs'), choice('double_binary_tree', 'double binary tree'),
+    choice('hierarchical', 'hierarchical'),
     choice('auto', 'the fastest of all')];
   const COMPRESSIONS = [
     choice('none', 'none'), choice('fp16', '16 bits (fp16)'), choice('quantize8', '8 bits'),
@@ -43,14 +44,14 @@ const STEPSIM_SETTINGS = (() => {
     {most: 8, words: 'the fastest collective on nodes of several GPUs', when: s => s.collective === 'auto' && several(s)},
     {most: 8, words: 'a double binary tree on nodes of several GPUs',
       when: s => s.collective === 'double_binary_tree' && several(s)},
-    {most: 32, words: 'a ring on nodes of several GPUs', when: s => s.collective === 'ring' && several(s)},
+    {most: 16, words: 'a ring over all GPUs on nodes of several', when: s => s.collective === 'ring' && several(s)},
     {most: 8, words: 'top-k on nodes of several GPUs', when: s => s.compression === 'topk' && several(s)},
-    {most: 16, words: 'PowerSGD on nodes of several GPUs', when: s => s.compression === 'powersgd' && several(s)}];
+    {most: 8, words: 'PowerSGD on nodes of several GPUs', when: s => s.compression === 'powersgd' && several(s)}];
   // What stands below the controls while one of the limits counts.
   function limits(s) {
     const now = MOST.filter(each => each.when(s)).map(each => `${each.words}: up to ${each.most} GPUs`);
     return now.length === 0 ? '' : 'Answered here at once: ' + now.join('; ') + '. Beyond that every message is played one by'
-      + ' one, which takes seconds to minutes; stepsim run does it.' + (s.gpus === '1' ? '' : ' A hierarchical collective has no limit.');
+      + ' one, which takes seconds to minutes; stepsim run does it.' + (several(s) && !['topk', 'powersgd'].includes(s.compression) ? ' A hierarchical collective has no limit.' : '');
   }
 
   // `when`: the settings for which a control counts; others are not shown.
@@ -77,7 +78,7 @@ const STEPSIM_SETTINGS = (() => {
     {key: 'compression', label: 'Compression', options: COMPRESSIONS, note: limits}];
   const DEFAULTS = {
     workload: 'trace:' + TRACES[0].value, gpu: 'a100-80', batch: '32', nodes: '8', gpus: '1', inside: 'nvlink-a100',
-    network: '25gbe', bandwidth: '25', latency: '10', schedule: '', collective: 'ring', compression: 'none',
+    network: '25gbe', bandwidth: '25', latency: '10', schedule: '', collective: '', compression: 'none',
     table: 'conv, 4, 8, 6000000\ndense, 2, 4, 90000000'};
 
   // A number as typed, times `unit`; the text itself where it is none.
@@ -108,8 +109,9 @@ const STEPSIM_SETTINGS = (() => {
     return CONVOLUTIONAL.includes(model) ? {...out, accept_estimate: true} : out;
   }
 
-  function compression(word) {
-    return word === 'topk' ? {method: word, density: 0.01}
+  function compression(word, s) {
+    const wide = LARGE.some(name => s.workload === 'model:' + name) ? {index_bytes: 8} : {};
+    return word === 'topk' ? {method: word, density: 0.01, ...wide}
       : word === 'powersgd' ? {method: word, rank: 4} : {method: word};
   }
 
@@ -124,8 +126,8 @@ const STEPSIM_SETTINGS = (() => {
       ? {latency_s: number(s.latency, 1e-6), bandwidth_Bps: number(s.bandwidth, 1.25e8)} : s.network;
     const communication = {};
     if (s.schedule !== '') communication.schedule = s.schedule;
-    communication.collective = s.collective;
-    if (s.compression !== 'none') communication.compression = compression(s.compression);
+    communication.collective = s.collective || (several(s) ? 'hierarchical' : 'ring');
+    if (s.compression !== 'none') communication.compression = compression(s.compression, s);
     return {schema_version: 1, kind: 'scenario', workload: workload(s), cluster, communication};
   }
 
