@@ -3,14 +3,15 @@
 #   release/package.sh FOLDER [BUILD]
 # FOLDER gets the packages and is built in; BUILD is a finished release build of this tree whose
 # libraries are linked (else everything is compiled). Programs hold neither MPI nor CUDA, which
-# few machines have in the same version. With SOURCE_DATE_EPOCH two runs give the same bytes; without
-# it the date of the last commit counts.
+# few machines have in the same version. The what-if page is that of BUILD; where there is none,
+# STEPSIM_WEB=ON compiles it, AUTO does so where emcc is installed, and else the packages are without.
+# With SOURCE_DATE_EPOCH two runs give the same bytes; without it the date of the last commit counts.
 set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 folder=$(mkdir -p "$1" && cd "$1" && pwd)
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$source" log -1 --format=%ct 2>/dev/null || date +%s)}
 built=(-DSTEPSIM_WEB="${STEPSIM_WEB:-OFF}")
-[[ -n ${2:-} ]] && built=(-DSTEPSIM_BUILT="$(cd "$2" && pwd)")
+[[ -n ${2:-} ]] && built+=(-DSTEPSIM_BUILT="$(cd "$2" && pwd)")
 cmake -S "$source" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
   -DSTEPSIM_TESTS=OFF -DSTEPSIM_MPI=OFF -DSTEPSIM_CUDA=OFF -DSTEPSIM_LINK_STATIC=ON -DCMAKE_SKIP_RPATH=ON "${built[@]}" >"$folder/configure.log" ||
   { cat "$folder/configure.log"; exit 1; }

@@ -219,6 +219,15 @@ constexpr bool equal(R&& r, S&& s, C same = {}, P by = {}, Q other = {}) {
   }
   return a == std::end(r) && b == std::end(s);
 }
+// Of equal elements the first. The range is not empty.
+template <sequence R, class C = ranges::less, class P = identity>
+constexpr auto max(R&& r, C order = {}, P by = {}) {
+  return *ranges::max_element(r, order, by);
+}
+template <sequence R, class C = ranges::less, class P = identity>
+constexpr auto min(R&& r, C order = {}, P by = {}) {
+  return *ranges::min_element(r, order, by);
+}
 template <class T> struct min_max_result { T min, max; };
 // Of equal greatest elements the last, as std::ranges::minmax gives it.
 template <sequence R, class C = ranges::less, class P = identity>

@@ -62,10 +62,6 @@ study::Result result_of(const io::Json& tree, const study::Scenario& scenario) {
   }
 }
 
-io::Json optional_number(const std::optional<double>& value) {
-  return value ? io::Json(*value) : io::Json();
-}
-
 io::Json texts(const std::vector<std::string>& lines) {
   io::Array out;
   for (const std::string& line : lines) {
@@ -101,13 +97,21 @@ io::Json resolved(const io::Json& question) {
       {"scenario", study::scenario_tree(study::parse_scenario(tree_of(question), files()))}};
 }
 
-// One point of the curve.
+// One point of the curve. A workload that does not say how many samples a step has counts what a
+// GPU computes in a step as a batch.
 io::Json point(const io::Json& question) {
   const io::Json tree = tree_of(question);
   const study::Scenario scenario = study::parse_scenario(tree, files());
   const study::Summary summary = result_of(tree, scenario).summary;
-  return io::Object{{"ranks", static_cast<std::int64_t>(scenario.cluster.ranks())},
-                    {"samples_per_s", optional_number(summary.samples_per_s)}};
+  const auto ranks = static_cast<std::int64_t>(scenario.cluster.ranks());
+  if (!summary.samples_per_s && !summary.iteration_time_s) {
+    throw SimulationError("this scenario has no throughput");
+  }
+  return io::Object{{"ranks", ranks},
+                    {"rate", summary.samples_per_s
+                                 ? *summary.samples_per_s
+                                 : static_cast<double>(ranks) / *summary.iteration_time_s},
+                    {"unit", summary.samples_per_s ? "samples/s" : "batches/s"}};
 }
 
 io::Json timeline(const io::Json& question) {
@@ -137,8 +141,8 @@ io::Json changes(const io::Json& question) {
   return io::Object{{"changes", std::move(out)}};
 }
 
-// {"points": [[GPUs, samples/s], ..], "here": GPUs}: the curve with the ideal line, the knee and
-// the place of the scenario.
+// {"points": [[GPUs, rate], ..], "unit": "samples/s", "here": GPUs}: the curve with the ideal line,
+// the knee and the place of the scenario.
 io::Json curve(const io::Json& question) {
   std::vector<plot::Point> points;
   std::vector<plot::Point> here;
@@ -157,20 +161,25 @@ io::Json curve(const io::Json& question) {
   panel.curves.push_back({.label = "this scenario", .points = points, .bold = true});
   panel.reported.push_back({.label = "you are here", .points = here, .rank = 1});
   std::string title = "Throughput over GPUs";
+  std::string setting;
   if (const auto knee = plot::knee(points)) {
-    const std::string share =
-        base::significant(100 * knee->y / (first.y * knee->x / first.x), 3) + " %";
+    const std::string gpus = base::counted(std::llround(knee->x), "GPU");
+    const double efficiency = knee->y / (first.y * knee->x / first.x);
     panel.marks.push_back({plot::Mark::Kind::vertical, knee->x,
-                           "knee: " + base::significant(knee->x, 6) + " GPUs, " + share});
-    title = knee->x == last.x
-                ? "Every doubling pays up to " + base::significant(knee->x, 6) + " GPUs"
-                : "Doubling pays up to " + base::significant(knee->x, 6) + " GPUs";
+                           "knee: " + gpus + ", " + base::significant(100 * efficiency, 3) + " %"});
+    title = knee->x == first.x  ? "Doubling the GPUs does not pay"
+            : knee->x == last.x ? "Every doubling pays up to " + gpus
+                                : "Doubling the GPUs pays up to " + gpus;
+    setting = "A doubling pays where it raises the throughput at least " +
+              base::shortest(plot::kKneeGain) + " times";
   }
-  const plot::Figure figure{
-      .title = title,
-      .x = {.title = "GPUs", .scale = plot::Scale::log2},
-      .y = {.title = "throughput", .unit = "samples/s", .scale = plot::Scale::log10},
-      .panels = {std::move(panel)}};
+  const plot::Figure figure{.title = title,
+                            .setting = setting,
+                            .x = {.title = "GPUs", .scale = plot::Scale::log2},
+                            .y = {.title = "throughput",
+                                  .unit = question.find("unit")->as_string(),
+                                  .scale = plot::Scale::log10},
+                            .panels = {std::move(panel)}};
   return io::Object{{"curve", plot::inline_svg(figure, "curve")}};
 }
 

@@ -13,7 +13,6 @@ import pathlib
 import re
 
 HERE = pathlib.Path(__file__).resolve().parent
-TRACES = ["resnet50.ddp.2xa100.json"]
 
 
 def words(settings, name):
@@ -27,7 +26,7 @@ def compact(path):
 
 
 def embedded_files(data, settings):
-    files = {f"/{name}": compact(data / "traces" / name) for name in TRACES}
+    files = {f"/{name}": compact(data / "traces" / name) for name in words(settings, "TRACES")}
     for model in words(settings, "MODELS"):
         files[f"/data/models/{model}.json"] = compact(data / f"models/{model}.json")
     for network in words(settings, "NETWORKS") + words(settings, "INSIDE"):

@@ -58,8 +58,6 @@ stepsim_engine({wasmBinary: require('zlib').gunzipSync(Buffer.from(part('wasm'),
     return;
   }
   const {gpus} = ask({ask: 'choices'});
-  const trace = Object.keys(files).find(path => path.lastIndexOf('/') === 0).slice(1);
-  S.CONTROLS.find(control => control.key === 'workload').options.push({value: 'trace:' + trace});
   let left = Number(count);
   while (left > 0) {
     const settings = random_settings(gpus);

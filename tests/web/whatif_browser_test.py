@@ -6,8 +6,10 @@
 PICTURES is a folder that gets a picture of the page at each width.
 """
 import base64
+import itertools
 import json
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -17,7 +19,10 @@ import whatif_test
 from chromium import CHROMIUM, Chromium
 
 PICTURES = None
-TAB, RIGHT = ("Tab", 9), ("ArrowRight", 39)
+TAB, RIGHT, UP, DOWN, ENTER = ("Tab", 9), ("ArrowRight", 39), ("ArrowUp", 38), ("ArrowDown", 40), ("Enter", 13, "\r")
+FOCUS = ("document.activeElement === document.body ? '' : document.activeElement.id || document.activeElement.ariaLabel"
+         " || document.activeElement.textContent")
+SETTINGS = 200  # tests/web/whatif_test.py compares more of them without a browser
 CURRENT = "stepsim.results.step"
 
 
@@ -42,7 +47,7 @@ class InBrowser(unittest.TestCase):
         self.browser.value("stepsim.idle().then(() => true)")
 
     def test_random_settings_give_the_numbers_of_the_command(self):
-        asked = whatif_test.in_node("random", whatif_test.SETTINGS, whatif_test.SEED + 1)
+        asked = whatif_test.in_node("random", SETTINGS, whatif_test.SEED + 1)
         scenarios = [json.dumps(each["scenario"]) for each in asked]
         self.settle()
         times = []
@@ -56,31 +61,89 @@ class InBrowser(unittest.TestCase):
                     for each in whatif_test.by_command([each["scenario"] for each in asked])]
         self.assertEqual(times, expected)
 
-    def test_keys_alone_move_a_setting_and_get_its_answer(self):
-        self.settle()
-        self.browser.value("document.activeElement.blur(); true")
+    def by_tab(self):
+        """Names of everything that the Tab key reaches from the top of the page, in order, hidden things aside."""
+        self.browser.value("document.activeElement.blur(); scrollTo(0, 0); true")
         reached = []
-        for _ in range(40):
+        while True:
             self.browser.key(*TAB)
-            reached.append(self.browser.value("document.activeElement.id || document.activeElement.ariaLabel"))
-            if reached[-1] == "Nodes, slider":
-                break
-        self.assertEqual(reached[-1], "Nodes, slider", reached)
+            name = self.browser.value(FOCUS)
+            if name == "" or name in reached:
+                return reached
+            reached.append(name)
+
+    def focus(self, name):
+        for _ in range(60):
+            if self.browser.value(FOCUS) == name:
+                return
+            self.browser.key(*TAB)
+        self.fail(f"Tab does not reach {name}")
+
+    def test_tab_reaches_every_control(self):
+        self.browser.value("window.before = {...stepsim.settings}; true")
+        # Own numbers of the network, own layers or a model, and several GPUs a node show every control.
+        for workload in ("table", "model:bert_large"):
+            settings = {"network": "own", "gpus": "2", "nodes": "2", "workload": workload}
+            self.browser.value(f"Object.assign(stepsim.settings, {json.dumps(settings)}); stepsim.move(); true")
+            self.settle()
+            here = self.browser.value(
+                "[...document.querySelectorAll('select, input, textarea, button, a[href], [tabindex=\"0\"]')]"
+                ".filter(e => e.offsetParent !== null).map(e => e.id || e.ariaLabel || e.textContent)")
+            self.assertGreater(len(here), 20)
+            self.assertEqual(self.by_tab(), here)
+        # What has the focus shows it, and every control has a label.
+        self.focus("set-nodes")
+        self.assertEqual(self.browser.value("getComputedStyle(document.activeElement).outlineStyle"), "solid")
+        self.assertEqual(self.browser.value("[...document.querySelectorAll('form label')].filter(l => "
+                                            "document.getElementById(l.htmlFor) === null).length"), 0)
+        self.restore()
+
+    def restore(self):
+        self.browser.value("Object.assign(stepsim.settings, window.before); stepsim.move(); true")
+        self.settle()
+
+    def test_keys_alone_set_every_control(self):
+        self.settle()
+        self.browser.value("window.before = {...stepsim.settings}; document.activeElement.blur(); true")
+        for control in self.browser.value("STEPSIM_SETTINGS.CONTROLS.map(c => ({key: c.key, label: c.label,"
+                                          " kind: c.lines ? 'text' : c.options ? 'choice' : 'number'}))"):
+            key = control["key"]
+            now = f"stepsim.settings[{json.dumps(key)}]"
+            settings = {"network": "own", "gpus": "2", "nodes": "2", "collective": "ring", "compression": "none",
+                        "workload": "table" if key == "table" else "model:bert_large"}
+            self.browser.value(f"Object.assign(stepsim.settings, {json.dumps(settings)}); stepsim.move(); true")
+            before = self.browser.value(now)
+            self.focus(control["label"] + ", slider" if control["kind"] == "number" else "set-" + key)
+            if control["kind"] == "text":
+                self.browser.type("more, 1, 2, 4000\n")
+            else:
+                self.browser.key(*(DOWN if control["kind"] == "choice" else RIGHT))
+            if control["kind"] == "choice" and self.browser.value(now) == before:
+                self.browser.key(*UP)  # it was the last choice
+            self.assertNotEqual(self.browser.value(now), before, control)
+            if control["kind"] == "number":
+                self.browser.key(*TAB)
+                self.assertEqual(self.browser.value(FOCUS), "set-" + key)
+                self.browser.value("document.activeElement.select()")
+                self.browser.type("3")
+                self.assertEqual(self.browser.value(now), "3")
+        self.browser.value("document.getElementById('copied').textContent = ''; true")
+        self.focus("copy-command")
+        self.browser.key(*ENTER)
+        self.browser.until("document.getElementById('copied').textContent !== ''")
+        self.assertIn("| stepsim run -", self.text("command"))
+        self.restore()
+
+    def test_a_key_moves_a_whole_number_by_one(self):
+        self.settle()
         before = self.browser.value("Number(stepsim.settings.nodes)")
+        self.browser.value("document.activeElement.blur(); true")
+        self.focus("Nodes, slider")
         for _ in range(3):
             self.browser.key(*RIGHT)
         self.settle()
         self.assertEqual(self.browser.value("Number(stepsim.settings.nodes)"), before + 3)
         self.assertIn(f"on {before + 3} workers", self.text("answer"))
-        self.browser.key(*TAB)
-        self.assertEqual(self.browser.value("document.activeElement.id"), "set-nodes")
-        for _ in range(60):
-            self.browser.key(*TAB)
-            reached.append(self.browser.value("document.activeElement.id || document.activeElement.ariaLabel"))
-        for name in ("set-schedule", "set-collective", "copy", "save", "link"):
-            self.assertIn(name, reached)
-        for control in self.browser.value("[...document.querySelectorAll('form label')].map(l => !!document.getElementById(l.htmlFor))"):
-            self.assertTrue(control)
 
     def test_a_wrong_value_shows_the_message_and_keeps_the_last_answer(self):
         self.settle()
@@ -108,11 +171,15 @@ class InBrowser(unittest.TestCase):
         self.browser.value("document.getElementById('copy-command').click()")
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "stepsim").symlink_to(whatif_test.STEPSIM)
-            trace = whatif_test.ROOT / "traces/resnet50.ddp.2xa100.json"
+            trace = whatif_test.ROOT / "traces/resnet50.1gpu.json"
             (pathlib.Path(folder) / trace.name).symlink_to(trace)
             done = subprocess.run(["sh", "-c", self.text("command") + " --json"], cwd=folder, check=True,
                                   capture_output=True, text=True, env={"PATH": f"{folder}:/usr/bin:/bin"})
         self.assertEqual(json.loads(done.stdout)["summary"]["iteration_time_s"], step)
+        # The next move takes the command of these settings away.
+        self.browser.value("stepsim.move(); true")
+        self.assertEqual(self.text("command"), "stepsim run scenario.json")
+        self.settle()
 
     def test_later_work_is_dropped_by_the_next_move(self):
         self.settle()
@@ -131,15 +198,20 @@ class InBrowser(unittest.TestCase):
         self.settle()
 
     def test_a_telephone_shows_it_without_scrolling_sideways(self):
-        for width, height in ((360, 740), (1280, 900)):
+        self.browser.value("window.before = {...stepsim.settings}; true")
+        shown = {"default": "{}", "own": "{workload: 'table', network: 'own', gpus: '4', compression: 'topk'}",
+                 "wrong": "{nodes: 'a' + '0123456789'.repeat(9)}"}
+        for (name, settings), (width, height) in itertools.product(shown.items(), ((360, 740), (1100, 900))):
             self.browser.size(width, height)
+            self.browser.value(f"Object.assign(stepsim.settings, window.before, {settings}); stepsim.move(); true")
             self.settle()
-            self.assertLessEqual(self.browser.value("document.documentElement.scrollWidth"), width)
-            if PICTURES:
-                full = self.browser.value("document.documentElement.scrollHeight")
-                self.browser.size(width, full)
+            self.assertLessEqual(self.browser.value("document.documentElement.scrollWidth"), width, name)
+            for scheme in ("light", "dark") if PICTURES else ():
+                self.browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+                self.browser.size(width, self.browser.value("document.documentElement.scrollHeight"))
                 shot = self.browser.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
-                (PICTURES / f"whatif-{width}.png").write_bytes(base64.b64decode(shot["data"]))
+                (PICTURES / f"whatif-{name}-{width}-{scheme}.png").write_bytes(base64.b64decode(shot["data"]))
+        self.restore()
 
     def test_figures_and_lists_are_filled(self):
         self.settle()
@@ -151,6 +223,27 @@ class InBrowser(unittest.TestCase):
         self.settle()
         own = [url for url in self.browser.urls if not url.startswith(("blob:", "data:"))]
         self.assertEqual(set(own), {whatif_test.PAGE.as_uri()})
+        self.assertTrue(whatif_test.PAGE.as_uri().startswith("file:///"))
+
+    def test_the_policy_of_the_page_forbids_a_request(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            host = f"http://127.0.0.1:{server.getsockname()[1]}"
+            browser = Chromium(whatif_test.PAGE.as_uri())
+            try:
+                forbidden = browser.value(
+                    "(async () => { const found = []; document.addEventListener('securitypolicyviolation',"
+                    " event => found.push(event.violatedDirective));"
+                    f" await fetch('{host}/a').catch(() => null);"
+                    f" const picture = new Image(); picture.src = '{host}/b.png';"
+                    f" const script = document.createElement('script'); script.src = '{host}/c.js'; document.head.append(script);"
+                    " while (found.length < 3) await new Promise(done => setTimeout(done, 10));"
+                    " return found; })()")
+            finally:
+                browser.close()
+            self.assertEqual(sorted(forbidden), ["connect-src", "img-src", "script-src-elem"])
+            server.settimeout(0.1)
+            with self.assertRaises(TimeoutError):
+                server.accept()
 
 
 if __name__ == "__main__":

@@ -8,12 +8,8 @@
   const files = JSON.parse(element('files').textContent);
   const ownTrace = element('own-trace').textContent.trim();
 
-  // Traces lie in the working folder of the engine, as they lie beside scenario.json.
-  const traces = Object.keys(files).filter(path => path.lastIndexOf('/') === 0).map(path => path.slice(1));
   const defaults = {...S.DEFAULTS};
   const workloads = S.CONTROLS.find(c => c.key === 'workload').options;
-  for (const name of traces) workloads.unshift({value: 'trace:' + name, label: 'ResNet-50, measured on A100'});
-  if (traces.length > 0) defaults.workload = 'trace:' + traces[0];
   if (ownTrace !== '') {
     const {file, trace} = JSON.parse(ownTrace);
     const name = file.replace(/(\.json)?(\.gz)?$/, '.json');
@@ -117,7 +113,9 @@
     element('error').hidden = !wrong;
     element('error').textContent = wrong ? step.error : '';
     element('answer').classList.toggle('old', wrong);
-    for (const id of ['bar', 'curve', 'changes', 'timeline']) element(id).classList.toggle('old', wrong || id !== 'bar');
+    for (const id of ['bar', 'defaults', 'warnings', 'curve', 'changes', 'timeline']) {
+      element(id).classList.toggle('old', wrong || ['curve', 'changes', 'timeline'].includes(id));
+    }
     if (wrong) return;
     element('answer').textContent = step.answer;
     element('bar').innerHTML = step.bar;
@@ -138,15 +136,26 @@
 
   async function show_curve(mine, step) {
     const points = [];
+    let unit = '';
     for (const nodes of S.curveNodes(settings)) {
       const point = await question_of(mine, {ask: 'point', scenario: JSON.stringify(S.scenario(settings, nodes))});
-      if (point.error === undefined && point.samples_per_s !== null) points.push([point.ranks, point.samples_per_s]);
+      if (point.error === undefined) {
+        points.push([point.ranks, point.rate]);
+        unit = point.unit;
+      }
     }
     if (points.length > 1) {
-      const {curve} = await question_of(mine, {ask: 'curve', points, here: step.ranks});
+      const {curve} = await question_of(mine, {ask: 'curve', points, unit, here: step.ranks});
       element('curve').innerHTML = curve;
+      const largest = points[points.length - 1][0];
+      if (S.curveNodes(settings).length < S.curveNodes(settings, () => '').length) {
+        const note = document.createElement('p');
+        note.className = 'grey note';
+        note.textContent = `The curve ends at ${largest} GPUs: ${S.CONTROLS.find(c => c.note).note(settings)}`;
+        element('curve').append(note);
+      }
     } else {
-      element('curve').textContent = 'This workload has no throughput: it needs the samples of a step.';
+      element('curve').textContent = 'No other number of nodes has an answer.';
     }
     element('curve').classList.remove('old');
   }
@@ -224,9 +233,14 @@
       label.textContent = control.label;
       one.append(label);
       const update = (control.lines ? text_control : control.options ? choice_control : number_control)(control, one);
+      const note = document.createElement('p');
+      note.className = 'grey note';
+      one.append(note);
       element('controls').append(one);
       shown.push(() => {
         one.hidden = control.when !== undefined && !control.when(settings);
+        note.textContent = control.note === undefined ? '' : control.note(settings);
+        note.hidden = note.textContent === '';
         update();
       });
     }
@@ -238,6 +252,7 @@
     const scenario = S.scenario(settings);
     const text = JSON.stringify(scenario, null, 2) + '\n';
     element('scenario').textContent = text;
+    element('command').textContent = 'stepsim run scenario.json';
     element('save').href = 'data:application/json,' + encodeURIComponent(text);
     const link = '#' + S.link(settings, defaults);
     element('link').href = link;

@@ -8,6 +8,12 @@ const STEPSIM_SETTINGS = (() => {
   const MODELS = [
     choice('resnet50', 'ResNet-50'), choice('vgg16', 'VGG-16'), choice('bert_large', 'BERT large'),
     choice('gpt2', 'GPT-2'), choice('gpt2_xl', 'GPT-2 XL'), choice('llama3_8b', 'Llama 3 8B')];
+  // Traces lie beside scenario.json, here as for the command. What a trace does not say: its samples.
+  const TRACES = [
+    choice('resnet50.1gpu.json', 'ResNet-50, measured on a V100, 32 images'),
+    choice('resnet50.ddp.2xa100.json', 'ResNet-50, measured on an A100')];
+  const TRACE_SAMPLES = {'resnet50.1gpu.json': 32};
+  const LARGE = ['llama3_8b']; // places of its gradients need more than 4 bytes
   const CONVOLUTIONAL = ['resnet50', 'vgg16']; // their estimate must be accepted
   const NETWORKS = [
     choice('1gbe', '1 Gb Ethernet, TCP'), choice('10gbe', '10 Gb Ethernet, TCP'),
@@ -24,20 +30,36 @@ const STEPSIM_SETTINGS = (() => {
     choice('horovod', 'Horovod'), choice('mg_wfbp', 'MG-WFBP'), choice('optimal', 'best merge'),
     choice('dear', 'DeAR')];
   const COLLECTIVES = [
-    choice('ring', 'ring'), choice('double_binary_tree', 'double binary tree'),
-    choice('hierarchical', 'hierarchical, for several GPUs a node'),
-    choice('auto', 'the fastest, up to 64 GPUs')];
+    choice('', 'ring, between nodes of several GPUs (default)'), choice('ring', 'ring over all GPUs'), choice('double_binary_tree', 'double binary tree'),
+    choice('hierarchical', 'hierarchical'),
+    choice('auto', 'the fastest of all')];
   const COMPRESSIONS = [
     choice('none', 'none'), choice('fp16', '16 bits (fp16)'), choice('quantize8', '8 bits'),
     choice('topk', '1 % of the values (top-k)'), choice('powersgd', 'PowerSGD, rank 4')];
-  const MOST_AUTO = 64; // GPUs
+  // GPUs up to which the page answers in time. Messages of several GPUs of a node that wait for its
+  // network card are played one by one, unless the collective knows the node (hierarchical).
+  const several = s => s.gpus !== '1';
+  const MOST = [
+    {most: 64, words: 'the fastest collective', when: s => s.collective === 'auto' && !several(s)},
+    {most: 8, words: 'the fastest collective on nodes of several GPUs', when: s => s.collective === 'auto' && several(s)},
+    {most: 8, words: 'a double binary tree on nodes of several GPUs',
+      when: s => s.collective === 'double_binary_tree' && several(s)},
+    {most: 16, words: 'a ring over all GPUs on nodes of several', when: s => s.collective === 'ring' && several(s)},
+    {most: 8, words: 'top-k on nodes of several GPUs', when: s => s.compression === 'topk' && several(s)},
+    {most: 8, words: 'PowerSGD on nodes of several GPUs', when: s => s.compression === 'powersgd' && several(s)}];
+  // What stands below the controls while one of the limits counts.
+  function limits(s) {
+    const now = MOST.filter(each => each.when(s)).map(each => `${each.words}: up to ${each.most} GPUs`);
+    return now.length === 0 ? '' : 'Answered here at once: ' + now.join('; ') + '. Beyond that every message is played one by'
+      + ' one, which takes seconds to minutes; stepsim run does it.' + (several(s) && !['topk', 'powersgd'].includes(s.compression) ? ' A hierarchical collective has no limit.' : '');
+  }
 
   // `when`: the settings for which a control counts; others are not shown.
   const isModel = s => s.workload.startsWith('model:');
   const isTrace = s => s.workload.startsWith('trace:');
   const CONTROLS = [
-    {key: 'workload', label: 'Model', options: MODELS.map(m => choice('model:' + m.value, m.label + ', estimated'))
-      .concat(choice('table', 'own layers'))},
+    {key: 'workload', label: 'Model', options: TRACES.map(t => choice('trace:' + t.value, t.label))
+      .concat(MODELS.map(m => choice('model:' + m.value, m.label + ', estimated')), choice('table', 'own layers'))},
     {key: 'gpu', label: 'GPU', options: [], when: isModel},
     {key: 'table', label: 'Layers, one a line: name, forward ms, backward ms, gradient bytes', lines: true,
       when: s => s.workload === 'table'},
@@ -53,10 +75,10 @@ const STEPSIM_SETTINGS = (() => {
       when: s => s.network === 'own'},
     {key: 'schedule', label: 'When gradients are sent', options: SCHEDULES},
     {key: 'collective', label: 'Collective', options: COLLECTIVES},
-    {key: 'compression', label: 'Compression', options: COMPRESSIONS}];
+    {key: 'compression', label: 'Compression', options: COMPRESSIONS, note: limits}];
   const DEFAULTS = {
-    workload: 'model:resnet50', gpu: 'a100-80', batch: '32', nodes: '8', gpus: '1', inside: 'nvlink-a100',
-    network: '25gbe', bandwidth: '25', latency: '10', schedule: '', collective: 'ring', compression: 'none',
+    workload: 'trace:' + TRACES[0].value, gpu: 'a100-80', batch: '32', nodes: '8', gpus: '1', inside: 'nvlink-a100',
+    network: '25gbe', bandwidth: '25', latency: '10', schedule: '', collective: '', compression: 'none',
     table: 'conv, 4, 8, 6000000\ndense, 2, 4, 90000000'};
 
   // A number as typed, times `unit`; the text itself where it is none.
@@ -77,15 +99,19 @@ const STEPSIM_SETTINGS = (() => {
   }
 
   function workload(s) {
-    if (isTrace(s)) return {trace: s.workload.slice('trace:'.length)};
+    if (isTrace(s)) {
+      const trace = s.workload.slice('trace:'.length);
+      return trace in TRACE_SAMPLES ? {trace, batch_size: TRACE_SAMPLES[trace]} : {trace};
+    }
     if (s.workload === 'table') return {layers: layers(s.table), batch_size: number(s.batch)};
     const model = s.workload.slice('model:'.length);
     const out = {model, gpu: s.gpu, batch_size: number(s.batch)};
     return CONVOLUTIONAL.includes(model) ? {...out, accept_estimate: true} : out;
   }
 
-  function compression(word) {
-    return word === 'topk' ? {method: word, density: 0.01}
+  function compression(word, s) {
+    const wide = LARGE.some(name => s.workload === 'model:' + name) ? {index_bytes: 8} : {};
+    return word === 'topk' ? {method: word, density: 0.01, ...wide}
       : word === 'powersgd' ? {method: word, rank: 4} : {method: word};
   }
 
@@ -100,25 +126,27 @@ const STEPSIM_SETTINGS = (() => {
       ? {latency_s: number(s.latency, 1e-6), bandwidth_Bps: number(s.bandwidth, 1.25e8)} : s.network;
     const communication = {};
     if (s.schedule !== '') communication.schedule = s.schedule;
-    communication.collective = s.collective;
-    if (s.compression !== 'none') communication.compression = compression(s.compression);
+    communication.collective = s.collective || (several(s) ? 'hierarchical' : 'ring');
+    if (s.compression !== 'none') communication.compression = compression(s.compression, s);
     return {schema_version: 1, kind: 'scenario', workload: workload(s), cluster, communication};
   }
 
   // Why the page does not ask the engine; '' where it does.
   function refusal(s, nodes = number(s.nodes)) {
     const ranks = nodes * number(s.gpus);
-    return s.collective === 'auto' && ranks > MOST_AUTO
-      ? `The page compares all collectives for up to ${MOST_AUTO} GPUs; stepsim run takes the scenario below.` : '';
+    const limit = MOST.find(each => each.when(s) && ranks > each.most);
+    return limit === undefined ? ''
+      : `The page answers ${limit.words} for up to ${limit.most} GPUs, and these are ${ranks}.`
+        + ' The command below answers it, too, and takes seconds to minutes.';
   }
 
-  // Numbers of nodes on the curve: powers of two and the scenario's own.
-  function curveNodes(s) {
+  // Numbers of nodes on the curve: powers of two and the scenario's own, where none is refused.
+  function curveNodes(s, refused = refusal) {
     const nodes = [];
     for (let n = 1; n <= 1024; n *= 2) nodes.push(n);
     const own = number(s.nodes);
     if (Number.isInteger(own) && own >= 1 && own <= 1024 && !nodes.includes(own)) nodes.push(own);
-    return nodes.sort((a, b) => a - b).filter(n => refusal(s, n) === '');
+    return nodes.sort((a, b) => a - b).filter(n => refused(s, n) === '');
   }
 
   // What differs from the defaults, as the part of a link behind #.
