@@ -103,7 +103,8 @@ private:
 
   PartsOfForms parts_of_;
 
-  // Working memory of run(), kept between calls. Rows of lanes: one per message of the plan, per gradient and per layer.
+  // Working memory of run(), kept between calls. Rows of lanes: one per message of the plan, per
+  // gradient and per layer.
   std::vector<Lanes> group_end_, item_end_, layer_end_;
   std::optional<plan::OptimalBlock> best_;
   struct RunOfItems {
