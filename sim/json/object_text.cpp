@@ -10,7 +10,7 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 16;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
 constexpr std::size_t kLong = 64; // elements; the text of a longer list is made in parts
 
 bool holds_long_list(const Json& value) {
@@ -67,7 +67,7 @@ void ObjectText::append(const Json& value, std::size_t depth) {
     rest.remove_prefix(end + 1);
   }
   text_ += rest;
-  pass_on(kBlock);
+  pass_on(kPieceBytes);
 }
 
 void ObjectText::append_list(std::size_t size,

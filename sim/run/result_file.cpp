@@ -213,9 +213,9 @@ struct LongList {
   std::size_t (*size)(const Result&);
   Json (*element)(const Result&, std::size_t);
 };
-template <auto Member, const auto& Rows> constexpr LongList long_list(std::string_view key) {
+template <auto Member, const auto& Table> constexpr LongList long_list(std::string_view key) {
   return {key, [](const Result& r) { return (r.*Member).size(); },
-          [](const Result& r, std::size_t i) { return io::write(Rows, (r.*Member)[i]); }};
+          [](const Result& r, std::size_t i) { return io::write(Table, (r.*Member)[i]); }};
 }
 constexpr std::array kLongLists{long_list<&Result::buckets, kBucket>("buckets"),
                                 long_list<&Result::iterations, kIteration>("iterations"),

@@ -76,6 +76,15 @@ public:
 private:
   [[nodiscard]] bool stop_asked() const { return options_.interrupted && options_.interrupted(); }
 
+  // No chunk begins after an interruption. Called with the mutex locked.
+  void stop_if_asked() {
+    if (!stopped_ && stop_asked()) {
+      stopped_ = true;
+      report_.interrupted = true;
+      room_.notify_all();
+    }
+  }
+
   // How long it took, s.
   double compute(PointRunner& points, NumberTexts& numbers, Chunk& chunk) const {
     const auto begin = Clock::now();
@@ -144,6 +153,7 @@ private:
     std::unique_lock lock(mutex_);
     room_.wait(lock,
                [&] { return stopped_ || next_ >= report_.points || window_.size() < limit_; });
+    stop_if_asked();
     if (stopped_ || next_ >= report_.points) {
       return nullptr;
     }
@@ -271,10 +281,8 @@ private:
     std::unique_lock lock(mutex_);
     for (bool ended = false; !ended;) {
       ended = ended_.wait_for(lock, kTick, [&] { return working_ == 0; });
-      if (!ended && !stopped_ && stop_asked()) {
-        stopped_ = true;
-        report_.interrupted = true;
-        room_.notify_all();
+      if (!ended) {
+        stop_if_asked();
       }
       if (const std::int64_t written = written_; options_.progress && written > told) {
         told = written;
