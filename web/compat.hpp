@@ -145,6 +145,24 @@ requires(!sequence<I>) constexpr bool is_sorted(I first, I last, C order = {}, P
 }
 STEPSIM_WITH_ORDER(is_sorted, ranges::less)
 template <class I, class C = ranges::less, class P = identity>
+requires(!sequence<I>) constexpr I make_heap(I first, I last, C order = {}, P by = {}) {
+  std::make_heap(first, last, compat::projected(order, by));
+  return last;
+}
+STEPSIM_WITH_ORDER(make_heap, ranges::less)
+template <class I, class C = ranges::less, class P = identity>
+requires(!sequence<I>) constexpr I push_heap(I first, I last, C order = {}, P by = {}) {
+  std::push_heap(first, last, compat::projected(order, by));
+  return last;
+}
+STEPSIM_WITH_ORDER(push_heap, ranges::less)
+template <class I, class C = ranges::less, class P = identity>
+requires(!sequence<I>) constexpr I pop_heap(I first, I last, C order = {}, P by = {}) {
+  std::pop_heap(first, last, compat::projected(order, by));
+  return last;
+}
+STEPSIM_WITH_ORDER(pop_heap, ranges::less)
+template <class I, class C = ranges::less, class P = identity>
 requires(!sequence<I>) constexpr I max_element(I first, I last, C order = {}, P by = {}) {
   return std::max_element(first, last, compat::projected(order, by));
 }
@@ -182,6 +200,10 @@ template <sequence R> constexpr void reverse(R&& r) { std::reverse(std::begin(r)
 template <sequence R, class O> constexpr O copy(R&& r, O out) {
   return std::copy(std::begin(r), std::end(r), out);
 }
+template <sequence R, class O, class F, class P = identity>
+constexpr O copy_if(R&& r, O out, F test, P by = {}) {
+  return std::copy_if(std::begin(r), std::end(r), out, compat::tested(test, by));
+}
 template <sequence R, class O, class F> constexpr O transform(R&& r, O out, F apply) {
   for (auto&& each : r) {
     *out++ = std::invoke(apply, each);
@@ -202,6 +224,12 @@ constexpr bool binary_search(R&& r, const T& value, C order = {}, P by = {}) {
 template <sequence R, class C = ranges::equal_to, class P = identity>
 constexpr auto unique(R&& r, C same = {}, P by = {}) {
   return ranges::subrange(std::unique(std::begin(r), std::end(r), compat::projected(same, by)),
+                          std::end(r));
+}
+// What is left over after the elements that pass went to the front.
+template <sequence R, class F, class P = identity>
+constexpr auto partition(R&& r, F test, P by = {}) {
+  return ranges::subrange(std::partition(std::begin(r), std::end(r), compat::tested(test, by)),
                           std::end(r));
 }
 template <sequence R, class I> constexpr auto rotate(R&& r, I middle) {

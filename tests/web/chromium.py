@@ -13,7 +13,7 @@ class Chromium:
     """A page in a headless browser. `urls` are those it asked for."""
 
     def __init__(self, url, width=1280, height=900):
-        self.profile = tempfile.TemporaryDirectory()
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # the browser may still write
         to_read, self.to_write = os.pipe()
         self.from_read, from_write = os.pipe()
         ours = [fcntl.fcntl(each, fcntl.F_DUPFD, 20) for each in (to_read, from_write)]

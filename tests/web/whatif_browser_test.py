@@ -22,7 +22,6 @@ PICTURES = None
 TAB, RIGHT, UP, DOWN, ENTER = ("Tab", 9), ("ArrowRight", 39), ("ArrowUp", 38), ("ArrowDown", 40), ("Enter", 13, "\r")
 FOCUS = ("document.activeElement === document.body ? '' : document.activeElement.id || document.activeElement.ariaLabel"
          " || document.activeElement.textContent")
-SETTINGS = 200  # tests/web/whatif_test.py compares more of them without a browser
 CURRENT = "stepsim.results.step"
 
 
@@ -47,7 +46,7 @@ class InBrowser(unittest.TestCase):
         self.browser.value("stepsim.idle().then(() => true)")
 
     def test_random_settings_give_the_numbers_of_the_command(self):
-        asked = whatif_test.in_node("random", SETTINGS, whatif_test.SEED + 1)
+        asked = whatif_test.in_node("random", whatif_test.SETTINGS, whatif_test.SEED + 1)
         scenarios = [json.dumps(each["scenario"]) for each in asked]
         self.settle()
         times = []
@@ -63,7 +62,9 @@ class InBrowser(unittest.TestCase):
 
     def by_tab(self):
         """Names of everything that the Tab key reaches from the top of the page, in order, hidden things aside."""
-        self.browser.value("document.activeElement.blur(); scrollTo(0, 0); true")
+        # From the top, wherever the focus was.
+        self.browser.value("document.body.tabIndex = -1; document.body.focus(); document.activeElement.blur();"
+                           " document.body.removeAttribute('tabindex'); scrollTo(0, 0); true")
         reached = []
         while True:
             self.browser.key(*TAB)

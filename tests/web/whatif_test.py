@@ -83,7 +83,8 @@ class WhatIf(unittest.TestCase):
             scenarios.append({"schema_version": 1, "kind": "scenario",
                               "workload": {"layers": layers, "batch_size": 1},
                               "cluster": {"nodes": 2, "network": {"latency_s": 1e-6, "bandwidth_Bps": 1e12}},
-                              "communication": {"schedule": "single"}})
+                              "communication": {"schedule": "single"},
+                              "limits": {"simulated_s": 1e6}})
         answers = in_node("answers", questions=[{"ask": "resolved", "scenario": json.dumps(each)}
                                                 for each in scenarios])
         for ours, theirs in zip(answers, by_command(scenarios), strict=True):

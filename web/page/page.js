@@ -42,10 +42,13 @@
     });
   }
   const pause = ms => new Promise(done => setTimeout(done, ms));
-  // Ends what the engine works on, unless it is done at once.
+  // Ends the question that the engine works on, unless it is answered at once. The next question may
+  // have begun when that is known: it goes on.
   async function freed() {
-    for (let waited = 0; active.waiting !== null && waited < STOP_AFTER; waited += 4) await pause(4);
-    if (active.waiting !== null) {
+    const question = active.waiting;
+    const works = () => question !== null && active.waiting === question;
+    for (let waited = 0; works() && waited < STOP_AFTER; waited += 4) await pause(4);
+    if (works()) {
       active.worker.terminate();
       active = spare;
       spare = start();
