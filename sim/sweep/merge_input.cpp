@@ -93,6 +93,11 @@ void MergeInput::advance() {
                      "the record behind point " + std::to_string(before) +
                          " is out of order or damaged");
   }
+  if (mark.point % shard.count != shard.index) {
+    throw InputError(path, "",
+                     "point " + std::to_string(mark.point) + " is not of shard " +
+                         std::to_string(shard.index) + '/' + std::to_string(shard.count));
+  }
 }
 
 MergeInput open_merge_input(const std::string& path) {

@@ -30,7 +30,7 @@ struct MergeInput {
   RecordMark mark;        // mark of `row`; its point is -1 after the last record
 
   // Reads the next record. An incomplete last row is ignored. Throws InputError if the next record
-  // is out of order.
+  // is out of order or not of the shard.
   void advance();
 };
 

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
-"""How time and memory of whole commands grow with ranks, hosts, layers and points, as a Markdown table.
+"""How time and memory of whole commands grow with ranks, hosts, layers and points, and what a point of a
+sweep takes by schedule and by collective, as two Markdown tables.
 
 usage: growth.py BUILD_DIR [--into PAGE.md]  (between its two comments "growth" and "end of growth")
-Processor seconds (user and system) and peak memory of each command; the last column is the exponent by
-which time grew in the last step: 1 is linear. BUILD_DIR is any release build of this tree.
+Processor seconds (user and system) and peak memory of each command; an exponent is that by which time grew
+in the last step: 1 is linear. "Beside it" is another command at the largest size. BUILD_DIR is any release
+build of this tree.
 """
 import json
 import math
@@ -51,16 +53,26 @@ def collective(algorithm, *more):
     return command
 
 
+def leaf_spine(hosts):
+    return {"preset": "leaf_spine", "leaves": hosts // 16, "hosts_per_leaf": 16, "spines": 4,
+            "bandwidth_Bps": 1.25e9, "latency_s": 1e-6}
+
+
 def on_a_fabric(folder, hosts):
     """Five buckets, two iterations, ring, on leaves of 16 hosts."""
     tree = scenario(5, hosts, training={"iterations": 2})
     tree["communication"] = {"schedule": "wfbp"}
     tree["cluster"]["network"] = {"model": "flow"}
-    tree["cluster"]["topology"] = {"preset": "leaf_spine", "leaves": hosts // 16, "hosts_per_leaf": 16, "spines": 4,
-                                   "bandwidth_Bps": 1.25e9, "latency_s": 1e-6}
+    tree["cluster"]["topology"] = leaf_spine(hosts)
     for layer in tree["workload"]["layers"]:
         layer["gradient_bytes"] = 20_000_000
     return "run", write(folder, tree), "--json"
+
+
+def collective_on_a_fabric(folder, hosts):
+    tree = {"kind": "collective", "op": "allreduce", "algorithm": "ring", "ranks": hosts, "bytes": 20_000_000,
+            "topology": leaf_spine(hosts)}
+    return "collective", write(folder, tree)
 
 
 def two_levels(folder, nodes):
@@ -75,32 +87,51 @@ def layers(schedule):
     return command
 
 
-def points(ending):
+def points(ending, jobs=1, nodes=range(2, 102), **sections):
+    sections.setdefault("communication", {"schedule": "wfbp"})
+
     def command(folder, count):
-        tree = {"kind": "sweep", "scenario": scenario(communication={"schedule": "wfbp"}), "axes": [
-            {"field": "/cluster/nodes", "values": list(range(2, 102))},
-            {"field": "/cluster/network/bandwidth_Bps", "from": 1e8, "to": 5e10, "steps": count // 100, "scale": "log"}]}
-        return "sweep", write(folder, tree), "-o", f"out.{ending}", "--force", "--quiet", "--jobs", 1
+        tree = {"kind": "sweep", "scenario": scenario(**sections), "axes": [
+            {"field": "/cluster/nodes", "values": list(nodes)},
+            {"field": "/cluster/network/bandwidth_Bps", "from": 1e8, "to": 5e10, "steps": count // len(nodes), "scale": "log"}]}
+        return "sweep", write(folder, tree), "-o", f"out.{ending}", "--force", "--quiet", "--jobs", jobs
     return command
 
 
 RANKS = (1024, 32_768, 262_144)
-ROWS = [
-    ("ring, closed form", "ranks", RANKS, collective("ring", "--method", "closed_form")),
-    ("double binary tree, closed form", "ranks", RANKS, collective("double_binary_tree", "--method", "closed_form")),
-    ("auto, closed form", "ranks", RANKS, collective("auto", "--method", "closed_form")),
-    ("lp, closed form", "ranks", RANKS, collective("lp", "--method", "closed_form")),
-    ("topk", "ranks", RANKS, collective("topk", "--density", "0.001")),
-    ("gtopk_tree", "ranks", RANKS, collective("gtopk_tree", "--density", "0.001")),
+RING = ("the ring", 1, collective("ring", "--method", "closed_form"))
+ROWS = [ # path, what it grows with, sizes, command; words, how often and command of what stands beside it
+    ("ring, closed form", "ranks", RANKS, RING[2], None),
+    ("double binary tree, closed form", "ranks", RANKS, collective("double_binary_tree", "--method", "closed_form"), RING),
+    ("auto, closed form", "ranks", RANKS, collective("auto", "--method", "closed_form"), RING),
+    ("lp, closed form", "ranks", RANKS, collective("lp", "--method", "closed_form"), RING),
+    ("topk", "ranks", RANKS, collective("topk", "--density", "0.001"), RING),
+    ("gtopk_tree", "ranks", RANKS, collective("gtopk_tree", "--density", "0.001"), RING),
     ("hierarchical of 8 GPUs a node, events", "ranks", (256, 2048, 16_384),
-     collective("hierarchical", "--gpus-per-node", 8, "--intra-latency", "2us", "--intra-bandwidth", "100GB/s", "--method", "events")),
-    ("training step of two levels, max_plus", "nodes of 8 GPUs", (4, 16, 64), two_levels),
-    ("training on a leaf-spine, flows", "hosts", (256, 1024, 4096), on_a_fabric),
-    ("run, wfbp", "layers", (1000, 10_000, 100_000), layers("wfbp")),
-    ("run, mg_wfbp", "layers", (1000, 10_000, 100_000), layers("mg_wfbp")),
-    ("sweep into JSON Lines", "points", (10**5, 10**6), points("jsonl")),
-    ("sweep into arrays", "points", (10**5, 10**6, 10**7), points("npz")),
+     collective("hierarchical", "--gpus-per-node", 8, "--intra-latency", "2us", "--intra-bandwidth", "100GB/s", "--method", "events"), None),
+    ("training step of two levels, max_plus", "nodes of 8 GPUs", (4, 16, 64), two_levels, None),
+    ("training on a leaf-spine, flows", "hosts", (256, 1024, 4096), on_a_fabric, ("its ten collectives", 10, collective_on_a_fabric)),
+    ("run, wfbp", "layers", (1000, 10_000, 100_000), layers("wfbp"), None),
+    ("run, mg_wfbp", "layers", (1000, 10_000, 100_000), layers("mg_wfbp"), None),
+    ("sweep into JSON Lines", "points", (10**5, 10**6), points("jsonl"), None),
+    ("sweep into arrays", "points", (10**5, 10**6, 10**7), points("npz"), None),
 ]
+
+# What a point of a sweep takes; the first is what the others are compared with.
+SMALL = {"nodes": range(2, 26)} # ranks of collectives whose trees or blocks depend on their number
+POINTS = [("wfbp, ring", {})]
+POINTS += [(f"{word}, ring", {"communication": {"schedule": word}}) for word in (
+    "single", "mg_wfbp", "optimal", "ddp", "horovod", "eager", "priority", "asc_wfbp", "mg_wfbp_small_tensors", "dear")]
+POINTS += [(f"wfbp, {word}", {**SMALL, "communication": {"schedule": "wfbp", "collective": word}}) for word in (
+    "recursive_doubling", "double_binary_tree", "mst", "be", "lp", "swing", "auto")]
+POINTS += [("wfbp, ring, jitter of 10 %", {"variability": {"compute_cv": 0.1}})]
+
+
+def sweep_points(folder, sections):
+    """Microseconds of processor time by which a point more makes a sweep longer."""
+    few, many = 2400, 24_000
+    command = points("npz", **sections)
+    return 1e6 * (measured(folder, *command(folder, many))[0] - measured(folder, *command(folder, few))[0]) / (many - few)
 
 
 def main():
@@ -109,19 +140,32 @@ def main():
     def show(*cells):
         lines.append("| " + " | ".join(cells) + " |")
         print(lines[-1], flush=True)
-    show("path", "grows with", "small", "larger", "largest", "exponent")
-    show(*["---"] * 6)
+    show("path", "grows with", "small", "larger", "largest", "exponent", "beside it")
+    show(*["---"] * 7)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         subprocess.run(["g++", "-O2", "-static", HERE / "peak.cpp", "-o", folder / "peak"], check=True)
-        for path, axis, sizes, command in ROWS:
+        for path, axis, sizes, command, beside in ROWS:
             cells, times = [], []
             for size in sizes:
                 seconds, megabytes = measured(folder, *command(folder, size))
                 times.append(seconds)
                 cells.append(f"{size:,}: {seconds:.2g} s, {megabytes:.0f} MB")
             exponent = "" if times[-1] < LEAST_S else f"{math.log(times[-1] / max(times[-2], 1e-3)) / math.log(sizes[-1] / sizes[-2]):.2f}"
-            show(path, axis, *cells, *[""] * (3 - len(cells)), exponent)
+            other = ""
+            if beside is not None:
+                words, times_of_it, reference = beside
+                other = times_of_it * measured(folder, *reference(folder, sizes[-1]))[0]
+                other = f"{times[-1] / other:.2g}x {words} ({other:.2g} s)"
+            show(path, axis, *cells, *[""] * (3 - len(cells)), exponent, other)
+        lines.append("")
+        show("point of a sweep of 160 layers", "processor time", "beside the first")
+        show(*["---"] * 3)
+        first = None
+        for path, sections in POINTS:
+            each = sweep_points(folder, sections)
+            first = first or each
+            show(path, f"{each:.3g} us", f"{each / first:.2g}x")
     if "--into" in sys.argv:
         page = pathlib.Path(sys.argv[sys.argv.index("--into") + 1])
         text = page.read_text()

@@ -20,7 +20,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STEPSIM = None
 # What tells how long it will take: an expected time, or what is done of all with the time to go.
-ESTIMATE = re.compile(r"stepsim [a-z-]+: \d[\d:]*(?: s)? of about [\d:]+|\] \d+/\d+.*  ETA [\d:]+")
+ESTIMATE = re.compile(r"stepsim [a-z-]+: \d[\d:]*(?: s)?(?: of|, expected) about [\d:]+|\] \d+/\d+.*  ETA [\d:]+")
 ANY = re.compile(r"stepsim [a-z-]+: (?:running|\d)|\[[# ]{20}\] \d+/\d+")
 
 

@@ -119,6 +119,18 @@ TEST_CASE("merge: files of different sweeps, shardings or formats are refused") 
   CHECK(folder.count() == 2);
 }
 
+TEST_CASE("merge: a point of another shard than the header's is an error of its file") {
+  const test::Folder folder("merge-foreign");
+  const study::Sweep sweep = test::small_sweep();
+  const std::string first = test::sweep_text(sweep, RecordFormat::jsonl, {0, 2});
+  const std::string second = test::sweep_text(sweep, RecordFormat::jsonl, {1, 2});
+  const std::string path = folder.file("s");
+  test::write_text(path, first.substr(0, first.find('\n')) + second.substr(second.find('\n')));
+  CHECK_THROWS_WITH_AS((void)study::merge_sweeps({path}, folder.file("out")),
+                       (path + ": point 1 is not of shard 0/2").c_str(), InputError);
+  CHECK(folder.count() == 1);
+}
+
 TEST_CASE("merge: a header that no sweep writes is an error of its file") {
   const test::Folder folder("merge-header");
   const study::Sweep sweep = test::small_sweep();
@@ -149,10 +161,11 @@ TEST_CASE("merge: of many missing points and shards only the first are listed") 
   std::string text = test::sweep_text(test::small_sweep(), RecordFormat::jsonl);
   text.replace(text.find("\"points_total\":6"), 16, "\"points_total\":1000000000");
   text.replace(text.find("\"shards\":1"), 10, "\"shards\":1000000");
-  test::write_text(folder.file("first"), text);
+  // The header and point 0, the only one here of shard 0.
+  test::write_text(folder.file("first"), text.substr(0, text.find('\n', text.find('\n') + 1) + 1));
   const auto report = study::merge_sweeps({folder.file("first")}, folder.file("out"));
   using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
-  CHECK(report.missing == Ranges{{6, 999'999'999}});
+  CHECK(report.missing == Ranges{{1, 999'999'999}});
   CHECK(report.shards_to_run.size() == 100);
   CHECK(report.more_shards_to_run == 1'000'000 - 100);
   CHECK(folder.count() == 1);
