@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <span>
 
 #include "train/step/staleness_bound.hpp"
 
@@ -50,10 +51,11 @@ Served serve(Server& server, const AsyncInput& input, double arrive) {
 struct ServerClient {
   std::int64_t iterations{}; // updates whose weights are back
   std::int64_t read_version{};
-  std::vector<double> computed_s{}; // [iteration], the one under way last
-  std::vector<double> held_s{}; // [iteration] that the staleness bound holds it up, as computed_s
-  bool held{};                  // the next iteration is not under way
-  double held_up_s{};           // before the iteration under way
+  std::vector<double> computed_s{}; // [iteration]
+  std::vector<double> held_s{};     // [iteration] that the staleness bound holds it up
+  bool held{};                      // the next iteration is not under way
+  double held_up_s{};               // before the iteration under way
+  double under_way_s{};             // that it computes
   double received{};
   double half_received{}; // after half of its iterations
 
@@ -64,6 +66,62 @@ struct ServerClient {
            static_cast<double>(iterations - iterations / 2);
   }
 };
+
+// `computed_s`: what each of the updates was computed for.
+AsyncTimes times_of(const AsyncInput& input, const Jitter& jitter, std::vector<AsyncUpdate> updates,
+                    std::span<const double> computed_s) {
+  AsyncTimes times;
+  times.updates = std::move(updates);
+  std::vector<ServerClient> workers(input.workers);
+  for (std::size_t i = 0; i < times.updates.size(); ++i) {
+    const AsyncUpdate& update = times.updates[i];
+    ServerClient& worker = workers[update.worker];
+    worker.computed_s.push_back(computed_s[i]);
+    worker.held_s.push_back(update.held_s);
+    worker.received = update.received_s;
+    ++worker.iterations;
+    times.staleness.add(update.staleness);
+    times.makespan_s = std::max(times.makespan_s, update.received_s);
+  }
+  // Second half of every worker's own run.
+  std::vector<std::int64_t> seen(input.workers);
+  for (const AsyncUpdate& update : times.updates) {
+    ServerClient& worker = workers[update.worker];
+    if (++seen[update.worker] == worker.iterations / 2) {
+      worker.half_received = update.received_s;
+    }
+  }
+  double complete = 0;    // workers with an iteration
+  double share = 0;       // of computing in the cycles of all workers
+  double held = 0;        // the same of what the bound holds up
+  double alone_per_s = 0; // iterations without communication, all as fast as the fastest worker
+  for (std::uint32_t w = 0; w < input.workers; ++w) {
+    const ServerClient& worker = workers[w];
+    if (worker.iterations == 0) { // none is complete: what is under way
+      times.worker_compute_s.push_back(jitter.compute(w, 1) * input.compute_s);
+      times.worker_wait_s.push_back(0);
+      times.worker_held_s.push_back(0);
+      continue;
+    }
+    const std::int64_t counted = worker.iterations - worker.iterations / 2;
+    const double computed = worker.mean_of(worker.computed_s);
+    const double cycle =
+        std::max(computed, (worker.received - worker.half_received) / static_cast<double>(counted));
+    times.worker_compute_s.push_back(computed);
+    times.worker_wait_s.push_back(cycle - computed);
+    times.worker_held_s.push_back(worker.mean_of(worker.held_s));
+    times.throughput_per_s += 1 / cycle;
+    share += cycle > 0 ? computed / cycle : 0;
+    held += cycle > 0 ? times.worker_held_s.back() / cycle : 0;
+    alone_per_s += jitter.straggler(w) / (jitter.fastest() * computed);
+    ++complete;
+  }
+  times.period_s = input.workers / times.throughput_per_s;
+  times.compute_s = times.period_s * share / complete;
+  times.held_s = times.period_s * held / complete;
+  times.alone_compute_s = complete / alone_per_s;
+  return times;
+}
 
 } // namespace
 
@@ -98,10 +156,11 @@ AsyncTimes run_async(const AsyncInput& input) {
   std::vector<Arrival> heap;
   heap.reserve(input.workers);
   const auto compute = [&](std::uint32_t w, double start) {
-    const double seconds = jitter.compute(w, workers[w].iterations + 1) * input.compute_s;
-    workers[w].held = false;
-    workers[w].held_up_s = start - workers[w].received;
-    heap.push_back({start + seconds + input.link.latency_s, w});
+    ServerClient& worker = workers[w];
+    worker.under_way_s = jitter.compute(w, worker.iterations + 1) * input.compute_s;
+    worker.held = false;
+    worker.held_up_s = start - worker.received;
+    heap.push_back({start + worker.under_way_s + input.link.latency_s, w});
     std::push_heap(heap.begin(), heap.end(), kLater);
   };
   for (std::uint32_t w = 0; w < input.workers; ++w) {
@@ -111,6 +170,8 @@ AsyncTimes run_async(const AsyncInput& input) {
 
   std::vector<AsyncUpdate> updates;
   updates.reserve(static_cast<std::size_t>(total));
+  std::vector<double> computed_s; // [update]
+  computed_s.reserve(static_cast<std::size_t>(total));
   Server server;
   while (static_cast<std::int64_t>(updates.size()) < total) {
     std::pop_heap(heap.begin(), heap.end(), kLater);
@@ -124,6 +185,7 @@ AsyncTimes run_async(const AsyncInput& input) {
     ++worker.iterations;
     updates.push_back(
         {next.worker, next.time, served.applied, served.received, staleness, worker.held_up_s});
+    computed_s.push_back(worker.under_way_s);
     if (bound.complete(next.worker)) { // its push is what held workers wait for
       for (std::uint32_t w = 0; w < input.workers; ++w) {
         if (workers[w].held && bound.may_start(workers[w].iterations)) {
@@ -136,67 +198,19 @@ AsyncTimes run_async(const AsyncInput& input) {
       compute(next.worker, worker.received);
     }
   }
-  return async_times(input, std::move(updates));
+  return times_of(input, jitter, std::move(updates), computed_s);
 }
 
 AsyncTimes async_times(const AsyncInput& input, std::vector<AsyncUpdate> updates) {
-  AsyncTimes times;
-  times.updates = std::move(updates);
   const Jitter jitter(input.variability, input.workers);
-  std::vector<ServerClient> workers(input.workers);
-  const auto compute = [&](std::uint32_t w) {
-    workers[w].computed_s.push_back(jitter.compute(w, workers[w].iterations + 1) * input.compute_s);
-  };
-  for (std::uint32_t w = 0; w < input.workers; ++w) {
-    compute(w);
+  std::vector<std::int64_t> iterations(input.workers);
+  std::vector<double> computed_s;
+  computed_s.reserve(updates.size());
+  for (const AsyncUpdate& update : updates) {
+    computed_s.push_back(jitter.compute(update.worker, ++iterations[update.worker]) *
+                         input.compute_s);
   }
-  for (const AsyncUpdate& update : times.updates) {
-    ServerClient& worker = workers[update.worker];
-    worker.held_s.push_back(update.held_s);
-    worker.received = update.received_s;
-    ++worker.iterations;
-    compute(update.worker);
-    times.staleness.add(update.staleness);
-    times.makespan_s = std::max(times.makespan_s, update.received_s);
-  }
-  // Second half of every worker's own run.
-  std::vector<std::int64_t> seen(input.workers);
-  for (const AsyncUpdate& update : times.updates) {
-    ServerClient& worker = workers[update.worker];
-    if (++seen[update.worker] == worker.iterations / 2) {
-      worker.half_received = update.received_s;
-    }
-  }
-  double complete = 0;    // workers with an iteration
-  double share = 0;       // of computing in the cycles of all workers
-  double held = 0;        // the same of what the bound holds up
-  double alone_per_s = 0; // iterations without communication, all as fast as the fastest worker
-  for (std::uint32_t w = 0; w < input.workers; ++w) {
-    const ServerClient& worker = workers[w];
-    if (worker.iterations == 0) { // none is complete: what is under way
-      times.worker_compute_s.push_back(worker.computed_s.front());
-      times.worker_wait_s.push_back(0);
-      times.worker_held_s.push_back(0);
-      continue;
-    }
-    const std::int64_t counted = worker.iterations - worker.iterations / 2;
-    const double computed = worker.mean_of(worker.computed_s);
-    const double cycle =
-        std::max(computed, (worker.received - worker.half_received) / static_cast<double>(counted));
-    times.worker_compute_s.push_back(computed);
-    times.worker_wait_s.push_back(cycle - computed);
-    times.worker_held_s.push_back(worker.mean_of(worker.held_s));
-    times.throughput_per_s += 1 / cycle;
-    share += cycle > 0 ? computed / cycle : 0;
-    held += cycle > 0 ? times.worker_held_s.back() / cycle : 0;
-    alone_per_s += jitter.straggler(w) / (jitter.fastest() * computed);
-    ++complete;
-  }
-  times.period_s = input.workers / times.throughput_per_s;
-  times.compute_s = times.period_s * share / complete;
-  times.held_s = times.period_s * held / complete;
-  times.alone_compute_s = complete / alone_per_s;
-  return times;
+  return times_of(input, jitter, std::move(updates), computed_s);
 }
 
 double async_period(const AsyncInput& input) {
