@@ -166,7 +166,7 @@ def main():
         for path, sections in POINTS:
             each = sweep_points(folder, sections)
             first = first or each
-            show(path, f"{each:.3g} us", f"{each / first:.2g}x")
+            show(path, f"{each:.3g} us", f"{each / first:.3g}x")
     if "--into" in sys.argv:
         page = pathlib.Path(sys.argv[sys.argv.index("--into") + 1])
         text = page.read_text()

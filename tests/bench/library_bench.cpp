@@ -24,7 +24,7 @@ NodeType h100() {
 Calibration calibration() {
   FittedLibrary fitted;
   fitted.node = h100();
-  const LibraryModel model = library_model({.node = fitted.node});
+  const LibraryModel model = library_model({.shape = {}, .node = fitted.node});
   for (const std::uint32_t nodes : {1U, 2U, 4U, 8U, 10U}) {
     const Layout layout = layout_of(fitted.node, {nodes, 8});
     for (const Operation operation : {Operation::allreduce, Operation::allgather,
@@ -41,7 +41,7 @@ Calibration calibration() {
 }
 
 void choice_and_cost(benchmark::State& state) {
-  const LibraryModel model = library_model({.node = h100()});
+  const LibraryModel model = library_model({.shape = {}, .node = h100()});
   const Layout layout = layout_of(h100(), {10, 8});
   double bytes = 1024;
   for (auto _ : state) {

@@ -12,7 +12,7 @@ if [[ $# -gt 0 && $1 != --* ]]; then
 fi
 build=build/bench
 
-cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTEPSIM_TESTS=OFF -DSTEPSIM_BENCH=ON >&2
+cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DSTEPSIM_TESTS=OFF -DSTEPSIM_BENCH=ON >&2
 cmake --build $build --parallel "$(nproc)" >&2
 
 mkdir -p $build/yardsticks

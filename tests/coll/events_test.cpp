@@ -54,6 +54,38 @@ TEST_CASE("events: one event per transfer, entry and addition") {
   CHECK(run.events == run.messages + 8 + 8 * (8 - 1));
 }
 
+TEST_CASE(
+    "events: a schedule whose transfers are only counted gives the bits of one that is watched") {
+  constexpr std::uint64_t kSeed = 71;
+  base::RandomStream random({.seed = kSeed});
+  for (const Op op :
+       {Op::allreduce, Op::broadcast, Op::reduce, Op::reduce_scatter, Op::allgather}) {
+    for (const AlgorithmId algorithm : valid_algorithms(op)) {
+      for (int round = 0; round < 8; ++round) {
+        const auto ranks = static_cast<std::uint32_t>(random.integer(1, 20));
+        if (algorithm == Id::parameter_server || !takes_ranks(algorithm, ranks) ||
+            stepsim::coll::test::in_switch(algorithm)) {
+          continue;
+        }
+        Collective collective =
+            point(op, algorithm, ranks, static_cast<double>(random.integer(0, 300)),
+                  {random.uniform(), random.uniform(), 0});
+        for (std::uint32_t rank = 0; round % 2 == 0 && rank < ranks; ++rank) {
+          collective.enter_s.push_back(random.uniform(0, 100));
+        }
+        CAPTURE(kSeed);
+        CAPTURE(name(algorithm));
+        CAPTURE(ranks);
+        const Evaluation counted = events(collective);
+        const Evaluation watched = events(collective, true);
+        CHECK(counted.events == watched.events);
+        CHECK(counted.messages == watched.messages);
+        CHECK(counted.ranks.finish_s == watched.ranks.finish_s);
+      }
+    }
+  }
+}
+
 TEST_CASE("events: nothing to do takes until the last rank has entered") {
   Collective collective = point(Op::allreduce, Id::ring, 3, 0, {1, 1, 0});
   collective.enter_s = {1, 5, 2};

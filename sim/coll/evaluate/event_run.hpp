@@ -22,6 +22,7 @@
 #include "coll/evaluate/busy_time.hpp"
 #include "coll/evaluate/data_counts.hpp"
 #include "coll/evaluate/evaluation.hpp"
+#include "coll/evaluate/event_ports.hpp"
 #include "coll/evaluate/link_costs.hpp"
 #include "coll/schedule/schedule_cursor.hpp"
 #include "engine/event_queue.hpp"
@@ -30,8 +31,9 @@
 namespace stepsim::coll {
 
 // Times are seconds from time 0. With `with_transfer_times`, run() also fills
-// RankTimes::transfer_s.
-template <class Links, class Network> class EventRun {
+// RankTimes::transfer_s. With `Plain`, for schedules of one lane and one set of data in which
+// nothing is added, delayed or watched, the end of a transfer is all that happens to it.
+template <class Links, class Network, bool Plain = false> class EventRun {
 public:
   EventRun(const Collective& collective, const Schedule& schedule, const Links& links,
            Network network, bool with_transfer_times)
@@ -77,6 +79,7 @@ public:
     for (std::uint32_t port = 0; port < ports_.size(); ++port) {
       Port& state = ports_[port];
       open_ += 2;
+      state.sending = state.receiving = Plain; // until the rank enters
       go_on(port, state.send);
       go_on(port, state.reception);
     }
@@ -116,39 +119,22 @@ private:
   // Timer ids: 2 rank + kEntry, 2 port + kPort, then 2 ports + index of an arrival.
   static constexpr std::uint32_t kEntry = 0;
   static constexpr std::uint32_t kPort = 1; // free after a serial addition
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
-  // Data that has left its ports and is delayed or waits for its addition. Arrivals at a port form
-  // a list in program order, which starts with the first that is not ready.
-  struct Arrival {
-    std::uint32_t port{};
-    std::uint32_t rank{};       // receiver of the data
-    std::uint32_t next = kNone; // next arrival at the port, or next entry of the free list
-    Position position{};
-    std::uint32_t phase{};
-    std::size_t stream{};
-    bool ready = false;
-  };
-
-  struct Port {
-    NextSend send;           // the next send, or the current one
-    NextReception reception; // the next reception, or the current one
-    bool sending = false;    // the port is busy
-    bool receiving = false;
-    double send_begin_s = 0;
-    double delay_s = 0; // delay of the link in use
-    double ready_s = 0; // when the current reception's data is ready, set when its transfer ends
-    double added_s = 0; // end of the last addition
-    std::uint32_t first = kNone, last = kNone; // first and last arrival in the list of the port
-  };
+  static constexpr std::uint32_t kNone = Arrival::kNone;
+  using Port = EventPort;
 
   [[nodiscard]] std::uint32_t port(std::uint32_t lane, std::uint32_t rank) const {
     return walk_.schedule().port(lane, rank);
+  }
+  [[nodiscard]] std::uint32_t port(const Cursor& cursor, std::uint32_t rank) const {
+    return Plain ? rank : walk_.port(cursor, rank);
   }
 
   // Returns the position before which all receptions of these data by the rank have arrived and
   // been added.
   [[nodiscard]] Position unready(std::uint32_t rank, std::uint32_t data) const {
+    if constexpr (Plain) {
+      return ports_[rank].reception.position;
+    }
     if (one_set_) {
       return unready(ports_[rank]);
     }
@@ -201,11 +187,11 @@ private:
   void try_start(std::uint32_t from) {
     Port& sender = ports_[from];
     const NextSend& send = sender.send;
-    if (sender.sending || send.position == kEndOfSchedule || entered_[send.src] == 0 ||
-        entered_[send.dst] == 0) {
+    if (sender.sending || send.position == kEndOfSchedule ||
+        (!Plain && (entered_[send.src] == 0 || entered_[send.dst] == 0))) {
       return;
     }
-    Port& receiver = ports_[walk_.port(send, send.dst)];
+    Port& receiver = ports_[port(send, send.dst)];
     if (receiver.receiving || receiver.reception.position != send.position ||
         !data_is_there(send)) {
       return;
@@ -237,20 +223,26 @@ private:
   void try_start_to(std::uint32_t to) {
     const NextReception& next = ports_[to].reception;
     if (next.position != kEndOfSchedule) {
-      try_start(walk_.port(next, next.src));
+      try_start(port(next, next.src));
     }
   }
 
   // Tries to start the next send of every port of the rank, after the rank has received data.
   void try_start_all(std::uint32_t rank) {
+    if constexpr (Plain) {
+      return try_start(rank);
+    }
     for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
       try_start(port(lane, rank));
     }
   }
 
-  // Before a rank enters it can neither send nor receive.
+  // Before a rank enters it can neither send nor receive; its own ports, if Plain, are busy.
   void enter(std::uint32_t rank) {
     entered_[rank] = 1;
+    if constexpr (Plain) {
+      ports_[rank].sending = ports_[rank].receiving = false;
+    }
     for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
       try_start_to(port(lane, rank));
     }
@@ -259,8 +251,16 @@ private:
 
   void transferred(std::uint32_t from) {
     Port& sender = ports_[from];
+    if constexpr (Plain) {
+      const std::uint32_t to = sender.send.dst;
+      finish_[from] = now_;
+      sender.sending = false;
+      go_on(from, sender.send);
+      received(to);
+      return try_start(from);
+    }
     const auto [src, dst] = std::pair(sender.send.src, sender.send.dst);
-    const std::uint32_t to = walk_.port(sender.send, dst);
+    const std::uint32_t to = port(sender.send, dst);
     Port& receiver = ports_[to];
     const bool reduce = sender.send.reduce;
     const double addition =
@@ -294,7 +294,7 @@ private:
     const std::uint32_t rank = state.reception.dst;
     state.receiving = false;
     finish_[rank] = now_;
-    if (state.ready_s > now_) {
+    if (!Plain && state.ready_s > now_) {
       wait_until_ready(to);
     } else {
       is_ready(state.reception.phase, rank, state.reception.stream);

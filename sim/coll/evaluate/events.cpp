@@ -2,6 +2,9 @@
 // link cost, so that the loop over events asks no question about it.
 #include "coll/evaluate/events.hpp"
 
+#include <algorithm>
+#include <concepts>
+
 #include "coll/algorithms.hpp"
 #include "coll/evaluate/disjoint_ring.hpp"
 #include "coll/evaluate/evaluation.hpp"
@@ -23,6 +26,12 @@ net::FairPorts interfaces(const TwoLevelLinks& links) {
   return net::FairPorts(std::vector<double>(links.ports(), 1 / links.between_nodes().per_byte_s));
 }
 
+// Whether the end of a transfer is all that happens to it (EventRun's Plain).
+bool is_plain(const Collective& collective, const Schedule& schedule, const LinkCost& link) {
+  return schedule.lanes.size() == 1 && schedule.data_sets == 1 && link.delay_s == 0 &&
+         std::ranges::all_of(reduction_costs(collective), [](double gamma) { return gamma == 0; });
+}
+
 struct Runner {
   const Collective& collective;
   const Schedule& schedule;
@@ -32,6 +41,13 @@ struct Runner {
     if constexpr (std::same_as<Links, TwoLevelLinks>) {
       if (links.gpus_per_node() > 1) {
         return EventRun(collective, schedule, links, interfaces(links), with_transfer_times).run();
+      }
+    }
+    if constexpr (std::same_as<Links, EqualLinks>) {
+      if (!with_transfer_times && is_plain(collective, schedule, links.all)) {
+        return EventRun<Links, net::AlphaBeta, true>(collective, schedule, links, net::AlphaBeta(),
+                                                     false)
+            .run();
       }
     }
     return EventRun(collective, schedule, links, net::AlphaBeta(), with_transfer_times).run();
