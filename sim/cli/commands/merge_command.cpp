@@ -86,9 +86,9 @@ int merge(const Invocation& invocation) {
   }
   const std::string head = io::head_of(shards.front());
   const study::RecordFormat format = format_of_merge(shards.front(), head, common);
-  const bool same_form = study::is_binary_sweep(head) == (format == study::RecordFormat::npz);
+  const bool to_same_text = format == study::RecordFormat::csv && !study::is_binary_sweep(head);
   refuse_other_kind(common, common.output,
-                    same_form                            ? std::string_view(head)
+                    to_same_text                         ? std::string_view(head)
                     : format == study::RecordFormat::npz ? std::string_view("PK\3\4\0", 5)
                                                          : std::string_view("{\"axes\":[]}"));
   const study::MergeReport report = study::merge_sweeps(shards, common.output, format);
