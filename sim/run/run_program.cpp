@@ -194,10 +194,10 @@ void fill_delays(const Program& made, Result& result) {
   fill_staleness(counts, result.summary);
 }
 
-void fill_rounds(const Scenario& scenario, const Program& made, const OperationTimes& times,
+void fill_rounds(const Scenario& scenario, const Program& made, const EvaluatedProgram& found,
                  Summary& summary) {
   const LocalTraining& local = scenario.training.local;
-  summary.outer_communication_s = exchange_seconds(made, times, times.iterations / 2, "outer");
+  summary.outer_communication_s = exchange_seconds(made, found.times, found.first_counted, "outer");
   summary.local_steps = static_cast<double>(local.local_steps);
   summary.overlap_steps = static_cast<double>(local.overlap_steps);
   summary.outer_staleness_steps = summary.overlap_steps;
@@ -282,8 +282,8 @@ Result run_program(const Scenario& whole) {
   summary.steps = steps;
   summary.utilization = period > 0 ? (period - beyond(period, found.alone_period)) / period : 1;
   fill_computing(scenario, made, computing / steps, summary);
-  fill_communication(exchange_seconds(program, times, times.iterations / 2) / steps,
-                     exposed / steps, summary);
+  fill_communication(exchange_seconds(program, times, found.first_counted) / steps, exposed / steps,
+                     summary);
   summary.input_wait_s = input_wait / steps;
   summary.straggler_wait_s = 0;
   summary.makespan_s = times.makespan_s;
@@ -300,7 +300,7 @@ Result run_program(const Scenario& whole) {
     fill_memory(scenario, made, times, summary);
   }
   if (trains_in_rounds(scenario.training)) {
-    fill_rounds(scenario, program, times, summary);
+    fill_rounds(scenario, program, found, summary);
   }
   if (made.sharded) {
     summary.units = static_cast<double>(made.units.size());
