@@ -5,34 +5,71 @@
 
 #include <algorithm>
 #include <cassert>
-#include <deque>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace stepsim::io {
 
-// The origins of all values of a tree stand in one table, 32 bytes a value, with each key once.
+// The origins of all values of a tree stand in one table, 16 bytes a value, with each key once.
 // Values hold the whole table by the pointer to their own origin.
 //     {"a": [5, 6]}    origins   root    "a"    0    1
 //                      parents     -    root  "a"  "a"
 struct Json::Origin {
   struct Table;
-  Table* table{};
-  const Origin* parent{};   // null for the root
-  const std::string* key{}; // of a member; null for the root and for elements of lists
-  std::uint32_t index{};    // of an element
+  static constexpr std::uint32_t kKey = 1U << 31;
+
+  const Origin* parent{}; // null for the root, which is the table
+  std::uint32_t step{};   // index of an element, or kKey + number of the key of a member
   std::uint32_t line{};
+
+  // Gives `value` an origin below that of `parent`.
+  static void add(Json& value, const Json& parent, std::uint32_t step, std::int64_t line);
 };
 
-struct Json::Origin::Table {
-  struct Below {
-    std::deque<Origin> origins; // their addresses stay
-    std::unordered_set<std::string> keys;
+struct Json::Origin::Table : Origin {
+  // Origins below the root. Their addresses stay, because a full block is left as it is. Blocks
+  // double up to 128 KiB, for which allocators take pages of their own: the origins then do not lie
+  // between the values of the tree, whose memory is free as a whole when the values are gone.
+  class Below {
+  public:
+    Origin& add() {
+      if (used_ == size_) {
+        size_ = std::clamp<std::size_t>(2 * size_, 16, kLargest);
+        blocks_.push_back(std::make_unique<Origin[]>(size_));
+        used_ = 0;
+      }
+      return blocks_.back()[used_++];
+    }
+    std::uint32_t number_of(std::string_view key) {
+      const auto [found, is_new] =
+          numbers_.try_emplace(std::string(key), static_cast<std::uint32_t>(keys_.size()));
+      if (is_new) {
+        keys_.push_back(&found->first);
+      }
+      return found->second;
+    }
+    [[nodiscard]] const std::string& key(std::uint32_t number) const { return *keys_[number]; }
+
+  private:
+    static constexpr std::size_t kLargest = (std::size_t{1} << 17) / sizeof(Origin);
+    std::vector<std::unique_ptr<Origin[]>> blocks_;
+    std::size_t used_ = 0, size_ = 0; // of the last block
+    std::unordered_map<std::string, std::uint32_t> numbers_;
+    std::vector<const std::string*> keys_; // [number]
   };
   std::shared_ptr<const std::string> file;
   std::string pointer; // of the root; "" for a file
-  Origin root;
-  std::unique_ptr<Below> below; // null while there is the root alone, as for values set by flags
-  Below& steps() {
+  // Null while there is the root alone, as for values set by flags.
+  mutable std::unique_ptr<Below> below;
+
+  // The table of any origin in it.
+  [[nodiscard]] static const Table& of(const Origin& origin) {
+    const Origin* root = &origin;
+    while (root->parent != nullptr) {
+      root = root->parent;
+    }
+    return static_cast<const Table&>(*root);
+  }
+  [[nodiscard]] Below& steps() const {
     if (!below) {
       below = std::make_unique<Below>();
     }
@@ -110,22 +147,25 @@ Json& Json::set(std::string_view key, Json value) {
 }
 
 std::string_view Json::file() const {
-  return origin_ && origin_->table->file ? std::string_view(*origin_->table->file)
-                                         : std::string_view();
+  const std::string* name = origin_ ? Origin::Table::of(*origin_).file.get() : nullptr;
+  return name != nullptr ? std::string_view(*name) : std::string_view();
 }
 
 // Put together when somebody asks, which is when something is wrong.
 std::string Json::pointer() const {
-  std::vector<const Origin*> steps; // from the value up, without the root
-  const Origin* at = origin_.get();
-  for (; at != nullptr && at->parent != nullptr; at = at->parent) {
-    steps.push_back(at);
+  if (!origin_) {
+    return "";
   }
-  std::string pointer = at == nullptr ? "" : at->table->pointer;
+  std::vector<std::uint32_t> steps; // from the value up
+  for (const Origin* at = origin_.get(); at->parent != nullptr; at = at->parent) {
+    steps.push_back(at->step);
+  }
+  const Origin::Table& table = Origin::Table::of(*origin_);
+  std::string pointer = table.pointer;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     pointer += '/';
-    const Origin& origin = **step;
-    pointer += origin.key == nullptr ? std::to_string(origin.index) : escape_token(*origin.key);
+    pointer += *step < Origin::kKey ? std::to_string(*step)
+                                    : escape_token(table.below->key(*step - Origin::kKey));
   }
   return pointer;
 }
@@ -138,30 +178,29 @@ void Json::set_origin(std::shared_ptr<const std::string> file, std::string point
   const auto table = std::make_shared<Origin::Table>();
   table->file = std::move(file);
   table->pointer = std::move(pointer);
-  table->root.table = table.get();
-  table->root.line = static_cast<std::uint32_t>(line);
-  origin_ = {table, &table->root};
+  table->line = static_cast<std::uint32_t>(line);
+  origin_ = table;
 }
 
 // One more step in the table of the parent: nobody else may read values of that tree meanwhile.
+void Json::Origin::add(Json& value, const Json& parent, std::uint32_t step, std::int64_t line) {
+  Origin& origin = Table::of(*parent.origin_).steps().add();
+  origin = {parent.origin_.get(), step, static_cast<std::uint32_t>(line)};
+  value.origin_ = {parent.origin_, &origin};
+}
+
 void Json::set_origin_below(const Json& parent, std::string_view key, std::int64_t line) {
-  Origin::Table& table = *parent.origin_->table;
-  Origin& origin = table.steps().origins.emplace_back();
-  origin = {&table, parent.origin_.get(), &*table.below->keys.emplace(key).first, 0,
-            static_cast<std::uint32_t>(line)};
-  origin_ = {parent.origin_, &origin};
+  Origin::Table::Below& steps = Origin::Table::of(*parent.origin_).steps();
+  Origin::add(*this, parent, Origin::kKey + steps.number_of(key), line);
 }
 
 void Json::set_origin_below(const Json& parent, std::size_t index, std::int64_t line) {
-  Origin::Table& table = *parent.origin_->table;
-  Origin& origin = table.steps().origins.emplace_back();
-  origin = {&table, parent.origin_.get(), nullptr, static_cast<std::uint32_t>(index),
-            static_cast<std::uint32_t>(line)};
-  origin_ = {parent.origin_, &origin};
+  assert(index < Origin::kKey && "a list of a file has fewer elements");
+  Origin::add(*this, parent, static_cast<std::uint32_t>(index), line);
 }
 
 std::shared_ptr<const std::string> Json::file_pointer() const {
-  return origin_ ? origin_->table->file : nullptr;
+  return origin_ ? Origin::Table::of(*origin_).file : nullptr;
 }
 
 } // namespace stepsim::io

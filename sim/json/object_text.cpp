@@ -42,21 +42,7 @@ void ObjectText::append(const Json& value, std::size_t depth) {
         list.size(), [&](std::size_t i) { append(list[i], depth + 1); }, depth);
   }
   if (holds_long_list(value)) {
-    std::vector<const Member*> members;
-    for (const Member& member : value.as_object()) {
-      members.push_back(&member);
-    }
-    std::ranges::sort(members,
-                      [](const Member* a, const Member* b) { return a->first < b->first; });
-    for (const Member* member : members) {
-      text_ += member == members.front() ? "{\n" : ",\n";
-      text_.append(2 * (depth + 1), ' ');
-      append_compact(text_, member->first);
-      text_ += ": ";
-      append(member->second, depth + 1);
-    }
-    text_.append("\n").append(2 * depth, ' ') += '}';
-    return;
+    return append_object(value.as_object(), depth, "", nullptr);
   }
   require_finite(value);
   const std::string own = pretty(value);
@@ -68,6 +54,35 @@ void ObjectText::append(const Json& value, std::size_t depth) {
   }
   text_ += rest;
   pass_on(kPieceBytes);
+}
+
+// `pointer` is that of the list from here; without a list it is empty.
+void ObjectText::append_object(const Object& object, std::size_t depth, std::string_view pointer,
+                               const ListBelow* list) {
+  const std::size_t slash = std::min(pointer.find('/', 1), pointer.size());
+  const std::string_view on_the_way = pointer.substr(0, slash);
+  const std::string_view rest = pointer.substr(slash);
+  std::vector<const Member*> members;
+  for (const Member& member : object) {
+    members.push_back(&member);
+  }
+  std::ranges::sort(members, [](const Member* a, const Member* b) { return a->first < b->first; });
+  for (const Member* member : members) {
+    const auto& [key, value] = *member;
+    text_ += member == members.front() ? "{\n" : ",\n";
+    text_.append(2 * (depth + 1), ' ');
+    append_compact(text_, key);
+    text_ += ": ";
+    if (list == nullptr || on_the_way.substr(1) != key) {
+      append(value, depth + 1);
+    } else if (rest.empty()) {
+      append_list(
+          list->size, [&](std::size_t i) { append(list->element(i), depth + 2); }, depth + 1);
+    } else {
+      append_object(value.as_object(), depth + 1, rest, list);
+    }
+  }
+  text_.append("\n").append(2 * depth, ' ') += '}';
 }
 
 void ObjectText::append_list(std::size_t size,
@@ -95,6 +110,11 @@ void ObjectText::pass_on(std::size_t most) {
 void ObjectText::member(std::string_view key, const Json& value) {
   begin_member(key);
   append(value, 1);
+}
+
+void ObjectText::member(std::string_view key, const Json& value, const ListBelow& list) {
+  begin_member(key);
+  append_object(value.as_object(), 1, list.pointer, &list);
 }
 
 void ObjectText::list(std::string_view key, std::size_t size,

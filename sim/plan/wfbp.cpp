@@ -8,6 +8,7 @@ namespace stepsim::plan {
 
 Plan plan_wfbp(const Problem& problem, const ScheduleOptions& /*options*/) {
   Plan plan;
+  plan.groups.reserve(problem.items.size());
   for (std::size_t item = 0; item < problem.items.size(); ++item) {
     add_run(plan, problem, item, item);
   }

@@ -129,9 +129,9 @@ double bound_of(double bound_s, double time_s) {
   return bound_s <= time_s * (1 + kRounding) ? std::min(bound_s, time_s) : bound_s;
 }
 
-void warn_below_bound(double bound_s, Result& result) {
+void warn_below_bound(const Scenario& scenario, double bound_s, Result& result) {
   constexpr double kRounding = 1e-9;
-  const train::Variability& variability = result.scenario.variability;
+  const train::Variability& variability = scenario.variability;
   if (!variability.varies() || *result.summary.iteration_time_s >= bound_s * (1 - kRounding)) {
     return;
   }

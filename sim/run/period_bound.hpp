@@ -24,6 +24,6 @@ namespace stepsim::study {
 
 // Adds a warning if the iteration time is below `bound_s`. Random factors and fast workers can make
 // it so, because the bound holds for mean times.
-void warn_below_bound(double bound_s, Result& result);
+void warn_below_bound(const Scenario& scenario, double bound_s, Result& result);
 
 } // namespace stepsim::study

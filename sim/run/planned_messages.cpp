@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/error.hpp"
 #include "coll/compress/compressed_exchange.hpp"
@@ -94,8 +95,12 @@ plan::Problem planned_problem(const Scenario& scenario) {
 plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem) {
   check_range(problem); // planners compare times
   const Communication& communication = scenario.communication;
-  const plan::Problem planned = as_planned(scenario, problem);
-  check_range(planned);
+  std::optional<plan::Problem> other; // not copied where planners see the cost of the run
+  if (communication.plan_cost) {
+    other = as_planned(scenario, problem);
+    check_range(*other);
+  }
+  const plan::Problem& planned = other ? *other : problem;
   plan::Plan plan =
       communication.schedule == plan::Schedule::omgs
           ? omgs_plan(scenario, planned)
@@ -203,6 +208,8 @@ void set_times(const Scenario& scenario, const plan::Plan& plan,
 train::StepInput step_input(const Scenario& scenario) {
   train::StepInput input;
   const train::Workload& workload = scenario.workload;
+  input.forward_s.reserve(workload.layers.size());
+  input.backward_s.reserve(workload.layers.size());
   for (const train::WorkLayer& layer : workload.layers) {
     input.forward_s.push_back(layer.forward.value);
     input.backward_s.push_back(layer.backward.value);

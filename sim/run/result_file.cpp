@@ -20,6 +20,7 @@
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "json/fields/written.hpp"
+#include "json/json_pointer.hpp"
 #include "json/json_text.hpp"
 #include "json/object_text.hpp"
 
@@ -247,6 +248,13 @@ Json links_tree(const Result& result) {
   return links;
 }
 
+constexpr std::string_view kLayers = "/workload/layers";
+// A workload has a layer at least.
+bool leaves_layers_out(const Json& scenario) {
+  const Json* layers = io::resolve(scenario, kLayers);
+  return layers != nullptr && layers->is_array() && layers->as_array().empty();
+}
+
 constexpr auto kResult = std::to_array<Written<Result>>({
     {integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),
      [](const Result&) -> Json { return 1; }},
@@ -362,7 +370,13 @@ void write_result(const Result& result, const io::Object& others,
   try {
     for (const auto& [key, row] : members) {
       if (row == nullptr) {
-        text.member(key, std::ranges::find(others, key, &io::Member::first)->second);
+        const Json& value = std::ranges::find(others, key, &io::Member::first)->second;
+        if (key == "scenario" && leaves_layers_out(value)) {
+          const InlineLayers layers(result.scenario.workload);
+          text.member(key, value, {kLayers, layers.size(), layers});
+        } else {
+          text.member(key, value);
+        }
       } else if (const LongList* list = find_long_list(key)) {
         text.list(key, list->size(result), [&](std::size_t i) { return list->element(result, i); });
       } else if (const Json value = row->value(result); row->key.is_required || !value.is_null()) {

@@ -15,7 +15,8 @@ namespace stepsim::study {
 
 // Passes the text of result_tree(result) with the members `others`, which replace those of the same
 // key, to `sink`: the bytes of io::pretty(), in blocks, without the whole tree in memory. Throws
-// SimulationError as io::require_finite() does; blocks before the number were passed then.
+// SimulationError as io::require_finite() does; blocks before the number were passed then. Layers
+// that are left out in a member `scenario` (LayerList, scenario_tree.hpp) are written one by one.
 void write_result(const Result& result, const io::Object& others,
                   const std::function<void(std::string_view)>& sink);
 

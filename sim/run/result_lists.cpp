@@ -91,15 +91,15 @@ std::vector<Iteration> iteration_list(const Scenario& scenario, const train::Ste
 
 // Utilization is over the whole run, the heat of a bucket over the time of its own exchange: how
 // full the link is while that bucket is sent.
-void fill_links(std::span<const BucketCost> costs, Result& result) {
-  if (!result.scenario.cluster.fabric) {
+void fill_links(const Scenario& scenario, std::span<const BucketCost> costs, Result& result) {
+  if (!scenario.cluster.fabric) {
     return;
   }
   std::vector<net::LinkUse> uses;
   for (const BucketCost& cost : costs) {
-    net::add_uses(cost.links, static_cast<double>(result.scenario.training.iterations), uses);
+    net::add_uses(cost.links, static_cast<double>(scenario.training.iterations), uses);
   }
-  const net::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+  const net::Fabric& fabric = scenario.cluster.fabric->fabric();
   uses.resize(fabric.links.size());
   for (std::size_t link = 0; link < uses.size(); ++link) {
     result.links.push_back(link_result(fabric.links[link], uses[link], *result.summary.makespan_s));

@@ -26,6 +26,6 @@ layer_list(const Scenario& scenario, const train::StepInput& input, const train:
 
 // Sets result.links, the use of every link by all iterations, if buckets were exchanged over a
 // fabric one after the other.
-void fill_links(std::span<const BucketCost> costs, Result& result);
+void fill_links(const Scenario& scenario, std::span<const BucketCost> costs, Result& result);
 
 } // namespace stepsim::study

@@ -256,20 +256,19 @@ std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication) {
              : base::hash(seed, kStream, static_cast<std::uint64_t>(replication)) >> 11;
 }
 
-Scenario replicated(const Scenario& scenario, std::int64_t replication) {
-  Scenario other = scenario;
+Scenario replicated(Scenario scenario, std::int64_t replication) {
   if (replication > 0) {
     const std::uint64_t seed = replication_seed(scenario.variability.seed, replication);
-    other.seed = static_cast<std::int64_t>(seed);
-    other.variability.seed = seed;
-    other.cluster.network.packet.options.seed = seed;
+    scenario.seed = static_cast<std::int64_t>(seed);
+    scenario.variability.seed = seed;
+    scenario.cluster.network.packet.options.seed = seed;
     if (scenario.cluster.fabric) {
       net::RankFabric fabric = *scenario.cluster.fabric;
       fabric.paths.seed = seed;
-      other.cluster.fabric = std::make_shared<const net::RankFabric>(std::move(fabric));
+      scenario.cluster.fabric = std::make_shared<const net::RankFabric>(std::move(fabric));
     }
   }
-  return other;
+  return scenario;
 }
 
 namespace {

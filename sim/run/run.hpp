@@ -29,7 +29,7 @@ inline constexpr std::string_view kEqualWorkers =
 [[nodiscard]] std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication);
 // The scenario with replication_seed() for all its random numbers: the factors of compute and
 // exchange times, ECMP, packet spraying and packet losses.
-[[nodiscard]] Scenario replicated(const Scenario& scenario, std::int64_t replication);
+[[nodiscard]] Scenario replicated(Scenario scenario, std::int64_t replication);
 // Runs `replications` replications, numbered from 0. The iteration time, its parts and bounds, and
 // the makespans are means over them; speed-up and throughput follow from these means, and Student's
 // t gives the 95 % interval of the iteration time. All other values, the completion times of

@@ -166,7 +166,7 @@ Result run_async_server(const Scenario& scenario) {
   }
   fill_interval(scenario, result);
   // The closed form with mean times is the bound that random times may undercut.
-  warn_below_bound(train::async_period(input), result);
+  warn_below_bound(scenario, train::async_period(input), result);
   return result;
 }
 

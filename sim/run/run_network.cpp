@@ -148,7 +148,8 @@ Result run_network(const Scenario& scenario) {
     fill_tensors(job, job.iterations.back().start_s, result);
   }
   fill_interval(first, result);
-  warn_below_bound(first.workload.forward().value + first.workload.backward().value +
+  warn_below_bound(scenario,
+                   first.workload.forward().value + first.workload.backward().value +
                        first.training.update.value,
                    result);
   if (jobs > 1) {

@@ -225,7 +225,7 @@ Result run_pipeline(const Scenario& scenario) {
   result.buckets = plain_buckets(scenario, plan, pieces.costs);
   time_buckets(pieces.input, times, result.buckets);
   result.iterations = iterations_of(times);
-  fill_links(pieces.costs, result);
+  fill_links(scenario, pieces.costs, result);
   if (scenario.variability.varies()) {
     for (std::size_t w = 0; w < times.workers.size(); ++w) {
       result.workers.push_back({.worker = static_cast<std::int64_t>(w),
@@ -236,6 +236,7 @@ Result run_pipeline(const Scenario& scenario) {
     fill_interval(scenario, result);
     // Computing and the channel with mean times, whichever takes longer.
     warn_below_bound(
+        scenario,
         std::max(train::compute_seconds(pieces.input), train::exchange_seconds(pieces.input)),
         result);
   }

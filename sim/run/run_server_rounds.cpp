@@ -242,7 +242,7 @@ Result run_server_rounds(const Scenario& scenario) {
   result.events = rounds.events();
   result.warnings.emplace_back(kEqualWorkers);
   fill_interval(scenario, result);
-  warn_below_bound(equal_period, result);
+  warn_below_bound(scenario, equal_period, result);
   return result;
 }
 

@@ -5,7 +5,10 @@
 #include "run/run_sync.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "plan/planners.hpp"
 #include "run/best_merge.hpp"
@@ -123,7 +126,7 @@ void fill_varied(const Scenario& scenario, const plan::Problem& problem,
   if (bounded) {
     summary.lower_bound_s = bound_of(varied.lower_bound_s, varied.period_s);
   }
-  warn_below_bound(bound_of_means, result);
+  warn_below_bound(scenario, bound_of_means, result);
   if (varied.straggler_wait_s > kStragglerShare * varied.period_s) {
     summary.bottleneck = "straggler";
   }
@@ -172,68 +175,100 @@ void count_slowdown(const train::StepTimes& free, const train::StepTimes& step,
   result.method = coll::name(coll::Method::events);
 }
 
-} // namespace
+// What the channel is busy for, per message.
+std::vector<MessageSeconds> message_times(const plan::Problem& problem,
+                                          std::span<const BucketCost> costs,
+                                          plan::Schedule schedule) {
+  std::vector<MessageSeconds> seconds;
+  seconds.reserve(costs.size());
+  for (const BucketCost& cost : costs) {
+    seconds.push_back(message_seconds(problem, cost, schedule));
+  }
+  return seconds;
+}
 
-Result run_sync(const Scenario& scenario) {
-  const plan::Problem problem = merge_problem(scenario);
+template <class Value> void release(Value& value) { value = Value(); }
+
+// The result without its scenario. A list per layer or message that nobody reads any more is
+// released before the lists of the result grow.
+Result step_result(const Scenario& scenario) {
+  plan::Problem problem = merge_problem(scenario);
   plan::Plan plan = plan_of(scenario, problem);
   const plan::Schedule schedule = scenario.communication.schedule;
   BucketCosts bucket_costs(scenario, measured_curve(scenario));
   std::vector<BucketCost> costs;
   costs.reserve(plan.groups.size());
-  std::vector<MessageSeconds> seconds;
-  seconds.reserve(plan.groups.size());
   for (const plan::Group& group : plan.groups) {
-    const BucketCost& cost = costs.emplace_back(bucket_costs(group));
-    seconds.push_back(message_seconds(problem, cost, schedule));
+    costs.push_back(bucket_costs(group));
   }
-  const train::StepInput bare = step_input(scenario);
+  train::StepInput bare = step_input(scenario);
   train::StepInput input = with_messages(bare, scenario, plan, schedule);
-  set_times(scenario, plan, seconds, input);
-  train::StepInput formula = input; // for the period by formula
+  set_times(scenario, plan, message_times(problem, costs, schedule), input);
   const double added = is_compressed(scenario) ? add_compression(scenario, plan, costs, input) : 0;
   train::StepTimes step = train::run_step(input);
-  const train::StepTimes free = step; // of a step that overlap does not slow
+  std::optional<train::StepTimes> free; // of a step that overlap does not slow
   double first_shift_s = 0;
-  const bool slowed = scenario.training.overlap.any() && !input.messages.empty();
-  if (slowed) {
+  if (scenario.training.overlap.any() && !input.messages.empty()) {
+    free = step;
     StretchedStep stretched = stretched_step(scenario, std::move(input));
     input = std::move(stretched.input);
     first_shift_s = stretched.first_shift_s;
     step = train::run_step(input);
-    step.exposed_s = free.exposed_s + std::max(0.0, step.period_s - free.period_s);
+    step.exposed_s = free->exposed_s + std::max(0.0, step.period_s - free->period_s);
   }
 
   Result result;
-  result.scenario = scenario;
   result.method = coll::name(bucket_costs.method());
   result.events = bucket_costs.events();
   add_common_warnings(scenario, plan, result);
   result.summary =
       summarize(scenario, problem, plan, step, costs, added, train::run_step(bare).period_s);
+  // The costs are the longest list: where their order is that of the buckets, and no link asks for
+  // them, the buckets are made at once.
+  const bool at_once = step.launch_order.empty() && !scenario.cluster.fabric;
+  if (at_once) {
+    result.buckets = bucket_list(scenario, plan, step, costs);
+    release(costs);
+  }
   if (!is_compressed(scenario)) {
     fill_greedy(scenario, problem, plan, result.summary);
-    if (!slowed && !scenario.variability.varies()) {
-      fill_optimum(scenario, problem, plan, bare, formula, bucket_costs, result.summary);
+    if (!free && !scenario.variability.varies()) { // nothing was added to the times of `input`
+      fill_optimum(scenario, problem, plan, bare, input, bucket_costs, result.summary);
     }
   }
   // With formulas for all messages the period itself is the period by formula.
   if (is_compressed(scenario) && bucket_costs.method() == coll::Method::closed_form) {
     result.summary.closed_form_s = step.period_s;
   }
-  sort_by_launch(plan, costs, step);
-  result.buckets = bucket_list(scenario, plan, step, costs);
-  result.layers = layer_list(scenario, input, step);
+  release(bare);
+  if (!at_once) {
+    sort_by_launch(plan, costs, step);
+    result.buckets = bucket_list(scenario, plan, step, costs);
+  }
+  release(plan);
   result.iterations = iteration_list(scenario, step);
   if (scenario.variability.varies()) {
     fill_varied(scenario, problem, input, step, result);
   }
-  if (slowed) {
-    count_slowdown(free, step, first_shift_s, result);
+  release(problem);
+  if (free) {
+    count_slowdown(*free, step, first_shift_s, result);
   }
   show_hidden_selection(scenario, input, step, result.summary);
-  fill_links(costs, result);
+  release(input.messages);
+  fill_links(scenario, costs, result);
+  release(costs);
+  result.layers = layer_list(scenario, input, step);
   result.step = std::move(step);
+  return result;
+}
+
+} // namespace
+
+// The scenario is copied last, because it may hold many layers, too.
+Result run_sync(const Scenario& scenario) {
+  Result result = step_result(scenario);
+  result.scenario = scenario;
   return result;
 }
 
@@ -256,12 +291,10 @@ Result SyncParts::summary(const Scenario& scenario) {
   bucket_costs.share(sent_);
   std::vector<BucketCost> costs;
   costs.reserve(plan_->groups.size());
-  std::vector<MessageSeconds> seconds;
   for (const plan::Group& group : plan_->groups) {
-    const BucketCost& cost = costs.emplace_back(bucket_costs.counted(group));
-    seconds.push_back(message_seconds(problem_, cost, schedule));
+    costs.push_back(bucket_costs.counted(group));
   }
-  set_times(scenario, *plan_, seconds, step_);
+  set_times(scenario, *plan_, message_times(problem_, costs, schedule), step_);
   const train::StepTimes step = train::run_step(step_);
 
   Result result;

@@ -102,6 +102,7 @@ std::vector<plan::Item> merge_items(const Scenario& scenario) {
   std::map<std::string, std::uint32_t> dtypes;
   std::int64_t position = 0;
   const auto count = static_cast<std::int64_t>(workload.gradients.size());
+  items.reserve(workload.gradients.size());
   for (const train::Gradient& gradient : workload.gradients) {
     const auto dtype =
         dtypes.try_emplace(gradient.dtype, static_cast<std::uint32_t>(dtypes.size()));

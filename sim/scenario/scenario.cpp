@@ -115,21 +115,19 @@ void check_servers(const io::Json& tree, io::Problems& problems, const Scenario&
 
 // An object that is absent reads as empty, so that its required keys are reported by their
 // pointers.
-io::Json object_or_empty(const io::Json& tree, std::string_view key) {
-  if (const io::Json* found = tree.find(key)) {
-    return *found;
-  }
+io::Json empty_object(const io::Json& tree, std::string_view key) {
   io::Json empty{io::Object{}};
   empty.set_origin(tree.file_pointer(), tree.pointer() + "/" + std::string(key), tree.line());
   return empty;
 }
 
-// Reads one object of the top level, reporting the keys that `parse` does not know.
+// Reads one object of the top level, reporting the keys that `parse` does not know. The object is
+// not copied, because a workload may hold many layers.
 template <class Parse>
 void parse_part(io::Fields& top, std::string_view key, const ParseContext& context, Parse parse) {
-  (void)top.any(key);
-  const io::Json part = object_or_empty(top.json(), key);
-  io::Fields fields(part, context.problems, top.row(key));
+  const io::Json* given = top.any(key);
+  const io::Json empty = given == nullptr ? empty_object(top.json(), key) : io::Json();
+  io::Fields fields(given == nullptr ? empty : *given, context.problems, top.row(key));
   parse(fields);
   fields.no_more();
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -28,38 +30,9 @@ namespace {
 
 using coll::AlgorithmId;
 
-// Layers as they were run, scaling applied.
-io::Json inline_layers(const train::Workload& workload) {
-  std::vector<std::int64_t> bytes(workload.layers.size());
-  std::vector<std::string> dtypes(workload.layers.size());
-  std::vector<io::Array> shapes(workload.layers.size());
-  for (const train::Gradient& gradient : workload.gradients) {
-    bytes[gradient.layer] += gradient.bytes.value;
-    dtypes[gradient.layer] = gradient.dtype;
-    if (!gradient.shapes.empty()) { // one tensor a layer
-      shapes[gradient.layer] = {gradient.shapes.front().rows, gradient.shapes.front().columns};
-    }
-  }
-  io::Array layers;
-  layers.reserve(workload.layers.size());
-  for (std::size_t l = 0; l < workload.layers.size(); ++l) {
-    io::Json layer = io::Object{{"name", workload.layers[l].name},
-                                {"forward_s", workload.layers[l].forward.value},
-                                {"backward_s", workload.layers[l].backward.value},
-                                {"gradient_bytes", bytes[l]}};
-    if (!dtypes[l].empty()) {
-      layer.set("dtype", dtypes[l]);
-    }
-    if (!shapes[l].empty()) {
-      layer.set("shape", std::move(shapes[l]));
-    }
-    layers.push_back(std::move(layer));
-  }
-  return layers;
-}
-
 // The name of a trace or model and not its content: results would be large otherwise.
-io::Json workload_tree(const WorkloadSource& source, const train::Workload& workload) {
+io::Json workload_tree(const WorkloadSource& source, const train::Workload& workload,
+                       LayerList layers) {
   io::Json tree{io::Object{}};
   if (!source.trace.empty()) {
     tree.set("trace", source.trace);
@@ -84,7 +57,15 @@ io::Json workload_tree(const WorkloadSource& source, const train::Workload& work
       tree.set("sequence_length", *source.sequence_length);
     }
   } else {
-    tree.set("layers", inline_layers(workload));
+    io::Array all;
+    if (layers == LayerList::written) {
+      const InlineLayers element(workload);
+      all.reserve(element.size());
+      for (std::size_t layer = 0; layer < element.size(); ++layer) {
+        all.push_back(element(layer));
+      }
+    }
+    tree.set("layers", std::move(all));
   }
   if (workload.batch_size) {
     tree.set("batch_size", *workload.batch_size);
@@ -97,15 +78,15 @@ io::Json workload_tree(const WorkloadSource& source, const train::Workload& work
 }
 
 // One, or a list where there are several jobs.
-io::Json workloads_tree(const Scenario& scenario) {
-  io::Json first = workload_tree(scenario.workload_source, scenario.workload);
+io::Json workloads_tree(const Scenario& scenario, LayerList layers) {
   if (scenario.other_jobs.empty()) {
-    return first;
+    return workload_tree(scenario.workload_source, scenario.workload, layers);
   }
+  io::Json first = workload_tree(scenario.workload_source, scenario.workload, LayerList::written);
   first.set("nodes", scenario.first_job_nodes);
   io::Array list{std::move(first)};
   for (const OtherJob& job : scenario.other_jobs) {
-    list.push_back(workload_tree(job.source, job.workload));
+    list.push_back(workload_tree(job.source, job.workload, LayerList::written));
     list.back().set("nodes", job.nodes);
   }
   return list;
@@ -274,7 +255,36 @@ io::Json communication_tree(const Scenario& scenario) {
 
 } // namespace
 
-io::Json scenario_tree(const Scenario& scenario) {
+// Layers as they were run, scaling applied. Gradients stand in the order of backward, from the last
+// layer to the first.
+io::Json InlineLayers::operator()(std::size_t layer) const {
+  std::int64_t bytes = 0;
+  std::string_view dtype;
+  io::Array shape;
+  for (const train::Gradient& gradient :
+       std::ranges::equal_range(workload_.gradients, static_cast<std::uint32_t>(layer),
+                                std::greater<>(), &train::Gradient::layer)) {
+    bytes += gradient.bytes.value;
+    dtype = gradient.dtype;
+    if (!gradient.shapes.empty()) { // one tensor a layer
+      shape = {gradient.shapes.front().rows, gradient.shapes.front().columns};
+    }
+  }
+  const train::WorkLayer& work = workload_.layers[layer];
+  io::Json tree = io::Object{{"name", work.name},
+                             {"forward_s", work.forward.value},
+                             {"backward_s", work.backward.value},
+                             {"gradient_bytes", bytes}};
+  if (!dtype.empty()) {
+    tree.set("dtype", dtype);
+  }
+  if (!shape.empty()) {
+    tree.set("shape", std::move(shape));
+  }
+  return tree;
+}
+
+io::Json scenario_tree(const Scenario& scenario, LayerList layers) {
   io::Json tree = io::Object{
       {"schema_version", 1},
       {"kind", "scenario"},
@@ -286,7 +296,7 @@ io::Json scenario_tree(const Scenario& scenario) {
       {"training", training_tree(scenario)},
       {"communication", communication_tree(scenario)},
       {"variability", variability_tree(scenario.variability)}};
-  *tree.find("workload") = workloads_tree(scenario); // not copied: it may hold many layers
+  *tree.find("workload") = workloads_tree(scenario, layers); // not copied: it may hold many layers
   if (!scenario.name.empty()) {
     tree.set("name", scenario.name);
   }

@@ -26,6 +26,7 @@ train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
   if (fields.has("layers") && layers.empty() && fields.any("layers")->is_array()) {
     context.problems.add(*fields.any("layers"), "needs at least one layer");
   }
+  trace.layers.reserve(layers.size());
   for (const io::Json& json : layers) {
     io::Fields layer(json, context.problems, fields.row("layers").keys.front());
     train::Layer& value = trace.layers.emplace_back();

@@ -1,5 +1,5 @@
-// A ring that repeats its ranks is folded; what comes out is what comes out without folding, to the
-// bit.
+// A ring that repeats its ranks is folded, costs on equal links are computed once, and delays of 0
+// are left out: what comes out is what comes out without, to the bit.
 #include "coll/evaluate/ring_pass.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@
 
 namespace stepsim::coll {
 
-TEST_CASE("ring pass: folded rings end as whole ones, to the bit") {
+TEST_CASE("ring pass: with and without shortcuts rings end alike, to the bit") {
   base::RandomStream random({.seed = 91});
   for (int instance = 0; instance < 300; ++instance) {
     CAPTURE(instance);
@@ -42,16 +42,16 @@ TEST_CASE("ring pass: folded rings end as whole ones, to the bit") {
       ring.tx.back() += 1e-4;
     }
     Options options;
-    options.chunking = random.integer(0, 3) == 0 ? Chunking::integer : Chunking::real;
+    options.chunking = random.integer(0, 1) == 0 ? Chunking::integer : Chunking::real;
     const Partition partition = Partition::equal(static_cast<double>(random.integer(1, 1'000'000)),
                                                  static_cast<Index>(size), options);
     for (const bool reduce : {true, false}) {
       for (const ReductionMode mode : {ReductionMode::overlapped, ReductionMode::serial}) {
-        RingState folded = ring;
+        RingState shorter = ring;
         RingState whole = ring;
-        run_ring_pass(folded, partition, reduce, mode);
+        run_ring_pass(shorter, partition, reduce, mode);
         run_ring_pass(whole, partition, reduce, mode, false);
-        CHECK(folded == whole);
+        CHECK(shorter == whole);
       }
     }
   }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/random.hpp"
@@ -47,13 +48,13 @@ TEST_CASE("event queue: any mix of pushes and pops agrees with a linear search")
   base::RandomStream random({.seed = kSeed});
   for (int round = 0; round < 50; ++round) {
     EventQueue<double> queue;
-    std::vector<Pushed> pending; // in the order of pushing
-    double now = 0;
+    std::vector<Pushed> pending;                     // in the order of pushing
+    double now = round % 3 == 0 ? -500 : 0;          // times may be negative
     const double spread = round % 2 == 0 ? 3 : 1000; // many equal times, or few
     for (std::uint32_t id = 0; id < 2000; ++id) {
       if (pending.empty() || random.uniform() < 0.55) {
         const double time = now + static_cast<double>(random.integer(0, 1000)) / 1000 * spread;
-        const double rounded = static_cast<double>(static_cast<std::int64_t>(time + 1));
+        const double rounded = std::ceil(time);
         queue.push(rounded, id);
         pending.push_back({rounded, id});
       } else {

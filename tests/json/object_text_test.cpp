@@ -73,6 +73,39 @@ TEST_CASE("object text: members and lists written one by one are the text of the
   }
 }
 
+TEST_CASE(
+    "object text: a list below a member that is written one by one is the text of the whole") {
+  base::RandomStream random({.seed = 22});
+  for (int round = 0; round < 300; ++round) {
+    CAPTURE(round);
+    Array elements;
+    const auto size = random.integer(0, 3) == 0 ? random.integer(60, 100) : random.integer(0, 4);
+    for (std::int64_t i = 0; i < size; ++i) {
+      elements.push_back(random_value(random, 2));
+    }
+    const bool deep = random.integer(0, 1) == 0; // at /b/lists/a, else at /b
+    const Json list = elements;
+    const Json value =
+        Object{{"c", random_value(random, 1)},
+               {"b", deep ? Json(Object{{"z", random_value(random, 1)},
+                                        {"lists", Object{{"c", Array{}}, {"a", list}}}})
+                          : list},
+               {"a", Array{}}};
+    Json without = value;
+    Json& place = *without.find("b");
+    (deep ? *place.find("lists")->find("a") : place) = Array{};
+    const Json before = random_value(random, 0);
+    std::string text;
+    ObjectText parts([&](std::string_view block) { text += block; });
+    parts.member("before", before);
+    parts.member("m", without, {deep ? "/b/lists/a" : "/b", elements.size(), [&](std::size_t i) {
+                                  return elements[i];
+                                }});
+    parts.end();
+    REQUIRE(text == pretty(Object{{"before", before}, {"m", value}}));
+  }
+}
+
 TEST_CASE("object text: long texts come in blocks, and numbers that are not finite are refused") {
   std::size_t blocks = 0;
   std::size_t largest = 0;

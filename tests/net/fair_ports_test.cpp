@@ -227,4 +227,39 @@ TEST_CASE("fair ports: random flows end as if all rates were computed at every c
 }
 
 } // namespace
+// Pairs of ports as in a ring of nodes, whose flows share both of their ports with each other
+// alone; in some rounds also flows across, without a port, or of another rate.
+TEST_CASE("fair ports: rates with and without shortcuts are equal, to the bit") {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    base::RandomStream random({.seed = seed});
+    const auto nodes = static_cast<std::uint32_t>(random.integer(1, 12));
+    const bool across = random.integer(0, 2) == 0;
+    const double capacity = random.uniform(0.1, 10);
+    const double limit = random.integer(0, 1) == 0 ? capacity : random.uniform(0.1, 10);
+    std::vector<Arrival> arrivals;
+    double now = 0;
+    for (std::uint32_t id = 0; id < 600; ++id) {
+      now += random.integer(0, 3) == 0 ? random.uniform(0, 2) : 0;
+      const auto from = static_cast<std::uint32_t>(random.integer(0, nodes - 1));
+      Transfer transfer{.id = id,
+                        .latency_s = static_cast<double>(random.integer(0, 2)) / 4,
+                        .per_byte_s = 1 / limit,
+                        .bytes = static_cast<double>(random.integer(0, 4)),
+                        .send_port = 2 * from,
+                        .receive_port = 2 * ((from + 1) % nodes) + 1};
+      if (across && random.integer(0, 20) == 0) {
+        transfer.receive_port = 2 * static_cast<std::uint32_t>(random.integer(0, nodes - 1)) + 1;
+      } else if (across && random.integer(0, 20) == 0) {
+        transfer.send_port = transfer.receive_port = kNoPort;
+      } else if (across && random.integer(0, 20) == 0) {
+        transfer.per_byte_s = random.uniform(0, 1);
+      }
+      arrivals.push_back({now, transfer});
+    }
+    const std::vector<double> capacities(2 * std::size_t{nodes}, capacity);
+    CHECK(run(FairPorts(capacities), arrivals) == run(FairPorts(capacities, false), arrivals));
+  }
+}
+
 } // namespace stepsim::net

@@ -223,3 +223,28 @@ TEST_CASE("the resolved scenario shows inline layers as they are: scaled once, w
       "backward_s": 0.002, "gradient_bytes": 4000, "shape": [1000]}])",
              R"("compression": {"method": "powersgd", "rank": 4})");
 }
+
+TEST_CASE("a result whose layers are left out of its scenario is written with all of them") {
+  const auto written = [](const std::string& layers, const std::string& more) {
+    const Result result = run_text(
+        R"({"workload": {"layers": [)" + layers +
+        R"(]}, "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}})" +
+        more + "}");
+    std::string text;
+    write_result(result, {{"scenario", scenario_tree(result.scenario, LayerList::left_out)}},
+                 [&](std::string_view block) { text += block; });
+    CHECK(text == io::pretty(result_tree(result)));
+  };
+  const std::string first =
+      R"({"name": "a", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 4000000,
+          "dtype": "float16", "shape": [1000, 2000]})";
+  const std::string empty =
+      R"({"name": "b", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 0})";
+  std::string many = first;
+  for (int layer = 0; layer < 100; ++layer) {
+    many += ", " + (layer % 3 == 0 ? empty : first);
+  }
+  written(first, "");
+  written(first + ", " + empty, "");
+  written(many, R"(, "variability": {"compute_cv": 0.1})");
+}

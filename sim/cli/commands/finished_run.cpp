@@ -6,7 +6,6 @@
 #include "run/result_file.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/named_files.hpp"
-#include "scenario/scenario_tree.hpp"
 #include "sweep/sweep_base.hpp"
 
 namespace stepsim::cli {
@@ -25,8 +24,8 @@ study::Result finished_run(const study::Scenario& scenario, const io::Json& tree
 }
 
 io::Json finished_scenario(const study::Result& result, const io::Json& tree,
-                           const std::string& output) {
-  return study::with_names_relative_to(study::scenario_tree(result.scenario), output, tree);
+                           const std::string& output, study::LayerList layers) {
+  return study::with_names_relative_to(study::scenario_tree(result.scenario, layers), output, tree);
 }
 
 io::Json finished_tree(const study::Result& result, const io::Json& tree,

@@ -7,6 +7,7 @@
 #include "run/result.hpp"
 #include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::cli {
@@ -19,7 +20,8 @@ namespace stepsim::cli {
 
 // The resolved scenario of a result. File names in it are relative to the folder of `output`.
 [[nodiscard]] io::Json finished_scenario(const study::Result& result, const io::Json& tree,
-                                         const std::string& output);
+                                         const std::string& output,
+                                         study::LayerList layers = study::LayerList::written);
 // The result as JSON without `meta`. File names in it are relative to the folder of `output`.
 [[nodiscard]] io::Json finished_tree(const study::Result& result, const io::Json& tree,
                                      const std::string& output);

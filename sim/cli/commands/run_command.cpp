@@ -6,6 +6,10 @@
 
 #include <CLI/CLI.hpp>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -39,6 +43,7 @@
 #include "json/fields/written.hpp"
 #include "json/file.hpp"
 #include "json/file_write.hpp"
+#include "json/json_pointer.hpp"
 #include "json/json_text.hpp"
 
 namespace stepsim::cli {
@@ -182,13 +187,44 @@ void warn_of_other_record(const io::Json& record, const RunOptions& options,
   }
 }
 
+// Gives the values below `value` places in its own table, if they stand where the file has them.
+void renew_places(io::Json& value) {
+  const auto renew = [&](io::Json& below, auto step, const std::string& token) {
+    if (below.file_pointer() == value.file_pointer() &&
+        below.pointer() == value.pointer() + "/" + token) {
+      below.set_origin_below(value, step, below.line());
+      renew_places(below);
+    }
+  };
+  if (value.is_array()) {
+    for (std::size_t i = 0; i < value.as_array().size(); ++i) {
+      renew(value.as_array()[i], i, std::to_string(i));
+    }
+  } else if (value.is_object()) {
+    for (auto& [key, below] : value.as_object()) {
+      renew(below, std::string_view(key), io::escape_token(key));
+    }
+  }
+}
+
+// The allocator keeps what was freed; large lists of the run would get new pages beside it.
+void return_freed_pages() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
+}
+
 // The scenario holds the layers, and nothing asks for their places any more: a tree of many layers
-// takes more memory than the run.
+// takes more memory than the run. The table of all places goes with the last value that is in it.
 void forget_layers(io::Json& tree) {
   io::Json* workload = tree.find("workload");
   io::Json* layers = workload == nullptr ? nullptr : workload->find("layers");
-  if (layers != nullptr && layers->is_array()) {
-    layers->as_array() = {};
+  constexpr std::size_t kMany = 1000;
+  if (layers != nullptr && layers->is_array() && layers->as_array().size() >= kMany) {
+    layers->as_array() = io::Array();
+    tree.set_origin(tree.file_pointer(), tree.pointer(), tree.line());
+    renew_places(tree);
+    return_freed_pages();
   }
 }
 
@@ -328,8 +364,11 @@ int run(const Invocation& invocation) {
                                     ? simulation_meta(invocation, result.events, result.packet_hops,
                                                       simulation.count())
                                     : meta(invocation));
-    others.emplace_back("scenario", finished_scenario(result, tree, common.output));
-    if (format == Format::jsonl) {
+    const bool in_blocks = format != Format::jsonl;
+    others.emplace_back("scenario", finished_scenario(result, tree, common.output,
+                                                      in_blocks ? study::LayerList::left_out
+                                                                : study::LayerList::written));
+    if (!in_blocks) {
       io::Json out = study::result_tree(result);
       io::add(out, std::move(others));
       write_output(common, io::compact(out) + "\n");

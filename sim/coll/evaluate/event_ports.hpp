@@ -2,6 +2,7 @@
 // State of EventRun at its ports.
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "coll/schedule/schedule_cursor.hpp"
 
@@ -33,5 +34,9 @@ struct EventPort {
   // First and last arrival in the list of the port.
   std::uint32_t first = Arrival::kNone, last = Arrival::kNone;
 };
+
+// Throws SimulationError, naming the first blocked ports, if some cursors are not at their end,
+// although no event is left: ranks wait for each other, or for a transfer that nobody sends.
+void refuse_deadlock(std::span<const EventPort> ports, const ScheduleWalk& walk);
 
 } // namespace stepsim::coll

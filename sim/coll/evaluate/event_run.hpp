@@ -13,12 +13,9 @@
 //                                   traffic; that network only passes on submitted transfers,
 //                                   which are named by their sending port
 #include <algorithm>
-#include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
 #include "coll/evaluate/busy_time.hpp"
 #include "coll/evaluate/data_counts.hpp"
 #include "coll/evaluate/evaluation.hpp"
@@ -66,7 +63,7 @@ public:
       }
       advance(now);
     }
-    refuse_deadlock();
+    refuse_deadlock(ports_, walk_);
     result_.ranks.finish_s = finish_;
     result_.seconds = *std::max_element(finish_.begin(), finish_.end());
     if (watches_) {
@@ -106,7 +103,7 @@ public:
       if (id >= 2 * ports_.size()) {
         became_ready(id - 2 * static_cast<std::uint32_t>(ports_.size()));
       } else {
-        id % 2 == kEntry ? enter(id / 2) : received(id / 2);
+        id % 2 == kEntry ? enter(id / 2) : received(id / 2, kNone);
       }
     }
   }
@@ -219,12 +216,15 @@ private:
     ++result_.messages;
   }
 
-  // Tries to start the next transfer to the port.
-  void try_start_to(std::uint32_t to) {
+  // Tries to start the next transfer to the port. Returns the port that would send it, or kNone.
+  std::uint32_t try_start_to(std::uint32_t to) {
     const NextReception& next = ports_[to].reception;
-    if (next.position != kEndOfSchedule) {
-      try_start(port(next, next.src));
+    if (next.position == kEndOfSchedule) {
+      return kNone;
     }
+    const std::uint32_t from = port(next, next.src);
+    try_start(from);
+    return from;
   }
 
   // Tries to start the next send of every port of the rank, after the rank has received data.
@@ -256,8 +256,7 @@ private:
       finish_[from] = now_;
       sender.sending = false;
       go_on(from, sender.send);
-      received(to);
-      return try_start(from);
+      return received(to, from);
     }
     const auto [src, dst] = std::pair(sender.send.src, sender.send.dst);
     const std::uint32_t to = port(sender.send, dst);
@@ -282,14 +281,15 @@ private:
     go_on(from, sender.send);
     if (holds_port) {
       timers_.push(now_ + addition, to * 2 + kPort);
+      try_start(from);
     } else {
-      received(to);
+      received(to, from);
     }
-    try_start(from);
   }
 
-  // Handles a receive port that is free again.
-  void received(std::uint32_t to) {
+  // Handles a receive port that is free again, and the port `from` that is free since the same
+  // moment; kNone: none is.
+  void received(std::uint32_t to, std::uint32_t from) {
     Port& state = ports_[to];
     const std::uint32_t rank = state.reception.dst;
     state.receiving = false;
@@ -300,8 +300,11 @@ private:
       is_ready(state.reception.phase, rank, state.reception.stream);
     }
     go_on(to, state.reception);
-    try_start_to(to);
+    const std::uint32_t tried = try_start_to(to);
     try_start_all(rank);
+    if (from != kNone && from != tried) { // what started since does not help a send tried before
+      try_start(from);
+    }
   }
 
   void wait_until_ready(std::uint32_t to) {
@@ -350,29 +353,6 @@ private:
     data_.arrived(phase, rank);
     if (stream != NextReception::kNoStream) {
       ++written_[stream];
-    }
-  }
-
-  // Throws SimulationError, naming the first blocked ports, if no event is left but some cursors
-  // are not at their end: ranks wait for each other, or for a transfer that nobody sends.
-  void refuse_deadlock() const {
-    constexpr std::size_t kShown = 5;
-    std::size_t blocked = 0;
-    std::string text;
-    for (const Port& port : ports_) {
-      const auto& [send, reception] = std::tie(port.send, port.reception);
-      const bool sends = send.position != kEndOfSchedule;
-      if ((sends || reception.position != kEndOfSchedule) && ++blocked <= kShown) {
-        const std::uint32_t src = sends ? send.src : reception.src;
-        const std::uint32_t dst = sends ? send.dst : reception.dst;
-        text += (blocked > 1 ? "; " : "") + std::to_string(src) + " -> " + std::to_string(dst) +
-                " " + walk_.place(sends ? Cursor(send) : Cursor(reception));
-      }
-    }
-    if (blocked > 0) {
-      throw SimulationError("the collective is blocked at " + std::to_string(blocked) +
-                            (lanes_ > 1 ? " ports: " : " ranks: ") + text +
-                            (blocked > kShown ? "; ..." : ""));
     }
   }
 

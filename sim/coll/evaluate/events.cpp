@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <concepts>
 
+#include "base/error.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/evaluate/disjoint_ring.hpp"
 #include "coll/evaluate/evaluation.hpp"

@@ -29,37 +29,63 @@ void fill_costs(double* cost, const double* latency, const double* bytes, const 
 // Bytes and costs of a step. With equal parts they are the same in all steps; else the part sizes
 // stand twice in a row, and the parts of a step, one lower per step, are a window of it:
 //     sizes 3 3 2 2   twice 3 3 2 2 3 3 2 2   step 0 from 4, step 1 from 3, ...
+// On equal links the costs of the parts stand twice in a row, too, and nothing is computed in a
+// step.
 class StepCosts {
 public:
-  StepCosts(const RingState& state, const Partition& partition, bool reduce)
-      : state_(state), size_(state.tx.size()), cost_(size_), addition_(size_) {
+  StepCosts(const RingState& state, const Partition& partition, bool reduce, bool shortcuts)
+      : state_(state), size_(state.tx.size()), addition_(size_) {
+    twice_.reserve(2 * size_);
     for (std::size_t i = 0; i < 2 * size_; ++i) {
       twice_.push_back(partition.bytes(static_cast<Index>(i % size_), 1));
     }
     first_ = size_ - (reduce ? 1 : 0);
+    const auto all_equal = [](const std::vector<double>& values) {
+      return std::ranges::all_of(values, [&](double value) { return value == values.front(); });
+    };
+    equal_links_ = shortcuts && all_equal(state.latency_s) && all_equal(state.per_byte_s);
+    if (equal_links_) {
+      for (const double bytes : twice_) {
+        cost_.push_back(state.latency_s.front() + bytes * state.per_byte_s.front());
+      }
+    } else {
+      cost_.resize(size_);
+    }
     fill(0);
   }
   void fill(std::size_t step) {
-    fill_costs(cost_.data(), state_.latency_s.data(), twice_.data() + (first_ - step),
-               state_.per_byte_s.data(), size_);
+    if (equal_links_) {
+      now_ = cost_.data() + (first_ - step);
+      return;
+    }
+    fill_costs(cost_.data(), state_.latency_s.data(), bytes(step), state_.per_byte_s.data(), size_);
+    now_ = cost_.data();
   }
   // Seconds of the addition at rank i of what it receives in this step, from rank i - 1.
   void fill_additions(std::size_t step) {
-    const double* bytes = twice_.data() + (first_ - step);
+    const double* sent = bytes(step);
     const double* gamma = state_.reduction_s_per_byte.data();
     double* addition = addition_.data();
-    addition[0] = bytes[size_ - 1] * gamma[0];
+    addition[0] = sent[size_ - 1] * gamma[0];
     for (std::size_t i = 1; i < size_; ++i) {
-      addition[i] = bytes[i - 1] * gamma[i];
+      addition[i] = sent[i - 1] * gamma[i];
     }
   }
-  [[nodiscard]] const double* cost() const { return cost_.data(); }
+  [[nodiscard]] bool equal_links() const { return equal_links_; }
+  // [rank] the bytes of a step, and the costs of the step of the last fill().
+  [[nodiscard]] const double* bytes(std::size_t step) const {
+    return twice_.data() + (first_ - step);
+  }
+  [[nodiscard]] const double* cost() const { return now_; }
   [[nodiscard]] const double* addition() const { return addition_.data(); }
 
 private:
   const RingState& state_;
   std::size_t size_;
-  std::vector<double> twice_, cost_, addition_;
+  std::vector<double> twice_, addition_;
+  bool equal_links_{};
+  std::vector<double> cost_; // twice in a row on equal links
+  const double* now_{};      // costs of the step
   std::size_t first_{};
 };
 
@@ -80,6 +106,15 @@ void step_without_addition(const double* now, double* next, const double* cost, 
   }
 }
 
+// The same with costs that are computed on the way.
+STEPSIM_VECTOR_CLONES
+void step_with_costs(const double* now, double* next, const double* latency, const double* bytes,
+                     const double* per_byte, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    next[i + 1] = std::max(now[i + 1], now[i]) + (latency[i] + bytes[i] * per_byte[i]);
+  }
+}
+
 // data_i = end of the addition of what arrived; the engine of a rank works in order.
 STEPSIM_VECTOR_CLONES
 void step_overlapped(const double* now, double* next, double* data, const double* cost,
@@ -90,6 +125,19 @@ void step_overlapped(const double* now, double* next, double* data, const double
   next[0] = next[size];
   for (std::size_t i = 0; i < size; ++i) {
     data[i] = std::max(data[i], next[i] + delay[i]) + addition[i];
+  }
+}
+
+// The same without delays.
+STEPSIM_VECTOR_CLONES
+void step_added(const double* now, double* next, double* data, const double* cost,
+                const double* addition, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    next[i + 1] = std::max(now[i + 1], data[i]) + cost[i];
+  }
+  next[0] = next[size];
+  for (std::size_t i = 0; i < size; ++i) {
+    data[i] = std::max(data[i], next[i]) + addition[i];
   }
 }
 
@@ -130,7 +178,7 @@ std::size_t repeated_ranks(RingState& state) {
 
 // The pass of a ring of `ranks` that repeats those of `state`.
 void run_pass(RingState& state, const Partition& partition, std::size_t ranks, bool reduce,
-              ReductionMode mode) {
+              ReductionMode mode, bool shortcuts) {
   const std::size_t size = state.tx.size();
   const bool adds =
       reduce && std::any_of(state.reduction_s_per_byte.begin(), state.reduction_s_per_byte.end(),
@@ -142,7 +190,7 @@ void run_pass(RingState& state, const Partition& partition, std::size_t ranks, b
                         : adds && mode == ReductionMode::serial ? Addition::serial
                                                                 : Addition::overlapped;
   const bool same_costs = partition.uniform();
-  StepCosts costs(state, partition, reduce);
+  StepCosts costs(state, partition, reduce, shortcuts);
   Ends ends(size);
   std::vector<double> data(size);  // time at which the part received last is ready
   std::vector<double> port(size);  // time at which the receive port is free, with serial additions
@@ -165,8 +213,10 @@ void run_pass(RingState& state, const Partition& partition, std::size_t ranks, b
     data[i] = adds ? std::max(state.reduced[i], arrived) + costs.addition()[i] : arrived;
   }
   // Costs change from step to step only where parts differ in size.
+  const bool on_the_way =
+      shortcuts && kind == Addition::none && !same_costs && !costs.equal_links();
   for (std::size_t step = 1; step + 1 < ranks; ++step) {
-    if (!same_costs) {
+    if (!same_costs && !on_the_way) {
       costs.fill(step);
       if (adds) {
         costs.fill_additions(step);
@@ -174,9 +224,19 @@ void run_pass(RingState& state, const Partition& partition, std::size_t ranks, b
     }
     switch (kind) {
     case Addition::none:
+      if (on_the_way) {
+        step_with_costs(ends.now.data(), ends.next.data(), state.latency_s.data(),
+                        costs.bytes(step), state.per_byte_s.data(), size);
+        break;
+      }
       step_without_addition(ends.now.data(), ends.next.data(), costs.cost(), size);
       break;
     case Addition::overlapped:
+      if (shortcuts && !delays) {
+        step_added(ends.now.data(), ends.next.data(), data.data(), costs.cost(), costs.addition(),
+                   size);
+        break;
+      }
       step_overlapped(ends.now.data(), ends.next.data(), data.data(), costs.cost(), delay.data(),
                       costs.addition(), size);
       break;
@@ -208,14 +268,14 @@ void run_pass(RingState& state, const Partition& partition, std::size_t ranks, b
 } // namespace
 
 void run_ring_pass(RingState& state, const Partition& partition, bool reduce, ReductionMode mode,
-                   bool folds) {
+                   bool shortcuts) {
   const std::size_t size = state.tx.size();
   assert(size >= 2 && "a ring has two ranks");
-  const std::size_t part = folds && partition.uniform() ? repeated_ranks(state) : size;
+  const std::size_t part = shortcuts && partition.uniform() ? repeated_ranks(state) : size;
   for (std::vector<double>* values : vectors_of(state)) {
     values->resize(part);
   }
-  run_pass(state, partition, size, reduce, mode);
+  run_pass(state, partition, size, reduce, mode, shortcuts);
   for (std::vector<double>* values : vectors_of(state)) {
     values->reserve(size);
     for (std::size_t rank = part; rank < size; ++rank) {

@@ -1,5 +1,6 @@
 // Cursors look for the next step in which their port has something to do by asking the rule step by
 // step. Phases in which its rank takes no part are skipped at once, by its place in their layout.
+// Steps inside a ring pass need no search: see advance() in the header.
 #include "coll/schedule/schedule_cursor.hpp"
 
 #include <algorithm>
@@ -11,8 +12,8 @@ namespace {
 // Sets the place of the cursor to that of the rank; false if the rank takes no part.
 bool take_place(const Phase& phase, Index rank, Cursor& cursor) {
   const Layout::Place place = phase.layout.place(rank);
-  cursor.group = place.group;
-  cursor.local = place.local;
+  cursor.group = static_cast<std::int32_t>(place.group);
+  cursor.local = static_cast<std::int32_t>(place.local);
   return place.group != kNobody;
 }
 
@@ -67,8 +68,13 @@ void move_on(const Schedule& schedule, std::uint32_t port, Cursor& cursor, Found
 
 } // namespace
 
-ScheduleWalk::ScheduleWalk(const Schedule& schedule) : schedule_(schedule) {
+ScheduleWalk::ScheduleWalk(const Schedule& schedule, bool shortcuts)
+    : schedule_(schedule), rings_(schedule.phases.size() + 1) {
   for (const Phase& phase : schedule.phases) {
+    const auto* ring = std::get_if<RingPass>(&phase.rule);
+    if (shortcuts && ring != nullptr && schedule.lanes[phase.lane].cards == 0) {
+      rings_[first_stream_.size()] = {ring->steps(), *ring, &phase.partition};
+    }
     first_stream_.push_back(streams_);
     const auto streams = [](const auto& rule) -> Index {
       if constexpr (StreamRule<std::decay_t<decltype(rule)>>) {
@@ -80,7 +86,7 @@ ScheduleWalk::ScheduleWalk(const Schedule& schedule) : schedule_(schedule) {
   }
 }
 
-void ScheduleWalk::advance(std::uint32_t port, NextSend& send) const {
+void ScheduleWalk::search(std::uint32_t port, NextSend& send) const {
   move_on(schedule_, port, send, [&](const auto& rule, const Phase& phase, std::uint32_t rank) {
     const Send next = rule.send(send.step, send.local);
     if (next.peer == kNobody) {
@@ -101,7 +107,7 @@ void ScheduleWalk::advance(std::uint32_t port, NextSend& send) const {
   });
 }
 
-void ScheduleWalk::advance(std::uint32_t port, NextReception& reception) const {
+void ScheduleWalk::search(std::uint32_t port, NextReception& reception) const {
   const auto take = [&](const auto& rule, const Phase& phase, std::uint32_t rank) {
     const Receive next = rule.receive(reception.step, reception.local);
     if (next.peer == kNobody) {

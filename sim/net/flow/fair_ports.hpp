@@ -18,21 +18,27 @@ namespace stepsim::net {
 
 class FairPorts {
 public:
-  explicit FairPorts(std::vector<double> capacity_Bps);
+  // Flows that share both of their ports with the same flows alone get their rate without a look at
+  // the others, if all capacities are equal. Tests switch these `shortcuts` off to compare.
+  explicit FairPorts(std::vector<double> capacity_Bps, bool shortcuts = true);
 
   void submit(double now, const Transfer& transfer);
   [[nodiscard]] double next_time(); // computes rates if transfers began or ended
   void advance(double now, std::vector<std::uint32_t>& done);
 
 private:
+  // A transfer. Flows in random order are what a run with many of them waits for: 72 bytes each.
   struct Flow {
-    Transfer transfer;
-    std::uint64_t number{}; // 1, 2, .. in the order in which bytes began; 0 = the place is free
-    double begin{};         // when its bytes begin
-    double since{};         // time at which `remaining` was right
-    double remaining{};     // bytes
-    double rate_Bps{};
+    std::uint64_t
+        number{}; // 1, 2, .. in the order in which bytes began; 0 = they have not, or free
     double finish{};
+    double begin{}; // when its bytes begin
+    std::uint32_t id{};
+    std::uint32_t send_port = kNoPort, receive_port = kNoPort;
+    double per_byte_s{};
+    double since{};     // time at which `remaining` was right
+    double remaining{}; // bytes
+    double rate_Bps{};
   };
   // When a flow ends at its present rate; out of date if the flow has another number or finish.
   struct End {
@@ -40,16 +46,35 @@ private:
     std::uint64_t number{};
     std::uint32_t flow{};
   };
-  void begin_bytes(double now, const Transfer& transfer);
+  // Entry of the heap: ends at one time, which are a list in `listed_`.
+  struct EndsAt {
+    double finish{};
+    std::uint32_t first{}, last{};
+  };
+  struct Listed {
+    std::uint64_t number{};
+    std::uint32_t flow{};
+    std::uint32_t next = kNone;
+  };
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  void begin_bytes(double now, std::uint32_t flow);
   void end_bytes(std::uint32_t flow);
   void end_flows(double now, std::vector<std::uint32_t>& done);
   void solve();
   void gather(std::uint32_t flow);
   void gather_changed();
+  [[nodiscard]] bool share_alone();
   void set_rates(std::span<const double> rates);
   [[nodiscard]] bool is_current(const End& end) const;
-  template <class Action> void for_ports(const Transfer& transfer, const Action& action) {
-    for (const std::uint32_t port : {transfer.send_port, transfer.receive_port}) {
+  // Appends an end behind the heap `ends_`: to the last entry from `begin` on, if that has the same
+  // time, else as an entry, which the caller has to push into the heap.
+  void append(const End& end, std::size_t begin);
+  // Calls see(end) for the ends of an entry that was taken from the heap, and frees its list.
+  template <class See> void take(const EndsAt& entry, const See& see);
+  void push_from(std::size_t begin); // entries into the heap
+  void find_next_end();
+  template <class Action> void for_ports(const Flow& flow, const Action& action) {
+    for (const std::uint32_t port : {flow.send_port, flow.receive_port}) {
       if (port != kNoPort) {
         action(port);
       }
@@ -57,13 +82,17 @@ private:
   }
 
   std::vector<double> capacities_;    // bytes/s
-  engine::EventQueue<double> begins_; // ends of latencies; ids are indices in waiting_
-  std::vector<Transfer> waiting_;
-  std::vector<std::uint32_t> free_places_;
-  std::vector<Flow> flows_; // transfers whose bytes flow, and free places
+  bool equal_ports_;                  // all capacities are equal, and shortcuts are taken
+  engine::EventQueue<double> begins_; // ends of latencies; ids are indices in flows_
+  std::vector<Flow> flows_;           // transfers, and free places
   std::vector<std::uint32_t> free_flows_;
+  std::size_t flowing_ = 0;                          // transfers whose bytes flow
   std::vector<std::vector<std::uint32_t>> flows_at_; // [ports] indices in flows_
-  std::vector<End> ends_;                            // heap, the earliest end first
+  std::vector<EndsAt> ends_;                         // heap, the earliest ends first
+  std::vector<Listed> listed_;                       // and free entries, from free_listed_ on
+  std::uint32_t free_listed_ = kNone;
+  std::vector<double> rates_;     // of the reached flows
+  std::vector<End> ended_, kept_; // of end_flows()
   std::uint64_t begun_ = 0;
   // Where flows began or ended since rates were computed: ports, and flows without a port.
   std::vector<std::uint32_t> changed_ports_, changed_flows_;

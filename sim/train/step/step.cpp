@@ -83,6 +83,7 @@ plan::Sending sending_of(const StepInput& input) {
   for (std::size_t l = 0; l < input.forward_s.size(); ++l) {
     sending.forward_s[l] += input.forward_s[l];
   }
+  sending.transfers.reserve(input.messages.size());
   for (const Message& message : input.messages) {
     plan::Transfer& transfer = sending.transfers.emplace_back();
     transfer.bytes = message.bytes;
@@ -98,6 +99,7 @@ plan::Sending sending_of(const StepInput& input) {
 
 StepTimes run_step(const StepInput& input) {
   std::vector<double> ready;
+  ready.reserve(input.messages.size());
   for (const Message& message : input.messages) {
     ready.push_back(message.ready_s);
   }
@@ -134,6 +136,7 @@ StepTimes run_step(const StepInput& input, const plan::SendTimes& sent) {
   const bool barrier = input.next_forward == NextForward::barrier;
   const std::vector<double> updates = layer_updates(input);
   Gaps gaps;
+  step.next_forward_s.reserve(layers);
   double t = step.backward_s;
   if (barrier) {
     gaps.add(t, step.finish_s);

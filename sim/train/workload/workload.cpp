@@ -103,26 +103,64 @@ void join_to_weights(LayerItems& layers) {
   }
 }
 
+// The gradients of one layer, in gradient-ready order.
+void append_layer(Workload& workload, std::size_t layer, std::vector<TensorItem>& items,
+                  bool measured_order) {
+  for (TensorItem& item : items) {
+    workload.gradients.push_back({.layer = static_cast<std::uint32_t>(layer),
+                                  .bytes = item.bytes,
+                                  .elements = item.elements,
+                                  .dtype = std::move(item.dtype),
+                                  .registration = item.registration,
+                                  .measured_order = measured_order,
+                                  .shapes = std::move(item.shapes),
+                                  .bucket = item.bucket});
+  }
+}
+
 // In backward order.
-void append_gradients(Workload& workload, LayerItems layers, Granularity granularity,
-                      bool measured_order) {
+void append_gradients(Workload& workload, LayerItems layers, Granularity granularity) {
   if (granularity == Granularity::layer) {
     join_layers(layers);
   } else if (granularity == Granularity::weight) {
     join_to_weights(layers);
   }
   for (std::size_t layer = layers.size(); layer-- > 0;) {
-    for (TensorItem& item : layers[layer]) {
-      workload.gradients.push_back({.layer = static_cast<std::uint32_t>(layer),
-                                    .bytes = item.bytes,
-                                    .elements = item.elements,
-                                    .dtype = std::move(item.dtype),
-                                    .registration = item.registration,
-                                    .measured_order = measured_order,
-                                    .shapes = std::move(item.shapes),
-                                    .bucket = item.bucket});
-    }
+    append_layer(workload, layer, layers[layer], false);
   }
+}
+
+// Whether the tensors of a trace's layer have sizes; else the layer is one gradient of its bytes.
+bool has_sizes(const Layer& layer) {
+  return !layer.tensors.empty() && std::ranges::all_of(layer.tensors, [](const Tensor& tensor) {
+    return tensor.bytes.has_value();
+  });
+}
+
+std::int64_t item_count(const Layer& layer) {
+  return has_sizes(layer) ? static_cast<std::int64_t>(layer.tensors.size())
+                          : std::int64_t{layer.gradient_bytes->value > 0};
+}
+
+std::vector<TensorItem> items_of(const Layer& layer) {
+  std::vector<TensorItem> list;
+  if (has_sizes(layer)) {
+    for (const Tensor& tensor : layer.tensors) {
+      const std::int64_t size = std::max<std::int64_t>(dtype_bytes(tensor.dtype), 1);
+      list.push_back(
+          {.elements = elements_of(tensor, *tensor.bytes) + tensor.extra_bytes.value / size,
+           .bytes = *tensor.bytes + tensor.extra_bytes,
+           .dtype = tensor.dtype,
+           .bucket = tensor.bucket.value_or(-1)});
+      if (!tensor.shape.empty()) {
+        list.back().shapes = {matrix_of(tensor.shape)};
+      }
+    }
+  } else if (layer.gradient_bytes->value > 0) {
+    const std::string dtype = layer.tensors.empty() ? "" : layer.tensors.front().dtype;
+    list.push_back({.bytes = *layer.gradient_bytes, .dtype = dtype});
+  }
+  return list;
 }
 
 // Forward times without a measurement: 2 FLOP per multiply-accumulate at the device's rate; or a
@@ -232,40 +270,27 @@ Workload workload_from_trace(const Trace& trace, Granularity granularity) {
                     .warnings = trace.warnings,
                     .buckets = trace.buckets,
                     .measured_ranks = trace.ranks};
-  LayerItems items;
+  std::int64_t position = 0;
+  workload.layers.reserve(trace.layers.size());
   for (const Layer& layer : trace.layers) {
     assert(layer.forward && layer.backward && layer.gradient_bytes && "times and sizes are known");
     workload.layers.push_back({layer.name, *layer.forward, *layer.backward});
-    std::vector<TensorItem>& list = items.emplace_back();
-    const bool sized =
-        !layer.tensors.empty() && std::ranges::all_of(layer.tensors, [](const Tensor& tensor) {
-          return tensor.bytes.has_value();
-        });
-    if (sized) {
-      for (const Tensor& tensor : layer.tensors) {
-        const std::int64_t size = std::max<std::int64_t>(dtype_bytes(tensor.dtype), 1);
-        list.push_back(
-            {.elements = elements_of(tensor, *tensor.bytes) + tensor.extra_bytes.value / size,
-             .bytes = *tensor.bytes + tensor.extra_bytes,
-             .dtype = tensor.dtype,
-             .bucket = tensor.bucket.value_or(-1)});
-        if (!tensor.shape.empty()) {
-          list.back().shapes = {matrix_of(tensor.shape)};
-        }
-      }
-    } else if (layer.gradient_bytes->value > 0) {
-      const std::string dtype = layer.tensors.empty() ? "" : layer.tensors.front().dtype;
-      list.push_back({.bytes = *layer.gradient_bytes, .dtype = dtype});
-    }
+    position += item_count(layer);
   }
   // Registration order is not in a trace: the reverse of the ready order stands in for it (MOD 7).
-  std::int64_t position = 0;
-  for (auto& list : items) {
-    for (TensorItem& item : list | std::views::reverse) {
-      item.registration = position++;
+  // No tensor is known to be a weight, so that `weight` joins the tensors of each layer, too.
+  const bool joins = granularity != Granularity::tensor;
+  workload.gradients.reserve(joins ? trace.layers.size() : static_cast<std::size_t>(position));
+  for (std::size_t layer = trace.layers.size(); layer-- > 0;) {
+    std::vector<TensorItem> items = items_of(trace.layers[layer]);
+    for (TensorItem& item : items) {
+      item.registration = --position;
     }
+    if (joins && items.size() > 1) {
+      items = {joined(items)};
+    }
+    append_layer(workload, layer, items, true);
   }
-  append_gradients(workload, std::move(items), granularity, true);
   return workload;
 }
 
@@ -324,7 +349,7 @@ Workload workload_from_model(const ModelTable& table, const ProfileOptions& opti
   if (table.macs() == 0) {
     workload.warnings.push_back("no layer has multiply-accumulates: all times are 0");
   }
-  append_gradients(workload, std::move(items), options.granularity, false);
+  append_gradients(workload, std::move(items), options.granularity);
   return workload;
 }
 
