@@ -128,8 +128,6 @@ void optimal_with_back(const BatchItems& items, const Lanes& startup, const Lane
   optimal_loop<true>(items, startup, per_byte, sums, prefix_finish, back);
 }
 
-// Walks back over the items: where the last message of the items so far begins, the one before it
-// ends.
 STEPSIM_VECTOR_CLONES
 void walk_back(std::size_t items, const double* __restrict finish,
                const std::int64_t* __restrict back, double* __restrict item_end) {
@@ -216,6 +214,11 @@ double optimal_scan(const BatchItems& items, const LinearCost& cost, double* fin
 }
 
 } // namespace
+
+void item_ends(std::size_t items, const double* __restrict finish,
+               const std::int64_t* __restrict back, double* __restrict item_end) {
+  walk_back(items, finish, back, item_end);
+}
 
 BatchItems batch_items(const Problem& problem) {
   assert(!problem.items.empty() && "a problem has at least one item");

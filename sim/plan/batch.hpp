@@ -62,6 +62,13 @@ private:
   std::vector<std::array<std::int64_t, kBatchLanes>> back_;
 };
 
+// Walks back over the best plans of all lanes: where the last message of the items so far begins,
+// the one before it ends. Row i of `finish` is F_i, row i of `back` the number of items before the
+// last message of the first i; row i of `item_end` becomes the end of the message that carries
+// item i. A row has kBatchLanes numbers.
+void item_ends(std::size_t items, const double* __restrict finish,
+               const std::int64_t* __restrict back, double* __restrict item_end);
+
 // Returns the finish time for one cost. Fills prefix_finish_s[i] = F_i and, unless `back` is empty,
 // back[i] = the number of items before the last group of the best plan for the first i items; both
 // have items.size() + 1 entries.

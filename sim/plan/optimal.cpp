@@ -18,8 +18,7 @@ namespace stepsim::plan {
 
 namespace {
 
-// Relative: what two sums of the same times may differ by. Ties go to the smallest j (MER 5.7).
-constexpr double kTie = 1e-12;
+constexpr double kTie = kOptimalTie;
 
 // back[i] = number of items before the last group of the best plan of the first i items.
 Plan plan_from_back(const Problem& problem, const std::vector<std::uint32_t>& back) {

@@ -9,6 +9,9 @@ namespace stepsim::plan {
 
 struct ScheduleOptions;
 
+// Relative: what two sums of the same times may differ by. Ties go to the smallest j (MER 5.7).
+inline constexpr double kOptimalTie = 1e-12;
+
 // Returns a plan with the earliest finish over all groupings into contiguous runs, for any cost;
 // another plan with the same finish may have fewer groups. O(items) for a linear cost, else
 // O(items^2) calls of the cost.

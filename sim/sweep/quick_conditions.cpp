@@ -51,6 +51,21 @@ bool may_be_linear(const Scenario& scenario) {
            !exchange_of(scenario).links.two_level));
 }
 
+// The exchange may have a closed form of blocks, or be the cheapest of several forms: QuickCurves
+// asks for them. Only if the run asks for closed forms does it take those that are upper bounds, as
+// that of the tree always is. All schedules but those that need a start-up may follow.
+bool may_be_curve(const Scenario& scenario) {
+  const coll::AlgorithmId algorithm = scenario.communication.collective;
+  const coll::Options& options = scenario.communication.options;
+  const plan::Planner& planner = plan::planner(scenario.communication.schedule);
+  return options.chunking == coll::Chunking::real && options.cost_form == coll::CostForm::exact &&
+         !options.ring_startup_2p && !options.block && !scenario.communication.library &&
+         planner.one_channel() &&
+         (algorithm == coll::AlgorithmId::automatic || algorithm == coll::AlgorithmId::lp ||
+          (algorithm == coll::AlgorithmId::double_binary_tree && scenario.method)) &&
+         !exchange_of(scenario).links.two_level;
+}
+
 // NVLink domains of several nodes, whose number would follow that of the nodes.
 bool has_domains(const Cluster& cluster) {
   return cluster.nvlink_domain_nodes > 1 || (cluster.node && cluster.node->type.domain_nodes > 1);
@@ -106,8 +121,8 @@ bool takes_quick_way(const Scenario& scenario) {
          method_fits && gradients_fit && !network.curve && network.calibration.empty() &&
          !communication.calibrated && !communication.reduce_broadcast &&
          communication.copy_bandwidth_Bps <= 0 && !communication.plan_cost &&
-         is_known_schedule(scenario) && may_be_linear(scenario) && !has_domains(scenario.cluster) &&
-         is_plain_training(scenario);
+         is_known_schedule(scenario) && (may_be_linear(scenario) || may_be_curve(scenario)) &&
+         !has_domains(scenario.cluster) && is_plain_training(scenario);
 }
 
 } // namespace stepsim::study

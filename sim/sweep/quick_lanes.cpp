@@ -25,6 +25,18 @@ void send_message(double ready, double bytes, const LaneCosts& __restrict costs,
 }
 
 STEPSIM_VECTOR_CLONES
+void send_one(double ready, const Lanes& __restrict seconds, Lanes& __restrict channel_end,
+              Lanes& __restrict communication, Lanes& __restrict ended) {
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    const double end = channel_end[k];
+    const double start = end > ready ? end : ready;
+    channel_end[k] = start + seconds[k];
+    ended[k] = start + seconds[k];
+    communication[k] += seconds[k];
+  }
+}
+
+STEPSIM_VECTOR_CLONES
 void pass_layer(double update, double forward, const Lanes& __restrict done,
                 Lanes& __restrict time) {
   for (std::size_t k = 0; k < kLanes; ++k) {
@@ -42,6 +54,10 @@ LaneTotals send_in_lockstep(std::span<const double> ready_s, std::span<const dou
     send_message(ready_s[g], bytes[g], costs, sums, end_s[g]);
   }
   return sums;
+}
+
+void send_timed(double ready_s, const Lanes& seconds, LaneTotals& totals, Lanes& end_s) {
+  send_one(ready_s, seconds, totals.channel_end, totals.communication, end_s);
 }
 
 Lanes forward_in_lockstep(const Lanes& start_s, std::span<const double> update_s,

@@ -30,6 +30,10 @@ struct LaneTotals {
                                           std::span<const double> bytes, const LaneCosts& costs,
                                           std::span<Lanes> end_s);
 
+// Sends one message, which takes seconds[k] on lane k, behind those before it: updates channel_end
+// and communication of `totals`, and sets when it ends.
+void send_timed(double ready_s, const Lanes& seconds, LaneTotals& totals, Lanes& end_s);
+
 // The next forward pass from the times `start_s`: layer l waits for row row_of[l] of `done_s`, or
 // for nothing where that is negative, is updated and computed (train/step/step.cpp). Returns when
 // it ends.

@@ -61,7 +61,7 @@ std::string one_line(std::string text) {
 // written out when it is forgotten.
 struct PointRunner::Context {
   std::unique_ptr<QuickRun> quick;
-  std::unique_ptr<SharedRun> shared; // where there is no QuickRun; neither: the long way
+  std::unique_ptr<SharedRun> shared; // for points that QuickRun does not take; neither: long way
   bool of_one_node = false;          // made from a point of one node, which may tell too little
   std::int64_t points = 0, points_alone = 0;
 
@@ -199,7 +199,7 @@ PointRunner::Context* PointRunner::context_of(std::int64_t point) {
     tree = {}; // many layers take more memory here than in the scenario
     context->of_one_node = scenario.cluster.nodes == 1;
     context->quick = QuickRun::make(scenario, block_follows);
-    if (!context->quick) {
+    if (!context->quick || !context->quick->takes_all()) {
       context->shared = SharedRun::make(scenario, block_follows, max_seconds_);
     }
   } catch (const InputError&) { // the long way tells what is wrong
@@ -243,11 +243,11 @@ void PointRunner::run_quick(Context& context, std::span<const std::int64_t> poin
   std::size_t count = 0;
   const Cluster& cluster = context.quick->scenario().cluster;
   for (std::size_t i = 0; i < points.size() && count < QuickRun::kLanes; ++i) {
-    if (context_of_[i] == &context) {
+    if (context_of_[i] == &context && !tried_[i]) {
       asked[count] = quick_point(cluster, points[i]);
       summaries[count] = &outcomes_[i].summary;
       places[count++] = i;
-      context_of_[i] = nullptr;
+      tried_[i] = true;
     }
   }
   context.quick->run(std::span(asked).first(count), std::span(summaries).first(count),
@@ -280,10 +280,13 @@ std::span<const PointOutcome> PointRunner::run(const Shard& shard, std::int64_t 
   }
   outcomes_.resize(std::max(outcomes_.size(), count));
   finished_.assign(count, false);
+  tried_.assign(count, false);
   for (std::size_t i = 0; i < count; ++i) {
-    if (Context* context = context_of_[i]; context != nullptr && context->quick) {
+    Context* context = context_of_[i];
+    if (context != nullptr && context->quick && !tried_[i]) {
       run_quick(*context, points_);
-    } else if (context != nullptr) {
+    }
+    if (!finished_[i] && context != nullptr && context->shared) {
       finished_[i] = run_shared(*context, points_[i], outcomes_[i]);
     }
     if (!finished_[i]) {

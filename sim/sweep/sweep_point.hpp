@@ -69,7 +69,8 @@ private:
   std::map<std::int64_t, std::unique_ptr<Context>> contexts_; // key: values of all other axes
   std::int64_t quick_points_ = 0, shared_points_ = 0, contexts_built_ = 0;
   std::vector<std::int64_t> points_; // numbers of the points of the current call of run()
-  std::vector<Context*> context_of_; // [index in points_]; null = the long way, or already run
+  std::vector<Context*> context_of_; // [index in points_]; null = the long way
+  std::vector<bool> tried_;          // [index in points_]: QuickRun was asked for the point
   std::vector<bool> finished_;       // [index in points_]: a short way has run the point
   std::vector<PointOutcome> outcomes_;
   std::map<std::string, std::int64_t> warnings_;

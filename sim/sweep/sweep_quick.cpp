@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <utility>
 
+#include "coll/algorithms.hpp"
 #include "coll/formula/closed_form.hpp"
 #include "plan/bounds.hpp"
 #include "plan/planners.hpp"
 #include "run/best_merge.hpp"
+#include "run/largest_part.hpp"
 #include "run/period_bound.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"
@@ -81,6 +84,7 @@ bool QuickRun::set_up() {
       transfers_->set_plan(plan, workload);
     }
     last_group_.assign(workload.layers.size(), -1);
+    sizes_.assign(1, plan);
     for (std::size_t g = 0; g < plan.groups.size(); ++g) {
       group_ready_s_.push_back(plan.groups[g].ready.value);
       group_bytes_.push_back(static_cast<double>(plan.groups[g].bytes.value));
@@ -100,11 +104,16 @@ bool QuickRun::set_up() {
   group_end_.resize(group_ready_s_.size());
   item_end_.resize(items_.size());
   best_.emplace(items_);
+  const coll::AlgorithmId collective = communication.collective;
+  if (collective == coll::AlgorithmId::automatic || coll::algorithm(collective).block_streams > 0) {
+    curves_ = std::make_unique<QuickCurves>(items_);
+    sizes_.resize(is_static_ ? 1 : kLanes);
+    takes_bounds_ = scenario_.method.has_value();
+  }
   return true;
 }
 
-// False where the exchange is not a + b bytes here.
-bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs) {
+bool QuickRun::set_network(const QuickPoint& point) {
   constexpr std::int64_t kMaxRanks = 1 << 20;
   Cluster& cluster = scenario_.cluster;
   if (point.nodes * cluster.gpus_per_node > kMaxRanks || !cluster.equal_nodes()) {
@@ -115,19 +124,28 @@ bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& cos
   cluster.network.bandwidth_Bps = point.bandwidth_Bps;
   if (block_follows_) {
     cluster.network.block_latency_s = point.latency_s;
-  } else if (cluster.network.block_latency_s > point.latency_s) {
+  }
+  return cluster.network.block_latency_s <= point.latency_s;
+}
+
+// False where the exchange has no form here.
+bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs) {
+  if (!set_network(point)) {
     return false;
   }
-  costs.ranks[k] = static_cast<double>(cluster.ranks());
+  costs.ranks[k] = static_cast<double>(scenario_.cluster.ranks());
   costs.startup[k] = costs.per_byte[k] = 0;
   costs.latency[k] = costs.bandwidth[k] = costs.reduction[k] = 0;
-  if (cluster.ranks() == 1) {
-    return true;
+  if (scenario_.cluster.ranks() == 1) {
+    return !curves_;
   }
   coll::Collective probe = exchange_of(scenario_);
   probe.bytes = 1;
   if (!probe.homogeneous()) {
     return false;
+  }
+  if (curves_) {
+    return curves_->set(k, probe);
   }
   const auto whole = coll::closed_form(probe);
   if (!whole || !whole->startup_s || !whole->per_byte_s || whole->upper_bound) {
@@ -146,17 +164,33 @@ double QuickRun::static_wire(std::int64_t ranks) {
   const auto [place, is_new] = wire_by_ranks_.try_emplace(ranks);
   if (is_new) {
     for (const double bytes : group_bytes_) {
-      place->second += wire_.most(scenario_, bytes, static_cast<double>(ranks));
+      place->second += wire_.most(scenario_, scenario_.communication.collective, bytes,
+                                  static_cast<double>(ranks));
     }
   }
   return place->second;
+}
+
+// The same of the messages of a lane by the algorithms that were chosen.
+double QuickRun::curve_wire(std::size_t k, std::int64_t ranks) {
+  if (scenario_.communication.collective != coll::AlgorithmId::automatic) {
+    return static_wire(ranks);
+  }
+  double sum = 0;
+  for (std::size_t g = 0; g < group_bytes_.size(); ++g) {
+    sum += wire_.most(scenario_, curves_->algorithm(g, k), group_bytes_[g],
+                      static_cast<double>(ranks));
+  }
+  return sum;
 }
 
 // The plan of one lane by its cost. False where it warns of something.
 bool QuickRun::make_plan(const LaneCosts& costs, std::size_t k, plan::Plan& plan,
                          Summary& summary) {
   const Communication& communication = scenario_.communication;
-  problem_.cost = {.base = plan::LinearCost{costs.startup[k], costs.per_byte[k]}};
+  problem_.cost = curves_
+                      ? merge_cost(scenario_)
+                      : plan::Cost{.base = plan::LinearCost{costs.startup[k], costs.per_byte[k]}};
   plan = plan::make_plan(problem_, communication.schedule, communication.schedule_options);
   if (communication.schedule == plan::Schedule::mg_wfbp) {
     summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
@@ -178,7 +212,8 @@ bool QuickRun::send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals&
   }
   transfers_->send(costs, k, backward_s_, layer_end_, totals);
   for (std::size_t g = 0; !is_static_ && g < transfers_->size(); ++g) {
-    totals.wire[k] += wire_.most(scenario_, transfers_->bytes(g), costs.ranks[k]);
+    totals.wire[k] += wire_.most(scenario_, scenario_.communication.collective,
+                                 transfers_->bytes(g), costs.ranks[k]);
   }
   return true;
 }
@@ -191,7 +226,7 @@ bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& tota
   if (scenario_.communication.schedule == plan::Schedule::optimal) {
     for (std::size_t end = items_.size(); end > 0;) {
       runs_.push_back({end, items_.ready_s[end - 1]});
-      end = static_cast<std::size_t>(best_->back(end, k));
+      end = static_cast<std::size_t>(curves_ ? curves_->best().back(end, k) : best_->back(end, k));
     }
     std::ranges::reverse(runs_);
   } else {
@@ -210,15 +245,25 @@ bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& tota
 
   double channel_end = 0;
   std::size_t first = 0;
+  if (curves_) {
+    sizes_[k].groups.clear();
+  }
   for (const auto& [end, ready] : runs_) {
     const double bytes = items_.prefix_bytes[end] - items_.prefix_bytes[first];
-    const double seconds = costs.startup[k] + costs.per_byte[k] * bytes;
+    const double seconds =
+        curves_ ? curves_->seconds(k, bytes) : costs.startup[k] + costs.per_byte[k] * bytes;
     channel_end = std::max(channel_end, ready) + seconds;
     totals.communication[k] += seconds;
     totals.latency[k] += costs.latency[k];
     totals.bandwidth[k] += costs.bandwidth[k] * bytes;
     totals.reduction[k] += costs.reduction[k] * bytes;
-    totals.wire[k] += wire_.most(scenario_, bytes, costs.ranks[k]);
+    const coll::AlgorithmId asked = scenario_.communication.collective;
+    totals.wire[k] += wire_.most(
+        scenario_, asked == coll::AlgorithmId::automatic ? curves_->algorithm_of(k, bytes) : asked,
+        bytes, costs.ranks[k]);
+    if (curves_) {
+      sizes_[k].groups.emplace_back().bytes = Bytes{static_cast<std::int64_t>(bytes)};
+    }
     for (; first < end; ++first) {
       item_end_[first][k] = channel_end;
     }
@@ -250,10 +295,23 @@ QuickRun::Period QuickRun::period_of(double end) const {
   return result;
 }
 
+// As period_lower_bound(), where the exchange is a + b bytes.
+double QuickRun::linear_bound(std::size_t k, const LaneCosts& costs) const {
+  const double slowdown = scenario_.communication.schedule == plan::Schedule::asc_wfbp
+                              ? plan::least_slowdown(scenario_.communication.schedule_options)
+                              : 1;
+  double bound = forward_work_s_ + backward_work_s_;
+  if (first_layer_bytes_ > 0) {
+    const double first_layer = costs.startup[k] + costs.per_byte[k] * first_layer_bytes_ * slowdown;
+    bound = std::max(bound, backward_work_s_ + first_layer + forward_work_s_);
+  }
+  const double all = costs.startup[k] + costs.per_byte[k] * total_bytes_ * slowdown;
+  return std::max(bound, items_.ready_s.front() + all + forward_s_.back());
+}
+
 // As `summarize` of summary.cpp. False if the run would be refused.
 bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
-                         const LaneTotals& totals, double end, double best_end,
-                         Summary& summary) const {
+                         const LaneTotals& totals, double end, double best_end, Summary& summary) {
   const Period step = period_of(end);
   const double finish = std::max(totals.channel_end[k], backward_s_);
   const double makespan = forward_total_s_ +
@@ -286,33 +344,43 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
     }
   }
   const plan::Schedule schedule = scenario_.communication.schedule;
-  const double slowdown = schedule == plan::Schedule::asc_wfbp
-                              ? plan::least_slowdown(scenario_.communication.schedule_options)
-                              : 1;
-  double bound = forward_work_s_ + backward_work_s_;
-  if (first_layer_bytes_ > 0) {
-    const double first_layer = costs.startup[k] + costs.per_byte[k] * first_layer_bytes_ * slowdown;
-    bound = std::max(bound, backward_work_s_ + first_layer + forward_work_s_);
-  }
-  const double all = costs.startup[k] + costs.per_byte[k] * total_bytes_ * slowdown;
-  bound = std::max(bound, items_.ready_s.front() + all + forward_s_.back());
-  summary.lower_bound_s = bound_of(bound, step.period);
   compare_with_optimum(
       schedule, schedule == plan::Schedule::optimal ? step.period : period_of(best_end).period,
       summary);
   summary.closed_form_s = step.period;
-  summary.closed_form_is_bound = false;
+  summary.closed_form_is_bound = curves_ && curves_->has_bound(k);
   summary.input_wait_s = step.input_wait;
   const bool hidden = step.exposed <= kHiddenShare * step.period;
-  const char* largest =
-      totals.latency[k] >= totals.bandwidth[k] && totals.latency[k] >= totals.reduction[k]
-          ? "latency"
-      : totals.bandwidth[k] >= totals.reduction[k] ? "bandwidth"
-                                                   : "reduction";
-  summary.bottleneck = hidden ? "compute" : largest;
+  if (curves_) {
+    (void)set_network(point);
+    if (const auto bound = period_lower_bound(scenario_, problem_)) {
+      summary.lower_bound_s = bound_of(*bound, step.period);
+    }
+    summary.bottleneck =
+        hidden ? "compute" : largest_part(scenario_, sizes_[is_static_ ? 0 : k], {});
+  } else {
+    summary.lower_bound_s = bound_of(linear_bound(k, costs), step.period);
+    const char* largest =
+        totals.latency[k] >= totals.bandwidth[k] && totals.latency[k] >= totals.reduction[k]
+            ? "latency"
+        : totals.bandwidth[k] >= totals.reduction[k] ? "bandwidth"
+                                                     : "reduction";
+    summary.bottleneck = hidden ? "compute" : largest;
+  }
   find_input_bound(scenario_, summary);
   fill_compute_interval(scenario_, summary);
   return true;
+}
+
+// End of the next forward of the best merge, per lane.
+Lanes QuickRun::find_best(const LaneCosts& costs) {
+  if (curves_) {
+    curves_->find_best();
+    const plan::CurveBlock& best = curves_->best();
+    return next_forward(best.finish_s()[items_.size()], last_item_, best.item_end_s());
+  }
+  best_->run(costs.startup, costs.per_byte);
+  return next_forward(best_->finish_s()[items_.size()], last_item_, best_->item_end_s());
 }
 
 void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const> summaries,
@@ -328,21 +396,30 @@ void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const>
     summary.baseline = std::move(baseline);
     done[k] = fill_costs(points[k], k, costs);
   }
-  best_->run(costs.startup, costs.per_byte);
-  const Lanes best_end =
-      next_forward(best_->finish_s()[items_.size()], last_item_, best_->item_end_s());
+  if (curves_) {
+    if (std::ranges::none_of(done, std::identity{})) {
+      return;
+    }
+    curves_->fill(done);
+  }
   const bool lockstep = is_static_ && !transfers_;
   if (lockstep) {
-    totals = send_in_lockstep(group_ready_s_, group_bytes_, costs, group_end_);
+    totals = curves_ ? curves_->send(group_ready_s_, group_bytes_, group_end_)
+                     : send_in_lockstep(group_ready_s_, group_bytes_, costs, group_end_);
   }
+  const Lanes best_end = find_best(costs);
   for (std::size_t k = 0; k < points.size(); ++k) {
     if (done[k] && is_static_) {
-      totals.wire[k] = static_wire(ranks(points[k].nodes));
+      const std::int64_t count = ranks(points[k].nodes);
+      totals.wire[k] = curves_ ? curve_wire(k, count) : static_wire(count);
     }
     if (done[k] && !lockstep) {
+      (void)set_network(points[k]);
       done[k] = transfers_ ? send_transfers(costs, k, totals, *summaries[k])
                            : send_runs(costs, k, totals, *summaries[k]);
     }
+    done[k] = done[k] && (!curves_ || takes_bounds_ ||
+                          (!curves_->has_bound(k) && !curves_->best_has_bound(k)));
   }
   const Lanes end = transfers_ ? next_forward(totals.channel_end, layer_row_, layer_end_)
                     : lockstep ? next_forward(totals.channel_end, last_group_, group_end_)

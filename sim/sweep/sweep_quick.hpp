@@ -1,10 +1,10 @@
 #pragma once
 // Computes the summary of `run` for many networks at once. This is the quick path of a sweep whose
-// points differ in nodes, latency and bandwidth only, and whose exchange of n bytes costs a + b n
-// by a closed form. Values that do not depend on the network (items, buckets that depend on bytes
-// only, sums of the step) are computed once. The points go through the messages together, each in
-// one vector lane. The same operations run in the same order as in `run`, so that all numbers are
-// equal bit for bit.
+// points differ in nodes, latency and bandwidth only, and whose exchange of n bytes has a closed
+// form: a + b n, or a prepared one (quick_curves.hpp). Values that do not depend on the network
+// (items, buckets that depend on bytes only, sums of the step) are computed once. The points go
+// through the messages together, each in one vector lane. The same operations run in the same order
+// as in `run`, so that all numbers are equal bit for bit.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -16,6 +16,7 @@
 #include "run/result.hpp"
 #include "scenario/scenario.hpp"
 #include "sweep/form_parts.hpp"
+#include "sweep/quick_curves.hpp"
 #include "sweep/quick_lanes.hpp"
 #include "sweep/quick_transfers.hpp"
 #include "sweep/wire_bytes.hpp"
@@ -47,6 +48,9 @@ public:
            std::span<bool> done);
 
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+  // Whether nothing but a point that fails is left to others. Else the form of some points may be
+  // an upper bound, for which a run evaluates the schedule.
+  [[nodiscard]] bool takes_all() const { return curves_ == nullptr; }
   // The warnings that `run` gives for each of these points; with `alone`, including the warning for
   // a single worker.
   [[nodiscard]] const std::vector<std::string>& warnings(bool alone) const {
@@ -63,8 +67,10 @@ private:
 
   explicit QuickRun(const Scenario& scenario) : scenario_(scenario) {}
   [[nodiscard]] bool set_up();
+  [[nodiscard]] bool set_network(const QuickPoint& point);
   [[nodiscard]] bool fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs);
   [[nodiscard]] double static_wire(std::int64_t ranks);
+  [[nodiscard]] double curve_wire(std::size_t k, std::int64_t ranks);
   [[nodiscard]] bool make_plan(const LaneCosts& costs, std::size_t k, plan::Plan& plan,
                                Summary& summary);
   [[nodiscard]] bool send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
@@ -76,7 +82,9 @@ private:
   [[nodiscard]] Period period_of(double end) const;
   [[nodiscard]] bool summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
                                const LaneTotals& totals, double end, double best_end,
-                               Summary& summary) const;
+                               Summary& summary);
+  [[nodiscard]] double linear_bound(std::size_t k, const LaneCosts& costs) const;
+  [[nodiscard]] Lanes find_best(const LaneCosts& costs);
 
   Scenario scenario_; // its network is set for every point
   bool block_follows_ = true;
@@ -102,6 +110,11 @@ private:
   WireBytes wire_;
 
   PartsOfForms parts_of_;
+  // If the exchange is no a + b n: its forms, and the sizes of the messages of each lane, or of
+  // all.
+  std::unique_ptr<QuickCurves> curves_;
+  std::vector<plan::Plan> sizes_;
+  bool takes_bounds_ = false; // the run takes closed forms that are upper bounds
 
   // Working memory of run(), kept between calls. Rows of lanes: one per message of the plan, per
   // gradient and per layer.

@@ -58,6 +58,9 @@ io::Json random_scenario(Random& random) {
   io::assign(scenario, "/communication/concurrency", whole(random, 1, 4));
   io::assign(scenario, "/communication/contention", real(random, 0, 1));
   io::assign(scenario, "/communication/partition_bytes", whole(random, 1 << 14, 1 << 21));
+  if (whole(random, 0, 1) == 0) {
+    io::assign(scenario, "/method", "closed_form");
+  }
   io::assign(scenario, "/limits/simulated_s", whole(random, 0, 3) == 0 ? 1.0 : 1e4);
   if (whole(random, 0, 3) == 0) {
     io::assign(scenario, "/cluster/network/block_latency_s", 2e-5); // above some latencies
@@ -84,7 +87,8 @@ std::vector<Axis> random_axes(Random& random) {
     }
   }
   Axis collective{"/communication/collective", {}};
-  for (const char* word : {"ring", "recursive_doubling", "mst", "be", "lp"}) {
+  for (const char* word :
+       {"ring", "recursive_doubling", "mst", "be", "lp", "double_binary_tree", "auto"}) {
     if (word == std::string_view("ring") || whole(random, 0, 3) == 0) {
       collective.values.emplace_back(word);
     }
@@ -260,8 +264,9 @@ TEST_CASE("sweep: the short way is taken where it can be, and only there") {
   }
   CHECK(!made("/communication/schedule", "dear"));
   CHECK(made("/communication/collective", "be"));
-  CHECK(!made("/communication/collective", "lp")); // in blocks
-  CHECK(!made("/communication/collective", "auto"));
+  CHECK(made("/communication/collective", "lp"));
+  CHECK(made("/communication/collective", "auto"));
+  CHECK(!made("/communication/collective", "double_binary_tree")); // an upper bound
   CHECK(!made("/communication/copy_bandwidth_Bps", 1e9));
   CHECK(!made("/communication/chunking", "integer"));
   CHECK(!made("/method", "max_plus"));

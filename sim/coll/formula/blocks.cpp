@@ -23,8 +23,6 @@
 namespace stepsim::coll {
 namespace {
 
-constexpr double kTie = 1e-12; // relative; ties go to the larger block
-
 // Numbers of blocks to try: one, and a few around the optimum of every region.
 struct Counts {
   std::array<std::int64_t, 8> values{1};
@@ -55,8 +53,8 @@ Blocks split(const Options& options, double stream, std::int64_t m) {
   return given_block(stream, std::min(stream, element * std::ceil(stream / (element * blocks))));
 }
 
-std::int64_t most_blocks(double stream) {
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(stream / kSmallestBlock));
+std::int64_t most_whole_blocks(double stream) {
+  return static_cast<std::int64_t>(most_blocks(stream));
 }
 
 // Whole numbers around sqrt(x / alpha_blk), inside [low, high].
@@ -85,7 +83,7 @@ void sort(Counts& counts) {
 }
 
 Counts lp_counts(Op op, std::int64_t ranks, const Symbols& s) {
-  const std::int64_t most = most_blocks(s.n);
+  const std::int64_t most = most_whole_blocks(s.n);
   const double wire = s.n * s.beta;
   const double add = s.n * s.gamma;
   Counts counts;
@@ -115,7 +113,7 @@ Counts tree_counts(const Symbols& s, const TreeDepths& depths, double stream) {
   const double x = ((depths.reduce + depths.broadcast - 4) * s.n * s.beta +
                     (depths.reduce - 2) * s.n * s.gamma) /
                    8;
-  add_around(counts, x, s.alpha_blk, 1, most_blocks(stream));
+  add_around(counts, x, s.alpha_blk, 1, most_whole_blocks(stream));
   return counts;
 }
 
@@ -142,40 +140,12 @@ Blocks cheapest(const Options& options, double stream, Counts counts, Cost cost)
     tried = counts.values[i];
     const Blocks blocks = split(options, stream, tried);
     const std::optional<ClosedForm> form = cost(blocks);
-    if (form && (!best_s || form->seconds < *best_s * (1 - kTie))) {
+    if (form && (!best_s || form->seconds < *best_s * (1 - kBlockTie))) {
       best = blocks;
       best_s = form->seconds;
     }
   }
   return best;
-}
-
-// As `cheapest` for an all-reduce by a pipeline whose additions are hidden behind the wire, with
-// blocks of exactly n / m bytes: the times of all counts side by side, by the formula and in the
-// order of operations of closed_form_lp.cpp, so that they have its bits.
-Blocks cheapest_pipeline(const Symbols& s, Counts counts) {
-  constexpr std::size_t kMost = std::tuple_size_v<decltype(counts.values)>;
-  sort(counts);
-  std::array<double, kMost> blocks{};
-  std::ranges::transform(counts.values, blocks.begin(), [](std::int64_t count) {
-    return static_cast<double>(std::max<std::int64_t>(count, 1));
-  });
-  std::array<double, kMost> seconds{};
-  const double delta = s.alpha - s.alpha_blk;
-  for (std::size_t i = 0; i < kMost; ++i) {
-    const double m = blocks[i];
-    const double block = s.n / m;
-    const double tau = s.alpha_blk + block * s.beta;
-    const double g = block * s.gamma;
-    const double port_free = m * tau + (s.P - 2) * g + (s.P - 1) * delta;
-    const double block_ready = s.P * tau + (s.P - 1) * g + s.P * delta;
-    seconds[i] = (port_free < block_ready ? block_ready : port_free) + (m + s.P - 2) * tau;
-  }
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < counts.size; ++i) {
-    best = seconds[i] < seconds[best] * (1 - kTie) ? i : best;
-  }
-  return {s.n / blocks[best], counts.values[best], false};
 }
 
 // Time of one block size, all ranks entering at 0.
@@ -202,12 +172,12 @@ Blocks search_doubling(const Collective& together, double stream) {
   whole.options.chunking = Chunking::integer;
   Blocks best = split(whole.options, stream, 1);
   double best_s = time_with(together, best);
-  const std::int64_t most = most_blocks(stream);
+  const std::int64_t most = most_whole_blocks(stream);
   for (std::int64_t m = 1; m < most;) {
     m = std::min(2 * m, most);
     const Blocks blocks = split(whole.options, stream, m);
     const double seconds = time_with(together, blocks);
-    if (seconds >= best_s * (1 - kTie)) {
+    if (seconds >= best_s * (1 - kBlockTie)) {
       break;
     }
     best = blocks;
@@ -258,14 +228,16 @@ Blocks BlockRule::blocks(const Symbols& s) const {
   if (options_.block) {
     return given_block(stream, static_cast<double>(options_.block->value));
   }
+  if (has_least() && s.delay == 0 && s.gamma <= s.beta) {
+    const StreamNetwork network = stream_network(s, depths_);
+    const double count = tree_ ? best_tree(network, s.n).count : best_pipeline(network, s.n).count;
+    return {stream / count, static_cast<std::int64_t>(count), false};
+  }
   if (tree_) {
     return cheapest(options_, stream, tree_counts(s, depths_, stream),
                     [&](const Blocks& blocks) -> std::optional<ClosedForm> {
                       return double_tree_form(s, depths_, blocks);
                     });
-  }
-  if (has_least() && s.delay == 0 && s.gamma <= s.beta) {
-    return cheapest_pipeline(s, lp_counts(op_, ranks_, s));
   }
   return cheapest(options_, stream, lp_counts(op_, ranks_, s), [&](const Blocks& blocks) {
     return lp_form(s, op_, options_.lp_last_hop, blocks);
@@ -294,11 +266,6 @@ bool BlockRule::has_least() const {
 
 namespace {
 
-// The least of per_block m + x / m for real m >= 1, concave in x.
-double least_term(double per_block, double x) {
-  return x <= per_block ? per_block + x : 2 * std::sqrt(per_block * x);
-}
-
 // The line through two points of a concave function, which is below it between them.
 Line chord(double low, double low_s, double high, double high_s) {
   const double slope = high > low ? (high_s - low_s) / (high - low) : 0;
@@ -307,29 +274,15 @@ Line chord(double low, double low_s, double high, double high_s) {
 
 } // namespace
 
-// The forms of closed_form_lp.cpp and closed_form_double_tree.cpp with blocks of n / m bytes, in
-// powers of m. Both are concave functions of the bytes that the form is never below; of a pipeline
-// they are the terms under its maximum, of a tree they are equal.
 std::array<double, 2> BlockRule::least_parts(double bytes) const {
-  const Symbols& s = symbols_;
-  const double delta = s.alpha - s.alpha_blk;
-  if (tree_) {
-    const double stream = bytes / 2;
-    const double slots = depths_.reduce + depths_.broadcast;
-    const double x = stream * ((slots - 4) * s.beta + (depths_.reduce - 2) * s.gamma);
-    const double seconds = ranks_ == 2
-                               ? 2 * s.alpha_blk + stream * (2 * s.beta + s.gamma) + 2 * delta
-                               : (slots - 4) * s.alpha_blk + stream * (4 * s.beta + 2 * s.gamma) +
-                                     slots * delta + least_term(4 * s.alpha_blk, x);
-    return {seconds, seconds};
-  }
-  const double wire = bytes * s.beta;
-  const double add = bytes * s.gamma;
-  const double port_free = (s.P - 2) * s.alpha_blk + 2 * wire + (s.P - 1) * delta +
-                           least_term(2 * s.alpha_blk, (s.P - 2) * (wire + add));
-  const double block_ready = (2 * s.P - 2) * s.alpha_blk + wire + s.P * delta +
-                             least_term(s.alpha_blk, (2 * s.P - 2) * wire + (s.P - 1) * add);
-  return {port_free, block_ready};
+  const StreamNetwork network = stream_network(symbols_, depths_);
+  const LeastTimes least = tree_ ? least_tree(network, bytes) : least_pipeline(network, bytes);
+  return {least.port_free, least.block_ready};
+}
+
+std::optional<StreamNetwork> BlockRule::network() const {
+  const bool plain = has_least() && symbols_.delay == 0 && symbols_.gamma <= symbols_.beta;
+  return plain ? std::optional(stream_network(symbols_, depths_)) : std::nullopt;
 }
 
 double BlockRule::least_seconds(double bytes) const {

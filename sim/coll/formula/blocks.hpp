@@ -8,14 +8,13 @@
 #include <optional>
 
 #include "coll/collective.hpp"
+#include "coll/formula/block_times.hpp"
 #include "coll/formula/closed_form.hpp"
 #include "coll/formula/node_shape.hpp"
 #include "coll/formula/symbols.hpp"
 #include "coll/schedule/double_tree.hpp"
 
 namespace stepsim::coll {
-
-inline constexpr double kSmallestBlock = 4096; // bytes; the search takes no smaller blocks
 
 struct Blocks {
   double block_bytes{};
@@ -43,6 +42,11 @@ public:
   // A line that bounds form(n).seconds from below, up to rounding, for `low` <= n <= `high` bytes;
   // the line 0 where least_seconds() is 0.
   [[nodiscard]] Line least_line(double low, double high) const;
+  [[nodiscard]] bool of_tree() const { return tree_; }
+  // The numbers with which best_tree() or best_pipeline() gives the time of form(), bit for bit.
+  // Empty if they do not: a block size is given, parts are whole elements, additions are slower
+  // than links, or an lp has no least_seconds().
+  [[nodiscard]] std::optional<StreamNetwork> network() const;
 
 private:
   friend std::optional<Blocks> resolve_blocks(const Collective& collective);

@@ -7,18 +7,21 @@
 
 namespace stepsim::coll {
 
+StreamNetwork stream_network(const Symbols& s, const TreeDepths& depths) {
+  return {.P = s.P,
+          .alpha_blk = s.alpha_blk,
+          .delta = s.alpha - s.alpha_blk,
+          .beta = s.beta,
+          .gamma = s.gamma,
+          .reduce_slots = depths.reduce,
+          .broadcast_slots = depths.broadcast};
+}
+
 ClosedForm double_tree_form(const Symbols& s, const TreeDepths& depths, const Blocks& blocks) {
-  const double m = static_cast<double>(blocks.blocks);
-  const double b = blocks.block_bytes;
-  const double tau = s.alpha_blk + b * s.beta;
-  const double g = b * s.gamma;
-  const double delta = s.alpha - s.alpha_blk;
   ClosedForm form;
   form.upper_bound = true;
-  form.seconds = s.P == 2 ? 2 * m * tau + m * g + 2 * delta
-                          : (2 * (m - 1) + depths.reduce) * (tau + g) +
-                                (2 * (m - 1) + depths.broadcast) * tau +
-                                (depths.reduce + depths.broadcast) * delta;
+  form.seconds = tree_seconds(stream_network(s, depths), blocks.block_bytes,
+                              static_cast<double>(blocks.blocks));
   return form;
 }
 

@@ -8,6 +8,10 @@
 
 namespace stepsim::coll {
 
+// Returns the numbers of the formulas of pipelines and trees (block_times.hpp); those of a pipeline
+// do not read the depths.
+[[nodiscard]] StreamNetwork stream_network(const Symbols& s, const TreeDepths& depths);
+
 // Returns an upper bound, because every block is charged as one of b bytes:
 //   (2(m-1) + D_r) (tau + g) + (2(m-1) + D_b) tau + (D_r + D_b) delta
 // with tau = alpha_blk + b beta, g = b gamma, delta = alpha - alpha_blk, m blocks of b bytes in the

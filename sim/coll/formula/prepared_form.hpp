@@ -29,6 +29,7 @@ public:
 
 private:
   friend std::optional<PreparedForm> prepare(const Collective& collective);
+  friend class FormLanes;
 
   // An algorithm with its form: a + b n (a ClosedForm whose `seconds` is not used), or blocks.
   struct Candidate {

@@ -1,0 +1,73 @@
+#include "sweep/quick_curves.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace stepsim::study {
+
+static_assert(coll::FormLanes::kLanes == plan::kBatchLanes);
+
+QuickCurves::QuickCurves(const plan::BatchItems& items) : items_(items), best_(items) {
+  curves_.seconds = [this, candidate = Lanes{}](double bytes, Lanes& seconds, Lanes& tag) mutable {
+    forms_.at(bytes, seconds, candidate, tag);
+  };
+  curves_.least = [this](double bytes, Lanes& seconds) { forms_.least(bytes, seconds); };
+  curves_.least_lines = [this](double low, double high, Lanes& startup_s, Lanes& per_byte_s) {
+    forms_.least_lines(low, high, startup_s, per_byte_s);
+  };
+}
+
+void QuickCurves::clear() {
+  forms_.clear();
+  bound_.fill(0);
+}
+
+bool QuickCurves::set(std::size_t lane, const coll::Collective& exchange) {
+  prepared_[lane] = coll::prepare(exchange);
+  return prepared_[lane] && forms_.set(lane, *prepared_[lane]);
+}
+
+void QuickCurves::fill(std::span<const bool> set) {
+  const auto first = static_cast<std::size_t>(std::ranges::find(set, true) - set.begin());
+  for (std::size_t k = 0; k < plan::kBatchLanes; ++k) {
+    if (k >= set.size() || !set[k]) {
+      forms_.copy(first, k);
+    }
+  }
+}
+
+LaneTotals QuickCurves::send(std::span<const double> ready_s, std::span<const double> bytes,
+                             std::span<Lanes> end_s) {
+  LaneTotals sums;
+  candidate_.resize(ready_s.size());
+  Lanes seconds;
+  Lanes bound;
+  for (std::size_t g = 0; g < ready_s.size(); ++g) {
+    forms_.at(bytes[g], seconds, candidate_[g], bound);
+    send_timed(ready_s[g], seconds, sums, end_s[g]);
+    for (std::size_t k = 0; k < plan::kBatchLanes; ++k) {
+      bound_[k] += bound[k];
+    }
+  }
+  return sums;
+}
+
+double QuickCurves::seconds(std::size_t lane, double bytes) {
+  const coll::ClosedForm form = prepared_[lane]->at(bytes).form;
+  bound_[lane] += form.upper_bound ? 1 : 0;
+  return form.seconds;
+}
+
+void QuickCurves::find_best() { best_.run(curves_); }
+
+bool QuickCurves::best_has_bound(std::size_t lane) const {
+  for (std::size_t end = items_.size(); end > 0;
+       end = static_cast<std::size_t>(best_.back(end, lane))) {
+    if (best_.tag(end, lane) > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+} // namespace stepsim::study
