@@ -22,17 +22,11 @@ std::int64_t window_of(const Program& program) {
   return longest;
 }
 
-// End of the marker on the rank that is last.
-double marker_end(const OperationTimes& times, std::int64_t iteration) {
-  const auto first = times.marker_end.begin() + iteration * std::int64_t{times.ranks};
-  return *std::max_element(first, first + std::int64_t{times.ranks});
-}
-
 // Whether iterations last - window + 1 .. last are those of `cyclicity` iterations before, shifted.
 bool repeats(const OperationTimes& times, std::int64_t last, std::int64_t window,
              std::int64_t cyclicity) {
-  const double shift = marker_end(times, last) - marker_end(times, last - cyclicity);
-  const double same = kSame * marker_end(times, last);
+  const double shift = latest_marker_end(times, last) - latest_marker_end(times, last - cyclicity);
+  const double same = kSame * latest_marker_end(times, last);
   const std::size_t back = times.at(cyclicity, 0, 0);
   const auto is_shifted = [&](const std::vector<double>& all) {
     for (std::size_t i = times.at(last - window + 1, 0, 0); i < times.at(last + 1, 0, 0); ++i) {
@@ -56,7 +50,7 @@ EventPeriod event_period(const Program& given, std::int64_t most_iterations) {
     const std::int64_t last = iterations - 1 - std::max(window, iterations / 8);
     for (std::int64_t c = 1; c + window <= last; ++c) {
       if (repeats(times, last, window, c)) {
-        const double shift = marker_end(times, last) - marker_end(times, last - c);
+        const double shift = latest_marker_end(times, last) - latest_marker_end(times, last - c);
         return {.period = {shift / static_cast<double>(c)}, .cyclicity = c};
       }
     }

@@ -5,17 +5,15 @@
 
 namespace stepsim::program {
 
+double latest_marker_end(const OperationTimes& times, std::int64_t iteration) {
+  const auto first = times.marker_end.begin() + iteration * std::int64_t{times.ranks};
+  return *std::max_element(first, first + std::int64_t{times.ranks});
+}
+
 Seconds mean_period(const OperationTimes& times, std::int64_t discard) {
   assert(1 <= discard && discard < times.iterations);
-  double period = 0;
-  const auto row = [&](std::int64_t iteration) {
-    return times.marker_end.begin() + iteration * std::int64_t{times.ranks};
-  };
-  for (std::int64_t rank = 0; rank < std::int64_t{times.ranks}; ++rank) {
-    const double span = row(times.iterations - 1)[rank] - row(discard - 1)[rank];
-    period = std::max(period, span / static_cast<double>(times.iterations - discard));
-  }
-  return {period};
+  return {(latest_marker_end(times, times.iterations - 1) - latest_marker_end(times, discard - 1)) /
+          static_cast<double>(times.iterations - discard)};
 }
 
 } // namespace stepsim::program

@@ -40,9 +40,12 @@ struct OperationTimes {
   }
 };
 
-// The mean time per iteration after `discard` iterations, 1 <= discard < iterations = T: the
-// maximum over ranks of (E(T-1) - E(discard-1)) / (T - discard), where E is the end of the marker
-// (TRN 2.4).
+// The end of the marker of an iteration, on the rank that ends it last.
+[[nodiscard]] double latest_marker_end(const OperationTimes& times, std::int64_t iteration);
+
+// The mean time per iteration after `discard` iterations, 1 <= discard < iterations = T:
+// (E(T-1) - E(discard-1)) / (T - discard), where E is latest_marker_end() (TRN 2.4). It is the mean
+// of the times between these ends and, where ranks drift apart, the period of the slowest one.
 [[nodiscard]] Seconds mean_period(const OperationTimes& times, std::int64_t discard);
 
 } // namespace stepsim::program

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "run/run.hpp"
 #include "run/run_figures.hpp"
 #include "run/scenario_program.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -72,6 +73,23 @@ ExplainableScenario explainable(const Scenario& scenario) {
   file.warnings = scenario.workload.warnings;
   file.warnings.insert(file.warnings.end(), scenario.warnings.begin(), scenario.warnings.end());
   return result;
+}
+
+// Iteration t of a synchronous step begins its backward where the forward pass t ends, and the last
+// one ends with one forward pass more.
+void count_as_run(const Scenario& scenario, ProgramFile& file) {
+  program::Program& program = file.program;
+  if (!scenario.variability.varies() || !counts_forward(scenario)) {
+    return;
+  }
+  for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+    if (program.operations[o].kind == program::Kind::forward) {
+      program.marker = o;
+    }
+  }
+  file.evaluation.discard = discarded_iterations(scenario) + 1;
+  file.evaluation.iterations = scenario.training.iterations + 1;
+  file.evaluation.factors = factors_of(scenario, program, file.evaluation.iterations);
 }
 
 } // namespace stepsim::study

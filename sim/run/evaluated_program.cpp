@@ -63,7 +63,7 @@ OperationTimes evaluate(const Scenario& scenario, const Program& made,
 // iteration before it: where it counts, one iteration more follows and takes its place.
 double mean_of(const Scenario& scenario, const Program& made, const program::Factors& factors,
                const OperationTimes& times) {
-  const std::int64_t discard = discarded_of(scenario);
+  const std::int64_t discard = discarded_iterations(scenario);
   if (discard > 0) {
     return program::mean_period(times, discard).value;
   }
@@ -73,12 +73,12 @@ double mean_of(const Scenario& scenario, const Program& made, const program::Fac
 // Whether the period is a mean over the iterations that were evaluated, not that of a steady state.
 bool averages(const Scenario& scenario) {
   return scenario.variability.varies() ||
-         scenario.training.warmup_iterations > discarded_of(scenario);
+         scenario.training.warmup_iterations > discarded_iterations(scenario);
 }
 
 // The first iteration of means; the first one that there is waits for no exchange before it.
 std::int64_t first_of_mean(const Scenario& scenario) {
-  return std::min(std::max<std::int64_t>(discarded_of(scenario), 1),
+  return std::min(std::max<std::int64_t>(discarded_iterations(scenario), 1),
                   scenario.training.iterations - 1);
 }
 
@@ -125,7 +125,7 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
                                       const ScenarioProgram& made,
                                       const program::Factors& factors) {
   const std::int64_t iterations = own.training.iterations;
-  const std::int64_t discard = discarded_of(own);
+  const std::int64_t discard = discarded_iterations(own);
   const std::int64_t first = std::max<std::int64_t>(discard, 1);
   const std::int64_t simulated = discard > 0 ? iterations : iterations + 1;
   refuse_many_instances(made.program, made.program.ranks, simulated);
@@ -151,11 +151,6 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
 }
 
 } // namespace
-
-std::int64_t discarded_of(const Scenario& scenario) {
-  return applies_late(scenario.training.algorithm) ? scenario.training.iterations / 2
-                                                   : discarded_iterations(scenario);
-}
 
 EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
                            const ScenarioProgram& made, const program::Factors& factors) {

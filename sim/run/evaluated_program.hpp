@@ -35,8 +35,4 @@ struct EvaluatedProgram {
                                          const ScenarioProgram& made,
                                          const program::Factors& factors);
 
-// The number of first iterations that means leave out: discarded_iterations() or, if gradients are
-// applied late, as in a pipeline, half of the iterations, during which the pipeline fills (PIP 10).
-[[nodiscard]] std::int64_t discarded_of(const Scenario& scenario);
-
 } // namespace stepsim::study

@@ -165,13 +165,10 @@ GroupExchange GroupExchanges::operator()(double bytes) {
   const plan::LinearCost extra = extra_cost(scenario_);
   const double copies = scenario_.communication.copy_bandwidth_Bps;
   // An exchange of a single rank has no synchronisation and nothing to copy.
-  result.time.startup = {start + (sends ? extra.startup_s : 0)};
-  result.time.data = {
-      seconds - start +
-      (sends ? extra.per_byte_s * bytes + (copies > 0 ? 2 * bytes / copies : 0) : 0)};
-  result.beside = {.startup = {sends ? extra.startup_s : 0},
-                   .data = {result.time.startup.value + result.time.data.value - seconds -
-                            (sends ? extra.startup_s : 0)}};
+  const double moved = sends ? extra.per_byte_s * bytes + (copies > 0 ? 2 * bytes / copies : 0) : 0;
+  result.beside = {.startup = {sends ? extra.startup_s : 0}, .data = {moved}};
+  result.time = {.startup = {start + result.beside.startup.value},
+                 .data = {seconds - start + moved}};
   if (is_simulated(scenario_) && collective_.ranks > 1) {
     result.sent = sent(bytes, exchange.algorithm);
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "run/network_setup.hpp"
+#include "run/run_figures.hpp"
 
 namespace stepsim::study {
 
@@ -149,32 +150,39 @@ std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
     first_end = std::min(first_end, job.iterations.back().end_s);
   }
   // Empty where none is left behind the discarded ones.
-  const auto steady_mean =
-      [&](const std::vector<train::JobIteration>& runs) -> std::optional<double> {
-    const std::size_t first = runs.empty() ? 0 : first_steady(scenario, runs);
+  const auto mean_from = [](std::size_t first,
+                            std::span<const train::JobIteration> runs) -> std::optional<double> {
     if (first >= runs.size()) {
       return std::nullopt;
     }
     double sum = 0;
-    for (std::size_t i = first; i < runs.size(); ++i) {
-      sum += runs[i].period_s;
+    for (const train::JobIteration& run : runs.subspan(first)) {
+      sum += run.period_s;
     }
     return sum / static_cast<double>(runs.size() - first);
   };
   std::vector<JobTimes> times;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    const train::JobsResult alone =
-        train::run_network_jobs(network_of(scenario), jobs.subspan(j, 1));
+    const train::JobsResult run = train::run_network_jobs(network_of(scenario), jobs.subspan(j, 1));
+    const std::vector<train::JobIteration>& alone = run.jobs.front().iterations;
     std::vector<train::JobIteration> shared = together.jobs[j].iterations;
-    std::erase_if(shared, [&](const train::JobIteration& run) { return run.end_s > first_end; });
+    std::erase_if(shared, [&](const train::JobIteration& each) { return each.end_s > first_end; });
     const Scenario own = scenario_of_job(scenario, j);
+    // The first iteration of a program ends before it has waited for an exchange.
+    const bool is_program = jobs[j].program.has_value();
+    const std::size_t first =
+        is_program
+            ? std::max<std::size_t>(1, static_cast<std::size_t>(discarded_iterations(scenario)))
+            : first_steady(scenario, alone);
+    const std::size_t first_shared =
+        is_program || shared.empty() ? first : std::max(first, first_steady(scenario, shared));
     // An iteration of a program may be a round of steps.
-    const double steps = jobs[j].program ? jobs[j].program->program.steps : 1;
-    const std::optional<double> together_s = steady_mean(shared);
+    const double steps = is_program ? jobs[j].program->program.steps : 1;
+    const std::optional<double> together_s = mean_from(first_shared, shared);
     times.push_back({.name = own.workload.name,
                      .nodes = own.cluster.nodes,
                      .together_s = together_s ? std::optional(*together_s / steps) : std::nullopt,
-                     .alone_s = steady_mean(alone.jobs.front().iterations).value_or(0) / steps});
+                     .alone_s = mean_from(first, alone).value_or(0) / steps});
   }
   return times;
 }

@@ -27,13 +27,6 @@ std::pair<double, double> span_of(const OperationTimes& times, std::int64_t iter
           *std::max_element(times.end.begin() + first, times.end.begin() + last)};
 }
 
-double marker_end(const OperationTimes& times, std::int64_t iteration) {
-  const auto first =
-      static_cast<std::ptrdiff_t>(iteration) * static_cast<std::ptrdiff_t>(times.ranks);
-  return *std::max_element(times.marker_end.begin() + first,
-                           times.marker_end.begin() + first + times.ranks);
-}
-
 bool is_exchange(const Operation& operation) { return operation.type == OperationType::exchange; }
 
 } // namespace
@@ -69,8 +62,8 @@ std::vector<Iteration> program_iterations(const Program& program, const Operatio
     if (each.exchange_end_s == 0) { // nothing is sent
       each.exchange_start_s = each.exchange_end_s = each.compute_end_s;
     }
-    const double end = marker_end(times, t);
-    const double alone_end = marker_end(alone, t);
+    const double end = program::latest_marker_end(times, t);
+    const double alone_end = program::latest_marker_end(alone, t);
     each.iteration_time_s = end - before;
     each.exposed_communication_s =
         std::max(0.0, each.iteration_time_s - (alone_end - alone_before));

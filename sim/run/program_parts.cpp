@@ -34,11 +34,13 @@ std::vector<LayerTimes> layer_times(const train::StepInput& step) {
   return layers;
 }
 
-// Of the start-up of an all-reduce each half has its share.
+// Of the start-up of an all-reduce each half has its share, at most all of its time: the shares are
+// rounded.
 std::pair<ExchangeTime, ExchangeTime> halves(const train::Message& message, double startup_s) {
   const double whole = message.seconds + message.broadcast_s;
-  const double first = whole > 0 ? startup_s * message.seconds / whole : 0;
-  const double second = startup_s - first;
+  const double first =
+      whole > 0 ? std::min(startup_s * message.seconds / whole, message.seconds) : 0;
+  const double second = std::clamp(startup_s - first, 0.0, message.broadcast_s);
   return {{.startup = {first}, .data = {message.seconds - first}},
           {.startup = {second}, .data = {message.broadcast_s - second}}};
 }

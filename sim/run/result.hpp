@@ -68,7 +68,7 @@ struct TensorResult {
 struct JobTimes {
   std::string name;
   std::int64_t nodes{};
-  std::optional<double> together_s; // empty if no iteration ended before the first job did
+  std::optional<double> together_s; // empty if no steady iteration ended before the first job did
   double alone_s{};
 };
 

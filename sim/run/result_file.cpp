@@ -91,7 +91,8 @@ constexpr auto kJob = std::to_array<Written<JobTimes>>({
     {integer("nodes", "Nodes of the job.").required(),
      [](const JobTimes& j) -> Json { return j.nodes; }},
     {number("iteration_time_s",
-            "Mean iteration time while all jobs run, s; null where none ended in that time.")
+            "Mean iteration time while all jobs run, s; null where no steady one ended in that "
+            "time.")
          .nullable()
          .required(),
      [](const JobTimes& j) { return or_null(j.together_s); }},

@@ -233,6 +233,15 @@ void finish(const Scenario& scenario, Result& result) {
 
 } // namespace
 
+bool counts_forward(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  const bool in_step = training.algorithm == TrainingAlgorithm::sync_sgd ||
+                       (training.algorithm == TrainingAlgorithm::parameter_server &&
+                        !training.async() && !needs_server_rounds(scenario));
+  return in_step && !simulates_messages(scenario) && !accumulates_or_shards(scenario) &&
+         !needs_events(scenario);
+}
+
 Result run(const Scenario& scenario) {
   Result result = run_algorithm(scenario);
   if (coll::row(scenario.communication.compression.method).kind == coll::CompressionKind::sparse) {

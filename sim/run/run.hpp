@@ -24,6 +24,10 @@ inline constexpr std::string_view kEqualWorkers =
 // sync_sgd without /training/convergence, and one that SyncParts::summary() takes.
 [[nodiscard]] Result run_summary(const Scenario& scenario, SyncParts& parts);
 
+// Whether run() takes the formulas of synchronous steps (run_sync), whose iterations last from one
+// end of the forward pass to the next. Those of a program last from marker to marker.
+[[nodiscard]] bool counts_forward(const Scenario& scenario);
+
 // The seed of a replication, which is the same scenario with other random numbers: `seed` itself
 // for replication 0, else a 53-bit hash of `seed` and `replication`.
 [[nodiscard]] std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication);

@@ -161,6 +161,9 @@ void fill_speedup(const Scenario& scenario, double single_s, double period_s, Su
 }
 
 std::int64_t discarded_iterations(const Scenario& scenario) {
+  if (applies_late(scenario.training.algorithm)) {
+    return scenario.training.iterations / 2;
+  }
   return scenario.training.discard_iterations.value_or(scenario.training.iterations > 1 ? 1 : 0);
 }
 

@@ -28,7 +28,9 @@ void find_input_bound(const Scenario& scenario, Summary& summary);
 // compute_s. The four parts are scaled so that they add up to `compute_s`, the run's compute time.
 void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summary& summary);
 
-// The number of first iterations that means leave out if the periods of a run differ.
+// The number of first iterations that means leave out if the periods of a run differ: the key
+// discard_iterations, or half of them where gradients are applied late, as in a pipeline, which
+// fills during the first ones (PIP 10).
 [[nodiscard]] std::int64_t discarded_iterations(const Scenario& scenario);
 
 // Mean seconds per iteration of one worker alone, with the factors of iterations first..last (from

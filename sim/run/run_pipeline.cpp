@@ -150,7 +150,7 @@ Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Piece
   fill_work(scenario, pieces.encode_s + pieces.decode_s,
             times.compute_s - slowest * pieces.select_s, summary);
   summary.iteration_time_s = times.period_s;
-  fill_communication(exchange, times.exposed_s, summary);
+  fill_communication(times.exchange_s, times.exposed_s, summary);
   summary.straggler_wait_s = times.straggler_wait_s;
   summary.makespan_s = times.makespan_s;
   summary.makespan_drained_s = training.drain ? std::optional(times.drained_s) : std::nullopt;
@@ -231,7 +231,7 @@ Result run_pipeline(const Scenario& scenario) {
       result.workers.push_back({.worker = static_cast<std::int64_t>(w),
                                 .compute_s = times.workers[w].compute_s,
                                 .straggler_wait_s = times.workers[w].straggler_wait_s,
-                                .transfer_s = train::exchange_seconds(pieces.input)});
+                                .transfer_s = times.exchange_s});
     }
     fill_interval(scenario, result);
     // Computing and the channel with mean times, whichever takes longer.

@@ -282,7 +282,7 @@ Result run_program(const Scenario& whole) {
   // One iteration more may take the place of the first.
   const program::Factors factors = factors_of(scenario, program, iterations + 1);
   const bool varies = scenario.variability.varies();
-  const std::int64_t discard = discarded_of(scenario);
+  const std::int64_t discard = discarded_iterations(scenario);
   EvaluatedProgram found = evaluated(whole, scenario, made, factors);
   OperationTimes& times = found.times;
   const OperationTimes& alone = found.alone;

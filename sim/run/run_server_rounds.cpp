@@ -113,7 +113,8 @@ struct Totals {
   std::vector<double> worker_s; // each one's computing
   double compute_s{};           // periods as they would be without exchanges
   double exposed_s{};
-  double rounds_s{}; // of all iterations
+  double exchange_factor{}; // of the exchanges
+  double rounds_s{};        // of all iterations
 };
 
 // The first round follows one that ended at 0, as long as those of equal workers. A period goes
@@ -137,7 +138,8 @@ Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_
   for (std::int64_t t = 0; t < scenario.training.iterations; ++t) {
     const double first = *std::ranges::min_element(ready);
     const double last = *std::ranges::max_element(ready);
-    const double took = rounds.end(ready, jitter.exchange(t + 1));
+    const double exchange_factor = jitter.exchange(t + 1);
+    const double took = rounds.end(ready, exchange_factor);
     double last_without = 0;
     for (std::uint32_t w = 0; w < workers; ++w) {
       const double factor = jitter.compute(w, t + 2);
@@ -156,6 +158,7 @@ Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_
     if (t >= discarded_iterations(scenario)) {
       totals.compute_s += next - exposed - last;
       totals.exposed_s += exposed;
+      totals.exchange_factor += exchange_factor;
     }
     result.iterations.push_back({.index = t,
                                  .start_s = origin,
@@ -177,7 +180,7 @@ Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_
 
 // All that the model of rounds knows: one message, real links, the schedule itself and more than
 // one worker. Any other case is a run of equal workers with factors on top.
-bool needs_server_rounds(const Scenario& scenario) {
+bool has_server_rounds(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   const bool sends =
       std::ranges::any_of(scenario.workload.gradients,
@@ -185,7 +188,11 @@ bool needs_server_rounds(const Scenario& scenario) {
   return sends && scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
          !scenario.training.async() && scenario.variability.varies() &&
          communication.schedule == plan::Schedule::single && !scenario.cluster.network.curve &&
-         scenario.cluster.ranks() > 1 && communication.options.cost_form == coll::CostForm::exact &&
+         scenario.cluster.ranks() > 1 && communication.options.cost_form == coll::CostForm::exact;
+}
+
+bool needs_server_rounds(const Scenario& scenario) {
+  return has_server_rounds(scenario) &&
          scenario.method.value_or(coll::Method::events) == coll::Method::events;
 }
 
@@ -207,20 +214,23 @@ Result run_server_rounds(const Scenario& scenario) {
   const double compute = totals.compute_s / count;
   const double exposed = totals.exposed_s / count;
   const double period = compute + exposed;
+  const double communication = exchange * totals.exchange_factor / count;
   summary.iteration_time_s = period;
   // The run of equal workers has start and end right; its iterations are exchanged for the rounds
   // that were timed.
   summary.makespan_s = *summary.makespan_s + totals.rounds_s -
                        static_cast<double>(scenario.training.iterations) * equal_period;
   fill_work(scenario, codec, compute, summary);
-  fill_communication(exchange, exposed, summary);
+  fill_communication(communication, exposed, summary);
   double waited = 0;
   for (std::uint32_t w = 0; w < workers; ++w) {
     const double computes = totals.worker_s[w] / count;
     const double waits = std::max(0.0, compute - computes);
     waited += waits;
-    result.workers.push_back(
-        {.worker = w, .compute_s = computes, .straggler_wait_s = waits, .transfer_s = exchange});
+    result.workers.push_back({.worker = w,
+                              .compute_s = computes,
+                              .straggler_wait_s = waits,
+                              .transfer_s = communication});
   }
   summary.straggler_wait_s = waited / workers;
   summary.staleness_mean = 0;

@@ -5,11 +5,13 @@
 
 namespace stepsim::study {
 
-// Whether this kind of run applies. All of these must hold:
+// Whether pushes can be timed separately and it matters. All of these must hold:
 //   - a synchronous parameter server with schedule single
 //   - /variability changes some time
 //   - more than one worker, and bytes to send
-//   - /communication/cost_form exact and no measured curve, and `method` is `events` or not given
+//   - /communication/cost_form exact and no measured curve
+[[nodiscard]] bool has_server_rounds(const Scenario& scenario);
+// Whether this kind of run applies: has_server_rounds(), and `method` is `events` or not given.
 [[nodiscard]] bool needs_server_rounds(const Scenario& scenario);
 [[nodiscard]] Result run_server_rounds(const Scenario& scenario);
 

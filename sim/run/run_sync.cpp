@@ -18,6 +18,7 @@
 #include "run/result_lists.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"
+#include "run/run_server_rounds.hpp"
 #include "run/step_summary.hpp"
 #include "run/stretched_step.hpp"
 #include "train/step/selection.hpp"
@@ -125,6 +126,12 @@ void fill_varied(const Scenario& scenario, const plan::Problem& problem,
   summary.merge_gap_to_optimal.reset();
   if (bounded) {
     summary.lower_bound_s = bound_of(varied.lower_bound_s, varied.period_s);
+  }
+  if (has_server_rounds(scenario) && !needs_server_rounds(scenario)) {
+    result.warnings.push_back(
+        "method " + std::string(coll::name(*scenario.method)) +
+        ": every exchange starts when the last worker is ready; method auto times each push as it "
+        "comes to the server, which differs where workers do");
   }
   warn_below_bound(scenario, bound_of_means, result);
   if (varied.straggler_wait_s > kStragglerShare * varied.period_s) {

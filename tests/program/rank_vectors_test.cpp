@@ -49,6 +49,15 @@ TEST_CASE("ranks: an exchange starts with the last rank (row P2)") {
   CHECK(third == 21.5);
 }
 
+TEST_CASE("ranks: the mean period lies between the latest ends of two iterations") {
+  Program program = four_ranks(Entry::together);
+  program.marker = 0; // c, which the ranks end apart from each other
+  const OperationTimes times = rank_vectors(program, 3, kFourRanks);
+  const double first = 2 * 2;                     // rank 2
+  const double last = 8 + 1.5 * 2 + 4 + 1.25 * 2; // rank 3
+  CHECK(mean_period(times, 1).value == (last - first) / 2);
+}
+
 TEST_CASE("ranks: a ring over equal links ends as if its ranks had entered together (row P3)") {
   const OperationTimes each =
       rank_vectors(four_ranks(Entry::each), 3, kFourRanks, ring_of_equal_steps);

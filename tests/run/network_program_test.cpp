@@ -306,3 +306,19 @@ TEST_CASE("network programs: more workers that share a link are never faster") {
   CHECK(*across.summary.communication_s == within(2 * *apart.summary.communication_s, 0.01));
   CHECK(*across.jobs[0].together_s > 1.5 * *apart.jobs[0].together_s);
 }
+
+TEST_CASE("network program: synchronisation beside the messages is never a negative time") {
+  // Times whose sums are rounded: what is beside the messages was a difference of them.
+  for (const int bytes : {4000, 40'000, 400'000, 12'345'676, 2'147'483'644}) {
+    CAPTURE(bytes);
+    Case c;
+    c.gpus = 2;
+    c.layers = R"({"name": "a", "forward_s": 0.001, "backward_s": 0.003, "gradient_bytes": )" +
+               std::to_string(bytes) + "}";
+    c.training = R"("algorithm": "local_sgd", "inner": "sync_sgd", )";
+    const double alone = period(c);
+    c.training += R"("sync_s": 0.0009726, )";
+    // One exchange inside the nodes and one between them.
+    CHECK(period(c) == within(alone + 2 * 0.0009726, 1e-9));
+  }
+}

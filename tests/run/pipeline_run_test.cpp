@@ -254,6 +254,43 @@ TEST_CASE("variability: a server that takes pushes as they come, one or several 
   }
 }
 
+TEST_CASE("variability: the communication of a period has the factors drawn for its exchanges") {
+  const auto result_of = [](const std::string& training, const std::string& method) {
+    const std::string text =
+        R"({"workload": {"layers": [{"name": "l", "forward_s": 0.03, "backward_s": 0.07, "gradient_bytes": 1000000}]},
+            "cluster": {"nodes": 4, "network": {"latency_s": 1e-4, "bandwidth_Bps": 1e9}}, "training": {)" +
+        training + R"("iterations": 6}, "communication": {"schedule": "single"}, "variability": {
+            "exchange_cv": 0.5})" +
+        method + "}";
+    return study::testing::run_text(text);
+  };
+  for (const std::string& training : {std::string(), kServer, kPipe}) {
+    CAPTURE(training);
+    const study::Result result = result_of(training, "");
+    double sum = 0; // of exchanges that nothing hides
+    const std::size_t first = training == kPipe ? 3 : 1;
+    for (std::size_t t = first; t < 6; ++t) {
+      const study::Iteration& each = result.iterations[t];
+      sum += each.exchange_end_s - each.exchange_start_s;
+    }
+    const double mean = sum / static_cast<double>(6 - first);
+    CHECK(*result.summary.communication_s == within(mean, 1e-9));
+    CHECK(*result.summary.exposed_communication_s <= mean * (1 + 1e-9));
+    CHECK(result.workers[0].transfer_s == within(mean, 1e-9));
+  }
+  // A formula of one exchange does not time the pushes of workers that differ.
+  const auto says_so = [&](const std::string& training, const std::string& method) {
+    const study::Result result = result_of(training, method);
+    return std::ranges::any_of(result.warnings, [](const std::string& warning) {
+      return warning.find("every exchange starts when the last worker is ready") !=
+             std::string::npos;
+    });
+  };
+  CHECK(says_so(kServer, R"(, "method": "closed_form")"));
+  CHECK_FALSE(says_so(kServer, ""));
+  CHECK_FALSE(says_so("", R"(, "method": "closed_form")"));
+}
+
 TEST_CASE("parameter server: a codec that does nothing changes nothing, with workers that differ") {
   const std::string slow = R"({"worker": 1, "factor": 3})";
   const auto time = [](const std::string& keys, const std::string& compression,

@@ -18,6 +18,7 @@
 #include "programs/explained.hpp"
 #include "programs/explained_sentences.hpp"
 #include "programs/explained_tree.hpp"
+#include "programs/scenario_explained.hpp"
 #include "run/run.hpp"
 #include "sweep/assumed.hpp"
 
@@ -89,7 +90,10 @@ int explain(const Invocation& invocation) {
     (void)measured_seconds(measured);
   }
   study::Files files(invocation.data_folder, {common.output});
-  const ProgramInput input = read_program(name, files, flags, kRuns, common);
+  ProgramInput input = read_program(name, files, flags, kRuns, common);
+  if (input.scenario) {
+    study::count_as_run(*input.scenario, input.file);
+  }
   study::Explained explained = study::explained_program(input.file, input.labels);
   if (input.scenario) {
     explained.source = "scenario";

@@ -151,7 +151,8 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, co
     run.what_if = study::what_if_lines(tree, scenario, *step, files);
   }
   if (study::why_no_program(scenario).empty()) {
-    const study::ExplainableScenario made = study::explainable(scenario);
+    study::ExplainableScenario made = study::explainable(scenario);
+    study::count_as_run(scenario, made.file);
     study::Explained explained = study::explained_program(made.file, made.labels);
     explained.source = "scenario";
     explained.step_s = step.value_or(explained.step_s);

@@ -51,7 +51,7 @@ int program(const Invocation& invocation) {
     throw UsageError("--dot and -o name the same file");
   }
   study::Files files(invocation.data_folder, {common.output, dot});
-  const ProgramInput input = read_program(name, files, flags, 1, common);
+  ProgramInput input = read_program(name, files, flags, 1, common);
   if (!dot.empty()) {
     const program::Explanation found = program::explain(
         input.file.program,
@@ -59,6 +59,11 @@ int program(const Invocation& invocation) {
     write_named(dot, study::program_dot(input.file.program, found.path, input.file.name));
   }
   write_tree(common, study::program_tree(input.file));
+  if (input.scenario && input.scenario->variability.varies()) {
+    input.file.warnings.emplace_back(
+        "/variability: a program has no factors of its workers; in this one all are equal and "
+        "every iteration takes the same times, unlike in a run of the scenario");
+  }
   print_warnings(input.file.warnings, common);
   return kOk;
 }

@@ -56,19 +56,19 @@ public:
       }
     }
     path_.period_s = mean_period(times, discard).value;
-    start_ = slowest_rank(discard);
-    cut_ = marker_end(discard - 1, start_.rank);
+    start_ = last_to_end(times.iterations - 1);
+    cut_ = end(last_to_end(discard - 1));
     // The walk begins with the marker, which need not be what binds: of a run that repeats itself
     // its last quarter only leads there. Shares are per iteration of the period.
     const bool repeats = factors.compute.empty() && factors.exchange.empty();
     const std::int64_t left_out = repeats ? (times.iterations - discard) / 4 : 0;
-    limit_ = marker_end(times.iterations - 1 - left_out, start_.rank);
+    limit_ = end(last_to_end(times.iterations - 1 - left_out));
     path_.iterations = path_.period_s > 0 ? (limit_ - cut_) / path_.period_s : 1;
   }
 
   BindingPath run() {
     At at = start_;
-    double upto = marker_end(times_.iterations - 1, at.rank);
+    double upto = end(at);
     while (upto > cut_) {
       at = entered_last(at, upto);
       const double from = segment_start(at, upto);
@@ -95,9 +95,6 @@ public:
   }
 
 private:
-  [[nodiscard]] double marker_end(std::int64_t iteration, std::uint32_t rank) const {
-    return times_.marker_end[static_cast<std::size_t>(iteration) * times_.ranks + rank];
-  }
   [[nodiscard]] double start(const At& at) const {
     return times_.start[times_.at(at.iteration, at.operation, at.rank)];
   }
@@ -111,15 +108,14 @@ private:
     return program_.streams[operation(at).stream].discipline;
   }
 
-  [[nodiscard]] At slowest_rank(std::int64_t discard) const {
-    At slowest{program_.marker, times_.iterations - 1, 0};
-    const auto span = [&](std::uint32_t rank) {
-      return marker_end(times_.iterations - 1, rank) - marker_end(discard - 1, rank);
-    };
+  // The marker of an iteration on the rank that ends it last, the first of several.
+  [[nodiscard]] At last_to_end(std::int64_t iteration) const {
+    At last{program_.marker, iteration, 0};
     for (std::uint32_t rank = 1; rank < times_.ranks; ++rank) {
-      slowest.rank = span(rank) > span(slowest.rank) ? rank : slowest.rank;
+      const At other{program_.marker, iteration, rank};
+      last = end(other) > end(last) ? other : last;
     }
-    return slowest;
+    return last;
   }
 
   void note_ends(std::uint32_t stream, std::span<const std::uint32_t> list) {

@@ -218,10 +218,9 @@ void ProgramJob::record(JobResult& result) {
   const program::OperationTimes& times = result.times;
   double before = 0;
   for (std::int64_t i = 0; i < job_.iterations; ++i) {
-    const auto row = times.marker_end.begin() + i * std::int64_t{job_.workers};
     JobIteration& iteration = result.iterations.emplace_back();
     iteration.start_s = before;
-    iteration.end_s = *std::max_element(row, row + job_.workers);
+    iteration.end_s = program::latest_marker_end(times, i);
     iteration.period_s = iteration.end_s - before;
     before = iteration.end_s;
   }

@@ -114,39 +114,37 @@ double drained(const PipelineTimes& times, double clock, double application) {
   return clock;
 }
 
-// Of the iterations that count, the second half: sums of what resources do.
-struct Work {
-  double slowest_s{};  // the slowest worker of every iteration
-  double exchange_s{}; // the channel
-};
-
-// Sums become means; workers that were not simulated are like the first.
-void fill_means(const PipelineInput& input, std::size_t simulated, const Work& work,
-                PipelineTimes& times) {
-  const std::int64_t half = input.iterations / 2;
-  const auto counted = static_cast<double>(input.iterations - half);
+double period_s(const PipelineTimes& times) {
+  const std::size_t half = times.iterations.size() / 2;
   double half_end = 0;
   if (half > 0) {
-    const PipelineIteration& middle = times.iterations[static_cast<std::size_t>(half - 1)];
+    const PipelineIteration& middle = times.iterations[half - 1];
     half_end = std::max(middle.exchange_end_s, middle.compute_end_s);
   }
-  times.period_s = (times.makespan_s - half_end) / counted;
+  return (times.makespan_s - half_end) / static_cast<double>(times.iterations.size() - half);
+}
+
+// The same run with exchanges that take no time.
+PipelineInput without_exchanges(PipelineInput input) {
+  for (PipelinePiece& piece : input.pieces) {
+    piece.exchange_s = piece.delay_s = 0;
+  }
+  input.compute_slowdown = 1;
+  return input;
+}
+
+// Divides the period into computing and exposed communication, and sums of the workers become
+// means; workers that were not simulated are like the first.
+void fill_means(const PipelineInput& input, std::size_t simulated, double computing_s,
+                PipelineTimes& times) {
+  constexpr double kRounding = 1e-12; // of the makespan, for sums of thousands of iterations
+  const double exposed = times.period_s - computing_s;
+  times.exposed_s = exposed > kRounding * times.makespan_s ? exposed : 0;
+  times.compute_s = exposed < -kRounding * times.makespan_s ? times.period_s : computing_s;
+  const auto counted = static_cast<double>(input.iterations - input.iterations / 2);
   for (std::size_t w = 0; w < times.workers.size(); ++w) {
     PipelineWorker& worker = times.workers[w];
     worker.compute_s = w < simulated ? worker.compute_s / counted : times.workers[0].compute_s;
-    if (input.variability.random()) {
-      times.period_s = std::max(times.period_s, worker.compute_s);
-    }
-  }
-  if (input.variability.random()) {
-    times.period_s = std::max(times.period_s, work.exchange_s / counted);
-  }
-  constexpr double kRounding = 1e-12; // of the makespan, for sums of thousands of iterations
-  const double slowest = work.slowest_s / counted;
-  const double left = times.period_s - slowest;
-  times.exposed_s = left > kRounding * times.makespan_s ? left : 0;
-  times.compute_s = left < -kRounding * times.makespan_s ? times.period_s : slowest;
-  for (PipelineWorker& worker : times.workers) {
     const double wait = times.compute_s - worker.compute_s;
     worker.straggler_wait_s = wait > kRounding * times.makespan_s ? wait : 0;
     times.straggler_wait_s += worker.straggler_wait_s / input.workers;
@@ -229,20 +227,15 @@ PipelineTimes run_pipeline(const PipelineInput& input) {
   times.iterations.resize(static_cast<std::size_t>(input.iterations));
   times.workers.resize(input.workers);
   const double compute = compute_seconds(input);
-  const double exchange = exchange_seconds(input);
-  Work work;
   for (std::int64_t t = 1; t <= input.iterations; ++t) {
     const PipelineStep step = pipeline_step(steps, t);
     const double counts = t > input.iterations / 2 ? 1 : 0;
-    double slowest = 0;
     for (std::uint32_t w = 0; w < workers.size(); ++w) {
       workers[w].factor = jitter.compute(w, t);
       times.workers[w].compute_s += counts * workers[w].factor * compute;
-      slowest = std::max(slowest, workers[w].factor * compute);
     }
     const double exchange_factor = jitter.exchange(t);
-    work.slowest_s += counts * slowest;
-    work.exchange_s += counts * exchange_factor * exchange;
+    times.exchange_s += counts * exchange_factor;
     const double gate =
         step.waits_for > 0
             ? times.iterations[static_cast<std::size_t>(step.waits_for - 1)].exchange_end_s
@@ -261,7 +254,14 @@ PipelineTimes run_pipeline(const PipelineInput& input) {
     const double application = jitter.straggler(w) * input.application_s;
     times.drained_s = std::max(times.drained_s, drained(times, workers[w].clock, application));
   }
-  fill_means(input, workers.size(), work, times);
+  times.exchange_s *=
+      exchange_seconds(input) / static_cast<double>(input.iterations - input.iterations / 2);
+  times.period_s = period_s(times);
+  const bool sends = exchange_seconds(input) > 0;
+  const double computing = !variability.varies() ? compute
+                           : sends               ? run_pipeline(without_exchanges(input)).period_s
+                                                 : times.period_s;
+  fill_means(input, workers.size(), computing, times);
   return times;
 }
 

@@ -79,14 +79,14 @@ struct PipelineWorker {
 struct PipelineTimes {
   std::vector<PipelineIteration> iterations;
   std::vector<PipelineWorker> workers;
-  // (end(T) - end(T/2)) / (T - T/2) with end(t) = max(comm[t], last comp[t]) and end(0) = 0. With
-  // random factors, at least the mean work of the busiest worker and of the channel for iterations
-  // T/2 + 1 .. T, part of which may have been done before end(T/2).
+  // (end(T) - end(T/2)) / (T - T/2) with end(t) = max(comm[t], last comp[t]) and end(0) = 0 (PIP
+  // 10). Part of the work of iterations T/2 + 1 .. T may have been done before end(T/2).
   double period_s{};
-  // Mean over iterations T/2 + 1 .. T of the slowest worker's busy time; at most the period,
-  // because workers that run ahead make up for their slow iterations.
+  // The computing of an iteration; where workers differ, the period of the same run with exchanges
+  // that take no time (TRN 2.6). At most the period.
   double compute_s{};
   double exposed_s{};  // period - compute; includes the cost of compute_slowdown
+  double exchange_s{}; // mean time of the exchanges of iterations T/2 + 1 .. T
   double makespan_s{}; // end of the last exchange and of compute
   // The end of the run if the pending gradients are applied, too: on every worker, one after the
   // other as they arrive (PIP 8), at mean times multiplied by the factors of stragglers.

@@ -45,14 +45,18 @@ double compute_until_last(std::vector<double>& x, const std::vector<double>& fac
 
 double largest(const std::vector<double>& x) { return *std::max_element(x.begin(), x.end()); }
 
+enum class Messages { none, all };
+
 // All times of an iteration count from its origin, the start of backward of the slowest worker; so
 // rounding does not grow with the length of a run.
 class Runner {
 public:
+  // `messages`: none = they take no time and have no waits of their own.
   Runner(const StepInput& step, const Variability& variability, std::uint32_t workers,
-         const MessageBounds& bounds)
-      : step_(step), bounds_(bounds), jitter_(variability, workers), sending_(sending_of(step)),
-        gates_(message_gates(step)), updates_(layer_updates(step)), ready_(step.messages.size()),
+         const MessageBounds& bounds, Messages messages)
+      : step_(step), bounds_(bounds), messages_(messages == Messages::all ? 1 : 0),
+        jitter_(variability, workers), sending_(sending_of(step)), gates_(message_gates(step)),
+        updates_(layer_updates(step)), ready_(step.messages.size()),
         layer_ready_(step.forward_s.size()), done_(step.forward_s.size()), x_(workers),
         backward_start_(workers), factor_(workers), next_factor_(workers) {
     forward_ = std::accumulate(step.forward_s.begin(), step.forward_s.end(), 0.0);
@@ -85,9 +89,9 @@ public:
     (void)forward();
     const double without_messages = largest(x_);
     x_.swap(backward_end_);
-    const double exchange_factor = jitter_.exchange(iteration_);
+    const double exchange_factor = messages_ * jitter_.exchange(iteration_);
     record.lower_bound_s = lower_bound(exchange_factor);
-    send(exchange_factor, 1);
+    send(exchange_factor, messages_);
     const double finish = std::max(sent_.finish_s, layer_ready_.front());
     record.exchange_start_s =
         origin_ + (sent_.start_s.empty()
@@ -220,6 +224,7 @@ private:
 
   const StepInput& step_;
   MessageBounds bounds_;
+  double messages_; // 0 or 1, the factor of all their times
   Jitter jitter_;
   plan::Sending sending_;
   std::vector<MessageGate> gates_;
@@ -235,6 +240,46 @@ private:
   double origin_{}, start_s_{}, drained_s_{};
 };
 
+// Whether all workers wait for the last message before any of them starts its next forward. What
+// messages delay in one iteration then leaves nothing behind in the next one.
+bool waits_for_last_message(const StepInput& step) {
+  if (step.messages.empty() || step.next_forward == NextForward::barrier) {
+    return true;
+  }
+  const std::vector<std::uint32_t>& last = step.messages.back().layers;
+  return step.send == plan::send_in_order && !step.reduce_broadcast && !step.all_gathers &&
+         std::find(last.begin(), last.end(), 0U) != last.end();
+}
+
+// Runs the Runner over all iterations; the mean period of those that are not discarded.
+double mean_of_periods(Runner runner, std::int64_t iterations, std::int64_t discard) {
+  double sum = 0;
+  for (std::int64_t k = 0; k < iterations; ++k) {
+    const double period = runner.next().period_s;
+    sum += k < discard ? 0 : period;
+  }
+  return sum / static_cast<double>(iterations - discard);
+}
+
+// Where workers reach an iteration at other times than they would without messages, the means
+// compare two whole runs (TRN 2.6).
+void compare_whole_runs(const StepInput& step, const Variability& variability,
+                        std::uint32_t workers, std::int64_t iterations, std::int64_t discard,
+                        VariedSteps& run) {
+  StepInput loaded = step;
+  loaded.input_s = 0;
+  const auto period = [&](Messages messages) {
+    return mean_of_periods(Runner(loaded, variability, workers, {}, messages), iterations, discard);
+  };
+  const double busy = step.input_s > 0 ? period(Messages::all) : run.period_s;
+  constexpr double kRounding = 1e-12;
+  const double exposed = busy - period(Messages::none);
+  const double waiting = run.period_s - busy;
+  run.exposed_s = exposed > kRounding * run.period_s ? exposed : 0;
+  run.input_wait_s = waiting > kRounding * run.period_s ? waiting : 0;
+  run.compute_s = run.period_s - run.exposed_s - run.input_wait_s;
+}
+
 } // namespace
 
 VariedSteps run_varied_steps(const StepInput& step, const Variability& variability,
@@ -242,7 +287,7 @@ VariedSteps run_varied_steps(const StepInput& step, const Variability& variabili
                              const MessageBounds& bounds) {
   assert(workers >= 1 && iterations >= 1 && discard >= 0 && discard < iterations);
   assert(!step.forward_s.empty() && step.forward_s.size() == step.backward_s.size());
-  Runner runner(step, variability, workers, bounds);
+  Runner runner(step, variability, workers, bounds, Messages::all);
   VariedSteps run;
   run.iterations.reserve(static_cast<std::size_t>(iterations));
   run.workers.resize(workers);
@@ -265,6 +310,9 @@ VariedSteps run_varied_steps(const StepInput& step, const Variability& variabili
   for (double* mean : {&run.period_s, &run.compute_s, &run.exposed_s, &run.input_wait_s,
                        &run.lower_bound_s, &run.communication_s}) {
     *mean /= counted;
+  }
+  if (!waits_for_last_message(step)) {
+    compare_whole_runs(step, variability, workers, iterations, discard, run);
   }
   for (VariedWorker& worker : run.workers) {
     constexpr double kRounding = 1e-12; // of computing

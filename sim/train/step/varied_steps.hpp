@@ -11,8 +11,11 @@
 // x_w is the clock of worker w; u(l), t_f(l) and t_b(l) are the update, forward and backward of
 // layer l. A period lasts from the start of backward of the slowest worker to the next such start.
 // It is the sum of compute (the period if messages took no time, which includes waiting for slower
-// workers), exposed communication, and waiting for input. If all workers are equal, the result is
-// that of run_step(). O(iterations x workers x layers), without allocation per iteration.
+// workers), exposed communication, and waiting for input. The record of an iteration compares it
+// with itself without messages; the means compare the run with a whole run without messages (TRN
+// 2.6), which differs where messages change when a worker reaches the next iteration. If all
+// workers are equal, the result is that of run_step(). O(iterations x workers x layers), without
+// allocation per iteration.
 #include <cstdint>
 #include <vector>
 
