@@ -12,6 +12,7 @@
 #include "plan/exhaustive.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/profile_warnings.hpp"
+#include "scenario/recorded_training.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_cluster.hpp"
 #include "scenario/scenario_communication.hpp"
@@ -195,6 +196,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   require_networks(tree, context, scenario);
   resolve_contention(tree, scenario);
   add_profile_warnings(scenario);
+  warn_of_recorded_training(tree, scenario);
   check_meaning(tree, context, scenario);
   check_overlap(tree, context, scenario);
   problems.throw_if_any();

@@ -231,7 +231,10 @@ Workload workload_from_trace(const Trace& trace, Granularity granularity) {
                     .update = trace.update + trace.framework,
                     .warnings = trace.warnings,
                     .buckets = trace.buckets,
-                    .measured_ranks = trace.ranks};
+                    .measured_ranks = trace.ranks,
+                    .accumulation = trace.accumulation,
+                    .units = trace.units,
+                    .sharding = trace.sharding};
   LayerItems items;
   for (const Layer& layer : trace.layers) {
     assert(layer.forward && layer.backward && layer.gradient_bytes && "times and sizes are known");
