@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "scenario/defaults.hpp"
+#include "scenario/recorded_training.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/sweep_base.hpp"
@@ -108,16 +109,29 @@ bool is_written(const DefaultValue& value, const io::Json& tree) {
   return value.decisive || std::ranges::find(kAlwaysWritten, value.pointer) != kAlwaysWritten.end();
 }
 
+// What the trace recorded and the user did not say.
+std::vector<std::string> take_from_trace(io::Json& tree, const Scenario& scenario) {
+  RecordedTraining recorded = recorded_training(scenario.workload, scenario.cluster);
+  if (has(tree, "/training")) {
+    return {};
+  }
+  if (!recorded.taken.empty()) {
+    io::assign(tree, "/training", std::move(recorded.keys));
+  }
+  return std::move(recorded.taken);
+}
+
 } // namespace
 
-// The tree is read twice: as it was asked for, which finds what the user got wrong and gives the
-// defaults, and as the file will be read.
+// The tree is read three times: as it was asked for, which finds what the user got wrong; with what
+// the trace recorded, which gives the defaults; and as the file will be read.
 FirstScenario first_scenario(io::Json given, Files& files, const std::string& output) {
   FirstScenario first;
   const bool own_workload = has(given, "/workload");
   io::Json tree = std::move(given);
   fill_in(tree, files, first.assumed);
   tree = with_short_forms_expanded(std::move(tree));
+  first.from_trace = take_from_trace(tree, parse_scenario(tree, files));
   const Scenario scenario = parse_scenario(tree, files);
   first.nodes = scenario.cluster.nodes;
   const std::vector<DefaultValue> defaults = defaults_that_decide(tree, scenario);

@@ -13,9 +13,10 @@ namespace stepsim::study {
 
 struct FirstScenario {
   io::Json tree;
-  std::string name;                 // name of the scenario: "resnet50.ddp.2xa100 on 8 nodes"
-  std::vector<std::string> assumed; // values chosen here: "nodes 8", "schedule trace (5 measured
-                                    // buckets)"
+  std::string name;                    // name of the scenario: "resnet50.ddp.2xa100 on 8 nodes"
+  std::vector<std::string> assumed;    // values chosen here: "nodes 8", "schedule trace (5 measured
+                                       // buckets)"
+  std::vector<std::string> from_trace; // what the trace recorded: "micro_batches 4"
   std::int64_t nodes{};
 };
 
@@ -25,6 +26,8 @@ struct FirstScenario {
 //   a model without a batch size            batch size 1
 //   no number of nodes                      8 nodes
 //   several nodes, no network or node type  network 25gbe
+//   no /training                            micro-batches and sharding of the trace
+//                                           (scenario/recorded_training.hpp)
 // File names in the returned tree are relative to the folder of the file `output` ("-": to the
 // working directory), and so is "$schema", or a file:// address if the schemas are two or more
 // levels above that folder. Throws InputError if parse_scenario() refuses the scenario.

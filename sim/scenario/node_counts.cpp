@@ -82,6 +82,13 @@ std::vector<std::uint32_t> domain_ranks(std::span<const std::int64_t> ranks_per_
   return equal ? std::vector<std::uint32_t>() : all;
 }
 
+JoinedNodes joined_nodes(const Cluster& cluster) {
+  const std::int64_t machines = cluster.fabric ? 1 : cluster.nvlink_domain_nodes;
+  return {.nodes = cluster.nodes / machines,
+          .gpus = cluster.gpus_per_node * machines,
+          .nics = std::min(cluster.nics_per_node, cluster.gpus_per_node) * machines};
+}
+
 std::vector<net::NodeId> first_places(std::span<const net::NodeId> places, std::size_t per_node,
                                       std::span<const std::uint32_t> ranks_per_node) {
   std::vector<net::NodeId> hosts;

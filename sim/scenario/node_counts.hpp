@@ -19,6 +19,15 @@ void read_counts(io::Fields& fields, const ParseContext& context, Cluster& clust
 [[nodiscard]] std::vector<std::uint32_t> domain_ranks(std::span<const std::int64_t> ranks_per_node,
                                                       std::int64_t nodes);
 
+// The nodes that groups of ranks see (CLU 3.7): machines that an NVLink domain joins are one node.
+// On a topology, whose links say what is joined, every machine is a node.
+struct JoinedNodes {
+  std::int64_t nodes{}, gpus{}, nics{}; // gpus and nics of one node; each GPU uses one interface
+  [[nodiscard]] std::int64_t gpus_per_nic() const { return (gpus + nics - 1) / nics; }
+};
+// Nodes must be equal.
+[[nodiscard]] JoinedNodes joined_nodes(const Cluster& cluster);
+
 // The hosts of all ranks. `places` has `per_node` places for each node, of which node k uses the
 // first ranks_per_node[k].
 [[nodiscard]] std::vector<net::NodeId> first_places(std::span<const net::NodeId> places,

@@ -13,6 +13,7 @@
 #include "plan/exhaustive.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/profile_warnings.hpp"
+#include "scenario/recorded_training.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_cluster.hpp"
 #include "scenario/scenario_communication.hpp"
@@ -209,6 +210,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
       return scenario_without(keys.front(), tree, files);
     }
   }
+  warn_of_recorded_training(tree, scenario);
   check_meaning(tree, context, scenario);
   check_overlap(tree, context, scenario);
   problems.throw_if_any();

@@ -95,6 +95,84 @@ class Init(Folder):
         shown = json.loads(self.stepsim("init", "--trace", "traces/mine.json").stdout)
         self.assertEqual(shown["workload"]["trace"], "traces/mine.json")
 
+    def recorded(self, **keys):
+        """The shipped trace with further keys, as a file."""
+        trace = json.loads((ROOT / "traces" / "resnet50.ddp.2xa100.json").read_text())
+        trace.update(keys)
+        (self.folder / "t.json").write_text(json.dumps(trace))
+        return trace
+
+    def without_training(self):
+        """The written scenario as somebody would have it who does not know of the recording."""
+        tree = self.tree()
+        del tree["training"]
+        (self.folder / "bare.json").write_text(json.dumps(tree))
+        return self.stepsim("run", "bare.json", "--json")
+
+    def test_micro_batches_are_those_of_the_trace(self):
+        self.recorded(accumulation=4)
+        done = self.stepsim("init", "--trace", "t.json", "-o", "s.json")
+        self.assertIn("\nfrom the trace: micro_batches 4\n", done.stdout)
+        self.assertEqual(self.tree()["training"]["micro_batches"], 4)
+        summary = json.loads(self.stepsim("run", "s.json", "--json").stdout)["summary"]
+        # Three more micro-batches of forward and backward than with one, and one exchange.
+        done = self.without_training()
+        bare = json.loads(done.stdout)
+        compute = sum(layer["forward_s"] + layer["backward_s"]
+                      for layer in json.loads((self.folder / "t.json").read_text())["layers"])
+        self.assertAlmostEqual(summary["iteration_time_s"],
+                               bare["summary"]["iteration_time_s"] + 3 * compute, delta=1e-9)
+        said = [line for line in bare["warnings"] if "was recorded with" in line]
+        self.assertEqual(len(said), 1, bare["warnings"])
+        self.assertIn('4 micro-batches per update, the scenario has no key for that; '
+                      '"micro_batches": 4 under /training', said[0])
+        # Whoever gives the key knows better.
+        shown = self.stepsim("run", "bare.json", "--json", "--set", "/training/micro_batches=1")
+        self.assertNotIn("was recorded with", shown.stdout)
+
+    def test_sharding_and_its_units_are_those_of_the_trace(self):
+        layers = len(self.recorded()["layers"])
+        unit = {"elements": 10, "gather_dtype": "bfloat16", "reduce_dtype": "float32",
+                "gathers_forward": 1, "gathers_backward": 1}
+        units = [{**unit, "layers": [0, 9]}, {**unit, "layers": [10, 49]},
+                 {**unit, "layers": [50, layers - 1], "gathers_backward": 0}]
+        # A root unit around the others, as FSDP has it: two of its parts are left.
+        root = [{**unit, "layers": [0, layers - 1]}, {**unit, "layers": [5, 9]},
+                {**unit, "layers": [10, 49]}]
+        sharding = {"group_size": 2, "world_size": 2, "reshard_after_forward": True}
+        cases = (
+            (units, sharding, [], "full_shard in 3 units, gathered as bfloat16, reduced as float32",
+             {"strategy": "full_shard", "wrapping": {"policy": "list", "cuts": [10, 50]},
+              "keep_last": True, "parameter_bytes": 2, "reduce_bytes": 4}),
+            (root, {**sharding, "reshard_after_forward": False}, [],
+             "shard_grad_op in 4 units (3 of the trace, cut where they enclose others)",
+             {"strategy": "shard_grad_op", "wrapping": {"policy": "list", "cuts": [5, 10, 50]}}),
+            (units[:1], {**sharding, "world_size": 4}, [],
+             "full_shard in 1 unit, over all ranks (in the trace over 2 of 4; hybrid_shard needs",
+             {"strategy": "full_shard", "wrapping": {"policy": "all"}}),
+            (units, {**sharding, "world_size": 8},
+             ["--gpus-per-node", 4, "--intra-network", "nvlink-a100"], "hybrid_shard in 3 units",
+             {"strategy": "hybrid_shard"}),
+            ([], sharding, [], "full_shard, whose units the trace does not tell",
+             {"strategy": "full_shard", "wrapping": {"policy": "block"}}))
+        for units, sharding, cluster, words, keys in cases:
+            with self.subTest(words=words):
+                self.recorded(units=units, sharding=sharding)
+                done = self.stepsim("init", "--trace", "t.json", *cluster, "-o", "s.json",
+                                    "--force")
+                self.assertIn(f"\nfrom the trace: sharding {words}", done.stdout)
+                shown = json.loads(self.stepsim("run", "s.json", "--json").stdout)
+                for key, value in keys.items():
+                    self.assertEqual(shown["scenario"]["training"]["sharding"][key], value, key)
+                self.assertEqual(self.tree()["training"]["sharding"]["strategy"],
+                                 keys["strategy"])
+                self.assertFalse([line for line in shown["warnings"] if "recorded with" in line])
+                said = [line for line in json.loads(self.without_training().stdout)["warnings"]
+                        if "was recorded with" in line]
+                self.assertEqual(len(said), 1)
+                self.assertIn(f'parameters sharded over 2 ranks, the scenario has no key for that; '
+                              f'"sharding": "{keys["strategy"]}" under /training', said[0])
+
     def test_an_estimate_without_measurements_has_to_be_accepted(self):
         model = ["--model", "resnet50", "--gpu", "a100-80", "-o", "s.json"]
         self.assertIn("accept_estimate", self.stepsim("init", *model, code=2).stderr)

@@ -9,6 +9,7 @@
 #include <cassert>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ask/first_scenario.hpp"
 #include "base/error.hpp"
@@ -147,10 +148,14 @@ io::Json given_keys(const TypedFlags& texts, const std::string& variability, boo
 // What was assumed, and the two commands that come next.
 std::string summary(const study::FirstScenario& first, const std::string& output) {
   std::string text = first.name + "\n";
-  for (const std::string& each : first.assumed) {
-    text += (&each == &first.assumed.front() ? "assumed: " : ", ") + each;
-  }
-  text += first.assumed.empty() ? "" : "\n";
+  const auto add = [&](std::string_view start, const std::vector<std::string>& list) {
+    for (const std::string& each : list) {
+      text += (&each == &list.front() ? std::string(start) : ", ") + each;
+    }
+    text += list.empty() ? "" : "\n";
+  };
+  add("from the trace: ", first.from_trace);
+  add("assumed: ", first.assumed);
   const std::string file = output == "-" ? "s.json" : output;
   const std::string over = first.nodes > 1 ? "/cluster/nodes=" + std::to_string(first.nodes / 2) +
                                                  "," + std::to_string(first.nodes) + "," +

@@ -298,7 +298,8 @@ inline constexpr std::array kTraceKeys{
         .in(above(0))
         .by_default(1),
     integer("accumulation",
-            "Micro-steps between two updates of the weights; the layers describe one of them.")
+            "Micro-steps between two updates of the weights; the layers describe one of them. "
+            "stepsim init writes it as /training/micro_batches.")
         .in(at_least(1))
         .nullable()
         .example("4"),
@@ -321,9 +322,13 @@ inline constexpr std::array kTraceKeys{
         .example(R"([{"index": 0, "elements": 9408, "bytes": 37632}])"),
     list("collectives", kTraceCollectives, "Measured collectives that send no bucket.")
         .example(R"([{"op": "broadcast", "bytes": 212480}])"),
-    list("units", kTraceUnits, "Units of a sharded job in forward order.")
+    list("units", kTraceUnits,
+         "Units of a sharded job in forward order. stepsim init writes "
+         "them as /training/sharding/wrapping.")
         .example(R"([{"elements": 855654400}])"),
-    object("sharding", kTraceSharding, "How the job shards its units.")
+    object("sharding", kTraceSharding,
+           "How the job shards its units. stepsim init writes it as "
+           "/training/sharding.")
         .example(R"({"group_size": 8})"),
     list("steps", kTraceSteps, "Measured steps.")
         .example(R"([{"name": "ProfilerStep#5", "used": true}])"),

@@ -269,7 +269,10 @@ Workload workload_from_trace(const Trace& trace, Granularity granularity) {
                     .update = trace.update + trace.framework,
                     .warnings = trace.warnings,
                     .buckets = trace.buckets,
-                    .measured_ranks = trace.ranks};
+                    .measured_ranks = trace.ranks,
+                    .accumulation = trace.accumulation,
+                    .units = trace.units,
+                    .sharding = trace.sharding};
   std::int64_t position = 0;
   workload.layers.reserve(trace.layers.size());
   for (const Layer& layer : trace.layers) {

@@ -53,6 +53,10 @@ struct Workload {
   std::vector<std::string> warnings;
   std::vector<MeasuredBucket> buckets;        // buckets of the trace, in launch order
   std::optional<std::int64_t> measured_ranks; // ranks of the trace
+  // How the trace was recorded. They change no time: the scenario says what is simulated.
+  std::optional<std::int64_t> accumulation{}; // micro-batches per update
+  std::vector<MeasuredUnit> units{};
+  std::optional<MeasuredSharding> sharding{};
   // The interval of factors on the times in which measured times are expected; set if the times are
   // estimated.
   std::optional<EstimateInterval> interval{};
