@@ -150,11 +150,35 @@ void Nccl::check(int result, const char* call) const {
   }
 }
 
+// Calls within a group start at its end. A group that an error leaves open is closed, so that later
+// calls do not wait for its end.
+class Nccl::Group {
+public:
+  explicit Group(const Nccl& nccl) : nccl_(nccl) {
+    nccl_.check(nccl_.functions_.group_start(), "ncclGroupStart");
+  }
+  ~Group() {
+    if (open_) {
+      (void)nccl_.functions_.group_end();
+    }
+  }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+  void end() {
+    open_ = false;
+    nccl_.check(nccl_.functions_.group_end(), "ncclGroupEnd");
+  }
+
+private:
+  const Nccl& nccl_;
+  bool open_ = true;
+};
+
 // One thread may drive several devices. Without a group the first call would wait for ranks whose
 // calls this thread has not made yet; within a group all of them start at its end.
 void Nccl::run(Op op, const float* const* x, float* const* y, std::size_t n,
                CUstream_st* const* streams) const {
-  check(functions_.group_start(), "ncclGroupStart");
+  Group group(*this);
   for (std::size_t i = 0; i < communicators_.size(); ++i) {
     NcclCommunicator* comm = communicators_[i];
     switch (op) {
@@ -171,11 +195,11 @@ void Nccl::run(Op op, const float* const* x, float* const* y, std::size_t n,
       break;
     }
   }
-  check(functions_.group_end(), "ncclGroupEnd");
+  group.end();
 }
 
 void Nccl::exchange(std::span<const Message> messages, std::size_t n, CUstream_st* stream) const {
-  check(functions_.group_start(), "ncclGroupStart");
+  Group group(*this);
   for (const Message& each : messages) {
     const auto peer = static_cast<int>(each.peer);
     check(each.sends
@@ -183,7 +207,7 @@ void Nccl::exchange(std::span<const Message> messages, std::size_t n, CUstream_s
               : functions_.receive(each.data, n, kNcclFloat, peer, communicators_.front(), stream),
           each.sends ? "ncclSend" : "ncclRecv");
   }
-  check(functions_.group_end(), "ncclGroupEnd");
+  group.end();
 }
 
 } // namespace stepsim::calibrate::gpu

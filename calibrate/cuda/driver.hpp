@@ -85,6 +85,7 @@ public:
   [[nodiscard]] int version() const { return version_; } // of ncclGetVersion: 22005 = 2.20.5
 
 private:
+  class Group;
   void check(int result, const char* call) const;
   Library library_;
   NcclFunctions functions_{};

@@ -222,7 +222,10 @@ CollectiveRecord make_record(const Collective& asked_for, AskedMethod asked, boo
       wants(asked, Method::max_plus, automatic) || (with_ranks && !run_events);
   std::optional<Evaluation> last;
   record.method = Method::closed_form;
-  if (run_max_plus) {
+  if (run_max_plus && !with_ranks && asked == AskedMethod::automatic) {
+    record.max_plus_s = seconds(collective, Method::max_plus); // without the times of ranks
+    record.method = Method::max_plus;
+  } else if (run_max_plus) {
     last = max_plus(collective, with_ranks);
     check_bound(collective, Method::max_plus, last->seconds);
     record.max_plus_s = last->seconds;
@@ -234,7 +237,9 @@ CollectiveRecord make_record(const Collective& asked_for, AskedMethod asked, boo
     record.events_s = last->seconds;
     record.method = Method::events;
   }
-  record.seconds = last ? last->seconds : record.closed_form_s.value();
+  record.seconds = last                ? last->seconds
+                   : record.max_plus_s ? *record.max_plus_s
+                                       : record.closed_form_s.value();
   if (with_ranks) {
     record.per_rank = per_rank(collective, last->ranks);
   }

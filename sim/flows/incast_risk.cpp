@@ -1,10 +1,11 @@
 // One pass over the flows by their start, with the packets of first windows that wait before each
-// host. The backlog falls at the rate of the port between starts. Later windows are not followed:
+// host. Between starts the port sends the oldest ones at its rate. Later windows are not followed:
 // whether they overflow too depends on the losses of the first ones.
 #include "flows/incast_risk.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 
 #include "base/number_text.hpp"
@@ -31,26 +32,45 @@ double port_packets(const net::PacketOptions& options) {
   return INFINITY;
 }
 
-// Packets of first windows that wait at the port of one host.
+// Packets of first windows that wait at the port of one host, and leave in the order of arrival.
 struct Backlog {
-  double packets = 0;
+  struct Window {
+    net::NodeId src;
+    double packets;
+  };
+  std::deque<Window> waiting;
+  double packets = 0; // of all windows that wait
   double since_s = 0;
-  std::map<net::NodeId, double> of_source; // one host's packets come one after the other
-  std::uint32_t flows = 0;
+  std::map<net::NodeId, double> of_source; // the same by their source
 
-  // Overflow = what came from all but the busiest source, and one more.
-  // The packets of the busiest source come one after the other at line rate and leave at the same
-  // rate, so that they alone never overflow the port.
-  double add(double start_s, net::NodeId src, double window, double packet_s) {
-    packets = std::max(0.0, packets - (start_s - since_s) / packet_s);
-    if (packets == 0) {
-      of_source.clear();
-      flows = 0;
+  void leave(double leaving) {
+    while (!waiting.empty() && leaving > 0) {
+      Window& first = waiting.front();
+      const double gone = std::min(leaving, first.packets);
+      const bool empty = gone == first.packets;
+      leaving -= gone;
+      packets -= gone;
+      first.packets -= gone;
+      of_source[first.src] -= gone;
+      if (empty) {
+        waiting.pop_front();
+      }
     }
+    if (waiting.empty()) { // without the rounding of the differences
+      packets = 0;
+      of_source.clear();
+    }
+  }
+
+  // Packets that find no place in a port that holds none: what came from all but the busiest
+  // source, and one more. The packets of that source come one after the other at line rate and
+  // leave at the same rate, so that they alone never overflow the port.
+  double add(double start_s, net::NodeId src, double window, double packet_s) {
+    leave((start_s - since_s) / packet_s);
     since_s = start_s;
+    waiting.push_back({src, window});
     packets += window;
     of_source[src] += window;
-    ++flows;
     double most = 0;
     for (const auto& [host, sent] : of_source) {
       most = std::max(most, sent);
@@ -95,9 +115,10 @@ std::optional<std::string> incast_risk(const FlowsFile& file) {
     const double overflow = backlog.add(flow.start_s, flow.src, window, packet_s[flow.dst]) - cap;
     if (overflow > worst) {
       worst = overflow;
-      text = "incast_risk: the first windows of " + std::to_string(backlog.flows) + " flows to " +
-             file.fabric.node_names[flow.dst] + " (" + base::shortest(std::round(backlog.packets)) +
-             " packets) overflow a buffer of " + base::shortest(cap) +
+      text = "incast_risk: the first windows of " + std::to_string(backlog.waiting.size()) +
+             " flows to " + file.fabric.node_names[flow.dst] + " (" +
+             base::shortest(std::round(backlog.packets)) + " packets) overflow a buffer of " +
+             base::shortest(cap) +
              " packets; the flow level knows no losses and no timeouts, the packet level does";
     }
   }

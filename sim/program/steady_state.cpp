@@ -124,25 +124,25 @@ Derivative derivative(const SteadyState& state, std::span<const double> slopes) 
 }
 
 Program without_exchanges(Program program) {
-  std::vector<bool> computing_waits(program.operations.size()); // for a delay
-  std::vector<bool> computes(program.streams.size());
-  for (const Operation& operation : program.operations) {
-    computes[operation.stream] =
-        computes[operation.stream] || operation.type == OperationType::compute;
-  }
+  // Streams of computing, or of a delay for which something else than an exchange waits: its
+  // operations hold up each other, so that all of them take their time.
+  std::vector<bool> counts(program.streams.size());
   for (std::size_t o = 0; o < program.operations.size(); ++o) {
-    computing_waits[o] = computing_waits[o] || computes[program.operations[o].stream];
+    const Operation& operation = program.operations[o];
+    if (operation.type == OperationType::compute) {
+      counts[operation.stream] = true;
+    }
     for (const Wait& wait : program.waits_of(o)) {
-      if (program.operations[o].type != OperationType::exchange) {
-        computing_waits[wait.operation] = true;
+      const Operation& awaited = program.operations[wait.operation];
+      if (operation.type != OperationType::exchange && awaited.type == OperationType::delay) {
+        counts[awaited.stream] = true;
       }
     }
   }
-  for (std::size_t o = 0; o < program.operations.size(); ++o) {
-    Operation& operation = program.operations[o];
+  for (Operation& operation : program.operations) {
     operation.startup = {};
     operation.data = {};
-    if (operation.type == OperationType::delay && !computing_waits[o]) {
+    if (operation.type == OperationType::delay && !counts[operation.stream]) {
       operation.seconds = {};
     }
   }

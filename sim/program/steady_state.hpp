@@ -48,8 +48,9 @@ struct Derivative {
 };
 [[nodiscard]] Derivative derivative(const SteadyState& state, std::span<const double> slopes);
 
-// The program without interference, in which exchanges take no time, nor do delays that no compute
-// or delay operation waits for, such as the cycle time of Horovod.
+// The program without interference, in which exchanges take no time, nor do delays that only
+// exchanges wait for, such as the cycle time of Horovod. A delay keeps its time if a compute or
+// delay operation waits for it or for another delay of its stream.
 [[nodiscard]] Program without_exchanges(Program program);
 
 // The program without the waits that end, which is how it runs once they have ended.

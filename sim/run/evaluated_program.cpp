@@ -70,11 +70,22 @@ double mean_of(const Scenario& scenario, const Program& made, const program::Fac
   return program::mean_period(evaluate(scenario, made, factors, times.iterations + 1), 1).value;
 }
 
+// Whether the period is a mean over the iterations that were evaluated, not that of a steady state.
+bool averages(const Scenario& scenario) {
+  return scenario.variability.varies() ||
+         scenario.training.warmup_iterations > discarded_of(scenario);
+}
+
+// The first iteration of means; the first one that there is waits for no exchange before it.
+std::int64_t first_of_mean(const Scenario& scenario) {
+  return std::min(std::max<std::int64_t>(discarded_of(scenario), 1),
+                  scenario.training.iterations - 1);
+}
+
 // `exact`: the cycle ratio of equal ranks on fifo streams.
 double period_of(const Scenario& scenario, const Program& made, const program::Factors& factors,
                  const OperationTimes& times, bool exact) {
-  const bool warms_up = scenario.training.warmup_iterations > discarded_of(scenario);
-  if (scenario.variability.varies() || warms_up) {
+  if (averages(scenario)) {
     return mean_of(scenario, made, factors, times);
   }
   return exact ? program::steady_state(made).period.value
@@ -90,6 +101,7 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
   EvaluatedProgram result;
   result.times = evaluate(scenario, program, factors, iterations);
   result.alone = evaluate(scenario, no_exchanges, factors, iterations);
+  result.first_counted = averages(scenario) ? first_of_mean(scenario) : iterations / 2;
   const bool by_recurrence = program::recurrence_applies(program);
   result.period = period_of(scenario, program, factors, result.times, by_recurrence);
   result.alone_period = period_of(scenario, no_exchanges, factors, result.alone, by_recurrence);
@@ -122,6 +134,7 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
   OperationTimes times = std::move(result.network->run.jobs.front().times);
   result.period = program::mean_period(times, first).value;
   result.times = first_iterations(std::move(times), iterations);
+  result.first_counted = first_of_mean(own);
   const Program no_exchanges = program::without_exchanges(made.program);
   result.alone = evaluate(own, no_exchanges, factors, simulated);
   result.alone_period = own.variability.varies()

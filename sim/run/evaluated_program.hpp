@@ -14,11 +14,14 @@
 namespace stepsim::study {
 
 // The times of all iterations with exchanges (`times`) and without (`alone`), and the mean seconds
-// per iteration of both. `interference` is the seconds per iteration that the slowdown by overlap
-// adds; empty if the program has no slowdown.
+// per iteration of both. Means of `times` count from iteration `first_counted` on: the first one in
+// the mean of the periods or, where the period is the exact one of the steady state, the first of
+// the second half. `interference` is the seconds per iteration that the slowdown by overlap adds;
+// empty if the program has no slowdown.
 struct EvaluatedProgram {
   program::OperationTimes times, alone;
   double period{}, alone_period{};
+  std::int64_t first_counted{};
   std::optional<double> interference;
   std::string method;
   std::optional<NetworkProgram> network; // set if every message was simulated

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/quantity.hpp"
 #include "program/gradient_age.hpp"
 #include "run/evaluated_program.hpp"
 #include "run/network_program.hpp"
@@ -194,17 +195,44 @@ void fill_delays(const Program& made, Result& result) {
   fill_staleness(counts, result.summary);
 }
 
-void fill_rounds(const Scenario& scenario, const Program& made, const OperationTimes& times,
+void fill_rounds(const Scenario& scenario, const Program& made, const EvaluatedProgram& found,
                  Summary& summary) {
   const LocalTraining& local = scenario.training.local;
-  summary.outer_communication_s = exchange_seconds(made, times, times.iterations / 2, "outer");
+  summary.outer_communication_s = exchange_seconds(made, found.times, found.first_counted, "outer");
   summary.local_steps = static_cast<double>(local.local_steps);
   summary.overlap_steps = static_cast<double>(local.overlap_steps);
   summary.outer_staleness_steps = summary.overlap_steps;
 }
 
-void add_warnings(const Scenario& scenario, const ScenarioProgram& made, Result& result) {
+// Each communicator has the whole bandwidth by itself where messages are not simulated.
+void warn_of_shared_links(const Scenario& scenario, const ScenarioProgram& made, double period,
+                          Result& result) {
+  const Sharding& sharding = scenario.training.sharding;
+  const bool one_group = sharding.strategy == ShardingStrategy::full_shard ||
+                         sharding.strategy == ShardingStrategy::shard_grad_op;
+  if (!one_group || sharding.communicators == 1) {
+    return;
+  }
+  double data = 0;
+  for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
+    data += made.program.operations[o].data.value;
+  }
+  if (data > period * (1 + 1e-9)) {
+    result.warnings.push_back(
+        "shared_links: the exchanges of both communicators keep the links busy for " +
+        base::readable_seconds(data) + ", longer than the step of " +
+        base::readable_seconds(period) +
+        ", because alpha_beta gives each of them the whole bandwidth; network model flow shares "
+        "it");
+  }
+}
+
+void add_warnings(const Scenario& scenario, const ScenarioProgram& made,
+                  const EvaluatedProgram& found, Result& result) {
   add_common_warnings(scenario, made.plan, result);
+  if (!found.network) {
+    warn_of_shared_links(scenario, made, found.period, result);
+  }
   const bool empty =
       std::ranges::any_of(made.units, [](const ProgramUnit& unit) { return unit.parameters == 0; });
   if (made.sharded && empty) {
@@ -282,8 +310,8 @@ Result run_program(const Scenario& whole) {
   summary.steps = steps;
   summary.utilization = period > 0 ? (period - beyond(period, found.alone_period)) / period : 1;
   fill_computing(scenario, made, computing / steps, summary);
-  fill_communication(exchange_seconds(program, times, times.iterations / 2) / steps,
-                     exposed / steps, summary);
+  fill_communication(exchange_seconds(program, times, found.first_counted) / steps, exposed / steps,
+                     summary);
   summary.input_wait_s = input_wait / steps;
   summary.straggler_wait_s = 0;
   summary.makespan_s = times.makespan_s;
@@ -300,7 +328,7 @@ Result run_program(const Scenario& whole) {
     fill_memory(scenario, made, times, summary);
   }
   if (trains_in_rounds(scenario.training)) {
-    fill_rounds(scenario, program, times, summary);
+    fill_rounds(scenario, program, found, summary);
   }
   if (made.sharded) {
     summary.units = static_cast<double>(made.units.size());
@@ -332,7 +360,7 @@ Result run_program(const Scenario& whole) {
   result.units = program_units(made, times);
   result.layers = program_layers(scenario, made, times);
   fill_interval(scenario, result);
-  add_warnings(scenario, made, result);
+  add_warnings(scenario, made, found, result);
   result.program = ProgramRun{.program = std::move(made.program), .times = std::move(times)};
   return result;
 }

@@ -75,9 +75,7 @@ void MergeInput::advance() {
   mark = {};
   if (binary) {
     if (std::int64_t point = 0; binary->next(outcome, point)) {
-      row.clear();
-      records->append(row, point, outcome, numbers);
-      row.pop_back();
+      row_.clear();
       mark = {point, !outcome.error.empty()};
     }
     return;
@@ -86,8 +84,8 @@ void MergeInput::advance() {
   if (!reader->next(next, format)) {
     return;
   }
-  row.assign(next);
-  mark = record_mark(row, format);
+  row_.assign(next);
+  mark = record_mark(row_, format);
   if (mark.point <= before || mark.point >= total) {
     throw InputError(path, "",
                      "the record behind point " + std::to_string(before) +
@@ -98,6 +96,14 @@ void MergeInput::advance() {
                      "point " + std::to_string(mark.point) + " is not of shard " +
                          std::to_string(shard.index) + '/' + std::to_string(shard.count));
   }
+}
+
+const std::string& MergeInput::row() {
+  if (row_.empty() && binary) {
+    records->append(row_, mark.point, outcome, numbers);
+    row_.pop_back();
+  }
+  return row_;
 }
 
 MergeInput open_merge_input(const std::string& path) {

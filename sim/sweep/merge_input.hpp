@@ -20,18 +20,22 @@ struct MergeInput {
   std::unique_ptr<ColumnReader> binary; // reads a binary file
   std::unique_ptr<Records> records;     // converts a binary file to JSON Lines
   NumberTexts numbers;
-  PointOutcome outcome; // binary file: the outcome in `row`
+  PointOutcome outcome; // binary file: the outcome of the next record
   RecordFormat format = RecordFormat::jsonl;
   io::Json header;
   std::string columns;    // CSV: second line of the file
   std::int64_t total = 0; // points of the whole sweep
   Shard shard;            // the shard whose points the file has
-  std::string row;        // the next record, without its line end
-  RecordMark mark;        // mark of `row`; its point is -1 after the last record
+  RecordMark mark;        // mark of the next record; its point is -1 after the last one
 
   // Reads the next record. An incomplete last row is ignored. Throws InputError if the next record
   // is out of order or not of the shard.
   void advance();
+  // The next record without its line end; that of a binary file is made by the first call.
+  [[nodiscard]] const std::string& row();
+
+private:
+  std::string row_; // empty: not made
 };
 
 // Opens a file and reads its header and its first record. Throws InputError if the file is not the

@@ -62,7 +62,8 @@ std::string merged_header(const MergeInput& input, const std::string& output) {
   return (csv ? "# " : "") + io::compact(header) + "\n" + (csv ? input.columns + "\n" : "");
 }
 
-// The record of a point, as a line and, from a binary file, as numbers.
+// The record of a point, as numbers from a binary file, and as a line where that is wanted or there
+// are no numbers.
 struct Taken {
   std::string row;
   bool failed = false;
@@ -73,19 +74,24 @@ struct Taken {
 // The record of `point`, which an input holds; all inputs that hold it step on.
 // A point may be in several files, for example after a shard was run twice. Runs are reproducible,
 // so that records of a point that differ are a sign of another version or of a damaged file.
-void take(std::vector<MergeInput>& inputs, std::int64_t point, Taken& taken) {
+void take(std::vector<MergeInput>& inputs, std::int64_t point, bool as_line, Taken& taken) {
   const MergeInput* first = nullptr;
+  const bool compares = std::ranges::count(inputs, point, [](const MergeInput& input) {
+                          return input.mark.point;
+                        }) > 1;
   for (MergeInput& input : inputs) {
     if (input.mark.point != point) {
       continue;
     }
     if (first == nullptr) {
       first = &input;
-      taken.row = input.row;
       taken.failed = input.mark.failed;
       taken.has_outcome = input.binary != nullptr;
+      if (as_line || compares || !taken.has_outcome) {
+        taken.row = input.row();
+      }
       std::swap(taken.outcome, input.outcome);
-    } else if (input.row != taken.row) {
+    } else if (input.row() != taken.row) {
       throw InputError(input.path, "",
                        "point " + std::to_string(point) + " differs between " + first->path +
                            " and " + input.path);
@@ -174,23 +180,34 @@ class MergedColumns {
 public:
   MergedColumns(const std::string& path, const std::string& header, const MergeInput& input)
       : from_(input.path), sweep_(sweep_of(input)), columns_(sweep_), parser_(sweep_), file_(path),
-        layout_(columns_, header, input.total), out_(layout_, file_) {}
+        layout_(columns_, header, input.total), out_(layout_, file_) {
+    begin_block();
+  }
   void add(std::int64_t point, Taken& taken) {
     if (!taken.has_outcome && !parser_.parse(taken.row, taken.outcome)) {
       throw InputError(from_, "",
                        "the record of point " + std::to_string(point) +
                            " is not as this version writes it, which a binary file needs");
     }
-    columns_.resize(block_, 1);
-    columns_.set(block_, 0, point, taken.outcome);
-    out_.add(block_);
+    columns_.set(block_, block_.size++, point, taken.outcome);
+    if (block_.size == kPointsAtOnce) {
+      out_.add(block_);
+      begin_block();
+    }
   }
   void commit() {
+    out_.add(block_);
     out_.finish();
     file_.commit();
   }
 
 private:
+  static constexpr std::size_t kPointsAtOnce = 1024;
+
+  void begin_block() {
+    columns_.resize(block_, kPointsAtOnce);
+    block_.size = 0;
+  }
   static Sweep sweep_of(const MergeInput& input) {
     Sweep sweep = sweep_of_header(input.header);
     if (sweep.grid.points() != input.total) {
@@ -217,6 +234,9 @@ MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::stri
   for (const std::string& path : shards) {
     inputs.push_back(open_merge_input(path));
     check_same_sweep(inputs.front(), inputs.back());
+    if (inputs.size() > 1) {
+      inputs.back().header = {}; // equal to the first one
+    }
   }
   if (inputs.empty()) {
     throw UsageError("merge: give the files of the shards");
@@ -243,7 +263,7 @@ MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::stri
         break;
       }
     }
-    take(inputs, point, taken);
+    take(inputs, point, lines.has_value(), taken);
     report.failed += taken.failed ? 1 : 0;
     if (!report.missing.empty()) {
       continue; // nothing is written

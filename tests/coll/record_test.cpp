@@ -122,6 +122,25 @@ TEST_CASE("record: by default only the cheapest exact method runs beside the clo
   CHECK_THROWS_AS((void)make_record(c, AskedMethod::closed_form), stepsim::SimulationError);
 }
 
+TEST_CASE(
+    "record: without the times of ranks a ring of unequal parts is that of its longest part") {
+  Collective c = point(Op::allreduce, Id::ring, 999, 1e6, kRates);
+  c.options.chunking = Chunking::integer;
+  c.options.element_bytes = 4;
+  const CollectiveRecord quick = make_record(c, AskedMethod::automatic);
+  const CollectiveRecord swept = make_record(c, AskedMethod::max_plus);
+  CHECK(quick.method == Method::max_plus);
+  CHECK(quick.seconds == near(swept.seconds, 1e-12));
+  CHECK(quick.max_plus_s == quick.seconds);
+  CHECK(make_record(c, AskedMethod::automatic, true).seconds == swept.seconds);
+  // A sweep has two times 10^12 messages here.
+  Collective wide = c;
+  wide.ranks = 1'000'000;
+  wide.bytes = 1e9 + 4;
+  CHECK(make_record(wide, AskedMethod::automatic).seconds ==
+        near(2 * 999'999 * (1e-5 + 1004 * 8e-10) + 999'999 * 1004 * 1e-10, 1e-12));
+}
+
 TEST_CASE("record: the printed double tree lies below the bound and says so") {
   const double n = 1e8;
   Collective c = point(Op::allreduce, Id::double_binary_tree, 8, n, kRates);

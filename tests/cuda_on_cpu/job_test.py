@@ -138,6 +138,11 @@ class Job(unittest.TestCase):
         self.assertEqual((code, len(errors)), (1, 1), text)
         self.assertIn("rank 2 (host 1): nccl allreduce P=4 n=1 rank=2 index=0: got 11", errors[0])
 
+    def test_failed_call_leaves_no_group_open(self):
+        code, errors, text = self.cuda(3, 3, 1, "--backend", "nccl", PLAYED_NCCL="call=1")
+        self.assertEqual((code, errors), (1, ["error: rank 1 (host 0): ncclAllReduce: played error"]), text)
+        self.assertIn("a group with a failed call was closed", text)
+
     def test_identifier_fails(self):
         code, errors, text = self.cuda(3, 3, 1, "--backend", "nccl", PLAYED_NCCL="id")
         self.assertEqual((code, len(errors)), (1, 1), text)

@@ -317,6 +317,15 @@ TEST_CASE("incast_risk: the flow level warns where first windows overflow the po
   CHECK(risk(1, {{"/flows", flows}})); // 150 packets of each
   flows.resize(18);                    // 90 of each: 90 + 1 <= 100
   CHECK_FALSE(risk(1, {{"/flows", flows}}));
+  // 300 packets of host 0 have left except 50 when 120 of others arrive: what left counts no more.
+  flows.clear();
+  for (int i = 0; i < 42; ++i) {
+    flows.push_back(io::Object{{"src", i < 30 ? 0 : i - 24},
+                               {"dst", 5},
+                               {"size_bytes", 65536},
+                               {"start_s", i < 30 ? 0 : 250 * kTau}});
+  }
+  CHECK(risk(1, {{"/flows", flows}}));
 }
 
 TEST_CASE("a permutation has every host once as source and as destination, by the seed") {

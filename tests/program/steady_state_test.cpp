@@ -114,6 +114,21 @@ TEST_CASE("steady state: the period of a pipelined step is max(c, m, (c + m) / K
   CHECK(exposed_communication(pipelined(60, 100, 2)).value == 40);
 }
 
+TEST_CASE("exposed communication: a delay before one that computing waits for takes its time") {
+  ProgramDraft draft;
+  const auto line = draft.stream("input");
+  const auto fetch = draft.compute("fetch", line, Kind::step, Seconds{4});
+  draft.last().type = OperationType::delay;
+  const auto decode = draft.compute("decode", line, Kind::step, Seconds{1});
+  draft.last().type = OperationType::delay;
+  const auto step = draft.compute("step", draft.stream("compute"), Kind::step, Seconds{2});
+  draft.wait(step, decode, 0);
+  (void)fetch;
+  const Program program = draft.finish(step);
+  CHECK(steady_state(program).period.value == 5);
+  CHECK(exposed_communication(program).value == 0); // there is no exchange
+}
+
 TEST_CASE("steady state: a tie of two ends is a kink (row E3)") {
   // Forward 1, 1, backward 2, 2, all-reduces of 2 (layer 2) and 1 (layer 1).
   ProgramDraft draft;

@@ -409,3 +409,21 @@ TEST_CASE("rounds: the resolved scenario is the same run") {
     CHECK(io::compact(scenario_tree(second.scenario)) == resolved);
   }
 }
+
+TEST_CASE("rounds: with random times the communication is the mean of the counted exchanges") {
+  const Result result = run_text(
+      scenario_of(layers_with(3, {0.5}), R"("network": {"latency_s": 1e-5, "bandwidth_Bps": 10})",
+                  diloco(R"("local_steps": 2, "iterations": 7, "discard_iterations": 1)"),
+                  R"(, "variability": {"exchange_cv": 0.3, "compute_cv": 0.1}, "seed": 3,
+         "allow_unusual": true)"));
+  // A round has one exchange, and the first round is discarded.
+  double seconds = 0;
+  for (std::size_t k = 1; k < result.iterations.size(); ++k) {
+    const Iteration& each = result.iterations[k];
+    seconds += (each.exchange_end_s - each.exchange_start_s) / 6;
+  }
+  const Summary& summary = result.summary;
+  CHECK(*summary.outer_communication_s == within(seconds, 1e-12));
+  CHECK(*summary.communication_s == within(seconds / 2, 1e-12));
+  CHECK(*summary.communication_s >= *summary.exposed_communication_s);
+}

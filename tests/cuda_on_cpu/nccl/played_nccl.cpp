@@ -5,7 +5,7 @@
 // byte between pairs of ranks (0, 1), (2, 3) .. .
 //
 // The variable PLAYED_NCCL makes a rank fail: "start=2" when it joins, "wrong=2" by a wrong sum,
-// "id" in the identifier of rank 0.
+// "call=2" by an all-reduce that cannot be enqueued, "id" in the identifier of rank 0.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -61,6 +61,8 @@ bool fails(const std::string& how, int rank) {
   const char* text = std::getenv("PLAYED_NCCL");
   return text != nullptr && text == how + "=" + std::to_string(rank);
 }
+
+bool call_failed = false; // in a group of this process
 
 Region* region_of(const char* name, bool make) {
   const int file = shm_open(name, O_RDWR | (make ? O_CREAT | O_EXCL : 0), 0600);
@@ -150,10 +152,19 @@ int ncclCommDestroy(void* comm) {
   return 0;
 }
 int ncclGroupStart() { return 0; }
-int ncclGroupEnd() { return 0; }
+int ncclGroupEnd() {
+  if (call_failed) {
+    std::fputs("played NCCL: a group with a failed call was closed\n", stderr);
+  }
+  return 0;
+}
 int ncclAllReduce(const void* x, void* y, std::size_t n, int type, int op, void* comm,
                   CUstream_st* stream) {
   auto* all = static_cast<Communicator*>(comm);
+  if (fails("call", all->rank)) {
+    call_failed = true;
+    return kSystemError;
+  }
   return type != 7 || op != 0 ? kInvalidArgument
                               : collective(x, y, n, all, stream, true, sum_of(all));
 }
