@@ -351,7 +351,8 @@ std::string defaults_text(const std::vector<DefaultValue>& defaults) {
 // Keys that a resolved scenario leaves out where they are not given are added at the end.
 std::vector<DefaultValue> defaults_that_decide(const io::Json& written, const Scenario& scenario) {
   std::vector<DefaultValue> defaults;
-  Walk(scenario, defaults).compare(scenario_tree(scenario), &written, "");
+  // Layers are given wherever the scenario has a list of them.
+  Walk(scenario, defaults).compare(scenario_tree(scenario, LayerList::left_out), &written, "");
   // Left out of the resolved scenario where it is not given.
   const std::string copies = "/communication/copy_bandwidth_Bps";
   const io::Json* given = io::resolve(written, copies);
