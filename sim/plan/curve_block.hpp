@@ -14,11 +14,10 @@
 
 namespace stepsim::plan {
 
-// T of every lane, and lower bounds of it, up to rounding.
+// T of every lane, and a lower bound of it, up to rounding.
 struct LaneCurves {
   // Sets seconds[k] = T(bytes), and tag[k] to a number that goes with a message that is chosen.
   std::function<void(double bytes, BatchLanes& seconds, BatchLanes& tag)> seconds;
-  std::function<void(double bytes, BatchLanes& seconds)> least;
   // A line startup_s[k] + per_byte_s[k] n for low <= n <= high.
   std::function<void(double low, double high, BatchLanes& startup_s, BatchLanes& per_byte_s)>
       least_lines;
@@ -41,12 +40,20 @@ public:
 private:
   void choose(std::size_t i, const LaneCurves& cost);
   [[nodiscard]] bool choose_below_limit(std::size_t i, const LaneCurves& cost);
+  [[nodiscard]] std::size_t guess(std::size_t i) const;
+
+  // A lower bound startup_s + per_byte_s n of the cost of a range of sizes.
+  struct Line {
+    BatchLanes startup_s{}, per_byte_s{};
+  };
+  [[nodiscard]] const Line& line_of(double bytes) const;
 
   const BatchItems& items_;
   std::vector<BatchLanes> finish_s_, item_end_s_, tag_;
   std::vector<std::array<std::int64_t, kBatchLanes>> back_;
-  BatchLanes line_startup_s_{}, line_per_byte_s_{}; // least cost of all sizes
-  std::size_t ready_before_ = 0;                    // the last j of one lane with F_j <= r_i
+  Line all_;                  // of all sizes
+  std::uint64_t first_piece_; // SizePieces
+  std::vector<Line> pieces_;
 };
 
 } // namespace stepsim::plan

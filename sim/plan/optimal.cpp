@@ -4,7 +4,6 @@
 #include "plan/optimal.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <limits>
 #include <tuple>
@@ -13,6 +12,7 @@
 #include "plan/batch.hpp"
 #include "plan/groups.hpp"
 #include "plan/planner_options.hpp"
+#include "plan/size_pieces.hpp"
 
 namespace stepsim::plan {
 
@@ -30,8 +30,8 @@ Plan plan_from_back(const Problem& problem, const std::vector<std::uint32_t>& ba
   return plan;
 }
 
-// What messages cost at least, for many sizes in a row: a line for all of them, and a line for each
-// of four pieces between two powers of two, found by the leading bits of the size.
+// What messages cost at least, for many sizes in a row: a line for all of them, and one for each
+// piece of the sizes.
 class LeastCosts {
 public:
   LeastCosts(const Cost& cost, const BatchItems& items) {
@@ -42,9 +42,9 @@ public:
     const double low = *std::ranges::min_element(items.bytes);
     const double high = items.prefix_bytes.back();
     any_ = curve->least(low, high);
-    first_ = piece_of(low);
-    for (std::uint64_t piece = first_; piece <= piece_of(high); ++piece) {
-      pieces_.push_back(curve->least(begin_of(piece), begin_of(piece + 1)));
+    first_ = SizePieces::of(low);
+    for (std::uint64_t piece = first_; piece <= SizePieces::of(high); ++piece) {
+      pieces_.push_back(curve->least(SizePieces::begin(piece), SizePieces::begin(piece + 1)));
     }
   }
 
@@ -54,17 +54,11 @@ public:
     if (pieces_.empty()) {
       return 0;
     }
-    const LinearCost& line = pieces_[piece_of(bytes) - first_];
+    const LinearCost& line = pieces_[SizePieces::of(bytes) - first_];
     return line.startup_s + line.per_byte_s * bytes;
   }
 
 private:
-  static constexpr int kShift = 50; // leaves the exponent and two bits of the mantissa
-  static std::uint64_t piece_of(double bytes) {
-    return std::bit_cast<std::uint64_t>(bytes) >> kShift;
-  }
-  static double begin_of(std::uint64_t piece) { return std::bit_cast<double>(piece << kShift); }
-
   LinearCost any_{};
   std::uint64_t first_{};
   std::vector<LinearCost> pieces_;

@@ -30,7 +30,8 @@ bool is_known_schedule(const Scenario& scenario) {
   const bool one_type = std::ranges::adjacent_find(gradients, std::ranges::not_equal_to{},
                                                    &train::Gradient::dtype) == gradients.end();
   if (!planner.reads_cost) {
-    return planner.run != nullptr && (planner.one_channel() || schedule == Schedule::priority);
+    return planner.run != nullptr &&
+           (planner.one_channel() || planner.gathers_back() || schedule == Schedule::priority);
   }
   return std::ranges::find(kPlannedByCost, schedule) != kPlannedByCost.end() &&
          (schedule != Schedule::horovod || one_type);

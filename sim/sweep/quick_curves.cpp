@@ -1,6 +1,7 @@
 #include "sweep/quick_curves.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace stepsim::study {
@@ -11,7 +12,6 @@ QuickCurves::QuickCurves(const plan::BatchItems& items) : items_(items), best_(i
   curves_.seconds = [this, candidate = Lanes{}](double bytes, Lanes& seconds, Lanes& tag) mutable {
     forms_.at(bytes, seconds, candidate, tag);
   };
-  curves_.least = [this](double bytes, Lanes& seconds) { forms_.least(bytes, seconds); };
   curves_.least_lines = [this](double low, double high, Lanes& startup_s, Lanes& per_byte_s) {
     forms_.least_lines(low, high, startup_s, per_byte_s);
   };
@@ -50,6 +50,25 @@ LaneTotals QuickCurves::send(std::span<const double> ready_s, std::span<const do
     }
   }
   return sums;
+}
+
+// Algorithm and block are those of the first message.
+bool QuickCurves::set_parts(std::span<const double> bytes, LaneTotals& totals) const {
+  const Lanes& candidate = candidate_.front();
+  Lanes block;
+  forms_.blocks(bytes.front(), candidate, block);
+  for (double& each : block) {
+    each = std::floor(each);
+  }
+  if (std::ranges::min(block) < 1) {
+    return false;
+  }
+  totals.latency.fill(0);
+  totals.bandwidth.fill(0);
+  for (const double each : bytes) {
+    forms_.add_parts(each, candidate, block, totals.latency, totals.bandwidth);
+  }
+  return true;
 }
 
 double QuickCurves::seconds(std::size_t lane, double bytes) {

@@ -35,6 +35,9 @@ public:
   // parts of the times.
   [[nodiscard]] LaneTotals send(std::span<const double> ready_s, std::span<const double> bytes,
                                 std::span<Lanes> end_s);
+  // Sets latency and bandwidth of `totals` for the messages of send(), whose sizes are `bytes`:
+  // largest_part() for exchanges whose additions cost nothing. False if it does not hold.
+  [[nodiscard]] bool set_parts(std::span<const double> bytes, LaneTotals& totals) const;
   // A message of `bytes` on one lane.
   [[nodiscard]] double seconds(std::size_t lane, double bytes);
   // The algorithm of message g of send() on a lane.

@@ -1,12 +1,20 @@
 #include "sweep/quick_transfers.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace stepsim::study {
 
 QuickTransfers::QuickTransfers(const plan::Planner& planner, const plan::ScheduleOptions& options)
     : planner_(planner) {
   sending_.options = options;
+}
+
+void QuickTransfers::set_back(Halves halves, std::vector<double> forward_s) {
+  halves_ = halves;
+  sending_.comes_back = true;
+  sending_.forward_s = std::move(forward_s);
 }
 
 void QuickTransfers::set_plan(const plan::Plan& plan, const train::Workload& workload) {
@@ -21,33 +29,76 @@ void QuickTransfers::set_plan(const plan::Plan& plan, const train::Workload& wor
     for (const std::uint32_t item : group.items) {
       layers_.push_back(workload.gradients[item].layer);
     }
+    const std::size_t begin = layers_end_.empty() ? 0 : layers_end_.back();
+    sending_.transfers[g].first_layer =
+        *std::min_element(layers_.begin() + static_cast<std::ptrdiff_t>(begin), layers_.end());
     layers_end_.push_back(layers_.size());
+  }
+}
+
+// As message_seconds() and, `as_planned`, planned_seconds().
+void QuickTransfers::set_times(const LaneCosts& costs, std::size_t lane, bool as_planned) {
+  for (plan::Transfer& transfer : sending_.transfers) {
+    const double seconds = costs.startup[lane] + costs.per_byte[lane] * transfer.bytes;
+    switch (halves_) {
+    case Halves::none:
+      transfer.startup_s = std::min(costs.startup[lane], seconds);
+      transfer.data_s = seconds - transfer.startup_s;
+      break;
+    case Halves::equal:
+      transfer.data_s = transfer.back_s = seconds / 2;
+      break;
+    case Halves::apart:
+      transfer.back_s = costs.back_startup[lane] + costs.back_per_byte[lane] * transfer.bytes;
+      transfer.data_s =
+          as_planned ? seconds - transfer.back_s
+                     : costs.forth_startup[lane] + costs.forth_per_byte[lane] * transfer.bytes;
+      break;
+    }
+  }
+}
+
+void QuickTransfers::send_all(std::size_t lane, double backward_end_s,
+                              std::span<Lanes> layer_end_s) {
+  static constexpr std::array kFactor{1.0};
+  const std::array forward_start{backward_end_s};
+  planner_.send(sending_,
+                {.ready_s = ready_s_,
+                 .backward_end_s = backward_end_s,
+                 .forward_start_s = forward_start,
+                 .forward_factor = kFactor},
+                times_);
+  for (Lanes& end : layer_end_s) {
+    end[lane] = 0;
+  }
+  const std::span<const double> done = plan::done_s(sending_, times_);
+  std::size_t next = 0;
+  for (std::size_t g = 0; g < layers_end_.size(); ++g) {
+    for (; next < layers_end_[g]; ++next) {
+      double& end = layer_end_s[layers_[next]][lane];
+      end = std::max(end, done[g]);
+    }
   }
 }
 
 void QuickTransfers::send(const LaneCosts& costs, std::size_t lane, double backward_end_s,
                           std::span<Lanes> layer_end_s, LaneTotals& totals) {
-  for (plan::Transfer& transfer : sending_.transfers) {
-    const double seconds = costs.startup[lane] + costs.per_byte[lane] * transfer.bytes;
-    transfer.startup_s = std::min(costs.startup[lane], seconds);
-    transfer.data_s = seconds - transfer.startup_s;
+  set_times(costs, lane, false);
+  for (const plan::Transfer& transfer : sending_.transfers) {
     totals.latency[lane] += costs.latency[lane];
     totals.bandwidth[lane] += costs.bandwidth[lane] * transfer.bytes;
     totals.reduction[lane] += costs.reduction[lane] * transfer.bytes;
   }
-  planner_.send(sending_, {.ready_s = ready_s_, .backward_end_s = backward_end_s}, times_);
+  send_all(lane, backward_end_s, layer_end_s);
   totals.channel_end[lane] = times_.finish_s;
   totals.communication[lane] = times_.busy_s;
-  for (Lanes& end : layer_end_s) {
-    end[lane] = 0;
-  }
-  std::size_t next = 0;
-  for (std::size_t g = 0; g < layers_end_.size(); ++g) {
-    for (; next < layers_end_[g]; ++next) {
-      double& end = layer_end_s[layers_[next]][lane];
-      end = std::max(end, times_.end_s[g]);
-    }
-  }
+}
+
+double QuickTransfers::send_as_planned(const LaneCosts& costs, std::size_t lane,
+                                       double backward_end_s, std::span<Lanes> layer_end_s) {
+  set_times(costs, lane, true);
+  send_all(lane, backward_end_s, layer_end_s);
+  return times_.finish_s;
 }
 
 } // namespace stepsim::study

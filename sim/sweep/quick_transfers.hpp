@@ -1,7 +1,7 @@
 #pragma once
 // The messages of one point of QuickRun under a schedule that does not send them one at a time
-// (asc_wfbp, priority). They are sent by the function of the schedule, one point after another; the
-// times and their sums have the bits of train::run_step().
+// (asc_wfbp, priority, dear). They are sent by the function of the schedule, one point after
+// another; the times and their sums have the bits of train::run_step().
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,19 +18,33 @@ public:
   // `planner` must outlive the object.
   QuickTransfers(const plan::Planner& planner, const plan::ScheduleOptions& options);
 
+  // The halves of a message: none, a half of its time each, or a reduce-scatter and an all-gather.
+  enum class Halves { none, equal, apart };
+  // Messages come back as all-gathers, and forward_s[l] is the update and next forward of layer l.
+  void set_back(Halves halves, std::vector<double> forward_s);
+  [[nodiscard]] Halves halves() const { return halves_; }
+
   // Takes over the buckets of a plan of the gradients of `workload`.
   void set_plan(const plan::Plan& plan, const train::Workload& workload);
   // Sends them at the costs of a lane; sets the end of each layer's last message and adds to the
   // totals.
   void send(const LaneCosts& costs, std::size_t lane, double backward_end_s,
             std::span<Lanes> layer_end_s, LaneTotals& totals);
+  // The same for halves that are apart, where the first is the all-reduce less the all-gather, as
+  // planners see it: returns when all messages have ended.
+  [[nodiscard]] double send_as_planned(const LaneCosts& costs, std::size_t lane,
+                                       double backward_end_s, std::span<Lanes> layer_end_s);
   [[nodiscard]] std::size_t size() const { return ready_s_.size(); }
   [[nodiscard]] double bytes(std::size_t message) const {
     return sending_.transfers[message].bytes;
   }
 
 private:
+  void set_times(const LaneCosts& costs, std::size_t lane, bool as_planned);
+  void send_all(std::size_t lane, double backward_end_s, std::span<Lanes> layer_end_s);
+
   const plan::Planner& planner_;
+  Halves halves_ = Halves::none;
   plan::Sending sending_;
   plan::SendTimes times_;
   std::vector<double> ready_s_;         // [message]

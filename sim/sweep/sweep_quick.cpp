@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "coll/algorithms.hpp"
 #include "coll/formula/closed_form.hpp"
 #include "plan/bounds.hpp"
+#include "plan/groups.hpp"
 #include "plan/planners.hpp"
 #include "run/best_merge.hpp"
 #include "run/largest_part.hpp"
@@ -40,29 +42,10 @@ bool QuickRun::set_up() {
   items_ = plan::batch_items(problem_);
 
   const train::StepInput input = step_input(scenario_);
-  const train::StepTimes alone = train::run_step(input);
-  alone_period_s_ = alone.period_s;
-  forward_total_s_ = alone.forward_s;
-  backward_s_ = alone.backward_s;
-  update_s_ = input.update_s;
-  input_s_ = input.input_s;
-  input_pipelined_ = input.input_pipelined;
-  barrier_ = input.next_forward == train::NextForward::barrier;
-  forward_work_s_ = workload.forward().value;
-  backward_work_s_ = workload.backward().value;
-  forward_s_ = input.forward_s;
-  const double bytes =
-      std::accumulate(input.gradient_bytes.begin(), input.gradient_bytes.end(), 0.0);
-  update_first_ = bytes == 0;
-  for (const double share : input.gradient_bytes) {
-    update_share_s_.push_back(bytes > 0 ? update_s_ * (share / bytes) : 0.0);
-  }
+  step_.emplace(scenario_, input, items_.ready_s.front());
   last_item_.assign(workload.layers.size(), -1);
   for (std::size_t i = 0; i < workload.gradients.size(); ++i) {
-    const train::Gradient& gradient = workload.gradients[i];
-    last_item_[gradient.layer] = static_cast<std::int32_t>(i);
-    total_bytes_ += static_cast<double>(gradient.bytes.value);
-    first_layer_bytes_ += gradient.layer == 0 ? static_cast<double>(gradient.bytes.value) : 0;
+    last_item_[workload.gradients[i].layer] = static_cast<std::int32_t>(i);
   }
 
   warnings_ = workload.warnings;
@@ -70,11 +53,20 @@ bool QuickRun::set_up() {
   const Communication& communication = scenario_.communication;
   const plan::Planner& planner = plan::planner(communication.schedule);
   is_static_ = !planner.reads_cost;
+  slowdown_ = communication.schedule == plan::Schedule::asc_wfbp
+                  ? plan::least_slowdown(communication.schedule_options)
+                  : 1;
   if (!planner.one_channel()) {
     transfers_.emplace(planner, communication.schedule_options);
     layer_end_.resize(workload.layers.size());
     layer_row_.resize(workload.layers.size());
     std::iota(layer_row_.begin(), layer_row_.end(), 0);
+  }
+  if (planner.gathers_back()) {
+    const bool apart = splits_exchange(scenario_);
+    transfers_->set_back(apart ? QuickTransfers::Halves::apart : QuickTransfers::Halves::equal,
+                         step_->update_and_forward());
+    planned_layer_end_.resize(apart ? workload.layers.size() : 0);
   }
   if (is_static_) {
     const plan::Plan plan =
@@ -93,8 +85,7 @@ bool QuickRun::set_up() {
       }
     }
   }
-  if (barrier_) {
-    std::ranges::fill(update_share_s_, 0.0);
+  if (step_->barrier()) {
     std::ranges::fill(last_item_, -1);
     std::ranges::fill(last_group_, -1);
     std::ranges::fill(layer_row_, -1);
@@ -128,6 +119,23 @@ bool QuickRun::set_network(const QuickPoint& point) {
   return cluster.network.block_latency_s <= point.latency_s;
 }
 
+// The reduce-scatter and the all-gather of an all-reduce. False where they are not a + b bytes.
+bool QuickRun::fill_halves(coll::Collective half, std::size_t k, LaneCosts& costs) const {
+  half.op = coll::Op::reduce_scatter;
+  const auto forth = coll::closed_form(half);
+  half.op = coll::Op::allgather;
+  const auto back = coll::closed_form(half);
+  if (!forth || !forth->startup_s || !forth->per_byte_s || !back || !back->startup_s ||
+      !back->per_byte_s) {
+    return false;
+  }
+  costs.forth_startup[k] = *forth->startup_s;
+  costs.forth_per_byte[k] = *forth->per_byte_s;
+  costs.back_startup[k] = *back->startup_s;
+  costs.back_per_byte[k] = *back->per_byte_s;
+  return true;
+}
+
 // False where the exchange has no form here.
 bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs) {
   if (!set_network(point)) {
@@ -136,6 +144,8 @@ bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& cos
   costs.ranks[k] = static_cast<double>(scenario_.cluster.ranks());
   costs.startup[k] = costs.per_byte[k] = 0;
   costs.latency[k] = costs.bandwidth[k] = costs.reduction[k] = 0;
+  costs.forth_startup[k] = costs.forth_per_byte[k] = 0;
+  costs.back_startup[k] = costs.back_per_byte[k] = 0;
   if (scenario_.cluster.ranks() == 1) {
     return !curves_;
   }
@@ -151,6 +161,9 @@ bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& cos
   if (!whole || !whole->startup_s || !whole->per_byte_s || whole->upper_bound) {
     return false;
   }
+  if (!planned_layer_end_.empty() && !fill_halves(probe, k, costs)) {
+    return false;
+  }
   costs.startup[k] = *whole->startup_s;
   costs.per_byte[k] = *whole->per_byte_s;
   const FormParts parts = parts_of_(probe, *whole);
@@ -160,28 +173,12 @@ bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& cos
   return true;
 }
 
-double QuickRun::static_wire(std::int64_t ranks) {
-  const auto [place, is_new] = wire_by_ranks_.try_emplace(ranks);
-  if (is_new) {
-    for (const double bytes : group_bytes_) {
-      place->second += wire_.most(scenario_, scenario_.communication.collective, bytes,
-                                  static_cast<double>(ranks));
-    }
-  }
-  return place->second;
-}
-
-// The same of the messages of a lane by the algorithms that were chosen.
-double QuickRun::curve_wire(std::size_t k, std::int64_t ranks) {
+double QuickRun::static_wire(std::size_t k, double ranks) {
   if (scenario_.communication.collective != coll::AlgorithmId::automatic) {
-    return static_wire(ranks);
+    return wire_.total(scenario_, group_bytes_, ranks);
   }
-  double sum = 0;
-  for (std::size_t g = 0; g < group_bytes_.size(); ++g) {
-    sum += wire_.most(scenario_, curves_->algorithm(g, k), group_bytes_[g],
-                      static_cast<double>(ranks));
-  }
-  return sum;
+  return wire_.total_by(
+      scenario_, [&](std::size_t g) { return curves_->algorithm(g, k); }, group_bytes_, ranks);
 }
 
 // The plan of one lane by its cost. False where it warns of something.
@@ -191,7 +188,9 @@ bool QuickRun::make_plan(const LaneCosts& costs, std::size_t k, plan::Plan& plan
   problem_.cost = curves_
                       ? merge_cost(scenario_)
                       : plan::Cost{.base = plan::LinearCost{costs.startup[k], costs.per_byte[k]}};
-  plan = plan::make_plan(problem_, communication.schedule, communication.schedule_options);
+  // make_plan() without the times of the groups: every gradient has bytes.
+  plan = plan::planner(communication.schedule).run(problem_, communication.schedule_options);
+  plan::count_bytes(problem_, plan);
   if (communication.schedule == plan::Schedule::mg_wfbp) {
     summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
     summary.merge_certified_optimal = plan::certified_optimal(problem_, plan);
@@ -202,7 +201,13 @@ bool QuickRun::make_plan(const LaneCosts& costs, std::size_t k, plan::Plan& plan
 // One lane through messages that are not sent one at a time.
 bool QuickRun::send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
                               Summary& summary) {
-  summary.merge_linear = true;
+  if (plan::planner(scenario_.communication.schedule).needs_linear_cost()) {
+    summary.merge_linear = true;
+  }
+  if (!planned_layer_end_.empty()) {
+    planned_end_[k] =
+        transfers_->send_as_planned(costs, k, step_->backward_s(), planned_layer_end_);
+  }
   if (!is_static_) {
     plan::Plan plan;
     if (!make_plan(costs, k, plan, summary)) {
@@ -210,7 +215,7 @@ bool QuickRun::send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals&
     }
     transfers_->set_plan(plan, scenario_.workload);
   }
-  transfers_->send(costs, k, backward_s_, layer_end_, totals);
+  transfers_->send(costs, k, step_->backward_s(), layer_end_, totals);
   for (std::size_t g = 0; !is_static_ && g < transfers_->size(); ++g) {
     totals.wire[k] += wire_.most(scenario_, scenario_.communication.collective,
                                  transfers_->bytes(g), costs.ranks[k]);
@@ -272,100 +277,38 @@ bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& tota
   return true;
 }
 
-// End of the next forward, from the start of backward, per lane. `done` has the rows that layers
-// wait for; behind a barrier layers wait for nothing more.
-Lanes QuickRun::next_forward(const Lanes& channel_end, std::span<const std::int32_t> row_of,
-                             std::span<const Lanes> done) const {
-  Lanes start;
-  for (std::size_t k = 0; k < kLanes; ++k) {
-    const double finish = channel_end[k] > backward_s_ ? channel_end[k] : backward_s_;
-    start[k] =
-        barrier_ ? finish + update_s_ : (update_first_ ? backward_s_ + update_s_ : backward_s_);
-  }
-  return forward_in_lockstep(start, update_share_s_, forward_s_, row_of, done);
-}
-
-QuickRun::Period QuickRun::period_of(double end) const {
-  Period result;
-  result.exposed = train::exposed_communication_s(end, forward_total_s_, backward_s_, update_s_);
-  const double busy = forward_total_s_ + backward_s_ + result.exposed;
-  const double with_input = input_pipelined_ ? std::max(input_s_, busy) : input_s_ + busy;
-  result.period = with_input + update_s_;
-  result.input_wait = with_input - busy;
-  return result;
-}
-
-// As period_lower_bound(), where the exchange is a + b bytes.
-double QuickRun::linear_bound(std::size_t k, const LaneCosts& costs) const {
-  const double slowdown = scenario_.communication.schedule == plan::Schedule::asc_wfbp
-                              ? plan::least_slowdown(scenario_.communication.schedule_options)
-                              : 1;
-  double bound = forward_work_s_ + backward_work_s_;
-  if (first_layer_bytes_ > 0) {
-    const double first_layer = costs.startup[k] + costs.per_byte[k] * first_layer_bytes_ * slowdown;
-    bound = std::max(bound, backward_work_s_ + first_layer + forward_work_s_);
-  }
-  const double all = costs.startup[k] + costs.per_byte[k] * total_bytes_ * slowdown;
-  return std::max(bound, items_.ready_s.front() + all + forward_s_.back());
-}
-
-// As `summarize` of summary.cpp. False if the run would be refused.
+// As `summarize` of step_summary.cpp. False if the run would be refused.
 bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
-                         const LaneTotals& totals, double end, double best_end, Summary& summary) {
-  const Period step = period_of(end);
-  const double finish = std::max(totals.channel_end[k], backward_s_);
-  const double makespan = forward_total_s_ +
-                          static_cast<double>(scenario_.training.iterations - 1) * step.period +
-                          (finish + update_s_);
-  if (!std::isfinite(makespan) || makespan > scenario_.simulated_limit.value) {
+                         const LaneTotals& totals, const Ends& ends, Summary& summary) {
+  const QuickStep::Period step = step_->period_of(ends.own[k]);
+  if (!step_->summarize(scenario_, step, totals, k, ranks(point.nodes), summary)) {
     return false;
   }
-  summary.iteration_time_s = step.period;
-  summary.forward_s = forward_total_s_;
-  summary.backward_s = backward_s_;
-  summary.update_s = update_s_;
-  summary.codec_compute_s = 0;
-  summary.compute_s = forward_total_s_ + backward_s_ + update_s_;
-  summary.communication_s = totals.communication[k];
-  summary.exposed_communication_s = step.exposed;
-  summary.overlap_fraction = totals.communication[k] > 0
-                                 ? std::clamp(1 - step.exposed / totals.communication[k], 0.0, 1.0)
-                                 : 1;
-  summary.wire_bytes = totals.wire[k];
-  summary.straggler_wait_s = 0;
-  summary.makespan_s = makespan;
-  if (step.period > 0) {
-    const auto workers = static_cast<double>(ranks(point.nodes));
-    summary.scaling_efficiency = alone_period_s_ / step.period;
-    summary.speedup = workers * *summary.scaling_efficiency;
-    if (scenario_.workload.batch_size) {
-      summary.samples_per_s =
-          workers * static_cast<double>(*scenario_.workload.batch_size) / step.period;
-    }
-  }
   const plan::Schedule schedule = scenario_.communication.schedule;
-  compare_with_optimum(
-      schedule, schedule == plan::Schedule::optimal ? step.period : period_of(best_end).period,
-      summary);
-  summary.closed_form_s = step.period;
+  compare_with_optimum(schedule,
+                       schedule == plan::Schedule::optimal ? step.period
+                                                           : step_->period_of(ends.best[k]).period,
+                       summary);
+  summary.closed_form_s = step_->period_of(ends.planned[k]).period;
   summary.closed_form_is_bound = curves_ && curves_->has_bound(k);
-  summary.input_wait_s = step.input_wait;
   const bool hidden = step.exposed <= kHiddenShare * step.period;
+  const char* largest =
+      totals.latency[k] >= totals.bandwidth[k] && totals.latency[k] >= totals.reduction[k]
+          ? "latency"
+      : totals.bandwidth[k] >= totals.reduction[k] ? "bandwidth"
+                                                   : "reduction";
+  summary.bottleneck = hidden ? "compute" : largest;
   if (curves_) {
     (void)set_network(point);
     if (const auto bound = period_lower_bound(scenario_, problem_)) {
       summary.lower_bound_s = bound_of(*bound, step.period);
     }
-    summary.bottleneck =
-        hidden ? "compute" : largest_part(scenario_, sizes_[is_static_ ? 0 : k], {});
+    if (!hidden && !has_parts_) {
+      summary.bottleneck = largest_part(scenario_, sizes_[is_static_ ? 0 : k], {});
+    }
   } else {
-    summary.lower_bound_s = bound_of(linear_bound(k, costs), step.period);
-    const char* largest =
-        totals.latency[k] >= totals.bandwidth[k] && totals.latency[k] >= totals.reduction[k]
-            ? "latency"
-        : totals.bandwidth[k] >= totals.reduction[k] ? "bandwidth"
-                                                     : "reduction";
-    summary.bottleneck = hidden ? "compute" : largest;
+    summary.lower_bound_s =
+        bound_of(step_->lower_bound(costs.startup[k], costs.per_byte[k], slowdown_), step.period);
   }
   find_input_bound(scenario_, summary);
   fill_compute_interval(scenario_, summary);
@@ -377,10 +320,10 @@ Lanes QuickRun::find_best(const LaneCosts& costs) {
   if (curves_) {
     curves_->find_best();
     const plan::CurveBlock& best = curves_->best();
-    return next_forward(best.finish_s()[items_.size()], last_item_, best.item_end_s());
+    return step_->next_forward(best.finish_s()[items_.size()], last_item_, best.item_end_s());
   }
   best_->run(costs.startup, costs.per_byte);
-  return next_forward(best_->finish_s()[items_.size()], last_item_, best_->item_end_s());
+  return step_->next_forward(best_->finish_s()[items_.size()], last_item_, best_->item_end_s());
 }
 
 void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const> summaries,
@@ -389,6 +332,9 @@ void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const>
       "one worker: forward, backward and update without communication";
   LaneCosts costs;
   LaneTotals totals;
+  if (curves_) {
+    curves_->clear();
+  }
   for (std::size_t k = 0; k < points.size(); ++k) {
     Summary& summary = *summaries[k];
     std::string baseline = std::move(summary.baseline); // keeps its memory
@@ -407,11 +353,11 @@ void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const>
     totals = curves_ ? curves_->send(group_ready_s_, group_bytes_, group_end_)
                      : send_in_lockstep(group_ready_s_, group_bytes_, costs, group_end_);
   }
-  const Lanes best_end = find_best(costs);
+  Ends ends;
+  ends.best = find_best(costs);
   for (std::size_t k = 0; k < points.size(); ++k) {
     if (done[k] && is_static_) {
-      const std::int64_t count = ranks(points[k].nodes);
-      totals.wire[k] = curves_ ? curve_wire(k, count) : static_wire(count);
+      totals.wire[k] = static_wire(k, static_cast<double>(ranks(points[k].nodes)));
     }
     if (done[k] && !lockstep) {
       (void)set_network(points[k]);
@@ -421,13 +367,20 @@ void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const>
     done[k] = done[k] && (!curves_ || takes_bounds_ ||
                           (!curves_->has_bound(k) && !curves_->best_has_bound(k)));
   }
-  const Lanes end = transfers_ ? next_forward(totals.channel_end, layer_row_, layer_end_)
-                    : lockstep ? next_forward(totals.channel_end, last_group_, group_end_)
-                               : next_forward(totals.channel_end, last_item_, item_end_);
+  ends.own = transfers_ ? step_->next_forward(totals.channel_end, layer_row_, layer_end_)
+             : lockstep ? step_->next_forward(totals.channel_end, last_group_, group_end_)
+                        : step_->next_forward(totals.channel_end, last_item_, item_end_);
+  ends.planned = planned_layer_end_.empty()
+                     ? ends.own
+                     : step_->next_forward(planned_end_, layer_row_, planned_layer_end_);
+  if (curves_) {
+    has_parts_ = lockstep && scenario_.cluster.network.reduction_Bps <= 0 &&
+                 curves_->set_parts(group_bytes_, totals);
+  }
   for (std::size_t k = 0; k < points.size(); ++k) {
     Summary& summary = *summaries[k];
     if (done[k]) {
-      done[k] = summarize(points[k], k, costs, totals, end[k], best_end[k], summary);
+      done[k] = summarize(points[k], k, costs, totals, ends, summary);
     }
     if (done[k] && summary.baseline != kBaseline) {
       summary.baseline = kBaseline;

@@ -6,7 +6,6 @@
 // through the messages together, each in one vector lane. The same operations run in the same order
 // as in `run`, so that all numbers are equal bit for bit.
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +17,7 @@
 #include "sweep/form_parts.hpp"
 #include "sweep/quick_curves.hpp"
 #include "sweep/quick_lanes.hpp"
+#include "sweep/quick_step.hpp"
 #include "sweep/quick_transfers.hpp"
 #include "sweep/wire_bytes.hpp"
 
@@ -61,29 +61,25 @@ public:
   }
 
 private:
-  struct Period {
-    double exposed{}, period{}, input_wait{};
+  // Ends of the next forward: of the run, of the best merge, and of the run as planners see it.
+  struct Ends {
+    Lanes own{}, best{}, planned{};
   };
 
   explicit QuickRun(const Scenario& scenario) : scenario_(scenario) {}
   [[nodiscard]] bool set_up();
+  [[nodiscard]] bool fill_halves(coll::Collective half, std::size_t k, LaneCosts& costs) const;
   [[nodiscard]] bool set_network(const QuickPoint& point);
   [[nodiscard]] bool fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs);
-  [[nodiscard]] double static_wire(std::int64_t ranks);
-  [[nodiscard]] double curve_wire(std::size_t k, std::int64_t ranks);
+  [[nodiscard]] double static_wire(std::size_t k, double ranks);
   [[nodiscard]] bool make_plan(const LaneCosts& costs, std::size_t k, plan::Plan& plan,
                                Summary& summary);
   [[nodiscard]] bool send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
                                     Summary& summary);
   [[nodiscard]] bool send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
                                Summary& summary);
-  [[nodiscard]] Lanes next_forward(const Lanes& channel_end, std::span<const std::int32_t> row_of,
-                                   std::span<const Lanes> done) const;
-  [[nodiscard]] Period period_of(double end) const;
   [[nodiscard]] bool summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
-                               const LaneTotals& totals, double end, double best_end,
-                               Summary& summary);
-  [[nodiscard]] double linear_bound(std::size_t k, const LaneCosts& costs) const;
+                               const LaneTotals& totals, const Ends& ends, Summary& summary);
   [[nodiscard]] Lanes find_best(const LaneCosts& costs);
 
   Scenario scenario_; // its network is set for every point
@@ -92,12 +88,8 @@ private:
   plan::BatchItems items_;
   std::vector<std::string> warnings_, warnings_alone_;
 
-  // The times of the step without messages.
-  std::vector<double> forward_s_, update_share_s_; // [layer]
-  double forward_work_s_{}, backward_work_s_{};    // Workload::forward() and backward()
-  double forward_total_s_{}, backward_s_{}, update_s_{}, input_s_{}, alone_period_s_{};
-  bool input_pipelined_{}, barrier_{}, update_first_{};
-  double total_bytes_{}, first_layer_bytes_{};
+  std::optional<QuickStep> step_;
+  double slowdown_ = 1;                 // least_slowdown() of messages at the same time
   std::vector<std::int32_t> last_item_; // [layer]: its last gradient in launch order, -1 if none
 
   // The buckets, if they depend on bytes only (wfbp, single, ddp, trace, priority); else empty.
@@ -106,7 +98,9 @@ private:
   std::vector<std::int32_t> last_group_;    // [layer]
   std::optional<QuickTransfers> transfers_; // if messages are not sent one at a time
   std::vector<std::int32_t> layer_row_;     // [layer]: itself, -1 behind a barrier
-  std::map<std::int64_t, double> wire_by_ranks_;
+  // Where halves are sent apart: the ends of messages as planners see them, and of the channel.
+  std::vector<Lanes> planned_layer_end_;
+  Lanes planned_end_{};
   WireBytes wire_;
 
   PartsOfForms parts_of_;
@@ -114,6 +108,7 @@ private:
   // all.
   std::unique_ptr<QuickCurves> curves_;
   std::vector<plan::Plan> sizes_;
+  bool has_parts_ = false;    // the totals of the last run of curves hold parts
   bool takes_bounds_ = false; // the run takes closed forms that are upper bounds
 
   // Working memory of run(), kept between calls. Rows of lanes: one per message of the plan, per

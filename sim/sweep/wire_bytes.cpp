@@ -1,6 +1,9 @@
 #include "sweep/wire_bytes.hpp"
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <optional>
 
 #include "coll/evaluate/traffic.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -26,6 +29,39 @@ double WireBytes::most(const Scenario& scenario, coll::AlgorithmId algorithm, do
     place->second = coll::traffic(collective).max_per_rank;
   }
   return place->second;
+}
+
+double WireBytes::total(const Scenario& scenario, std::span<const double> bytes, double ranks) {
+  const auto [place, is_new] = totals_.try_emplace(ranks);
+  if (is_new) {
+    for (const double each : bytes) {
+      place->second += most(scenario, scenario.communication.collective, each, ranks);
+    }
+  }
+  return place->second;
+}
+
+double
+WireBytes::total_by(const Scenario& scenario,
+                    const std::function<coll::AlgorithmId(std::size_t message)>& algorithm_of,
+                    std::span<const double> bytes, double ranks) {
+  double sum = 0;
+  std::optional<coll::AlgorithmId> last;
+  std::vector<double>* known = nullptr;
+  for (std::size_t g = 0; g < bytes.size(); ++g) {
+    const coll::AlgorithmId algorithm = algorithm_of(g);
+    if (algorithm != last) {
+      known = &messages_[{algorithm, ranks}];
+      known->resize(bytes.size(), std::numeric_limits<double>::quiet_NaN());
+      last = algorithm;
+    }
+    double& sent = (*known)[g];
+    if (std::isnan(sent)) {
+      sent = most(scenario, algorithm, bytes[g], ranks);
+    }
+    sum += sent;
+  }
+  return sum;
 }
 
 } // namespace stepsim::study

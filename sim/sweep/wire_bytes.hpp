@@ -1,8 +1,13 @@
 #pragma once
 // The largest number of bytes that any rank sends in one exchange of gradients, cached by size and
 // number of ranks.
+#include <cstddef>
+#include <functional>
 #include <map>
+#include <span>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "scenario/scenario.hpp"
 
@@ -16,7 +21,18 @@ public:
   [[nodiscard]] double most(const Scenario& scenario, coll::AlgorithmId algorithm, double bytes,
                             double ranks);
 
+  // The sum over messages of these sizes, and the same where message g is sent by algorithm_of(g).
+  // All calls must give the same sizes.
+  [[nodiscard]] double total(const Scenario& scenario, std::span<const double> bytes, double ranks);
+  [[nodiscard]] double
+  total_by(const Scenario& scenario,
+           const std::function<coll::AlgorithmId(std::size_t message)>& algorithm_of,
+           std::span<const double> bytes, double ranks);
+
 private:
+  std::map<double, double> totals_; // key: number of ranks
+  // [message] by algorithm and number of ranks; no number where it is not known yet.
+  std::map<std::pair<coll::AlgorithmId, double>, std::vector<double>> messages_;
   // Key: algorithm, number of ranks, bytes.
   std::map<std::tuple<coll::AlgorithmId, double, double>, double> known_;
 };

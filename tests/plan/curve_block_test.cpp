@@ -62,12 +62,6 @@ TEST_CASE("curve block: every lane has the choices of the best plan of its cost"
                 tag[k] = bytes;
               }
             },
-        .least =
-            [&](double bytes, BatchLanes& seconds) {
-              for (std::size_t k = 0; k < kBatchLanes; ++k) {
-                seconds[k] = tells ? curves[k].least(bytes) : 0;
-              }
-            },
         .least_lines =
             [&](double low, double high, BatchLanes& startup, BatchLanes& per_byte) {
               for (std::size_t k = 0; k < kBatchLanes; ++k) {

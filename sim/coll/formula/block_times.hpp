@@ -60,9 +60,9 @@ struct BlocksAround {
           x > 0 ? smaller(larger(above, low), high) : 1};
 }
 
-// Returns the seconds of a pipeline with m blocks.
-[[nodiscard]] inline double pipeline_seconds(const StreamNetwork& s, double n, double m) {
-  const double block = n / m;
+// Returns the seconds of a pipeline of m blocks of `block` bytes; an upper bound if the last one is
+// shorter.
+[[nodiscard]] inline double pipeline_seconds(const StreamNetwork& s, double block, double m) {
   const double tau = s.alpha_blk + block * s.beta;
   const double g = block * s.gamma;
   const double port_free = m * tau + (s.P - 2) * g + (s.P - 1) * s.delta;
@@ -99,9 +99,9 @@ struct BlocksAround {
   order(e, f), order(d, e), order(c, d);
   order(f, g), order(e, f), order(d, e), order(c, d), order(b, c);
   order(g, h), order(f, g), order(e, f), order(d, e), order(c, d), order(b, c);
-  BestBlocks best{a, pipeline_seconds(s, n, a)};
+  BestBlocks best{a, pipeline_seconds(s, n / a, a)};
   const auto consider = [&](double count) {
-    const double seconds = pipeline_seconds(s, n, count);
+    const double seconds = pipeline_seconds(s, n / count, count);
     const bool takes = seconds < best.seconds * (1 - kBlockTie);
     best.count = takes ? count : best.count;
     best.seconds = takes ? seconds : best.seconds;

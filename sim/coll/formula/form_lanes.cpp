@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kLanes = FormLanes::kLanes;
 using Lanes = FormLanes::Lanes;
 
-// The symbols of kLanes networks.
+// The symbols of kLanes networks, row by row.
 struct StreamRows {
   const double* __restrict P;
   const double* __restrict alpha_blk;
@@ -64,11 +64,13 @@ void tree_lanes(const StreamRows& rows, double bytes, Lanes& __restrict seconds)
 }
 
 STEPSIM_VECTOR_CLONES
-void least_pipeline_lanes(const StreamRows& rows, double bytes, Lanes& __restrict seconds) {
+void least_pipeline_lanes(const StreamRows& rows, double bytes, Lanes& __restrict port_free,
+                          Lanes& __restrict block_ready) {
   const StreamRows s = rows;
   for (std::size_t k = 0; k < kLanes; ++k) {
     const LeastTimes least = least_pipeline(s.at(k), bytes);
-    seconds[k] = larger(least.port_free, least.block_ready);
+    port_free[k] = least.port_free;
+    block_ready[k] = least.block_ready;
   }
 }
 
@@ -80,12 +82,77 @@ void least_tree_lanes(const StreamRows& rows, double bytes, Lanes& __restrict se
   }
 }
 
-// Whether any lane of `a` is less than that of `b`.
+// The least times of one candidate at the ends of a range, as small as those of the others. Of two
+// terms the one that is larger at both ends together.
 STEPSIM_VECTOR_CLONES
-bool any_less(const Lanes& a, const Lanes& b) {
+void take_ends(const Lanes& low_a, const Lanes& high_a, const Lanes& low_b, const Lanes& high_b,
+               Lanes& __restrict low, Lanes& __restrict high) {
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    const bool first = low_a[k] + high_a[k] >= low_b[k] + high_b[k];
+    low[k] = smaller(low[k], first ? low_a[k] : low_b[k]);
+    high[k] = smaller(high[k], first ? high_a[k] : high_b[k]);
+  }
+}
+
+// Blocks of `block` bytes, the last of them shorter.
+[[gnu::always_inline]] inline double blocks_in(double stream, double block) {
+  const double whole = whole_part(stream / block);
+  return whole < stream / block ? whole + 1 : whole;
+}
+
+STEPSIM_VECTOR_CLONES
+void pipeline_parts(const StreamRows& rows, double bytes, const Lanes& __restrict candidate,
+                    double which, const Lanes& __restrict block, Lanes& __restrict latency,
+                    Lanes& __restrict bandwidth) {
+  const StreamRows s = rows;
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    const StreamNetwork all = s.at(k);
+    const StreamNetwork slow{.P = all.P, .alpha_blk = all.alpha_blk, .delta = all.delta};
+    const StreamNetwork fast{.P = all.P, .beta = all.beta};
+    const double b = smaller(block[k], bytes);
+    const double m = blocks_in(bytes, b);
+    const double of_latency = pipeline_seconds(slow, b, m);
+    const double of_bytes = pipeline_seconds(fast, b, m);
+    latency[k] += candidate[k] == which ? of_latency : 0;
+    bandwidth[k] += candidate[k] == which ? of_bytes : 0;
+  }
+}
+
+STEPSIM_VECTOR_CLONES
+void tree_parts(const StreamRows& rows, double bytes, const Lanes& __restrict candidate,
+                double which, const Lanes& __restrict block, Lanes& __restrict latency,
+                Lanes& __restrict bandwidth) {
+  const StreamRows s = rows;
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    StreamNetwork slow = s.at(k);
+    slow.beta = slow.gamma = 0;
+    StreamNetwork fast = s.at(k);
+    fast.alpha_blk = fast.delta = fast.gamma = 0;
+    const double b = smaller(block[k], bytes / 2);
+    const double m = blocks_in(bytes / 2, b);
+    const double of_latency = tree_seconds(slow, b, m);
+    const double of_bytes = tree_seconds(fast, b, m);
+    latency[k] += candidate[k] == which ? of_latency : 0;
+    bandwidth[k] += candidate[k] == which ? of_bytes : 0;
+  }
+}
+
+STEPSIM_VECTOR_CLONES
+void linear_parts(const Lanes& __restrict startup, const Lanes& __restrict per_byte, double bytes,
+                  const Lanes& __restrict candidate, double which, Lanes& __restrict latency,
+                  Lanes& __restrict bandwidth) {
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    latency[k] += candidate[k] == which ? startup[k] : 0;
+    bandwidth[k] += candidate[k] == which ? per_byte[k] * bytes : 0;
+  }
+}
+
+// Whether the larger of two terms is less than `limit` in any lane.
+STEPSIM_VECTOR_CLONES
+bool any_less(const Lanes& a, const Lanes& b, const Lanes& limit) {
   std::int64_t any = 0;
   for (std::size_t k = 0; k < kLanes; ++k) {
-    any |= a[k] < b[k] ? 1 : 0;
+    any |= larger(a[k], b[k]) < limit[k] ? 1 : 0;
   }
   return any != 0;
 }
@@ -102,12 +169,15 @@ void take_faster(const Lanes& __restrict seconds, const Lanes& __restrict upper_
   }
 }
 
+template <class Row> StreamRows rows_of(const Row& row) {
+  return {row.P.data(),     row.alpha_blk.data(),    row.delta.data(),          row.beta.data(),
+          row.gamma.data(), row.reduce_slots.data(), row.broadcast_slots.data()};
+}
+
 } // namespace
 
 void FormLanes::row_at(const Row& row, double bytes, Lanes& seconds, Lanes& upper_bound) {
-  const StreamRows rows{
-      row.P.data(),     row.alpha_blk.data(),    row.delta.data(),          row.beta.data(),
-      row.gamma.data(), row.reduce_slots.data(), row.broadcast_slots.data()};
+  const StreamRows rows = rows_of(row);
   switch (row.kind) {
   case Kind::linear:
     linear_lanes(row.startup, row.per_byte, bytes, seconds);
@@ -123,19 +193,20 @@ void FormLanes::row_at(const Row& row, double bytes, Lanes& seconds, Lanes& uppe
   }
 }
 
-void FormLanes::row_least(const Row& row, double bytes, Lanes& seconds) {
-  const StreamRows rows{
-      row.P.data(),     row.alpha_blk.data(),    row.delta.data(),          row.beta.data(),
-      row.gamma.data(), row.reduce_slots.data(), row.broadcast_slots.data()};
+// Two terms of which the larger bounds the time; one of them where there is only one.
+void FormLanes::row_least(const Row& row, double bytes, Lanes& port_free, Lanes& block_ready) {
+  const StreamRows rows = rows_of(row);
   switch (row.kind) {
   case Kind::linear:
-    linear_lanes(row.startup, row.per_byte, bytes, seconds);
+    linear_lanes(row.startup, row.per_byte, bytes, port_free);
+    block_ready = port_free;
     return;
   case Kind::pipeline:
-    least_pipeline_lanes(rows, bytes, seconds);
+    least_pipeline_lanes(rows, bytes, port_free, block_ready);
     return;
   case Kind::tree:
-    least_tree_lanes(rows, bytes, seconds);
+    least_tree_lanes(rows, bytes, port_free);
+    block_ready = port_free;
     return;
   }
 }
@@ -148,8 +219,8 @@ void FormLanes::at(double bytes, Lanes& seconds, Lanes& candidate, Lanes& upper_
   Lanes other_bound;
   for (std::size_t i = 1; i < rows_.size(); ++i) {
     if (rows_[i].kind != Kind::linear) {
-      row_least(rows_[i], bytes, other);
-      if (!any_less(other, seconds)) {
+      row_least(rows_[i], bytes, other, other_bound);
+      if (!any_less(other, other_bound, seconds)) {
         continue;
       }
     }
@@ -158,43 +229,54 @@ void FormLanes::at(double bytes, Lanes& seconds, Lanes& candidate, Lanes& upper_
   }
 }
 
-void FormLanes::least(double bytes, Lanes& seconds) const {
-  row_least(rows_.front(), bytes, seconds);
-  Lanes other;
-  for (std::size_t i = 1; i < rows_.size(); ++i) {
-    row_least(rows_[i], bytes, other);
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      seconds[k] = smaller(seconds[k], other[k]);
-    }
-  }
-}
-
 // Every least time is the larger of two concave functions of the bytes, or one; so is the least of
-// several. The line through two points of a concave function is below it between them. Of a
-// pipeline the term that is larger at both ends together is taken.
+// several. The line through two points of a concave function is below it between them.
 void FormLanes::least_lines(double low, double high, Lanes& startup_s, Lanes& per_byte_s) const {
   Lanes at_low;
   Lanes at_high;
   at_low.fill(std::numeric_limits<double>::infinity());
   at_high = at_low;
+  Lanes low_a;
+  Lanes low_b;
+  Lanes high_a;
+  Lanes high_b;
   for (const Row& row : rows_) {
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      LeastTimes from{row.startup[k] + row.per_byte[k] * low};
-      LeastTimes to{row.startup[k] + row.per_byte[k] * high};
-      if (row.kind != Kind::linear) {
-        const StreamNetwork s{row.P[k],     row.alpha_blk[k],    row.delta[k],          row.beta[k],
-                              row.gamma[k], row.reduce_slots[k], row.broadcast_slots[k]};
-        from = row.kind == Kind::tree ? least_tree(s, low) : least_pipeline(s, low);
-        to = row.kind == Kind::tree ? least_tree(s, high) : least_pipeline(s, high);
-      }
-      const bool first = from.port_free + to.port_free >= from.block_ready + to.block_ready;
-      at_low[k] = smaller(at_low[k], first ? from.port_free : from.block_ready);
-      at_high[k] = smaller(at_high[k], first ? to.port_free : to.block_ready);
-    }
+    row_least(row, low, low_a, low_b);
+    row_least(row, high, high_a, high_b);
+    take_ends(low_a, high_a, low_b, high_b, at_low, at_high);
   }
   for (std::size_t k = 0; k < kLanes; ++k) {
-    per_byte_s[k] = high > low ? (at_high[k] - at_low[k]) / (high - low) : 0;
+    per_byte_s[k] = (at_high[k] - at_low[k]) / (high - low);
     startup_s[k] = at_low[k] - per_byte_s[k] * low;
+  }
+}
+
+void FormLanes::blocks(double bytes, const Lanes& candidate, Lanes& block_bytes) const {
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    const Row& row = rows_[static_cast<std::size_t>(candidate[k])];
+    const StreamNetwork s = rows_of(row).at(k);
+    block_bytes[k] = row.kind == Kind::linear     ? bytes
+                     : row.kind == Kind::pipeline ? bytes / best_pipeline(s, bytes).count
+                                                  : bytes / 2 / best_tree(s, bytes).count;
+  }
+}
+
+void FormLanes::add_parts(double bytes, const Lanes& candidate, const Lanes& block_bytes,
+                          Lanes& latency_s, Lanes& bandwidth_s) const {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    const auto which = static_cast<double>(i);
+    switch (row.kind) {
+    case Kind::linear:
+      linear_parts(row.startup, row.per_byte, bytes, candidate, which, latency_s, bandwidth_s);
+      break;
+    case Kind::pipeline:
+      pipeline_parts(rows_of(row), bytes, candidate, which, block_bytes, latency_s, bandwidth_s);
+      break;
+    case Kind::tree:
+      tree_parts(rows_of(row), bytes, candidate, which, block_bytes, latency_s, bandwidth_s);
+      break;
+    }
   }
 }
 

@@ -35,12 +35,17 @@ public:
   // Computes the form of a message of `bytes` > 0 on every network: its seconds, the number of the
   // candidate that is taken, and 1 if the form is an upper bound, else 0.
   void at(double bytes, Lanes& seconds, Lanes& candidate, Lanes& upper_bound) const;
-  // Sets seconds[k] to a lower bound of the seconds of at(), up to rounding: the least over all
-  // real numbers of blocks.
-  void least(double bytes, Lanes& seconds) const;
   // Sets startup_s[k] + per_byte_s[k] n to a lower bound of the seconds of at(n), up to rounding,
-  // for low <= n <= high.
+  // for low <= n <= high, high > low.
   void least_lines(double low, double high, Lanes& startup_s, Lanes& per_byte_s) const;
+  // Sets block_bytes[k] to the size of the best blocks of a message of `bytes` by candidate[k], or
+  // to `bytes` if it has none.
+  void blocks(double bytes, const Lanes& candidate, Lanes& block_bytes) const;
+  // Adds to latency_s[k] the seconds of a message of `bytes` whose bytes cost nothing, and to
+  // bandwidth_s[k] those of one without latency, by candidate[k] and in blocks of block_bytes[k],
+  // if it has blocks. Additions must cost nothing.
+  void add_parts(double bytes, const Lanes& candidate, const Lanes& block_bytes, Lanes& latency_s,
+                 Lanes& bandwidth_s) const;
 
 private:
   enum class Kind { linear, pipeline, tree };
@@ -55,7 +60,7 @@ private:
   [[nodiscard]] static bool takes(const Row& row, const PreparedForm::Candidate& candidate);
   static void set_lane(std::size_t lane, const PreparedForm::Candidate& candidate, Row& row);
   static void row_at(const Row& row, double bytes, Lanes& seconds, Lanes& upper_bound);
-  static void row_least(const Row& row, double bytes, Lanes& seconds);
+  static void row_least(const Row& row, double bytes, Lanes& port_free, Lanes& block_ready);
 
   std::vector<Row> rows_; // [candidate]
 };

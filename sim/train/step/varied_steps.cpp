@@ -1,4 +1,5 @@
 #include "train/step/varied_steps.hpp"
+#include "base/vector_clones.hpp"
 #include "plan/sending.hpp"
 #include "train/step/message_gates.hpp"
 
@@ -15,27 +16,43 @@ namespace {
 
 constexpr double kNoWait = -std::numeric_limits<double>::infinity(); // no wait
 
-// x[w] = max(x[w], from) + factor[w] * seconds.
-void wait_and_compute(std::vector<double>& x, double from, const std::vector<double>& factor,
-                      double seconds) {
-  for (std::size_t w = 0; w < x.size(); ++w) {
-    x[w] = (x[w] < from ? from : x[w]) + factor[w] * seconds;
+STEPSIM_VECTOR_CLONES
+void wait_and_compute_all(double* __restrict x, std::size_t workers, double from,
+                          const double* __restrict factor, double seconds) {
+  for (std::size_t w = 0; w < workers; ++w) {
+    const double start = x[w] < from ? from : x[w];
+    x[w] = start + factor[w] * seconds;
   }
 }
 
-// x[w] += factor[w] * seconds; returns the largest. Four maxima side by side, for speed.
+// x[w] = max(x[w], from) + factor[w] * seconds.
+void wait_and_compute(std::vector<double>& x, double from, const std::vector<double>& factor,
+                      double seconds) {
+  wait_and_compute_all(x.data(), x.size(), from, factor.data(), seconds);
+}
+
+// Adds factor[w] * seconds to x[w] of a multiple of kSide workers, and gathers their maxima side by
+// side, for speed.
+constexpr std::size_t kSide = 8;
+STEPSIM_VECTOR_CLONES
+void compute_in_blocks(double* __restrict x, std::size_t workers, const double* __restrict factor,
+                       double seconds, double* __restrict last) {
+  for (std::size_t w = 0; w < workers; w += kSide) {
+    for (std::size_t i = 0; i < kSide; ++i) {
+      const double time = x[w + i] + factor[w + i] * seconds;
+      x[w + i] = time;
+      last[i] = last[i] < time ? time : last[i];
+    }
+  }
+}
+
+// x[w] += factor[w] * seconds; returns the largest.
 double compute_until_last(std::vector<double>& x, const std::vector<double>& factor,
                           double seconds) {
-  constexpr std::size_t kSide = 4;
   std::array<double, kSide> last;
   last.fill(kNoWait);
   const std::size_t whole = x.size() - x.size() % kSide;
-  for (std::size_t w = 0; w < whole; w += kSide) {
-    for (std::size_t i = 0; i < kSide; ++i) {
-      x[w + i] += factor[w + i] * seconds;
-      last[i] = last[i] < x[w + i] ? x[w + i] : last[i];
-    }
-  }
+  compute_in_blocks(x.data(), whole, factor.data(), seconds, last.data());
   for (std::size_t w = whole; w < x.size(); ++w) {
     x[w] += factor[w] * seconds;
     last[0] = std::max(last[0], x[w]);
