@@ -181,6 +181,26 @@ Axis random_words(Random& random, const char* pointer, std::initializer_list<con
 
 } // namespace
 
+TEST_CASE("sweep: hundreds of networks of one workload have every record of the long way") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  Random random(seed);
+  io::Json scenario = random_scenario(random);
+  io::assign(scenario, "/method", "closed_form");
+  io::assign(scenario, "/cluster/network/reduction_Bps", 1e10);
+  Axis bandwidth{"/cluster/network/bandwidth_Bps", {}};
+  for (int i = 0; i < 150; ++i) { // the short way takes 32 at a time
+    bandwidth.values.emplace_back(std::pow(10, real(random, 6, 12)));
+  }
+  const study::Sweep sweep = study::sweep_over(
+      scenario, {{"/communication/collective", {"auto", "lp", "double_binary_tree", "ring"}},
+                 {"/cluster/nodes", {whole(random, 2, 9), 16}},
+                 bandwidth});
+  study::Files files(STEPSIM_SOURCE_DIR);
+  study::PointRunner short_way(sweep, files);
+  (void)compare_ways(sweep, short_way, files, random);
+}
+
 TEST_CASE("sweep: points that share a workload have every record of the long way") {
   const auto seed = std::random_device{}();
   CAPTURE(seed);
