@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "scenario/defaults.hpp"
@@ -97,9 +98,12 @@ void fill_in(io::Json& tree, const Files& files, std::vector<std::string>& assum
 }
 
 // A default is written as a key, unless it comes from what the scenario names: the values of a node
-// type or of a network stay with it.
+// type or of a network stay with it. The number of interfaces is written beside a node type too: it
+// multiplies the bandwidth of whatever network is put in the place of its own.
 bool is_written(const DefaultValue& value, const io::Json& tree) {
-  if (value.value.is_null() || value.value.is_object() || value.from_node) {
+  constexpr std::string_view kInterfaces = "/cluster/nics_per_node";
+  if (value.value.is_null() || value.value.is_object() ||
+      (value.from_node && value.pointer != kInterfaces)) {
     return false;
   }
   constexpr std::string_view kInNetwork = "/cluster/network/";
@@ -149,7 +153,11 @@ FirstScenario first_scenario(io::Json given, Files& files, const std::string& ou
   if (!own_workload) {
     io::assign(tree, "/workload/trace", relative_to_output(data / "traces" / kTrace, output));
   }
-  tree.set("$schema", schema_address(data / "schemas" / "scenario.schema.json", output));
+  // Without it the file is as good; an address where nothing lies would be a complaint of editors.
+  const fs::path schema = data / "schemas" / "scenario.schema.json";
+  if (std::error_code none; fs::is_regular_file(schema, none)) {
+    tree.set("$schema", schema_address(schema, output));
+  }
   tree.set("schema_version", 1);
   tree.set("kind", "scenario");
   tree.set("name", first.name);

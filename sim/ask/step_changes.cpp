@@ -112,7 +112,7 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario,
     changes.push_back({"twice the bandwidth of the network",
                        {assigned("/cluster/network/bandwidth_Bps", network.bandwidth_Bps * 2)}});
   }
-  if (scenario.cluster.intra && scenario.cluster.gpus_per_node > 1) {
+  if (scenario.cluster.intra && scenario.cluster.gpus_of_domain() > 1) {
     const coll::LinkCost& intra = *scenario.cluster.intra;
     changes.push_back({"half the latency inside a node",
                        {assigned("/cluster/intra_network/latency_s", intra.latency_s / 2)}});

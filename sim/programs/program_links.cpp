@@ -53,8 +53,10 @@ ProgramLinks::ProgramLinks(const io::Json& cluster, const io::Json& root, Files&
     : scenario_(parse_scenario(scenario_around(cluster, root), files)) {}
 
 std::uint32_t ProgramLinks::ranks() const { return whole(scenario_.cluster.ranks()); }
-std::uint32_t ProgramLinks::nodes() const { return whole(scenario_.cluster.nodes); }
-std::uint32_t ProgramLinks::gpus_per_node() const { return whole(scenario_.cluster.gpus_per_node); }
+std::uint32_t ProgramLinks::nodes() const { return whole(joined_nodes(scenario_.cluster).nodes); }
+std::uint32_t ProgramLinks::gpus_per_node() const {
+  return whole(joined_nodes(scenario_.cluster).gpus);
+}
 
 program::LinkConstants ProgramLinks::constants() const {
   const Network& network = scenario_.cluster.network;
@@ -88,8 +90,7 @@ CollectiveTime ProgramLinks::time(program::Kind kind, coll::AlgorithmId algorith
     if (span == ProgramSpan::node) {
       collective.links.all = *cluster.intra;
     } else {
-      const std::int64_t cards = cluster.nics_per_node;
-      bytes *= static_cast<double>((cluster.gpus_per_node + cards - 1) / cards);
+      bytes *= static_cast<double>(joined_nodes(cluster).gpus_per_nic());
     }
   }
   collective.bytes = bytes;

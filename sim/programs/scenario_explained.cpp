@@ -42,7 +42,7 @@ program::LinkConstants links_of(const Scenario& given) {
   const bool plain = exchanges(scenario) && cluster.has_network && !cluster.fabric &&
                      !cluster.network.curve && !scenario.communication.question &&
                      !scenario.training.exchange && !is_compressed(scenario) &&
-                     (cluster.gpus_per_node == 1 || cluster.nodes == 1) &&
+                     (cluster.gpus_of_domain() == 1 || cluster.nodes == 1) &&
                      !has_islands(given.training) && cluster.network.reduction_Bps == 0 &&
                      scenario.training.sync.value == 0 && scenario.training.host_copy_Bps == 0;
   if (!plain) {

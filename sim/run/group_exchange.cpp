@@ -13,6 +13,7 @@
 #include "net/fabric/rank_fabric.hpp"
 #include "run/bucket_cost.hpp"
 #include "scenario/keys/communication_keys.hpp"
+#include "scenario/node_counts.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 
@@ -20,15 +21,12 @@ namespace stepsim::study {
 
 namespace {
 
-std::int64_t groups_per_card(const Cluster& cluster) {
-  return (cluster.gpus_per_node + cluster.nics_per_node - 1) / cluster.nics_per_node;
-}
-
 // The first of the groups, on its hosts.
 auto fabric_of(const Cluster& cluster, bool node) {
   auto fabric = std::make_shared<net::RankFabric>(*cluster.fabric);
-  const auto stride = static_cast<std::size_t>(node ? 1 : cluster.gpus_per_node);
-  const auto count = static_cast<std::size_t>(node ? cluster.gpus_per_node : cluster.nodes);
+  const JoinedNodes joined = joined_nodes(cluster);
+  const auto stride = static_cast<std::size_t>(node ? 1 : joined.gpus);
+  const auto count = static_cast<std::size_t>(node ? joined.gpus : joined.nodes);
   fabric->hosts.clear();
   for (std::size_t i = 0; i < count; ++i) {
     fabric->hosts.push_back(cluster.fabric->hosts[i * stride]);
@@ -44,7 +42,8 @@ coll::Collective collective_of(const Scenario& scenario, RankGroup group) {
   }
   const Cluster& cluster = scenario.cluster;
   const bool node = group == RankGroup::node;
-  collective.ranks = static_cast<std::uint32_t>(node ? cluster.gpus_per_node : cluster.nodes);
+  const JoinedNodes joined = joined_nodes(cluster);
+  collective.ranks = static_cast<std::uint32_t>(node ? joined.gpus : joined.nodes);
   collective.links.two_level.reset();
   if (node) {
     collective.links.all = cluster.intra.value_or(coll::LinkCost{});
@@ -66,11 +65,15 @@ coll::Collective collective_of(const Scenario& scenario, RankGroup group) {
 library::LibraryQuestion question_of(const Scenario& scenario, RankGroup group, coll::Op op) {
   library::LibraryQuestion question = *scenario.communication.question;
   question.operation = coll::operation_of(op);
-  if (group == RankGroup::node) {
-    question.shape = {1, static_cast<std::uint32_t>(scenario.cluster.gpus_per_node)};
-  } else if (group == RankGroup::replica) {
-    question.shape = {static_cast<std::uint32_t>(scenario.cluster.nodes), 1};
-    question.node.nic_Bps /= static_cast<double>(groups_per_card(scenario.cluster));
+  const Cluster& cluster = scenario.cluster;
+  const JoinedNodes joined = joined_nodes(cluster);
+  if (group == RankGroup::node) { // of the machines of a domain
+    question.shape = {static_cast<std::uint32_t>(cluster.nodes / joined.nodes),
+                      static_cast<std::uint32_t>(cluster.gpus_per_node)};
+  } else if (group == RankGroup::replica) { // one rank of each domain
+    question.shape = {static_cast<std::uint32_t>(joined.nodes), 1};
+    question.node.domain_nodes = 1;
+    question.node.nic_Bps /= static_cast<double>(joined.gpus_per_nic());
   }
   return question;
 }
@@ -78,8 +81,9 @@ library::LibraryQuestion question_of(const Scenario& scenario, RankGroup group, 
 } // namespace
 
 program::Group rank_group(const Cluster& cluster, RankGroup group) {
-  const auto nodes = static_cast<std::uint32_t>(cluster.nodes);
-  const auto gpus = static_cast<std::uint32_t>(cluster.gpus_per_node);
+  const JoinedNodes joined = joined_nodes(cluster);
+  const auto nodes = static_cast<std::uint32_t>(joined.nodes);
+  const auto gpus = static_cast<std::uint32_t>(joined.gpus);
   const bool node = group == RankGroup::node;
   program::Group parts{
       .name = node                          ? "node"
@@ -100,7 +104,7 @@ GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, coll::
   const bool library = scenario.communication.question.has_value();
   const bool measured = group != RankGroup::node && has_curve(scenario) && !library;
   if (group == RankGroup::replica && !library) {
-    sharing_ = static_cast<double>(groups_per_card(scenario.cluster));
+    sharing_ = static_cast<double>(joined_nodes(scenario.cluster).gpus_per_nic());
   }
   std::erase_if(collective_.options.candidates,
                 [op](coll::AlgorithmId id) { return coll::find_algorithm(op, id) == nullptr; });

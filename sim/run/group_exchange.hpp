@@ -18,7 +18,7 @@
 namespace stepsim::study {
 
 // The parts of the ranks. Each of the G ranks of a node is in another replica part; these G parts
-// share the network cards of the node.
+// share the network cards of the node. An NVLink domain is one node (node_counts.hpp).
 enum class RankGroup { all, node, replica };
 
 // The parts of a group: one part of all ranks (all), one part per node (node), or one part per

@@ -149,7 +149,10 @@ void fill_staleness(const train::StalenessCounts& staleness, Summary& summary) {
 
 void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary) {
   const auto workers = static_cast<double>(scenario.cluster.ranks());
-  summary.baseline = "one worker: forward, backward and update without communication";
+  summary.baseline =
+      scenario.training.sharding.strategy == ShardingStrategy::none
+          ? "one worker: forward, backward and update without communication"
+          : "one worker: forward, backward and update of one shard without communication";
   if (period_s > 0) {
     summary.scaling_efficiency = std::min(single_s, period_s) / period_s;
     summary.speedup = workers * *summary.scaling_efficiency;

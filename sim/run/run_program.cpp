@@ -134,13 +134,22 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, doubl
   }
 }
 
-// A step of one worker alone: it trains with all micro-batches and updates all parameters.
+// The ranks over which the update is divided: the number of shards (TRN 4.4, 4.5).
+double update_shards(const Scenario& scenario) {
+  return scenario.training.sharding.strategy == ShardingStrategy::none
+             ? 1
+             : static_cast<double>(shard_ranks(scenario));
+}
+
+// A step of one worker alone: it trains with all micro-batches, and updates what a rank of the run
+// updates. Against an update of all parameters, sharding would look like a gain in computing that
+// hides exposed communication.
 double alone_seconds_of(const Scenario& scenario, std::int64_t discard, std::int64_t steps) {
   const Training& training = scenario.training;
   const auto batches = static_cast<double>(training.micro_batches);
   return train::alone_seconds({.forward_s = batches * scenario.workload.forward().value,
                                .backward_s = batches * scenario.workload.backward().value,
-                               .update_s = training.update.value,
+                               .update_s = training.update.value / update_shards(scenario),
                                .input_s = batches * training.input.value,
                                .input_pipelined = training.input_pipelined},
                               scenario.variability,

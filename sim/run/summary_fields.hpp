@@ -96,8 +96,13 @@ inline constexpr std::array kAll{
         "Waiting for input beyond computing and communication, s per iteration; synchronous "
         "steps."),
     row("overlap_fraction", &Summary::overlap_fraction, "1 - exposed / communication."),
-    row("speedup", &Summary::speedup, "Samples per second over those of one worker."),
-    row("scaling_efficiency", &Summary::scaling_efficiency, "Speed-up over the number of workers."),
+    row("speedup", &Summary::speedup,
+        "Samples per second over those of one worker, as the key baseline describes it: it "
+        "computes "
+        "and updates what a worker of the run does, and sends nothing. With sharding its update is "
+        "that of one shard."),
+    row("scaling_efficiency", &Summary::scaling_efficiency,
+        "Speed-up over the number of workers; at most 1."),
     row("samples_per_s", &Summary::samples_per_s,
         "Throughput of all workers, samples/s; null without a batch size.")
         .only(kBatched),
@@ -255,16 +260,19 @@ inline constexpr std::array kAll{
         .below("memory")
         .only(kSharded),
     row("memory_activation_bytes", &Summary::memory_activation_bytes,
-        "Activations, bytes, as given.")
+        "Activations, bytes, as given in activation_bytes; 0 means that they are not counted.")
         .below("memory")
         .only(kSharded),
-    row("memory_total_bytes", &Summary::memory_total_bytes, "All of them, bytes.")
+    row("memory_total_bytes", &Summary::memory_total_bytes,
+        "All of them, bytes; without activations unless activation_bytes is given.")
         .below("memory")
         .only(kSharded),
     row("memory_limit_bytes", &Summary::memory_limit_bytes, "Memory of a device, bytes, as given.")
         .below("memory")
         .only(kSharded),
-    row("memory_fits", &Summary::memory_fits, "Whether a device holds all of them.")
+    row("memory_fits", &Summary::memory_fits,
+        "Whether a device holds memory_total_bytes; without activations unless activation_bytes is "
+        "given.")
         .below("memory")
         .only(kSharded)};
 

@@ -13,6 +13,7 @@
 #include "base/number_text.hpp"
 #include "plan/planners.hpp"
 #include "scenario/keys/scenario_keys.hpp"
+#include "scenario/node_counts.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"
 #include "scenario/scenario_tree.hpp"
@@ -57,12 +58,24 @@ bool takes_ring(const Scenario& scenario) {
   return exchanges_by_links(scenario) && !asks_library(scenario) && !tries_algorithms(scenario);
 }
 
-// On a fabric the interfaces are links of their own, and the number per node has no meaning.
+// On a fabric the interfaces are links of their own, and the number per node has no meaning. A
+// library counts the interfaces as the schedules do.
 bool crosses_interfaces(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
-  return exchanges_by_links(scenario) && cluster.nodes > 1 && cluster.gpus_per_node > 1 &&
-         !cluster.fabric;
+  return (exchanges_by_links(scenario) || asks_library(scenario)) &&
+         joined_nodes(cluster).nodes > 1 && cluster.gpus_per_node > 1 && !cluster.fabric;
 }
+
+// Whether latency and bandwidth between nodes are those of the node type.
+bool has_network_of_node(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  return cluster.node && cluster.network.calibration.empty() && cluster.topology.is_null() &&
+         (exchanges_by_links(scenario) || asks_library(scenario)) &&
+         joined_nodes(cluster).nodes > 1;
+}
+
+bool of_node_type(const Scenario& scenario) { return scenario.cluster.node.has_value(); }
+bool of_no_node_type(const Scenario& scenario) { return !of_node_type(scenario); }
 
 bool streams_blocks(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
@@ -140,9 +153,11 @@ struct Row {
 
 // A key may have several rows with different conditions: at most one of them holds.
 constexpr std::array kDefaultRows{
+    Row{"/cluster/gpus_per_node", of_node_type, true},
+    Row{"/cluster/gpus_per_node", of_no_node_type},
     Row{"/cluster/intra_network", exchanges, true},
     Row{"/cluster/nics_per_node", crosses_interfaces, true},
-    Row{"/cluster/nvlink_domain_nodes", nullptr},
+    Row{"/cluster/nvlink_domain_nodes", nullptr, true},
     Row{"/cluster/nvls_Bps", adds_in_node},
     Row{"/cluster/nvls_startup_s", adds_in_node},
     Row{"/cluster/switch_latency_s", adds_in_network, true},
@@ -348,15 +363,25 @@ std::string defaults_text(const std::vector<DefaultValue>& defaults) {
   return text;
 }
 
-// Keys that a resolved scenario leaves out where they are not given are added at the end.
+// What a resolved scenario leaves out where it is not given is added at the end: under the model of
+// a library also the network of the node type.
 std::vector<DefaultValue> defaults_that_decide(const io::Json& written, const Scenario& scenario) {
   std::vector<DefaultValue> defaults;
   // Layers are given wherever the scenario has a list of them.
   Walk(scenario, defaults).compare(scenario_tree(scenario, LayerList::left_out), &written, "");
-  // Left out of the resolved scenario where it is not given.
+  const auto is_open = [&](std::string_view pointer) {
+    const io::Json* given = io::resolve(written, pointer);
+    return given == nullptr || given->is_null();
+  };
+  const Cluster& cluster = scenario.cluster;
+  if (has_network_of_node(scenario) && is_open("/cluster/network/bandwidth_Bps")) {
+    defaults.push_back({"/cluster/network",
+                        io::Object{{"latency_s", cluster.network.latency_s},
+                                   {"bandwidth_Bps", cluster.network.bandwidth_Bps}},
+                        "node type " + cluster.node->type.name, true, true});
+  }
   const std::string copies = "/communication/copy_bandwidth_Bps";
-  const io::Json* given = io::resolve(written, copies);
-  if ((given == nullptr || given->is_null()) && exchanges(scenario)) {
+  if (is_open(copies) && exchanges(scenario)) {
     defaults.push_back({copies, io::Json(), "merging gradients copies nothing"});
   }
   // Beside it, pipe_sgd has compute_slowdown in its resolved scenario.

@@ -25,7 +25,8 @@ struct DefaultValue {
 [[nodiscard]] std::string defaults_text(const std::vector<DefaultValue>& defaults);
 
 // The defaults of `scenario`, which was parsed from the tree `written`: the schedule first, then
-// the order of the resolved scenario. Last come, with the value null,
+// the order of the resolved scenario. Then comes /cluster/network, if its bandwidth per interface
+// is that of a node type, as an object. Last come, with the value null,
 // /communication/copy_bandwidth_Bps and /training/overlap, which a resolved scenario does not hold
 // if they are not given.
 [[nodiscard]] std::vector<DefaultValue> defaults_that_decide(const io::Json& written,

@@ -186,9 +186,10 @@ constexpr std::array kRules{
                      s.method.value_or(coll::Method::events) == coll::Method::events;
             },
             algorithm_word},
-    KeyRule{"/cluster/intra_network", "a node has several GPUs, or rank_placement is given",
+    KeyRule{"/cluster/intra_network",
+            "a node or an NVLink domain has several GPUs, or rank_placement is given",
             [](const Scenario& s) {
-              return s.cluster.gpus_per_node > 1 || !s.cluster.rank_placement.is_null();
+              return s.cluster.gpus_of_domain() > 1 || !s.cluster.rank_placement.is_null();
             },
             [](const Scenario&) { return std::string("one GPU a node"); }},
     KeyRule{
@@ -292,7 +293,7 @@ constexpr std::array kRules{
             collective_word},
     KeyRule{"/communication/ring_startup", "the network model is alpha_beta and a node has one GPU",
             [](const Scenario& s) {
-              return !is_simulated(s) && (!s.cluster.intra || s.cluster.gpus_per_node == 1);
+              return !is_simulated(s) && (!s.cluster.intra || s.cluster.gpus_of_domain() == 1);
             },
             [](const Scenario& s) {
               return is_simulated(s) ? model_word(s) : std::string("nodes with several GPUs");

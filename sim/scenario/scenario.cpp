@@ -93,7 +93,7 @@ void check_exhaustive(const io::Json& tree, io::Problems& problems, const Scenar
 // Published formulas know one kind of link.
 void check_cost_form(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
   if (scenario.communication.options.cost_form != coll::CostForm::exact && scenario.cluster.intra &&
-      scenario.cluster.gpus_per_node > 1) {
+      scenario.cluster.gpus_of_domain() > 1) {
     problems.add(*io::resolve(tree, "/communication"), "cost_form",
                  "must be exact: formulas need identical ranks and links");
   }

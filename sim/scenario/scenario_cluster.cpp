@@ -139,7 +139,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
       apply_profile(context.files.profile(place), place, link_given, context, network);
     }
   }
-  if (network.profile && !cluster.intra && cluster.gpus_per_node > 1) {
+  if (network.profile && !cluster.intra && cluster.gpus_of_domain() > 1) {
     if (const net::LinkClass* link = class_in_node(*network.profile)) {
       cluster.intra = cost_of(*link);
     }

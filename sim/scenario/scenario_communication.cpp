@@ -98,7 +98,7 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
                            .elements = scenario.workload.values(),
                            .bytes_per_value = scenario.workload.bytes_per_value(),
                            .ranks = scenario.cluster.ranks(),
-                           .gpus_per_node = scenario.cluster.gpus_per_node,
+                           .gpus_per_node = scenario.cluster.gpus_of_domain(),
                            .schedule = out.schedule,
                            .algorithm = scenario.training.algorithm};
   const auto& profile = scenario.cluster.network.profile;

@@ -265,6 +265,9 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
   if (cluster.node && !is_given(tree, "/cluster/nvlink_domain_nodes")) {
     cluster.nvlink_domain_nodes = 1; // nor are its NVLink domains
   }
+  if (context.leftovers == Leftovers::ignore) {
+    cluster.nics_per_node = 1;
+  }
   if (cluster.nics_per_node > 1) {
     context.problems.add(*io::resolve(tree, "/cluster"), "nics_per_node",
                          "has no meaning for network model " +

@@ -95,8 +95,14 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
 
 void add_missing_intra(const io::Json& place, const ParseContext& context, const Cluster& cluster) {
   context.problems.add(place, "intra_network",
-                       "missing: " + std::to_string(cluster.gpus_per_node) +
-                           " GPUs per node need the network inside the node; a name (nvlink-h100, "
+                       "missing: " +
+                           (cluster.gpus_per_node > 1
+                                ? std::to_string(cluster.gpus_per_node) +
+                                      " GPUs per node need the network inside the node"
+                                : "the " + std::to_string(cluster.nvlink_domain_nodes) +
+                                      " machines of an NVLink domain need the network that joins "
+                                      "them") +
+                           "; a name (nvlink-h100, "
                            "nvlink-a100, nvlink-v100, xgmi-mi300x, pcie4, pcie3) or "
                            "{\"latency_s\", \"bandwidth_Bps\"}");
 }

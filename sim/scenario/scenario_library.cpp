@@ -134,8 +134,8 @@ std::string_view default_collective(const Scenario& scenario, bool compressed,
   if (by_links && cluster.node) {
     return keys::kLibrary;
   }
-  return coll::name(by_links && cluster.gpus_per_node > 1 ? coll::AlgorithmId::automatic
-                                                          : coll::AlgorithmId::ring);
+  return coll::name(by_links && cluster.gpus_of_domain() > 1 ? coll::AlgorithmId::automatic
+                                                             : coll::AlgorithmId::ring);
 }
 
 // One worker sends nothing, and a given exchange_s counts for every collective. Beside a

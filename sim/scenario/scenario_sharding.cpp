@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/number_text.hpp"
 #include "coll/compress/compression.hpp"
 #include "plan/planners.hpp"
 #include "program/program_check.hpp"
@@ -149,7 +150,7 @@ bool accumulates_or_shards(const Scenario& scenario) {
 
 std::int64_t shard_ranks(const Scenario& scenario) {
   return scenario.training.sharding.strategy == ShardingStrategy::hybrid_shard
-             ? scenario.cluster.gpus_per_node
+             ? joined_nodes(scenario.cluster).gpus
              : scenario.cluster.ranks();
 }
 
@@ -286,8 +287,14 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
                  "is not defined with " + what + ", whose gathers and reductions differ");
   }
   if (training.sharding.strategy == ShardingStrategy::hybrid_shard) {
-    if (scenario.cluster.nodes < 2 || scenario.cluster.gpus_per_node < 2) {
-      problems.add(place, key, "hybrid_shard needs at least 2 nodes and 2 ranks in each");
+    const JoinedNodes joined = joined_nodes(scenario.cluster);
+    if (joined.nodes < 2 || joined.gpus < 2) {
+      problems.add(place, key,
+                   "hybrid_shard needs at least 2 nodes and 2 ranks in each" +
+                       (joined.nodes < scenario.cluster.nodes
+                            ? "; nvlink_domain_nodes makes " + base::counted(joined.nodes, "node") +
+                                  " of the " + std::to_string(scenario.cluster.nodes) + " machines"
+                            : std::string()));
     } else if (!scenario.cluster.equal_nodes()) {
       require_equal_nodes(scenario.cluster, "hybrid_shard", *place.find(key), problems);
     } else if (!scenario.cluster.intra) {

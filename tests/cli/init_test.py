@@ -50,6 +50,7 @@ class Init(Folder):
                          ROOT / "traces" / "resnet50.ddp.2xa100.json")
         # Also after the file has been moved.
         self.assertEqual(tree["$schema"], (ROOT / "schemas" / "scenario.schema.json").as_uri())
+        self.assertTrue((ROOT / "schemas" / "scenario.schema.json").is_file())
         self.assertEqual(tree["communication"], {"collective": "ring", "schedule": "trace"})
         self.assertEqual(tree["training"], {"algorithm": "sync_sgd"})
         self.assertTrue(self.stepsim("check", "s.json").stdout.endswith("s.json: ok, scenario\n"))
@@ -73,6 +74,15 @@ class Init(Folder):
                 for line in self.decisive(name):
                     self.assertRegex(line, "of node type|^reduction_Bps 0$")
                     self.assertNotIn("schedule", line)
+
+    def test_the_interfaces_of_a_node_type_are_written(self):
+        done = self.stepsim("init", "--cluster", "dgx_h100", "--nodes", 8, "--network", "25gbe",
+                            "-o", "s.json")
+        self.assertIn("nics_per_node 8", done.stdout)
+        self.assertEqual(self.tree()["cluster"]["nics_per_node"], 8)
+        self.stepsim("compare", "s.json", "--over", "/cluster/nics_per_node=1,8")
+        self.stepsim("compare", "s.json", "--over", "/cluster/network/model=alpha_beta,flow",
+                     "--set", "/communication/collective=hierarchical")
 
     def test_the_next_commands_can_be_typed(self):
         for cluster in (["--nodes", 4], ["--nodes", 1, "--gpus-per-node", 2, "--intra-network",

@@ -66,6 +66,35 @@ TEST_CASE("preset: its switch adds, at NCCL's part of the ring's rate") {
         std::string::npos);
 }
 
+TEST_CASE("preset: every number of the node type that decides a time is shown") {
+  for (const std::string& collective : {kLibrary, std::string(R"("collective": "two_level")")}) {
+    const std::string own = text(R"("nodes": 4, "preset": "dgx_h100")", collective);
+    CHECK(default_of(own, "/cluster/nics_per_node") == "8, node type dgx_h100");
+    CHECK(default_of(own, "/cluster/gpus_per_node") == "8, node type dgx_h100");
+    CHECK(default_of(own, "/cluster/network").find(R"("bandwidth_Bps":)") != std::string::npos);
+    const io::Json written = io::parse_json(own, "test.json");
+    const std::string shown = defaults_text(defaults_that_decide(written, scenario(own)));
+    for (const char* part : {"nics_per_node 8", "gpus_per_node 8", "intra_network of node type",
+                             "network of node type dgx_h100"}) {
+      CAPTURE(part);
+      CHECK(shown.find(part) != std::string::npos);
+    }
+    // The interfaces multiply another network, too.
+    const std::string slow = text(
+        R"("nodes": 4, "preset": "dgx_h100", "network": {"calibration": "25gbe"})", collective);
+    CHECK(default_of(slow, "/cluster/nics_per_node") == "8, node type dgx_h100");
+    CHECK(default_of(slow, "/cluster/network") == "");
+    const std::string shared = text(
+        R"("nodes": 4, "preset": "dgx_h100", "nics_per_node": 1, "network": {"calibration": "25gbe"})",
+        collective);
+    CHECK(seconds_of(slow) - kCompute < 0.5 * (seconds_of(shared) - kCompute));
+  }
+  // One node crosses no interface.
+  const std::string one = text(R"("nodes": 1, "preset": "dgx_h100")", kLibrary);
+  CHECK(default_of(one, "/cluster/nics_per_node") == "");
+  CHECK(default_of(one, "/cluster/network") == "");
+}
+
 TEST_CASE("preset: a rate of the switch beside it wins and is listed") {
   const std::string node = R"("nodes": 1, "preset": "dgx_h100", "nvls_Bps": 3e11)";
   CHECK(seconds_of(text(node, kNvls)) ==

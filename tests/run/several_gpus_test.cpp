@@ -49,6 +49,24 @@ double seconds_of(const std::string& scenario_text) {
 
 } // namespace
 
+TEST_CASE("machines of one GPU in an NVLink domain are a node with several GPUs") {
+  const std::string domain = R"({"nodes": 8, "nvlink_domain_nodes": )";
+  CHECK(problem_of(text(domain + "8, " + kEthernet + "}"))
+            .starts_with("test.json: /cluster/intra_network: missing: the 8 machines of an NVLink "
+                         "domain need the network that joins them; a name (nvlink-h100"));
+  for (const std::string& more : {std::string(), kFlatRing}) {
+    CHECK(seconds_of(text(domain + "8, " + kEthernet + ", " + kInside + "}", more)) ==
+          within(seconds_of(text(R"({"nodes": 1, "gpus_per_node": 8, )" + kInside + "}", more)),
+                 1e-9));
+  }
+  CHECK(seconds_of(text(domain + "4, " + kEthernet + ", " + kInside + "}")) ==
+        within(seconds_of(text(R"({"nodes": 2, "gpus_per_node": 4, "nics_per_node": 4, )" +
+                               kEthernet + ", " + kInside + "}")),
+               1e-9));
+  CHECK(problem_of(text(R"({"nodes": 8, )" + kEthernet + ", " + kInside + "}"))
+            .ends_with("intra_network has no meaning for one GPU a node"));
+}
+
 TEST_CASE("several GPUs per node need the network inside the node") {
   const std::string missing =
       "test.json: /cluster/intra_network: missing: 4 GPUs per node need the network inside the "

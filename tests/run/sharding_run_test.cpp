@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <string>
 
+#include "run/group_exchange.hpp"
 #include "run/period_figures.hpp"
 #include "run/scenario_program.hpp"
+#include "scenario/scenario_sharding.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
@@ -229,6 +231,67 @@ TEST_CASE("hybrid_shard: gathers on the links of a node, replicas on the network
   CHECK(unit.replicate.seconds == within(2 * 0.75 * 800 * 2 / 100, 1e-12));
   CHECK(made.program.groups.size() == 2);
   CHECK(*result.summary.memory_parameters_bytes == 4.0 * 400 / 2);
+}
+
+TEST_CASE("hybrid_shard: an NVLink domain is one node") {
+  // 8 machines of 4 GPUs in domains of 4 are 2 nodes of 16 GPUs and as many interfaces.
+  const auto summary = [](const std::string& cluster) {
+    return run_text(R"({"workload": {"layers": [
+            {"name": "a", "forward_s": 1e-3, "backward_s": 2e-3, "gradient_bytes": 40000000},
+            {"name": "b", "forward_s": 1e-3, "backward_s": 2e-3, "gradient_bytes": 40000000}]},
+          "cluster": {)" +
+                    cluster +
+                    R"(, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9},
+            "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 3e11}},
+          "training": {"sharding": "hybrid_shard"}})")
+        .summary;
+  };
+  const Summary joined = summary(R"("nodes": 8, "gpus_per_node": 4, "nvlink_domain_nodes": 4)");
+  const Summary written = summary(R"("nodes": 2, "gpus_per_node": 16, "nics_per_node": 4)");
+  CHECK(*joined.iteration_time_s == within(*written.iteration_time_s, 1e-9));
+  CHECK(*joined.memory_total_bytes == within(*written.memory_total_bytes, 1e-9));
+  CHECK(*summary(R"("nodes": 8, "gpus_per_node": 4)").iteration_time_s >
+        3 * *joined.iteration_time_s);
+  const Scenario eight = scenario(
+      R"({"workload": {"model": "alexnet", "batch_size": 32, "device": {"flops_Ps": 1e13}},
+          "cluster": {"nodes": 8, "gpus_per_node": 4, "nvlink_domain_nodes": 4,
+            "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9},
+            "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 3e11}}})");
+  const program::Group nodes = rank_group(eight.cluster, RankGroup::node);
+  CHECK(nodes.parts.size() == 2);
+  CHECK(nodes.parts.back().front() == 16);
+  CHECK(rank_group(eight.cluster, RankGroup::replica).parts.size() == 16);
+}
+
+TEST_CASE("hybrid_shard: one NVLink domain has no replicas") {
+  CHECK(problem_of(
+            R"({"workload": {"model": "alexnet", "batch_size": 32, "device": {"flops_Ps": 1e13}},
+                "cluster": {"nodes": 18, "preset": "gb200_nvl72"},
+                "training": {"sharding": "hybrid_shard"}})")
+            .ends_with("hybrid_shard needs at least 2 nodes and 2 ranks in each; "
+                       "nvlink_domain_nodes makes 1 node of the 18 machines"));
+  const Result racks = run_text(
+      R"({"workload": {"model": "alexnet", "batch_size": 32, "device": {"flops_Ps": 1e13}},
+          "cluster": {"nodes": 36, "preset": "gb200_nvl72"},
+          "training": {"sharding": "hybrid_shard"}})");
+  CHECK(shard_ranks(racks.scenario) == 72);
+}
+
+TEST_CASE("sharding: efficiency is below 1 by what of communication is exposed") {
+  for (const char* strategy : {"zero1", "zero2", "full_shard", "shard_grad_op"}) {
+    CAPTURE(std::string(strategy));
+    const Result result = run_text(
+        R"({"workload": {"model": "alexnet", "batch_size": 32, "device": {"flops_Ps": 1e13}},
+            "cluster": {"nodes": 8, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e11}},
+            "training": {"update_s": 0.5, "sharding": ")" +
+        std::string(strategy) + "\"}}");
+    const Summary& summary = result.summary;
+    CHECK(*summary.exposed_communication_s > 0);
+    CHECK(*summary.scaling_efficiency ==
+          within(1 - *summary.exposed_communication_s / *summary.iteration_time_s, 1e-9));
+    CHECK(*summary.speedup == within(8 * *summary.scaling_efficiency, 1e-12));
+    CHECK(summary.baseline.find("update of one shard") != std::string::npos);
+  }
 }
 
 TEST_CASE("program: samples count all micro-batches, and parts add up") {

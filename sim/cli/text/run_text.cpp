@@ -51,7 +51,7 @@ std::string network_text(const study::Cluster& cluster) {
     text += "; profile " + network.calibration + " (" + network.label +
             (network.grade.empty() ? "" : ", grade " + network.grade) + ")";
   }
-  if (cluster.intra && cluster.gpus_per_node > 1) {
+  if (cluster.intra && cluster.gpus_of_domain() > 1) {
     text +=
         "; inside a node " + base::readable_rate(1 / cluster.intra->per_byte_s) + ", " +
         base::readable_seconds(cluster.intra->latency_s) + " per message" +

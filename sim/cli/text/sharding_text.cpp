@@ -50,10 +50,9 @@ std::string memory_text(const study::Summary& summary) {
   if (*summary.memory_live_bytes > 0) {
     text += ", gathered units " + base::readable_bytes(*summary.memory_live_bytes);
   }
-  if (*summary.memory_activation_bytes > 0) {
-    text += ", activations " + base::readable_bytes(*summary.memory_activation_bytes);
-  }
-  return text;
+  return text + (*summary.memory_activation_bytes > 0
+                     ? ", activations " + base::readable_bytes(*summary.memory_activation_bytes)
+                     : "; activations are not counted (activation_bytes)");
 }
 
 } // namespace stepsim::cli

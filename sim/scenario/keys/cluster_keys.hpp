@@ -87,7 +87,8 @@ inline constexpr std::array kNetwork{
         .in(io::at_least(0))
         .example("5e-5"),
     number("bandwidth_Bps",
-           "Bytes per second and direction. Required without a topology, calibration or cost.")
+           "Bytes per second and direction of one network interface, of which a machine has "
+           "nics_per_node. Required without a topology, calibration or cost.")
         .in(io::above(0))
         .example("1.25e9"),
     number("reduction_Bps", "Speed of adding, bytes/s; 0 means that adding takes no time.")
@@ -192,15 +193,16 @@ inline constexpr std::array kCluster{
         .example("8")
         .because("one GPU per node"),
     kRanksPerNode,
-    integer("nics_per_node", "Network interfaces per machine, which its GPUs share. With a "
-                             "preset the default is its number, but at most one per GPU.")
+    integer("nics_per_node",
+            "Network interfaces per machine, which its GPUs share; each has the bandwidth of "
+            "network. With a preset the default is its number, but at most one per GPU.")
         .in(io::between(1, kMaxRanks))
         .by_default(1)
         .example("4")
         .because("the GPUs of a node share one interface"),
     integer("nvlink_domain_nodes",
-            "Machines that the network inside a node joins: so many count as one node. With a "
-            "preset the default is its number.")
+            "Machines that intra_network joins: so many count as one node, for collectives and for "
+            "sharding. With a preset the default is its number.")
         .in(io::between(1, kMaxRanks))
         .by_default(1)
         .example("18"),

@@ -108,9 +108,11 @@ inline constexpr std::array kSharding{
     number("optimizer_bytes", "Bytes of the optimizer's state for a parameter.")
         .in(io::at_least(0))
         .by_default(8),
-    number("activation_bytes", "Bytes of activations on a rank; they are added to its memory.")
+    number("activation_bytes", "Bytes of activations on a rank; they are added to its memory. "
+                               "They are not estimated: by default they are not counted.")
         .in(io::at_least(0))
         .by_default(0)
+        .because("activations are not counted")
         .example("2e10"),
     integer("memory_bytes", "Memory of a device, bytes; a run that needs more has a warning.")
         .in(io::at_least(1))
