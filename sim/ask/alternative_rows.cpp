@@ -11,6 +11,9 @@
 
 #include "ask/assumptions.hpp"
 #include "ask/solve.hpp"
+#include "base/nearest.hpp"
+#include "sweep/assumed.hpp"
+#include "sweep/ranking.hpp"
 #include "sweep/rows.hpp"
 #include "json/json_pointer.hpp"
 #include "json/json_text.hpp"
@@ -70,8 +73,25 @@ void describe(const io::Json& scenario, Files& files, const std::vector<std::str
           assumptions(parse_scenario(scenario, files, Leftovers::ignore), row, by_default));
 }
 
-double time_of(const io::Json& row) {
-  return number_in(row, "iteration_time_s").value_or(HUGE_VAL);
+// One row of the answer. Steps of different algorithms may process different numbers of batches, so
+// that rows are compared by the time of as many batches as the first one has.
+struct AlternativeRow {
+  std::int64_t point{};
+  std::int64_t batches{};
+  io::Json row;
+};
+
+// What several rows say alike.
+struct NamesOfText {
+  std::string text;
+  std::vector<std::string_view> names{};
+};
+
+double time_of(const AlternativeRow& each, std::int64_t batches) {
+  const double time = number_in(each.row, "iteration_time_s").value_or(HUGE_VAL);
+  return each.batches == batches
+             ? time
+             : time * (static_cast<double>(batches) / static_cast<double>(each.batches));
 }
 
 } // namespace
@@ -87,7 +107,8 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
   }
   Comparison comparison;
   std::map<std::string, io::Json> break_evens; // by the scenario without its bandwidth
-  std::vector<std::pair<std::int64_t, io::Json>> rows;
+  std::vector<AlternativeRow> rows;
+  std::vector<NamesOfText> left_out;
   const auto add = [&](std::string_view name, io::Json base,
                        const std::vector<std::string>& by_default) {
     const Sweep sweep = sweep_over(std::move(base), axes);
@@ -102,6 +123,10 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
         rows_of(sweep, files,
                 {.jobs = options.jobs, .max_seconds = options.max_seconds, .progress = count});
     comparison.varied = sweep.grid.field_names();
+    if (const std::string text = left_out_text(sweep, files); !text.empty()) {
+      const auto known = std::ranges::find(left_out, text, &NamesOfText::text);
+      (known == left_out.end() ? left_out.emplace_back(text) : *known).names.push_back(name);
+    }
     for (const std::string& warning : run.warnings) {
       if (std::ranges::find(comparison.warnings, warning) == comparison.warnings.end()) {
         comparison.warnings.push_back(warning);
@@ -131,7 +156,8 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
           }
         }
       }
-      rows.emplace_back(static_cast<std::int64_t>(point), std::move(row));
+      rows.push_back({static_cast<std::int64_t>(point), batches_of_row(sweep, run.records[point]),
+                      std::move(row)});
     }
   };
   for (const Alternative& alternative : chosen) {
@@ -141,21 +167,25 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
   for (const NamedScenario& other : others) {
     add(other.name, other.tree, {});
   }
+  for (const NamesOfText& each : left_out) {
+    comparison.warnings.push_back(base::joined(each.names) + ": left out: " + each.text);
+  }
   if (alone) {
     comparison.varied.clear();
   }
   comparison.varied.insert(comparison.varied.begin(), "algorithm");
-  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first < b.first : time_of(a.second) < time_of(b.second);
+  const std::int64_t batches = rows.empty() ? 1 : rows.front().batches;
+  std::ranges::stable_sort(rows, [&](const AlternativeRow& a, const AlternativeRow& b) {
+    return a.point != b.point ? a.point < b.point : time_of(a, batches) < time_of(b, batches);
   });
   double best = HUGE_VAL;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double time = time_of(rows[i].second);
-    if (i == 0 || rows[i].first != rows[i - 1].first) {
+    const double time = time_of(rows[i], batches);
+    if (i == 0 || rows[i].point != rows[i - 1].point) {
       best = time;
     }
-    rows[i].second.set("ratio", time < HUGE_VAL && best > 0 ? io::Json(time / best) : io::Json());
-    comparison.rows.push_back(std::move(rows[i].second));
+    rows[i].row.set("ratio", time < HUGE_VAL && best > 0 ? io::Json(time / best) : io::Json());
+    comparison.rows.push_back(std::move(rows[i].row));
   }
   return comparison;
 }

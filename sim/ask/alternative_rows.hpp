@@ -29,14 +29,14 @@ struct AlternativesOptions {
 // Runs all of `chosen` and `others` at every combination of `axes`, which may be empty. A row has
 //   algorithm          name of the alternative or scenario
 //   the varied fields and the summary keys; staleness_mean is 0 for synchronous training
-//   ratio              iteration_time_s / the least iteration_time_s of the same combination
+//   ratio              time of a batch / the least time of a batch of the same combination
 //   assumes            the assumptions of the run in words (assumptions.hpp)
 // and with options.break_even the comparison with overlapped dense training at 10 Mb/s to 10 Tb/s
 // (null for rows without compression and rows that failed):
 //   break_even_Bps     [bandwidth at which both are equally fast, ..]
 //   compression_wins   [{from_Bps, to_Bps}, ..] open intervals in which compression is faster;
 //                      from_Bps 0: from 10 Mb/s on, to_Bps null: up to 10 Tb/s
-// Rows are sorted by combination, then by iteration time; failed rows come last in their
+// Rows are sorted by combination, then by the time of a batch; failed rows come last in their
 // combination, with null for `ratio` and `assumes`. `ranking` and `batches` of the Comparison stay
 // empty. Throws InputError if, for one of the rows' scenarios, none of a sample of combinations can
 // be parsed.

@@ -176,8 +176,9 @@ void add_other_sharding(const Scenario& scenario, std::vector<Change>& changes) 
     }
     return;
   }
-  add(sharding.communicators == 1 ? "two communicators" : "one communicator", "communicators",
-      sharding.communicators == 1 ? "2" : "1");
+  add(sharding.communicators == 1 ? "two communicators, where the links have room for both"
+                                  : "one communicator",
+      "communicators", sharding.communicators == 1 ? "2" : "1");
   for (const std::string_view prefetch : kBackwardPrefetches.all()) {
     if (prefetch != kBackwardPrefetches[sharding.backward_prefetch]) {
       add("backward prefetch " + std::string(prefetch), "backward_prefetch", prefetch);

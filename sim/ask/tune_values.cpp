@@ -203,7 +203,7 @@ void width_values(Setup& setup) {
     setup.set("/training/algorithm", "pipe_sgd");
     setup.out.notes.emplace_back("training algorithm pipe_sgd: only it has a pipeline_width");
   }
-  setup.set("/training/pipeline_width", nullptr);
+  setup.set("/training/pipeline_width", "optimal");  // beside which max_width counts
   setup.set("/training/warmup_iterations", nullptr); // the steady period is asked for
   setup.parse();
   setup.out.exact = true;

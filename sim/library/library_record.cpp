@@ -182,6 +182,7 @@ LibraryRecord predict(const LibraryQuestion& question) {
   record.interval = interval_95(record.seconds, log_deviation(model, question.calibration, layout,
                                                               question.operation, question.shape,
                                                               question.bytes, choice.chosen));
+  record.interval.low = std::max(record.interval.low, record.bound_s);
   set_runner_up(model, layout, choice, record);
   set_ratios(record);
   record.warnings = warnings_of(question);
@@ -202,9 +203,11 @@ double LibraryCost::seconds(double bytes) const {
   if (question_.deviations == 0) {
     return middle;
   }
-  return middle * std::exp(question_.deviations * log_deviation(model_, question_.calibration,
-                                                                layout_, question_.operation,
-                                                                question_.shape, bytes, pair));
+  return std::max(time.bound.seconds,
+                  middle *
+                      std::exp(question_.deviations * log_deviation(model_, question_.calibration,
+                                                                    layout_, question_.operation,
+                                                                    question_.shape, bytes, pair)));
 }
 
 } // namespace stepsim::library

@@ -47,7 +47,7 @@ struct LibraryRecord {
   double bytes{};
   double seconds{};        // corrected by residuals, and at least bound_s
   double physical_s{};     // without the correction
-  base::Interval interval; // 95 % interval of `seconds`
+  base::Interval interval; // 95 % interval of `seconds`; not below bound_s
   Pair chosen;
   int channels{};
   Choice choice{};

@@ -44,7 +44,19 @@ std::string length_sentence(const Explained& explained) {
          base::readable_seconds(period) + ".";
 }
 
-// Which of computing, start-ups and bandwidth has the largest part of the path.
+// Seconds of the path in which operations wait for time to pass, such as for a batch to be read.
+double delay_seconds(const Explained& explained) {
+  const program::BindingPath& path = explained.explanation.path;
+  double seconds = 0;
+  for (const program::PathStep& step : path.steps) {
+    const bool delay =
+        explained.program.operations[step.operation].type == program::OperationType::delay;
+    seconds += delay ? step.seconds() / path.iterations : 0;
+  }
+  return seconds;
+}
+
+// Which of computing, delays, start-ups and bandwidth has the largest part of the path.
 std::string bound_sentence(const Explained& explained) {
   const program::Explanation& found = explained.explanation;
   const double period = found.path.period_s;
@@ -54,11 +66,17 @@ std::string bound_sentence(const Explained& explained) {
   const Shares& links = found.attribution.by_link;
   const double startup = ending_with(links, "start-up");
   const double bandwidth = ending_with(links, "bandwidth");
-  const double compute = share_of(links, "no exchange");
+  const double delay = delay_seconds(explained);
+  const double compute = share_of(links, "no exchange") - delay;
   const double exchange = startup + bandwidth;
   const std::string path = found.path.exact
                                ? "the operations that wait for each other and so set the pace"
                                : "the operations that delayed each other in the simulated run";
+  if (delay > compute && delay >= exchange) {
+    return "Delays such as the reading of batches bound it: of " + path + ", " +
+           percent(delay / period) + " of the time is delays, " + percent(compute / period) +
+           " computing and " + percent(exchange / period) + " exchanges.";
+  }
   if (compute >= exchange) {
     return "Computing bounds it: of " + path + ", " + percent(compute / period) +
            " of the time is computing" +
@@ -91,7 +109,10 @@ std::string exposed_sentence(const Explained& explained) {
   const double exposed = explained.explanation.exposed_s;
   const double steps = explained.program.steps;
   if (!(exposed > kMentioned * period)) {
-    return "Communication is hidden behind computing: free exchanges would gain less than 0.5 %.";
+    return "Communication is hidden behind " +
+           std::string(delay_seconds(explained) > kMentioned * period ? "computing and delays"
+                                                                      : "computing") +
+           ": free exchanges would gain less than 0.5 %.";
   }
   return "With exchanges that take no time a step would take " +
          base::readable_seconds((period - exposed) / steps) + ": exposed communication is " +

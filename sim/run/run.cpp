@@ -227,6 +227,7 @@ void finish(const Scenario& scenario, Result& result) {
   }
   compare_with_dense(scenario, result.summary);
   fill_library_interval(scenario, result.summary);
+  find_input_bound(scenario, result.summary);
   fill_compute_interval(scenario, result.summary);
 }
 

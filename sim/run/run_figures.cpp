@@ -10,6 +10,7 @@
 #include "coll/method.hpp"
 #include "plan/planners.hpp"
 #include "run/bucket_cost.hpp"
+#include "run/step_summary.hpp"
 #include "scenario/scenario_library.hpp"
 #include "train/step/alone.hpp"
 
@@ -105,6 +106,16 @@ void fill_compute_interval(const Scenario& scenario, Summary& summary) {
                            (own_update ? summary.update_s.value_or(0) : 0);
   summary.compute_low_s = *summary.compute_s - (1 - scenario.workload.interval->low) * estimated;
   summary.compute_high_s = *summary.compute_s + (scenario.workload.interval->high - 1) * estimated;
+}
+
+void find_input_bound(const Scenario& scenario, Summary& summary) {
+  const double wait = summary.input_wait_s.value_or(0);
+  const bool slowest =
+      scenario.training.input_pipelined ||
+      (wait > summary.compute_s.value_or(0) && wait > summary.exposed_communication_s.value_or(0));
+  if (wait > kHiddenShare * summary.iteration_time_s.value_or(0) && slowest) {
+    summary.bottleneck = "input";
+  }
 }
 
 double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last,

@@ -19,6 +19,11 @@ void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Resul
 // Sets compute_low_s and compute_high_s from compute_s and its parts, if compute times are
 // estimated. The codec, and an update time that the scenario gives, have no interval.
 void fill_compute_interval(const Scenario& scenario, Summary& summary);
+
+// Sets the bottleneck to "input" if a step waits for its batch: where the next batch is read during
+// the step, any such wait means that reading is the slowest part; else if it takes longer than
+// computing and longer than exposed communication.
+void find_input_bound(const Scenario& scenario, Summary& summary);
 // Sets forward_s, backward_s and update_s from the workload, codec_compute_s from `codec_s`, and
 // compute_s. The four parts are scaled so that they add up to `compute_s`, the run's compute time.
 void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summary& summary);

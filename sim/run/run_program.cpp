@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/quantity.hpp"
 #include "program/gradient_age.hpp"
 #include "run/evaluated_program.hpp"
 #include "run/network_program.hpp"
@@ -203,8 +204,35 @@ void fill_rounds(const Scenario& scenario, const Program& made, const EvaluatedP
   summary.outer_staleness_steps = summary.overlap_steps;
 }
 
-void add_warnings(const Scenario& scenario, const ScenarioProgram& made, Result& result) {
+// Each communicator has the whole bandwidth by itself where messages are not simulated.
+void warn_of_shared_links(const Scenario& scenario, const ScenarioProgram& made, double period,
+                          Result& result) {
+  const Sharding& sharding = scenario.training.sharding;
+  const bool one_group = sharding.strategy == ShardingStrategy::full_shard ||
+                         sharding.strategy == ShardingStrategy::shard_grad_op;
+  if (!one_group || sharding.communicators == 1) {
+    return;
+  }
+  double data = 0;
+  for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
+    data += made.program.operations[o].data.value;
+  }
+  if (data > period * (1 + 1e-9)) {
+    result.warnings.push_back(
+        "shared_links: the exchanges of both communicators keep the links busy for " +
+        base::readable_seconds(data) + ", longer than the step of " +
+        base::readable_seconds(period) +
+        ", because alpha_beta gives each of them the whole bandwidth; network model flow shares "
+        "it");
+  }
+}
+
+void add_warnings(const Scenario& scenario, const ScenarioProgram& made,
+                  const EvaluatedProgram& found, Result& result) {
   add_common_warnings(scenario, made.plan, result);
+  if (!found.network) {
+    warn_of_shared_links(scenario, made, found.period, result);
+  }
   const bool empty =
       std::ranges::any_of(made.units, [](const ProgramUnit& unit) { return unit.parameters == 0; });
   if (made.sharded && empty) {
@@ -332,7 +360,7 @@ Result run_program(const Scenario& whole) {
   result.units = program_units(made, times);
   result.layers = program_layers(scenario, made, times);
   fill_interval(scenario, result);
-  add_warnings(scenario, made, result);
+  add_warnings(scenario, made, found, result);
   result.program = ProgramRun{.program = std::move(made.program), .times = std::move(times)};
   return result;
 }

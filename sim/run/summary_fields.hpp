@@ -183,8 +183,8 @@ inline constexpr std::array kAll{
     row("epochs", &Summary::epochs, "Epochs to the target accuracy."),
     row("time_to_accuracy_s", &Summary::time_to_accuracy_s, "Time to the target accuracy, s."),
     row("bottleneck", &Summary::bottleneck,
-        "What limits the step: compute, latency, bandwidth, reduction, straggler, compression or "
-        "server."),
+        "What limits the step: compute, latency, bandwidth, reduction, straggler, compression, "
+        "server or input (the reading of batches)."),
     row("baseline", &Summary::baseline, "What the speed-up is relative to, in words."),
     row("converges", &Summary::converges,
         "Whether training converges with this loss of gradients (/training/convergence)."),

@@ -163,28 +163,29 @@ void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& 
   warn_of_interfaces(scenario);
 }
 
+void drop_key(io::Json& tree, std::string_view pointer) {
+  io::Json* place = &tree;
+  std::vector<std::string> tokens = io::pointer_tokens(pointer);
+  const std::string last = tokens.back();
+  tokens.pop_back();
+  for (const std::string& token : tokens) {
+    place = place != nullptr && place->is_object() ? place->find(token) : nullptr;
+  }
+  if (place != nullptr && place->is_object()) {
+    std::erase_if(place->as_object(), [&](const auto& entry) { return entry.first == last; });
+  }
+}
+
 // The same rules in the other direction, so that a resolved scenario can be read again without an
 // error.
 void drop_meaningless(const Scenario& scenario, io::Json& tree) {
-  const auto drop = [&](std::string_view pointer) {
-    io::Json* place = &tree;
-    std::vector<std::string> tokens = io::pointer_tokens(pointer);
-    const std::string last = tokens.back();
-    tokens.pop_back();
-    for (const std::string& token : tokens) {
-      place = place != nullptr && place->is_object() ? place->find(token) : nullptr;
-    }
-    if (place != nullptr && place->is_object()) {
-      std::erase_if(place->as_object(), [&](const auto& entry) { return entry.first == last; });
-    }
-  };
   for (const KeyRule& rule : key_rules()) {
     if (!rule.meaningful(scenario)) {
-      drop(rule.pointer);
+      drop_key(tree, rule.pointer);
     }
   }
   if (ignores_link(scenario) && scenario.cluster.network.curve) {
-    drop("/cluster/network/reduction_Bps");
+    drop_key(tree, "/cluster/network/reduction_Bps");
   }
 }
 

@@ -25,17 +25,14 @@ inline constexpr std::array<std::string_view, 11> kModelKeys{
 // leftovers are ignored; a problem for a cluster on which a collective over nodes cannot run; and
 // warnings about values without effect. Call it when the rest of the scenario has been read.
 void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& scenario);
-// A key that the file gives although it has no meaning with the other keys, and the reason:
-// "collective has no meaning for parameter_server".
-struct MeaninglessKey {
-  std::string pointer;
-  std::string reason;
-};
-// All such keys, each once, by the rules of `stepsim keys --rules`.
+// The keys that the file gives although they have no meaning with the other keys, each once, by the
+// rules of `stepsim keys --rules`.
 [[nodiscard]] std::vector<MeaninglessKey> meaningless_keys(const io::Json& tree,
                                                            const Scenario& scenario);
 // Removes the keys without a meaning from `tree`, a resolved scenario, by the same rules.
 void drop_meaningless(const Scenario& scenario, io::Json& tree);
+// Removes the key at `pointer`, if it is there.
+void drop_key(io::Json& tree, std::string_view pointer);
 
 // The conditions under which a key of a scenario has a meaning, each in words that complete "has a
 // meaning where ..."; all of them must hold. Empty if the key always has a meaning.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <string>
 #include <utility>
 #include <vector>
@@ -133,6 +134,16 @@ void parse_part(io::Fields& top, std::string_view key, const ParseContext& conte
   fields.no_more();
 }
 
+// One key after the other, because a key may have no meaning only because of another one that has
+// none.
+Scenario scenario_without(const MeaninglessKey& key, io::Json tree, Files& files) {
+  drop_key(tree, key.pointer);
+  assert(!is_given(tree, key.pointer));
+  Scenario scenario = parse_scenario(tree, files, Leftovers::ignore);
+  scenario.left_out.insert(scenario.left_out.begin(), key);
+  return scenario;
+}
+
 } // namespace
 
 // A network given as a word is a calibration, and a library as a word is its name; they are
@@ -195,6 +206,11 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   require_networks(tree, context, scenario);
   resolve_contention(tree, scenario);
   add_profile_warnings(scenario);
+  if (leftovers == Leftovers::ignore) {
+    if (const auto keys = meaningless_keys(tree, scenario); !keys.empty()) {
+      return scenario_without(keys.front(), tree, files);
+    }
+  }
   check_meaning(tree, context, scenario);
   check_overlap(tree, context, scenario);
   problems.throw_if_any();

@@ -126,6 +126,10 @@ enum class TrainingAlgorithm { sync_sgd, pipe_sgd, od_sgd, parameter_server, loc
 [[nodiscard]] constexpr bool applies_late(TrainingAlgorithm algorithm) {
   return algorithm == TrainingAlgorithm::pipe_sgd || algorithm == TrainingAlgorithm::od_sgd;
 }
+// Whether a step may accumulate the gradients of several micro-batches.
+[[nodiscard]] constexpr bool accumulates(TrainingAlgorithm algorithm) {
+  return algorithm == TrainingAlgorithm::sync_sgd;
+}
 inline constexpr auto kTrainingAlgorithms =
     base::words<TrainingAlgorithm>({{TrainingAlgorithm::sync_sgd, "sync_sgd"},
                                     {TrainingAlgorithm::pipe_sgd, "pipe_sgd"},
@@ -199,6 +203,13 @@ struct OtherJob {
   std::int64_t nodes{};
 };
 
+// A key that the file gives although it has no meaning with the other keys, and the reason:
+// "collective has no meaning for parameter_server".
+struct MeaninglessKey {
+  std::string pointer;
+  std::string reason;
+};
+
 struct Scenario {
   std::string name;
   std::int64_t seed = 1;
@@ -217,10 +228,12 @@ struct Scenario {
   train::Variability variability;
   std::optional<Communication> dense_baseline; // for speedup_vs_dense_overlapped
   std::vector<std::string> warnings;
+  std::vector<MeaninglessKey> left_out; // as Leftovers::ignore asks
 };
 
 // What to do with keys that the chosen schedule or collective does not use: they are an error in a
-// scenario file, and ignored in a point that axes or `--over` made from it.
+// scenario file, and ignored in a point that axes or `--over` made from it, which is then the same
+// scenario as without them.
 enum class Leftovers { refuse, ignore };
 
 // Makes a scenario from a tree in two stages: reading all keys, then checking which go together.

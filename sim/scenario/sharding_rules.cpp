@@ -59,7 +59,8 @@ constexpr std::array<std::string_view, 14> kUnitKeys{"/training/sharding/preset"
                                                      "/training/sharding/communicators"};
 
 constexpr std::array kShardingRules{
-    KeyRule{"/training/micro_batches", "the algorithm is sync_sgd", is_sync, training_word},
+    KeyRule{"/training/micro_batches", "the algorithm is sync_sgd",
+            [](const Scenario& s) { return accumulates(s.training.algorithm); }, training_word},
     KeyRule{"/training/sharding", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/training/accumulation_exchange", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/training/accumulation_exchange", "micro_batches is above 1",

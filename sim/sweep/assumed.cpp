@@ -97,8 +97,7 @@ std::string left_out_text(const Sweep& sweep, Files& files) {
   std::vector<std::string> reasons;
   for (const io::Json& tree : some_points(sweep)) {
     try {
-      for (const MeaninglessKey& key :
-           meaningless_keys(tree, parse_scenario(tree, files, Leftovers::ignore))) {
+      for (const MeaninglessKey& key : parse_scenario(tree, files, Leftovers::ignore).left_out) {
         const std::string name = key.pointer.substr(key.pointer.rfind('/') + 1);
         const std::string reason =
             key.reason.starts_with(name) ? key.reason : name + " " + key.reason;

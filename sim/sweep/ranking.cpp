@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scenario/scenario.hpp"
 #include "sweep/grid.hpp"
 #include "sweep/rows.hpp"
 #include "json/json_pointer.hpp"
@@ -30,6 +31,17 @@ std::int64_t ranks_of(const io::Json& scenario) {
   return static_cast<std::int64_t>(ranks);
 }
 
+// The micro-batches of a step; 1 where the key is left out.
+std::int64_t micro_batches_of(const io::Json& scenario) {
+  const io::Json* word = io::resolve(scenario, "/training/algorithm");
+  const auto algorithm = word != nullptr && word->is_string()
+                             ? kTrainingAlgorithms.find(word->as_string())
+                             : std::nullopt;
+  return accumulates(algorithm.value_or(TrainingAlgorithm::sync_sgd))
+             ? integer_at(scenario, "/training/micro_batches")
+             : 1;
+}
+
 } // namespace
 
 // The workers are those of the result, whose speed-up is workers times efficiency: a preset of a
@@ -41,7 +53,7 @@ std::int64_t batches_of_row(const Sweep& sweep, const io::Json& row) {
   const std::int64_t workers = speedup && efficiency && *efficiency > 0
                                    ? std::llround(*speedup / *efficiency)
                                    : ranks_of(scenario);
-  return workers * integer_at(scenario, "/training/micro_batches");
+  return workers * micro_batches_of(scenario);
 }
 
 // Samples per second need a batch size. If a single row lacks it, batches per second are taken
@@ -78,11 +90,13 @@ bool exceeds_memory(const io::Json& row) {
 Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> batches,
                   std::optional<BestBy> asked) {
   Ranking ranking;
-  std::optional<std::int64_t> first;
+  std::optional<std::size_t> first;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (error_in(rows[i]).empty()) {
-      first = first.value_or(batches[i]);
-      ranking.batches_differ |= batches[i] != *first;
+      first = first.value_or(i);
+      ranking.batches_differ |=
+          batches[i] != batches[*first] ||
+          number_in(rows[i], "batch_size") != number_in(rows[*first], "batch_size");
     }
   }
   ranking.by = asked.value_or(ranking.batches_differ ? BestBy::throughput : BestBy::iteration_time);

@@ -1,9 +1,9 @@
 #pragma once
 // Chooses the best of several runs. If all runs process the same number of batches per iteration
-// (one per worker and micro-batch), the shortest iteration is best. If the number varies, the
-// highest number of samples per second of all workers is best, because the shortest iteration would
-// mostly be the one with the fewest workers. A run that needs more memory than a device has is best
-// only if all runs do.
+// (one per worker and micro-batch) of the same size, the shortest iteration is best. If the number
+// or the size varies, the highest number of samples per second of all workers is best, because the
+// shortest iteration would mostly be the one with the fewest workers. A run that needs more memory
+// than a device has is best only if all runs do.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -25,7 +25,7 @@ inline constexpr auto kBestBy = base::words<BestBy>({{BestBy::iteration_time, "i
 
 struct Ranking {
   BestBy by = BestBy::iteration_time;
-  bool batches_differ = false;
+  bool batches_differ = false;     // in number or size
   std::optional<std::size_t> best; // index of the best row, the first of equals; empty if all fail
   // [row]: its iteration time / that of the best row, or the throughput or efficiency of the best
   // row / its own. 1 for the best row, more for worse rows; a row that exceeds the memory may be

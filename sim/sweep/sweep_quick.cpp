@@ -310,6 +310,7 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
       : totals.bandwidth[k] >= totals.reduction[k] ? "bandwidth"
                                                    : "reduction";
   summary.bottleneck = hidden ? "compute" : largest;
+  find_input_bound(scenario_, summary);
   fill_compute_interval(scenario_, summary);
   return true;
 }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -157,6 +158,22 @@ TEST_CASE("alternatives: width, servers and staleness are those of the run") {
             .starts_with("2 dedicated servers; gradients are "));
   CHECK(row(comparison, "ps_sync").find("staleness_mean")->as_double() == 0);
   CHECK(row(comparison, "ddp").find("staleness_mean")->as_double() == 0); // synchronous
+}
+
+TEST_CASE("alternatives: rows are compared by the time of a batch, and keys left out are named") {
+  io::Json tree = scenario();
+  tree.set("training", io::Object{{"micro_batches", 4}});
+  const study::Comparison found = compared(tree, {"ddp", "pipe_sgd"});
+  // 4 s of computing and 1.5 s of exchange for four batches of a worker, against 1.5 s for one.
+  CHECK(row(found, "ddp").find("ratio")->as_double() == 1);
+  CHECK(row(found, "pipe_sgd").find("ratio")->as_double() ==
+        within(row(found, "pipe_sgd").find("iteration_time_s")->as_double() /
+                   (row(found, "ddp").find("iteration_time_s")->as_double() / 4),
+               1e-12));
+  CHECK(found.rows.front().find("algorithm")->as_string() == "ddp");
+  CHECK(std::ranges::any_of(found.warnings, [](const std::string& warning) {
+    return warning == "pipe_sgd: left out: micro_batches has no meaning for pipe_sgd";
+  }));
 }
 
 TEST_CASE("alternatives: the break-even of a free compression that halves the bytes is none") {

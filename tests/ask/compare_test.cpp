@@ -124,6 +124,37 @@ TEST_CASE("compare: the criterion can be asked for") {
         testing::within(1 / number(efficiency.rows[3], "scaling_efficiency"), 1e-12));
 }
 
+TEST_CASE("compare: steps of more micro-batches or larger batches are compared by throughput") {
+  const auto compared = [](const std::string& training, const std::string& batch,
+                           study::Axis axis) {
+    const io::Json tree = io::parse_json(
+        R"({"kind": "scenario",
+      "workload": {"layers": [{"name": "l", "forward_s": 0.1, "backward_s": 0.2, "gradient_bytes": 1000000}]
+        )" + batch +
+            R"(}, "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e7}},
+      "training": {)" +
+            training + "}}",
+        "scenario.json");
+    study::Files files(STEPSIM_SOURCE_DIR);
+    return study::compare(study::sweep_over(tree, {std::move(axis)}), files, {});
+  };
+  // A step of sync_sgd takes 4 x 0.3 s and an exchange of 0.15 s, one of pipe_sgd 0.3 s: left out
+  // there, the micro-batches count for sync_sgd only.
+  const study::Axis algorithms{"/training/algorithm", {"sync_sgd", "pipe_sgd"}};
+  for (const std::string batch : {"", R"(, "batch_size": 8)"}) {
+    const auto found = compared(R"("micro_batches": 4)", batch, algorithms);
+    REQUIRE(found.rows.size() == 2);
+    CHECK(found.batches == std::vector<std::int64_t>{16, 4});
+    CHECK(found.ranking.by == study::BestBy::throughput);
+    const double sync = 16 / number(found.rows[0], "iteration_time_s");
+    const double pipe = 4 / number(found.rows[1], "iteration_time_s");
+    CHECK(number(found.rows[0], "ratio") == testing::within(std::max(sync, pipe) / sync, 1e-12));
+    CHECK(found.ranking.best == (sync >= pipe ? 0 : 1));
+  }
+  const auto sizes = compared("", R"(, "batch_size": 8)", {"/workload/batch_size", {1, 4}});
+  CHECK(sizes.ranking.by == study::BestBy::throughput);
+}
+
 TEST_CASE("compare: an axis may go through a list of layers") {
   study::Files files(STEPSIM_SOURCE_DIR);
   const auto comparison =

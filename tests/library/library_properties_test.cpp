@@ -127,7 +127,24 @@ TEST_CASE("library: a record without measurements warns about small messages, an
   // Below 32 MiB the interval is a factor of two wider on each side at least.
   CHECK(std::log(small.interval.high / small.seconds) > 1.96 * std::log(2));
   CHECK(large.interval.low < large.seconds);
-  CHECK(large.interval.low * large.interval.high == within(large.seconds * large.seconds, 1e-12));
+  const double low = large.seconds * large.seconds / large.interval.high;
+  CHECK(large.interval.low == within(std::max(low, large.bound_s), 1e-12));
+}
+
+TEST_CASE("library: no end of an interval lies below the bound") {
+  for (const Operation operation : {Operation::allreduce, Operation::allgather}) {
+    for (const double bytes : {1e3, 1e6, 436'224'000.0}) {
+      NodeType node = system_of("dgx_h100");
+      node.nic_Bps = 25e9 / 8;
+      const LibraryRecord record = predicted(node, operation, {8, 8}, bytes);
+      CHECK(record.interval.low >= record.bound_s);
+      CHECK(record.interval.low <= record.seconds);
+      LibraryQuestion question{
+          .operation = operation, .shape = {8, 8}, .bytes = bytes, .node = node};
+      question.deviations = -kQuantile95;
+      CHECK(LibraryCost(question).seconds(bytes) == record.interval.low);
+    }
+  }
 }
 
 TEST_CASE("library: the record of 1 GiB over 10 nodes has its parts, its rival and its bound") {

@@ -2,7 +2,9 @@
 // is ignored; the resolved scenario leaves it out.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <string>
+#include <vector>
 
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
@@ -171,8 +173,9 @@ TEST_CASE("meaning: leftovers of a base file are ignored, and the resolved scena
   const study::Scenario scenario =
       study::testing::scenario(text_of(parts), study::Leftovers::ignore);
   const io::Json tree = study::scenario_tree(scenario);
-  CHECK(io::resolve(tree, "/training/server_split") == nullptr);
-  CHECK(io::resolve(tree, "/communication/ring_startup") == nullptr);
+  const study::Scenario plain = study::testing::scenario(
+      text_of({.training = R"("algorithm": "parameter_server")", .communication = ""}));
+  CHECK(io::compact(tree) == io::compact(study::scenario_tree(plain)));
   CHECK(study::testing::problem_of(io::compact(tree)).empty());
 }
 
@@ -186,4 +189,47 @@ TEST_CASE("convergence: a network that loses nothing reaches the accuracy in the
   CHECK(*summary.converges);
   CHECK(*summary.epochs == 10);
   CHECK(*summary.time_to_accuracy_s == within(10 * 100 * *summary.iteration_time_s, 1e-12));
+}
+
+TEST_CASE("meaning: a leftover that is ignored changes nothing") {
+  const std::string servers = R"("algorithm": "parameter_server")";
+  // Training without the leftover, the leftover, its pointer.
+  const std::vector<std::array<std::string, 3>> cases{
+      {R"("algorithm": "local_sgd")", R"("input_s": 0.5)", "/training/input_s"},
+      {R"("algorithm": "diloco")", R"("input_s": 0.5)", "/training/input_s"},
+      {R"("algorithm": "od_sgd")", R"("input_s": 0.5)", "/training/input_s"},
+      {R"("algorithm": "pipe_sgd")", R"("input_s": 0.5)", "/training/input_s"},
+      {R"("algorithm": "pipe_sgd")", R"("micro_batches": 4)", "/training/micro_batches"},
+      {servers, R"("input_s": 0.5)", "/training/input_s"},
+      {servers, R"("micro_batches": 4)", "/training/micro_batches"},
+      {kAsync, R"("exchange_s": 9)", "/training/exchange_s"},
+      {kAsync, R"("sync_s": 9)", "/training/sync_s"},
+      {R"("iterations": 9)", R"("drain": true)", "/training/drain"},
+      {R"("iterations": 9)", R"("local_steps": 3)", "/training/local_steps"}};
+  for (const auto& [training, leftover, pointer] : cases) {
+    CAPTURE(training);
+    CAPTURE(pointer);
+    const auto parts = [](const std::string& keys) {
+      return Parts{.training = keys, .communication = ""};
+    };
+    const study::Scenario plain = study::testing::scenario(text_of(parts(training)));
+    const study::Scenario left = study::testing::scenario(
+        text_of(parts(training + ", " + leftover)), study::Leftovers::ignore);
+    REQUIRE(left.left_out.size() == 1);
+    CHECK(left.left_out.front().pointer == pointer);
+    CHECK(io::compact(study::scenario_tree(left)) == io::compact(study::scenario_tree(plain)));
+    CHECK(io::compact(study::summary_tree(study::run(left).summary)) ==
+          io::compact(study::summary_tree(study::run(plain).summary)));
+  }
+}
+
+TEST_CASE("meaning: what waits only for reading batches is bound by its input") {
+  const auto bottleneck = [](const std::string& training) {
+    return study::testing::run_text(text_of({.training = training})).summary.bottleneck;
+  };
+  // A step computes 0.06 s and exposes less than 0.01 s of the exchange.
+  CHECK(bottleneck(R"("input_s": 0.05)") != "input");
+  CHECK(bottleneck(R"("input_s": 0.2)") == "input");
+  CHECK(bottleneck(R"("input_s": 0.03, "input_pipelined": false)") != "input");
+  CHECK(bottleneck(R"("input_s": 0.2, "input_pipelined": false)") == "input");
 }

@@ -2,6 +2,7 @@
 // exchanges by a cost curve; memory and volume, TRN 5 and rows M.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "run/period_figures.hpp"
@@ -291,4 +292,22 @@ TEST_CASE("sharding: errors of TRN 8.4") {
             .find("accumulation_exchange has no meaning for one micro-batch") != std::string::npos);
   CHECK(problem(R"("sharding": {"strategy": "zero1", "communicators": 2})")
             .find("communicators has no meaning for sharding zero1") != std::string::npos);
+}
+
+TEST_CASE("sharding: two communicators that need more of the links than there is are warned of") {
+  const auto warns = [](const std::string& communicators, const std::string& bandwidth) {
+    const Result result =
+        run_text(R"({"workload": {"layers": [)" + kUnits +
+                 R"(]}, "cluster": {"nodes": 4, "network": {"latency_s": 1e-6, "bandwidth_Bps": )" +
+                 bandwidth + R"(}}, "limits": {"simulated_s": 10000}, "allow_unusual": true,
+                 "training": {"sharding": {"strategy": "full_shard", "wrapping": {"policy": "layer"},
+                 "communicators": )" +
+                 communicators + "}}}");
+    return std::ranges::any_of(result.warnings, [](const std::string& warning) {
+      return warning.starts_with("shared_links: ");
+    });
+  };
+  CHECK(warns("2", "50"));
+  CHECK_FALSE(warns("1", "50"));
+  CHECK_FALSE(warns("2", "5000"));
 }

@@ -20,6 +20,7 @@ constexpr std::array kLimits{Limit{"compute", "Computing limits it."},
                              Limit{"reduction", "Adding gradients limits it."},
                              Limit{"straggler", "The slowest worker limits it."},
                              Limit{"compression", "Compression limits it."},
+                             Limit{"input", "Reading batches limits it."},
                              Limit{"server", "The parameter server limits it."}};
 
 std::string percent(double share) { return base::significant(100 * share, 3) + " %"; }
