@@ -220,6 +220,11 @@ constexpr bool binary_search(R&& r, const T& value, C order = {}, P by = {}) {
   const auto place = ranges::lower_bound(r, value, order, by);
   return place != std::end(r) && !std::invoke(order, value, std::invoke(by, *place));
 }
+template <sequence R, class T, class C = ranges::less, class P = identity>
+constexpr auto equal_range(R&& r, const T& value, C order = {}, P by = {}) {
+  return ranges::subrange(ranges::lower_bound(r, value, order, by),
+                          ranges::upper_bound(r, value, order, by));
+}
 // What is left over after equal neighbours went: the first of each lies before it.
 template <sequence R, class C = ranges::equal_to, class P = identity>
 constexpr auto unique(R&& r, C same = {}, P by = {}) {
