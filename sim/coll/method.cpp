@@ -13,6 +13,7 @@
 #include "coll/evaluate/max_plus.hpp"
 #include "coll/evaluate/measured_steps.hpp"
 #include "coll/evaluate/server_flows.hpp"
+#include "coll/formula/blocks.hpp"
 #include "coll/formula/closed_form.hpp"
 #include "coll/formula/closed_form_ring.hpp"
 #include "coll/formula/lower_bound.hpp"
@@ -145,10 +146,12 @@ Method automatic_method(const Collective& asked) {
     return Method::events;
   }
   const Collective collective = with_chosen_algorithm(asked);
+  // The formula of trees is an upper bound, whatever their blocks are.
+  const bool bounded = collective.algorithm == AlgorithmId::double_binary_tree;
   const bool printed = collective.options.cost_form != CostForm::exact ||
                        (collective.options.ring_startup_2p && collective.op == Op::allreduce &&
                         collective.algorithm == AlgorithmId::ring);
-  if (collective.homogeneous()) {
+  if (collective.homogeneous() && !(bounded && times_blocks(collective))) {
     const std::optional<ClosedForm> form = closed_form(collective);
     if (form &&
         (printed || is_empty(collective) || (!form->upper_bound && parts_divide(collective)))) {

@@ -21,6 +21,8 @@ constexpr double kFormula = 1e-6;
 constexpr double kSweptTransfer = 2e-8;
 constexpr double kRingTransfer = 1e-9;
 constexpr double kEventTransfer = 3e-7;
+constexpr double kRingEvent = 3e-8;
+constexpr double kUnequalRingEvent = 1.2e-7;
 constexpr double kFabricTransfer = 2e-6;
 
 double formula_seconds(const Collective& collective) {
@@ -29,20 +31,17 @@ double formula_seconds(const Collective& collective) {
 
 double transfer_seconds(const Collective& collective, Method method, bool ring) {
   if (method == Method::events) {
-    return collective.links.fabric ? kFabricTransfer : kEventTransfer;
+    if (collective.links.fabric) {
+      return kFabricTransfer;
+    }
+    return !ring ? kEventTransfer : collective.homogeneous() ? kRingEvent : kUnequalRingEvent;
   }
   return ring ? kRingTransfer : kSweptTransfer;
 }
 
-// Blocks of a pipeline whose best size is searched for by timing 1, 2, 4, .. of them: about as many
-// as the square root of wire time over latency, as where all links are alike (COL 7). Links with
-// delays have few formulas and count as if they had none.
-bool searches_blocks(const Collective& collective) {
-  return algorithm(collective.algorithm).block_streams > 0 && !collective.options.block &&
-         (!collective.homogeneous() || collective.links.all.delay_s > 0);
-}
-
-double of_search(const Collective& collective, Method method) {
+// Timing 1, 2, 4, .. blocks until the time rises, and the schedule of the best: about as many
+// blocks as the square root of wire time over latency, as where all links are alike (COL 7).
+double of_search(const Collective& collective, double schedule_transfer_s) {
   const auto ranks = static_cast<double>(collective.ranks);
   const LinkCost& link = collective.links.all;
   const double most = std::max(1.0, collective.bytes / kSmallestBlock);
@@ -51,7 +50,7 @@ double of_search(const Collective& collective, Method method) {
                             ? std::clamp(std::sqrt(wire / link.block_latency_s), 1.0, most)
                             : most;
   const double transfers = 2 * ranks * blocks;
-  return transfers * (4 * kSweptTransfer + transfer_seconds(collective, method, false));
+  return transfers * (4 * kSweptTransfer + schedule_transfer_s);
 }
 
 double of_schedule(const Collective& collective, Method method) {
@@ -68,8 +67,8 @@ double of_schedule(const Collective& collective, Method method) {
   if (!has_transfers(collective.algorithm)) {
     return 0; // a formula, which is counted for every algorithm
   }
-  if (searches_blocks(collective)) {
-    return of_search(collective, method);
+  if (times_blocks(collective)) {
+    return of_search(collective, transfer_seconds(collective, method, false));
   }
   double seconds = 0;
   for (const Phase& phase : make_schedule(collective).phases) {
@@ -101,7 +100,10 @@ double evaluation_seconds(const Collective& asked, std::optional<Method> method)
   }
   const double formula = kFormula + formula_seconds(asked);
   const Method by = method ? *method : automatic_method(asked);
-  return by == Method::closed_form ? formula : formula + of_schedule(asked, by);
+  if (by == Method::closed_form) {
+    return formula + (times_blocks(asked) ? of_search(asked, 0) : 0);
+  }
+  return formula + of_schedule(asked, by);
 }
 
 } // namespace stepsim::coll

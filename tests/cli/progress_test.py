@@ -174,11 +174,11 @@ class Progress(unittest.TestCase):
 
     def test_ctrl_c_keeps_what_is_finished(self):
         points = {
-            # The second of each takes minutes.
+            # The third of each takes most of a minute, or longer.
             "collective": ["collective", "--op", "allreduce", "--algorithm", "ring", "--ranks",
-                           "4,2048,30000", "--bytes", "1MB", "--latency", "10us", "--bandwidth",
+                           "4,16,60000", "--bytes", "1MB", "--latency", "10us", "--bandwidth",
                            "10Gbps", "--method", "events", "--max-seconds", "1e9", "--json"],
-            "compare": ["compare", "small.json", "--over", "/cluster/nodes=2,4,700,701,702,703,704,705",
+            "compare": ["compare", "small.json", "--over", "/cluster/nodes=2,4,60000,60001",
                         "--set", "/method=events", "--max-seconds", "1e9", "--format", "jsonl"],
         }
         for name, words in points.items():

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "coll/method.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
@@ -47,6 +48,14 @@ TEST_CASE("work: blocks that are searched for are estimated without the search")
                      .nics_per_node = 1,
                      .intra = {.latency_s = 1e-6, .block_latency_s = 1e-6, .per_byte_s = 1e-11}};
   CHECK(coll::evaluation_seconds(two_levels, Method::events) > 600); // and answers at once
+}
+
+TEST_CASE("work: a tree with additions slower than links tries its blocks rank by rank") {
+  Collective tree = exchange(AlgorithmId::double_binary_tree, 512, 1e8);
+  const double quick = coll::evaluation_seconds(tree, Method::closed_form);
+  tree.reduction_s_per_byte = 4 * tree.links.all.per_byte_s;
+  CHECK(coll::evaluation_seconds(tree, Method::closed_form) > 10 * quick);
+  CHECK(coll::automatic_method(tree) == Method::max_plus);
 }
 
 TEST_CASE("work: a choice among algorithms takes at least as long as its longest candidate") {

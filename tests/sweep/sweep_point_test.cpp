@@ -26,11 +26,13 @@ std::int64_t whole(Random& random, std::int64_t low, std::int64_t high) {
   return std::uniform_int_distribution(low, high)(random);
 }
 
-// Layers with and without gradients, in a step with or without update, input and barrier.
-io::Json random_scenario(Random& random) {
+// Layers with and without gradients, in a step with or without update, input and barrier. Additions
+// are faster than any link: where they are not, the best blocks of lp and trees are found by timing
+// them rank by rank, which takes seconds for many layers and ranks.
+io::Json random_scenario(Random& random, std::int64_t most_layers = 40) {
   io::Json scenario = test::scenario();
   io::Array layers;
-  const std::int64_t count = whole(random, 1, 40);
+  const std::int64_t count = whole(random, 1, most_layers);
   for (std::int64_t l = 0; l < count; ++l) {
     const bool empty = count > 1 && whole(random, 0, 5) == 0;
     layers.push_back(
@@ -48,7 +50,7 @@ io::Json random_scenario(Random& random) {
   io::assign(scenario, "/communication/next_forward",
              whole(random, 0, 1) == 0 ? "per_layer" : "barrier");
   io::assign(scenario, "/cluster/network/reduction_Bps",
-             whole(random, 0, 1) == 0 ? 0.0 : real(random, 1e9, 1e11));
+             whole(random, 0, 1) == 0 ? 0.0 : real(random, 2e11, 1e13));
   io::assign(scenario, "/cluster/network/efficiency", real(random, 0.5, 1));
   io::assign(scenario, "/communication/overlap_backward", whole(random, 0, 4) > 0);
   if (whole(random, 0, 1) == 0) {
@@ -185,20 +187,23 @@ TEST_CASE("sweep: hundreds of networks of one workload have every record of the 
   const auto seed = std::random_device{}();
   CAPTURE(seed);
   Random random(seed);
-  io::Json scenario = random_scenario(random);
-  io::assign(scenario, "/method", "closed_form");
-  io::assign(scenario, "/cluster/network/reduction_Bps", 1e10);
-  Axis bandwidth{"/cluster/network/bandwidth_Bps", {}};
-  for (int i = 0; i < 150; ++i) { // the short way takes 32 at a time
-    bandwidth.values.emplace_back(std::pow(10, real(random, 6, 12)));
+  for (int trial = 0; trial < 4; ++trial) {
+    CAPTURE(trial);
+    io::Json scenario = random_scenario(random, 5);
+    io::assign(scenario, "/method", "closed_form");
+    io::assign(scenario, "/cluster/network/reduction_Bps", 1e10); // slower than some links
+    Axis bandwidth{"/cluster/network/bandwidth_Bps", {}};
+    for (int i = 0; i < 70; ++i) { // the short way takes 32 at a time
+      bandwidth.values.emplace_back(std::pow(10, real(random, 6, 12)));
+    }
+    const study::Sweep sweep = study::sweep_over(
+        scenario, {{"/communication/collective", {"auto", "lp", "double_binary_tree", "ring"}},
+                   {"/cluster/nodes", {whole(random, 2, 9), 16}},
+                   bandwidth});
+    study::Files files(STEPSIM_SOURCE_DIR);
+    study::PointRunner short_way(sweep, files);
+    (void)compare_ways(sweep, short_way, files, random);
   }
-  const study::Sweep sweep = study::sweep_over(
-      scenario, {{"/communication/collective", {"auto", "lp", "double_binary_tree", "ring"}},
-                 {"/cluster/nodes", {whole(random, 2, 9), 16}},
-                 bandwidth});
-  study::Files files(STEPSIM_SOURCE_DIR);
-  study::PointRunner short_way(sweep, files);
-  (void)compare_ways(sweep, short_way, files, random);
 }
 
 TEST_CASE("sweep: points that share a workload have every record of the long way") {
@@ -212,6 +217,10 @@ TEST_CASE("sweep: points that share a workload have every record of the long way
     io::Json scenario = random_scenario(random);
     assign_any(random, scenario, "/method", {"closed_form", "closed_form", "max_plus", "events"});
     assign_any(random, scenario, "/communication/chunking", {"real", "real", "integer"});
+    if (whole(random, 0, 3) == 0) { // additions slower than some links
+      scenario = random_scenario(random, 4);
+      io::assign(scenario, "/cluster/network/reduction_Bps", real(random, 1e9, 1e11));
+    }
     assign_any(random, scenario, "/communication/copy_bandwidth_Bps", {0.0, 0.0, 1e10});
     assign_any(random, scenario, "/communication/exchange", {"allreduce", "reduce_broadcast"});
     assign_any(random, scenario, "/training/sync_s", {0.0, 0.0, 1e-4});

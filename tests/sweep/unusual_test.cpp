@@ -93,7 +93,7 @@ TEST_CASE("work: a run that would take hours is refused before it starts, by a p
   // 2^20 ranks: 2 messages of 2 (P - 1) P transfers, a fraction of a microsecond each
   const double transfers = 2 * 2 * 0x1p20 * (0x1p20 - 1);
   const auto scenario = study::parse_scenario(study::scenario_at(sweep.base, sweep.grid, 1), files);
-  CHECK(study::estimated_seconds(scenario) == testing::within(transfers * 0.3e-6, 1e-3));
+  CHECK(study::estimated_seconds(scenario) == testing::within(transfers * 30e-9, 1e-2));
 }
 
 TEST_CASE("work: packets of the background count, and packets of small flows one by one") {

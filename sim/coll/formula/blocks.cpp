@@ -148,6 +148,12 @@ Blocks cheapest(const Options& options, double stream, Counts counts, Cost cost)
   return best;
 }
 
+// An all-reduce by lp of equal links has a formula for additions slower than the wire.
+bool has_slow_additions_form(const Collective& together, const Symbols& s) {
+  return together.op == Op::allreduce && !s.serial && s.alpha == s.alpha_blk &&
+         together.options.lp_last_hop;
+}
+
 // Time of one block size, all ranks entering at 0.
 double time_with(const Collective& together, const Blocks& blocks) {
   Collective trial = together;
@@ -158,7 +164,7 @@ double time_with(const Collective& together, const Blocks& blocks) {
       return form->seconds;
     }
     const Symbols s = symbols(trial);
-    if (!s.serial && s.alpha == s.alpha_blk && trial.options.lp_last_hop) {
+    if (has_slow_additions_form(trial, s)) {
       return lp_allreduce_slow_additions(s, blocks);
     }
   }
@@ -313,6 +319,34 @@ std::optional<BlockRule> block_rule(const Collective& collective) {
   return BlockRule::of(probe);
 }
 
+namespace {
+
+// On a fabric as if every way were the slowest between neighbours.
+Collective entering_together(const Collective& collective) {
+  Collective together = collective;
+  together.enter_s.clear();
+  if (together.links.fabric) {
+    together.links = {.all = ring_cost(collective.links, {.count = collective.ranks})};
+  }
+  return together;
+}
+
+} // namespace
+
+bool times_blocks(const Collective& collective) {
+  if (algorithm(collective.algorithm).block_streams == 0 || collective.options.block ||
+      collective.options.cost_form != CostForm::exact || is_empty(collective)) {
+    return false;
+  }
+  Collective together = entering_together(collective);
+  together.links.measured.reset();
+  if (!needs_search(together)) {
+    return false;
+  }
+  const Symbols s = symbols(together);
+  return is_tree(together) || !together.homogeneous() || !has_slow_additions_form(together, s);
+}
+
 std::optional<Blocks> resolve_blocks(const Collective& collective) {
   if (collective.links.measured) { // the best blocks are those of latency and bandwidth
     Collective plain = collective;
@@ -336,11 +370,7 @@ std::optional<Blocks> resolve_blocks(const Collective& collective) {
   if (collective.options.block) {
     return given_block(stream, static_cast<double>(collective.options.block->value));
   }
-  Collective together = collective;
-  together.enter_s.clear();
-  if (together.links.fabric) { // as if every way were the slowest between neighbours
-    together.links = {.all = ring_cost(collective.links, {.count = collective.ranks})};
-  }
+  const Collective together = entering_together(collective);
   if (needs_search(together) && collective.options.cost_form == CostForm::exact) {
     return search_doubling(together, stream);
   }

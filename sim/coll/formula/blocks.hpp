@@ -27,6 +27,10 @@ struct Blocks {
 // between neighbours of a ring without contention (ring_cost()).
 [[nodiscard]] std::optional<Blocks> resolve_blocks(const Collective& collective);
 
+// True if resolve_blocks() has to time the collective rank by rank, for 1, 2, 4, .. blocks: no
+// formula gives the best number of them.
+[[nodiscard]] bool times_blocks(const Collective& collective);
+
 // Blocks and closed form of lp or double_binary_tree as functions of the bytes alone, for callers
 // that ask for many sizes of one collective: whatever else they depend on is computed once. With
 // c of n > 0 bytes and r = block_rule(c), bit for bit,

@@ -45,7 +45,7 @@ NcclHalf read_half(const Json& row, std::string_view key) {
     return half;
   }
   half.present = true;
-  half.wrong = static_cast<std::int64_t>(number_of(*json, "nwrong").value_or(0));
+  half.wrong = number_of(*json, "nwrong").value_or(0);
   const Json* per_iteration = row.find(std::string(key) + "_per_iter");
   const Json* times = per_iteration != nullptr && per_iteration->is_object()
                           ? per_iteration->find("times_us")

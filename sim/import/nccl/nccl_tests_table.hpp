@@ -17,7 +17,7 @@ namespace stepsim::io {
 struct NcclHalf {
   bool present = false;
   std::vector<double> times_s; // one, or one per iteration
-  std::int64_t wrong{};        // 0 also if it was not checked
+  double wrong{};              // results, as printed; 0 also if they were not checked
   bool rounded = false;        // the time was printed with two digits
 };
 

@@ -214,7 +214,7 @@ private:
     half.times_s.push_back(*seconds);
     // Long times are printed as 1.2e+06, with two digits.
     half.rounded = time.find('e') != std::string_view::npos;
-    half.wrong = static_cast<std::int64_t>(parse_real(wrong).value_or(0)); // "N/A": not checked
+    half.wrong = parse_real(wrong).value_or(0); // "N/A": not checked
     return half;
   }
 
