@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
+#include <iterator>
+#include <vector>
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
@@ -32,31 +33,51 @@ double first_tick(double tick, double cycle, double ready) {
   return ready_at(ready, before) ? before : tick + (cycles + 1) * cycle;
 }
 
-// Takes one message off the queue. Items of another dtype are looked past while the message and
-// everything skipped would still fit; they stay in the queue, in order.
-std::vector<std::uint32_t> take_message(std::deque<std::uint32_t>& queue, const Problem& problem,
-                                        std::int64_t fusion_bytes) {
-  std::vector<std::uint32_t> message{queue.front()};
-  const Item& head = problem.items[queue.front()];
-  queue.pop_front();
-  std::int64_t size = head.bytes.value;
-  std::int64_t skipped = 0;
-  for (auto next = queue.begin(); next != queue.end();) {
-    const Item& item = problem.items[*next];
-    if (item.dtype == head.dtype && size + item.bytes.value <= fusion_bytes) {
-      size += item.bytes.value;
-      message.push_back(*next);
-      next = queue.erase(next);
-    } else {
-      skipped += item.bytes.value;
-      if (size + skipped > fusion_bytes) {
+// Gradients that are ready and not sent yet, in order.
+class ReadyQueue {
+public:
+  explicit ReadyQueue(const std::vector<Item>& items) : items_(items) {}
+
+  void push(std::size_t item) { queue_.push_back(static_cast<std::uint32_t>(item)); }
+  [[nodiscard]] bool empty() const { return head_ == queue_.size(); }
+
+  // Takes one message off the queue. Items of another dtype are looked past while the message and
+  // everything skipped would still fit; they stay in the queue, in order.
+  std::vector<std::uint32_t> take_message(std::int64_t fusion_bytes) {
+    const Item& head = items_[queue_[head_]];
+    std::int64_t size = head.bytes.value;
+    std::int64_t skipped = 0;
+    skipped_.clear();
+    std::size_t next = head_ + 1;
+    for (; next < queue_.size(); ++next) {
+      const Item& item = items_[queue_[next]];
+      if (item.dtype == head.dtype && size + item.bytes.value <= fusion_bytes) {
+        size += item.bytes.value;
+        continue;
+      }
+      if (size + skipped + item.bytes.value > fusion_bytes) {
         break;
       }
-      ++next;
+      skipped += item.bytes.value;
+      skipped_.push_back(queue_[next]);
     }
+    std::vector<std::uint32_t> message;
+    message.reserve(next - head_ - skipped_.size());
+    std::ranges::set_difference(queue_.begin() + offset(head_), queue_.begin() + offset(next),
+                                skipped_.begin(), skipped_.end(), std::back_inserter(message));
+    head_ = next - skipped_.size();
+    std::ranges::copy(skipped_, queue_.begin() + offset(head_));
+    return message;
   }
-  return message;
-}
+
+private:
+  static std::ptrdiff_t offset(std::size_t i) { return static_cast<std::ptrdiff_t>(i); }
+
+  const std::vector<Item>& items_;
+  std::vector<std::uint32_t> queue_; // ascending from head_ on; items before it are sent
+  std::vector<std::uint32_t> skipped_;
+  std::size_t head_ = 0;
+};
 
 } // namespace
 
@@ -64,17 +85,17 @@ Plan plan_horovod(const Problem& problem, const ScheduleOptions& options) {
   const std::vector<Item>& items = problem.items;
   const double cycle = options.cycle.value;
   Plan plan;
+  ReadyQueue queue(items);
   double tick = options.phase.value;
   double end = problem.channel_free.value;
   for (std::size_t next = 0; next < items.size();) {
     tick = first_tick(tick, cycle, items[next].ready.value);
-    std::deque<std::uint32_t> queue;
     while (next < items.size() && ready_at(items[next].ready.value, tick)) {
-      queue.push_back(static_cast<std::uint32_t>(next++));
+      queue.push(next++);
     }
     while (!queue.empty()) {
       Group group;
-      group.items = take_message(queue, problem, options.fusion_bytes.value);
+      group.items = queue.take_message(options.fusion_bytes.value);
       double bytes = 0;
       for (const std::uint32_t item : group.items) {
         bytes += static_cast<double>(items[item].bytes.value);

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"
 #include "scenario/scenario_overlap.hpp"
 #include "scenario/scenario_sharding.hpp"
@@ -233,7 +234,8 @@ void add_servers(const Scenario& scenario, io::Json& tree) {
   tree.set("placement", coll::kPlacements[options.placement]);
   if (training.async()) {
     tree.set("server_mode", training.serial_server ? "serial" : "pipelined");
-  } else {
+  }
+  if (!training.async() || is_simulated(scenario)) {
     tree.set("server_split", training.whole_split ? "whole" : "even");
   }
 }

@@ -416,6 +416,23 @@ TEST_CASE("network run: the resolved scenario gives the same result, also of par
   }
 }
 
+TEST_CASE("network run: the resolved scenario has the split of every mode of parameter servers") {
+  for (const std::string model : {"flow", "packet"}) {
+    for (const std::string mode : {R"("sync")", R"("async")", R"("ssp", "staleness_bound": 2)"}) {
+      CAPTURE(model);
+      CAPTURE(mode);
+      const study::Result result =
+          run_case({.network = with_links(model, model == "packet" ? kDctcp : ""),
+                    .training = kServer + R"("mode": )" + mode +
+                                R"(, "servers": 2, "server_split": "whole", )"});
+      const std::string resolved = io::compact(study::scenario_tree(result.scenario));
+      CHECK(resolved.find(R"("server_split":"whole")") != std::string::npos);
+      const study::Result again = study::testing::run_text(resolved);
+      CHECK(io::compact(study::result_tree(result)) == io::compact(study::result_tree(again)));
+    }
+  }
+}
+
 TEST_CASE("network run: a derived threshold that a port hides is not given when the scenario is "
           "resolved") {
   // 40 GB/s: thresholds in proportion to the bandwidth are above the 100 packets of a port.

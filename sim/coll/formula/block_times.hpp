@@ -70,9 +70,38 @@ struct BlocksAround {
   return larger(port_free, block_ready) + (m + s.P - 2) * tau;
 }
 
-// The fewest of the cheapest blocks among 1, P - 1 to P + 1, and the numbers next to the optimum
-// below and above P blocks (COL 7).
-[[nodiscard]] inline BestBlocks best_pipeline(const StreamNetwork& s, double n) {
+// Keeps the best of two numbers of blocks, of which `count` is not the smaller.
+[[gnu::always_inline]] inline void consider_pipeline(const StreamNetwork& s, double n, double count,
+                                                     BestBlocks& best) {
+  const double seconds = pipeline_seconds(s, n / count, count);
+  const bool takes = seconds < best.seconds * (1 - kBlockTie);
+  best.count = takes ? count : best.count;
+  best.seconds = takes ? seconds : best.seconds;
+}
+
+// Returns the fewest of the cheapest blocks among 1, P - 1 to P + 1, and the numbers next to the
+// optima below and above P blocks (COL 7). Up to P blocks the second term of pipeline_seconds() is
+// the larger one, and from P + 1 on the first if delta is 0. Both fall to their optimum and rise
+// behind it, so that only the numbers next to an optimum can be the best; if the second optimum is
+// not above P, it is P + 1 that stands for it.
+[[nodiscard]] inline BestBlocks best_even_pipeline(const StreamNetwork& s, double n) {
+  const double most = most_blocks(n);
+  const double wire = n * s.beta;
+  const double add = n * s.gamma;
+  const double ranks = smaller(s.P, most);
+  const BlocksAround few =
+      blocks_around((2 * s.P - 2) * wire + (s.P - 1) * add, s.alpha_blk, 1, ranks);
+  const BlocksAround many =
+      blocks_around((s.P - 2) * (wire + add) / 2, s.alpha_blk, smaller(s.P + 1, most), most);
+  BestBlocks best{few.below, pipeline_seconds(s, n / few.below, few.below)};
+  consider_pipeline(s, n, few.above, best);
+  consider_pipeline(s, n, larger(many.below, smaller(s.P + 1, most)), best);
+  consider_pipeline(s, n, larger(many.above, smaller(s.P + 1, most)), best);
+  return best;
+}
+
+// The same for any delta, by trying all of these numbers.
+[[nodiscard]] inline BestBlocks best_uneven_pipeline(const StreamNetwork& s, double n) {
   const double most = most_blocks(n);
   const double wire = n * s.beta;
   const double add = n * s.gamma;
@@ -100,14 +129,14 @@ struct BlocksAround {
   order(f, g), order(e, f), order(d, e), order(c, d), order(b, c);
   order(g, h), order(f, g), order(e, f), order(d, e), order(c, d), order(b, c);
   BestBlocks best{a, pipeline_seconds(s, n / a, a)};
-  const auto consider = [&](double count) {
-    const double seconds = pipeline_seconds(s, n / count, count);
-    const bool takes = seconds < best.seconds * (1 - kBlockTie);
-    best.count = takes ? count : best.count;
-    best.seconds = takes ? seconds : best.seconds;
-  };
-  consider(b), consider(c), consider(d), consider(e), consider(f), consider(g), consider(h);
+  for (const double count : {b, c, d, e, f, g, h}) {
+    consider_pipeline(s, n, count, best);
+  }
   return best;
+}
+
+[[nodiscard]] inline BestBlocks best_pipeline(const StreamNetwork& s, double n) {
+  return s.delta == 0 ? best_even_pipeline(s, n) : best_uneven_pipeline(s, n);
 }
 
 // Returns the seconds of a tree whose halves have m blocks of `block` bytes; an upper bound (COL

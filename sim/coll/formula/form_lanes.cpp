@@ -2,6 +2,7 @@
 // expanded in them.
 #include "coll/formula/form_lanes.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -42,17 +43,37 @@ void linear_lanes(const Lanes& startup, const Lanes& per_byte, double bytes,
 
 // A last block that is shorter by more than rounding makes the form an upper bound
 // (closed_form_lp.cpp).
-STEPSIM_VECTOR_CLONES
-void pipeline_lanes(const StreamRows& rows, double bytes, Lanes& __restrict seconds,
-                    Lanes& __restrict upper_bound) {
-  const StreamRows s = rows;
+[[gnu::always_inline]] inline void fill_pipeline(const StreamRows& s, double bytes,
+                                                 Lanes& __restrict seconds,
+                                                 Lanes& __restrict upper_bound, auto best_of) {
   for (std::size_t k = 0; k < kLanes; ++k) {
-    const BestBlocks best = best_pipeline(s.at(k), bytes);
+    const BestBlocks best = best_of(s.at(k), bytes);
     const double block = bytes / best.count;
     const double last = bytes - (best.count - 1) * block;
     seconds[k] = best.seconds;
     upper_bound[k] = block - last > 1e-9 * block ? 1.0 : 0.0;
   }
+}
+
+STEPSIM_VECTOR_CLONES
+void even_pipeline_lanes(const StreamRows& rows, double bytes, Lanes& __restrict seconds,
+                         Lanes& __restrict upper_bound) {
+  const StreamRows s = rows;
+  fill_pipeline(s, bytes, seconds, upper_bound, [](const StreamNetwork& network, double n) {
+    return best_even_pipeline(network, n);
+  });
+}
+
+STEPSIM_VECTOR_CLONES
+void pipeline_lanes(const StreamRows& rows, double bytes, Lanes& __restrict seconds,
+                    Lanes& __restrict upper_bound) {
+  const StreamRows s = rows;
+  fill_pipeline(s, bytes, seconds, upper_bound, [](const StreamNetwork& network, double n) {
+    const BestBlocks even = best_even_pipeline(network, n);
+    const BestBlocks uneven = best_uneven_pipeline(network, n);
+    const bool is_even = network.delta == 0;
+    return BestBlocks{is_even ? even.count : uneven.count, is_even ? even.seconds : uneven.seconds};
+  });
 }
 
 STEPSIM_VECTOR_CLONES
@@ -184,7 +205,11 @@ void FormLanes::row_at(const Row& row, double bytes, Lanes& seconds, Lanes& uppe
     upper_bound = row.upper_bound;
     return;
   case Kind::pipeline:
-    pipeline_lanes(rows, bytes, seconds, upper_bound);
+    if (std::ranges::all_of(row.delta, [](double delta) { return delta == 0; })) {
+      even_pipeline_lanes(rows, bytes, seconds, upper_bound);
+    } else {
+      pipeline_lanes(rows, bytes, seconds, upper_bound);
+    }
     return;
   case Kind::tree:
     tree_lanes(rows, bytes, seconds);
