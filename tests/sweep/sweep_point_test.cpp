@@ -237,7 +237,7 @@ TEST_CASE("sweep: points that share a workload have every record of the long way
                  io::Object{{"latency_s", 1e-6}, {"bandwidth_Bps", 1e11}});
     }
     std::vector<Axis> axes{
-        {"/cluster/nodes", {io::Json(1), io::Json(2), io::Json(whole(random, 3, 20)), io::Json(0)}},
+        {"/cluster/nodes", {io::Json(1), io::Json(2), io::Json(whole(random, 3, 6)), io::Json(0)}},
         {"/cluster/network/latency_s", {io::Json(1e-6), io::Json(real(random, 1e-6, 1e-3))}},
         {"/cluster/network/bandwidth_Bps", {io::Json(1e9), io::Json(real(random, 1e8, 1e11))}},
         random_words(random, "/communication/schedule",
