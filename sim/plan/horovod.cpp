@@ -63,8 +63,8 @@ public:
     }
     std::vector<std::uint32_t> message;
     message.reserve(next - head_ - skipped_.size());
-    std::ranges::set_difference(queue_.begin() + offset(head_), queue_.begin() + offset(next),
-                                skipped_.begin(), skipped_.end(), std::back_inserter(message));
+    std::set_difference(queue_.begin() + offset(head_), queue_.begin() + offset(next),
+                        skipped_.begin(), skipped_.end(), std::back_inserter(message));
     head_ = next - skipped_.size();
     std::ranges::copy(skipped_, queue_.begin() + offset(head_));
     return message;
