@@ -32,8 +32,9 @@ struct RowsFigure {
 };
 
 // If the values of x are texts, the figure has bars. More than five curves become small panels with
-// shared axes. Throws InputError if there are no rows, and UsageError for a key that no row has,
-// for two rows of a curve with the same x, and for a knee without the smallest x and its double.
+// shared axes. Throws InputError if no row is left, and UsageError for a key that no row has, for
+// more than 12 curves (bars: 5), for two rows of a curve with the same x, and for a knee without
+// the smallest x and its double.
 [[nodiscard]] RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request,
                                      const std::string& file);
 
