@@ -132,7 +132,7 @@ struct Figure {
   Axis x{}, y{};
   std::vector<Panel> panels{}; // at least one
   std::string box{};           // sentence in a frame; empty: no frame
-  // px; svg() keeps it, so that a figure of a few lanes needs a smaller one
+  // Pixels. svg() keeps the height, so that a figure of a few lanes needs a smaller one.
   double height = 400;
   std::string file{}; // which file the rows of points belong to, for error messages
 };

@@ -33,7 +33,7 @@ struct LayerResult {
   std::string name;
   double forward_start_s{}, forward_end_s{}; // from the start of a steady iteration
   double backward_start_s{}, backward_end_s{};
-  // end of the last message with its gradients, in a run as a program without all-gathers; 0
+  // End of the last message with its gradients, in a run as a program without all-gathers; 0
   // without gradients
   double gradient_done_s{};
 };

@@ -50,7 +50,7 @@ struct SizeSources {
 };
 
 struct GradientSizes {
-  // one per gradient in ready order; an empty list: no source had an answer
+  // One per gradient in ready order; an empty list: no source had an answer
   std::vector<GradientSize> sizes;
   std::vector<std::string> notes;
   std::string source;   // source, and what the sizes were checked against; "" if unknown
