@@ -9,7 +9,8 @@
 // Both are judged by leave-one-out errors: each size between the smallest and the largest is left
 // out in turn, the curve is fitted again to the other sizes, and its time for the missing size is
 // compared with the measured one. The points are chosen in two cases:
-//   - the lines miss a measured size by 10 % or more: a kink in a table is structure (CAL D2);
+//   - the lines fitted to all sizes miss the time of a size (of repeated times the median) by 10 %
+//     or more: a kink is structure (CAL D2);
 //   - the 90th percentile (nearest rank) of the leave-one-out errors is 10 % or more for the lines,
 //     and smaller for the points than for the lines.
 // Two sizes always give a line, unless points are required.

@@ -19,9 +19,9 @@ struct LibraryFit {
   double data_objective{};
   double objective{}; // data part + priors
   int iterations{};
-  // Standard deviations of the posterior, in the coordinates of the parameters. They lack the
-  // factor phi for data that scatter more than the objective expects, which
-  // library::Calibration::covariance has.
+  // Standard deviations of the posterior, in the coordinates of the parameters. They lack a factor
+  // sqrt(phi) for data that scatter more than the objective expects:
+  // library::Calibration::covariance is phi times the covariance used here.
   library::Parameters deviations{};
   // Whether the data say too little about a parameter: its deviation is above 0.8 of the prior's.
   std::array<bool, library::kParameterCount> from_prior{};

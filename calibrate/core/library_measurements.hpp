@@ -24,7 +24,7 @@ struct MeasurementOptions {
   // Reads only this operation, which is also used for logs that do not name one; empty = all.
   std::optional<library::Operation> operation;
   std::optional<library::Shape> shape; // for logs that do not list their devices
-  bool several_devices = false;        // accepts several systems or kinds of GPU in one fit
+  bool several_devices = false;        // accepts files of different systems or kinds of GPU
   std::string importer;                // program and version, for the `source` of the samples
   // Reader of one more format, tried on every file that is not a CSV table: returns the samples in
   // `text`, the contents of `file`, or nothing if `text` has another format.
@@ -42,10 +42,10 @@ struct LibraryMeasurements {
 };
 
 // Reads the files of `paths`, and all files below its folders in the order of their paths. Throws
-// InputError if a file named in `paths` cannot be read, or is a table of several systems and
-// `system` is not given; a file of a folder with such a fault is skipped. Throws InputError, too,
-// if no row is usable (the message says what each file lacked), and for several systems or kinds of
-// GPU without `several_devices`.
+// InputError if a file named in `paths` cannot be read, or if one table has rows of several systems
+// and `system` is not given (even with `several_devices`); a file of a folder with such a fault is
+// skipped. Throws InputError, too, if no row is usable (the message says what each file lacked),
+// and for several systems or kinds of GPU without `several_devices`.
 [[nodiscard]] LibraryMeasurements read_measurements(const std::vector<std::string>& paths,
                                                     const MeasurementOptions& options);
 

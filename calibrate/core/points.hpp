@@ -21,7 +21,8 @@ struct Point {
   std::size_t count{};
 };
 
-// One sample and the number of its repetition, from 0.
+// One sample and the number of its pass, from 0. Passes are numbered in the order in which their
+// numbers in the file are met; samples without a number are the passes 0, 1, .. of their size.
 struct Repetition {
   Datum datum;
   std::size_t pass{};

@@ -3,9 +3,10 @@
 // each; dynamic programming finds the least sum S_k of squared relative errors of k segments. The
 // number of segments is chosen by the Bayesian information criterion:
 //
-//   BIC(k) = N ln(max(S_k, N 1e-12) / N) + (3k - 1) ln N,   k + 1 only if lower by more than 6
+//   BIC(k) = N ln(max(S_k, N 1e-12) / N) + (3k - 1) ln N,   k only if lower by more than 6
 //
-// for N points (a threshold of 2 still splits ten noisy points).
+// for N points, where "lower" is lower than the BIC of the number kept so far (a threshold of 2
+// still splits ten noisy points).
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -32,8 +33,8 @@ struct SegmentChoice {
   std::vector<double> bic; // BIC of k = 1, 2 .. most, if there are enough points
   Segmentation chosen;
 };
-// Tries 1, 2 .. `most` segments while there are 3 points for each, and keeps the last number that
-// lowered the BIC by more than 6.
+// Tries 1, 2 .. `most` segments while there are 3 points for each, and keeps a number if its BIC is
+// more than 6 below that of the number kept so far: 100, 96, 92 gives 3 segments.
 [[nodiscard]] SegmentChoice choose_segments(std::span<const Datum> data,
                                             std::size_t most = kMostSegments);
 

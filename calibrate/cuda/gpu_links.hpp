@@ -5,8 +5,8 @@
 // from its bandwidth:
 //
 //   above 80 GB/s                        nvlink   (16 lanes of PCIe 5 carry 63 GB/s each way)
-//   else, the only class                 pcie
-//   else, the fastest of several         pcie, below one switch
+//   else, the only class below that      pcie
+//   else, the fastest class below that   pcie, below one switch
 //   else                                 pcie, across switches or sockets
 //
 // Pairs of devices on different hosts form separate classes, called network at any bandwidth.

@@ -118,6 +118,7 @@ struct VerifiedRecord {
   std::int64_t cases{};
 };
 
+// Each function returns one line with its line end.
 [[nodiscard]] std::string line(const Header& header);
 [[nodiscard]] std::string line(const CollectiveRecord& record, bool same_device);
 [[nodiscard]] std::string line(const KernelRecord& record, bool same_device);

@@ -23,9 +23,11 @@ struct LateRank { // this rank begins every collective `seconds` after all other
 struct TableOptions {
   MessageOptions messages;
   std::int64_t most_bytes = 8 << 20;
-  bool dense = false;       // sizes by a factor of sqrt 2 instead of 2
-  double max_seconds = 0;   // time limit of all measurements together, s
-  double most_probed = 0;   // bytes of the largest probed message; larger rows are "extrapolated"
+  bool dense = false;     // sizes by a factor of sqrt 2 instead of 2
+  double max_seconds = 0; // time limit of all measurements together, s; 0 measures nothing
+  // Bytes of the largest probed message. Rows with more bytes are flagged "extrapolated"; with 0,
+  // all rows are.
+  double most_probed = 0;
   io::Json rate, transport; // copied into ErrorRow::rate and ErrorRow::transport of every row
   std::optional<LateRank> late{};
   // Called after each measurement with a function that returns the rows measured so far. Ranks may

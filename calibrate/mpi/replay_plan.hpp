@@ -33,13 +33,14 @@ struct ReplayPlan {
 };
 
 struct ReplayScale {
-  double time = 1;  // factor on the times of layers and update
-  double bytes = 1; // factor on the bytes of gradients
+  double time = 1; // factor on the times of layers and update
+  // Factor on the bytes of gradients, which are then rounded to whole fp32 elements, at least one.
+  double bytes = 1;
 };
 
-// Runs the scenario on `ranks` nodes with the network of a calibration (absolute path) and a
-// schedule ("" = that of the scenario). With `library`, the exchange is the all-reduce of the MPI
-// library, and the collective of the scenario must be `calibrated`, the measured curve of the
+// Runs the scenario on `ranks` nodes of one GPU with the network of a calibration (absolute path)
+// and a schedule ("" = that of the scenario). With `library`, the exchange is the all-reduce of the
+// MPI library, and the collective of the scenario must be `calibrated`, the measured curve of the
 // library. Throws InputError for a wrong scenario, and UsageError for a scenario that a replay
 // cannot execute:
 //   - training other than sync_sgd, compression, reduce_broadcast, or several jobs;

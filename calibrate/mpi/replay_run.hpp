@@ -35,12 +35,13 @@ struct IterationTimes {
   std::vector<BucketTimes> buckets;
 };
 struct ReplayRun {
-  std::vector<IterationTimes> iterations;
+  std::vector<IterationTimes> iterations; // without the warm-up
 };
 
 // Runs the plans in turn, one iteration each, and returns one result per plan, the same on all
 // ranks. `watchdog` is armed for every iteration. Throws SimulationError if a sum is wrong, which
-// is checked in the first iteration of each plan.
+// is checked in the first iteration of each plan; its times contain the check, so that it should be
+// one of the warm-up.
 [[nodiscard]] std::vector<ReplayRun> run_replay(std::span<const ReplayPlan> plans,
                                                 const ReplayOptions& options, Wire& wire,
                                                 Watchdog& watchdog);

@@ -14,7 +14,8 @@
 
 namespace stepsim::calibrate::mpi {
 
-// Larger relative differences between the passes of a block are reported.
+// A block is reported if the median of a pass differs by more than this share from the median of
+// the samples of its other passes.
 inline constexpr double kSteadyPass = 0.15;
 
 struct Block {
@@ -30,7 +31,7 @@ struct Block {
 };
 
 struct MeasureOptions {
-  double max_seconds = 0;  // time limit of all blocks together
+  double max_seconds = 0;  // time limit of all blocks together; 0: no time but for `every_block`
   std::uint64_t seed = 1;  // seed of the random order of the blocks, the same on all ranks
   bool every_block = true; // takes at least one sample of each block even when the time is up
   // Called after each block of each pass, also if time was up and nothing was measured. May differ

@@ -37,7 +37,7 @@ public:
   void barrier();
 
   std::int64_t bytes_sent = 0;       // grows by the bytes of each send; callers may reset it
-  std::vector<Event>* log = nullptr; // null = no log
+  std::vector<Event>* log = nullptr; // null = no log; messages of `lp` are not logged
 
 private:
   MPI_Comm group_;
@@ -49,6 +49,7 @@ private:
 // The vectors of one process, all of the same length.
 struct Buffers {
   explicit Buffers(std::int64_t elements);
+  // Sets the first `elements` values of x to initial_value(rank, i) of element_messages.hpp.
   void fill(std::uint32_t rank, std::int64_t elements);
   std::vector<float> x;    // contribution of this rank, and the result if it is in place
   std::vector<float> temp; // received data that will be added
@@ -61,8 +62,8 @@ void add(float* into, const float* from, std::int64_t count); // into += from
 
 // Runs the collective with real messages and returns the vector that holds the result; on ranks
 // that have no result, such as all but the root of a reduce, its content means nothing. For `lp`
-// the segment size of `wire` must be the one for which `program` was made. Sparse programs are not
-// allowed (asserted).
+// the segment size of `wire` must be the one for which `program` was made. The buffers must have at
+// least program.bytes / 4 elements, and sparse programs are not allowed (both asserted).
 [[nodiscard]] std::span<const float> run(const Program& program, Wire& wire, Buffers& buffers);
 
 } // namespace stepsim::calibrate::mpi

@@ -17,14 +17,16 @@
 namespace stepsim::study {
 
 struct Comparison {
-  // One object per combination: varied fields, summary keys, ratio, method, error. Rows that failed
-  // hold nulls and the error's text, and come last unless the rows are in the order of the grid.
+  // One object per combination that was run: varied fields, summary keys, ratio, method, error.
+  // Rows that failed hold nulls and the error's text, and come last unless the rows are in the
+  // order of the grid.
   io::Array rows;
   // Names of the varied fields, in axis order. A field named "ratio" has its whole JSON pointer as
   // its name here, because the rows have another key `ratio`.
   std::vector<std::string> varied;
-  Ranking ranking;                   // indices are those of `rows`
-  std::vector<std::int64_t> batches; // [row] number of batches per iteration
+  Ranking ranking; // indices are those of `rows`
+  // [row] number of batches per iteration, also of a row that failed
+  std::vector<std::int64_t> batches;
   std::int64_t failed = 0;           // rows with an error
   std::int64_t missing = 0;          // combinations that were not run, after an interruption
   std::vector<std::string> warnings; // warnings of all runs, each once

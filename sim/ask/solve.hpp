@@ -34,8 +34,9 @@ struct SolvePoint {
 };
 
 struct SolveCrossing {
-  SolvePoint point; // the metric meets the target here
-  bool rising{};    // the metric grows as the field grows
+  // Here the metric equals the target or, at a jump over it, is on the better side of the target.
+  SolvePoint point;
+  bool rising{}; // the metric grows as the field grows
   // The other side of the jump, if the metric jumps over the target (integers, changes of plan).
   std::optional<SolvePoint> beyond;
 };

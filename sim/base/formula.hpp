@@ -24,8 +24,10 @@ public:
   [[nodiscard]] static std::variant<Formula, std::string>
   parse(std::string_view text, std::span<const std::string_view> variables);
 
-  // Returns the value, which is not finite if a step divides by zero or takes the logarithm of 0.
-  // It is NaN for the logarithm of a negative number.
+  // Returns the value. A division by zero or the logarithm of 0 gives an infinity, 0 / 0 or the
+  // logarithm of a negative number NaN; a later min, max or division may turn them into a finite
+  // number, so that a finite value does not prove that no such step occurred. `variables` must have
+  // one value per name given to parse() (not checked).
   [[nodiscard]] double value(std::span<const double> variables) const;
   [[nodiscard]] bool uses(std::size_t variable) const;
   // The text that was parsed; empty for a constant.

@@ -50,15 +50,16 @@ struct CollectiveRecord {
   double bytes{}; // total
   Traffic traffic;
 
-  std::optional<double> closed_form_s;       // if there is a closed form
-  std::optional<double> max_plus_s;          // if requested, chosen, or needed for per_rank
-  std::optional<double> events_s;            // if requested or chosen
-  Method method{};                           // the most detailed method present
-  double seconds{};                          // time by `method`
-  std::optional<double> relative_difference; // largest difference between the times present
-  std::optional<double> paper_form_s;        // by cost form paper; empty if equal to the exact form
-  std::optional<double> ideal_form_s;        // by cost form ideal; empty if equal to the exact form
-  bool below_bound = false;                  // paper_form_s is below the lower bound
+  std::optional<double> closed_form_s; // if there is a closed form
+  std::optional<double> max_plus_s;    // if requested, chosen, or needed for per_rank
+  std::optional<double> events_s;      // if requested or chosen
+  Method method{};                     // the most detailed method present
+  double seconds{};                    // time by `method`
+  // (longest - shortest) / longest of the times present; empty if only one is.
+  std::optional<double> relative_difference;
+  std::optional<double> paper_form_s; // by cost form paper; empty if equal to the exact form
+  std::optional<double> ideal_form_s; // by cost form ideal; empty if equal to the exact form
+  bool below_bound = false;           // paper_form_s is below the lower bound
 
   std::optional<double> algbw_Bps; // this and busbw_Bps: empty for one rank or time 0
   std::optional<double> busbw_Bps;

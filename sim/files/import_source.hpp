@@ -19,7 +19,7 @@ namespace stepsim::io {
                                             std::string digest);
 
 // The base name without known endings, for names of results: "a/b/rank0.pt.trace.json.gz" ->
-// "rank0".
+// "rank0", "-" -> "stdin".
 [[nodiscard]] std::string stem_of(std::string_view path);
 
 // `options.name`, else the stem of the first file.

@@ -68,7 +68,8 @@ public:
   // Member of an object; null pointer if it is absent or this value is not an object.
   [[nodiscard]] const Json* find(std::string_view key) const;
   [[nodiscard]] Json* find(std::string_view key);
-  // Sets a member, appended if new; if this is null, it becomes an object first.
+  // Sets a member, appended if new, and returns the value of this member. If this is null, it
+  // becomes an object first; else it must be an object (asserted).
   Json& set(std::string_view key, Json value);
 
   // Same type and value; 1 and 1.0 differ, the order of members counts, the origin does not.

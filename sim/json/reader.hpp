@@ -43,7 +43,8 @@ public:
   // without a default is required; for the others null means the default. The functions `_or`,
   // `required_` and `optional_` are for keys whose default, or lack of one, depends on the rest of
   // the file. If a row has several forms, the numeric functions use the form that is a number. A
-  // wrong value adds a problem, and the default or another valid value is returned in its place.
+  // wrong value adds a problem, and the default or another valid value is returned in its place;
+  // optional_number() and optional_integer() then return nothing.
   double number(std::string_view key);
   double number_or(std::string_view key, double fallback);
   double required_number(std::string_view key);

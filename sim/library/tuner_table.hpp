@@ -63,9 +63,10 @@ struct ForcedTime {
 };
 
 // Returns the pair per measured size, ascending, by the same rule with measured times instead of
-// calibrated costs. If the published choice was not measured at a size, the fastest measured pair
-// is used, even if it is the only one. Empty if `times` has no time of the operation. Throws
-// UsageError as choose_pair() does.
+// calibrated costs. Where a pair was measured several times at a size, its least time is used. If
+// the published choice was not measured at a size, the fastest measured pair is used, even if it is
+// the only one. Empty if `times` has no time of the operation. Throws UsageError as choose_pair()
+// does.
 [[nodiscard]] std::vector<TunerSize> tuner_sizes(std::span<const ForcedTime> times,
                                                  const Layout& layout, Operation operation,
                                                  const Restrictions& restrictions,

@@ -9,7 +9,7 @@
 
 namespace stepsim::plan {
 
-// Sends one message after another, in launch order (MER 3), then their second halves without a gap.
+// Calls send_forth() and, if the messages have second halves (Sending::comes_back), send_back().
 void send_in_order(const Sending& sending, const SendInput& input, SendTimes& times);
 
 // Resizes `times` to the number of messages and clears the second halves, reusing the memory of the

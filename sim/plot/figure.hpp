@@ -132,8 +132,9 @@ struct Figure {
   Axis x{}, y{};
   std::vector<Panel> panels{}; // at least one
   std::string box{};           // sentence in a frame; empty: no frame
-  double height = 400;         // px; less for a few lanes
-  std::string file{};          // which file the rows of points belong to, for error messages
+  // Pixels. svg() keeps the height, so that a figure of a few lanes needs a smaller one.
+  double height = 400;
+  std::string file{}; // which file the rows of points belong to, for error messages
 };
 
 } // namespace stepsim::plot

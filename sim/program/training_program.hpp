@@ -131,9 +131,9 @@ struct Operation {
 };
 
 // A condition for the start of an operation: `operation` of `distance` iterations ago has ended.
-// Instances of iterations before the first one ended at time 0. The condition holds in iterations
-// before `until`, counted from 0: training that begins in another way than it goes on has waits
-// that end (TRN 4.6).
+// Instances of iterations before the first one ended at time 0. The condition is required in
+// iterations before `until` only, counted from 0: training that begins in another way than it goes
+// on has waits that end (TRN 4.6).
 inline constexpr std::uint32_t kAlways = std::numeric_limits<std::uint32_t>::max();
 struct Wait {
   std::uint32_t operation{};

@@ -36,7 +36,7 @@ using AllRecords = std::map<std::string, Records, std::less<>>; // by the id of 
 [[nodiscard]] Records medians(const std::vector<Records>& seeds);
 // Returns the records with their numbers rounded to `digits` significant digits.
 [[nodiscard]] Records rounded(Records records, int digits);
-// Returns the records with only these columns.
+// Returns the records with only these columns, in the order of the record; a record may lack some.
 [[nodiscard]] Records with_columns(const Records& records, const std::vector<std::string>& columns);
 // Returns the records that Pivot describes; `records` unchanged if pivot.column is "".
 [[nodiscard]] Records pivoted(Records records, const Pivot& pivot);

@@ -63,7 +63,8 @@ struct Scoreboard {
 [[nodiscard]] double row_number(const io::Object& row, std::string_view name);
 [[nodiscard]] std::string row_text(const io::Object& row, std::string_view name);
 
-// Return the seconds of a step: as measured, and of computing alone by the base measurement.
+// Return the seconds of a step: as measured, and of computing alone by the base measurement; both
+// are infinite if the row lacks the speed.
 [[nodiscard]] double measured_step_s(const io::Object& row);
 [[nodiscard]] double computing_s(const io::Object& row);
 // Returns the samples or tokens that all GPUs together process in a step.

@@ -1,9 +1,12 @@
 #pragma once
 // Finds the bottleneck of the messages of a plan: the part of their time that is longest. With
-// alpha-beta links each part is timed with the costs of the other parts set to 0. On a fabric or
-// with compression, a part is the difference of two times; with both, the times on the wire are
-// compared with the times of compressing. A measured curve has no parts; its bottleneck is
-// "bandwidth".
+// alpha-beta links each part is timed with the costs of the other parts set to 0. On a fabric,
+// messages of one byte give the latency, the time that free additions save is the reduction, and
+// the rest of the time is the bandwidth. With compression, the time that links without latency save
+// is the latency, the time that links of 1e12 times the bandwidth save is the bandwidth, and the
+// rest is compression. With both, the times on the wire ("bandwidth") are compared with the times
+// of compressing. The model of a library gives latency and transfer itself. A measured curve has no
+// parts; its bottleneck is "bandwidth".
 #include <span>
 #include <string>
 

@@ -1,7 +1,8 @@
 #pragma once
 // Makes the lists of a result from an evaluated program: buckets, sharding units, layers and
-// iterations. The input `times` are seconds from the start of the run. The times of buckets, units
-// and layers are seconds from the start of the last iteration.
+// iterations. The input `times` are seconds from the start of the run and must have been recorded
+// with Record::all (not checked). The times of buckets, units and layers are seconds from the start
+// of the last iteration.
 #include <string_view>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace stepsim::study {
                                        std::int64_t iteration);
 
 // The iterations, with exposed communication relative to `alone`, the times of the same program
-// without exchanges.
+// without exchanges, of which only the ends of the markers are read.
 [[nodiscard]] std::vector<Iteration> program_iterations(const program::Program& program,
                                                         const program::OperationTimes& times,
                                                         const program::OperationTimes& alone);
@@ -31,7 +32,8 @@ namespace stepsim::study {
                                                       const program::OperationTimes& times);
 
 // Mean seconds per iteration, from iteration `first` on, during which rank 0 has an exchange in
-// flight on the stream of this name, or on any stream if the name is empty.
+// flight on the stream of this name, or on any stream if the name is empty. `first` must be below
+// the number of iterations.
 [[nodiscard]] double exchange_seconds(const program::Program& program,
                                       const program::OperationTimes& times, std::int64_t first,
                                       std::string_view stream = {});

@@ -33,7 +33,9 @@ struct LayerResult {
   std::string name;
   double forward_start_s{}, forward_end_s{}; // from the start of a steady iteration
   double backward_start_s{}, backward_end_s{};
-  double gradient_done_s{}; // end of the last message with its gradients; 0 without gradients
+  // End of the last message with its gradients, in a run as a program without all-gathers; 0
+  // without gradients
+  double gradient_done_s{};
 };
 
 // One iteration: times in seconds from the start of the run, and two durations: iteration_time_s,

@@ -10,8 +10,10 @@ namespace stepsim::study {
 [[nodiscard]] bool trains_in_rounds(const Training& training);
 // Whether the steps of a round are synchronous training inside islands.
 [[nodiscard]] bool has_islands(const Training& training);
-// Whether the ranks with the same place in their islands exchange with each other: every rank its
-// share, over the network of the cluster.
+// Whether the outer exchange has one part per rank of an island, parameters / ranks of the island
+// each, which the ranks with the same place in all islands exchange over the network of the
+// cluster. With islands and a link of outer_network it is one exchange of all parameters between
+// the islands instead.
 [[nodiscard]] bool has_replicas(const Training& training);
 // Whether gradients are exchanged in the buckets of a schedule.
 [[nodiscard]] bool has_buckets(const Training& training);

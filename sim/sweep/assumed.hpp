@@ -21,7 +21,8 @@ namespace stepsim::study {
 // axis sets are not named. "" if no key is ignored, and for a sweep of collectives.
 [[nodiscard]] std::string left_out_text(const Sweep& sweep, Files& files);
 // Throws UsageError for an axis whose key has no meaning at any of these points, so that it changes
-// nothing: "/training/pipeline_width: applies to pipe_sgd only". Collectives are not looked at.
+// nothing: "/training/pipeline_width: applies to pipe_sgd only". An axis that counts only at points
+// that are not read is refused, too. A sweep of collectives is not checked.
 void require_effect(const Sweep& sweep, Files& files);
 
 } // namespace stepsim::study

@@ -17,7 +17,8 @@ struct FormParts {
 class PartsOfForms {
 public:
   // `whole` is the closed form of `probe`, has a startup and a cost per byte, and is no upper
-  // bound. All calls must have the same algorithm and options.
+  // bound. All calls must have the same algorithm, options and reduction rate. The costs of `probe`
+  // may be overwritten and are not restored.
   [[nodiscard]] FormParts operator()(coll::Collective& probe, const coll::ClosedForm& whole);
 
 private:

@@ -8,14 +8,14 @@
 namespace stepsim::study {
 
 // Whether QuickRun supports the scenario, with any latency, bandwidth and number of nodes:
-// synchronous training of equal workers, whose exchange of n bytes may cost a + b n by a closed
-// form. QuickRun checks the form.
+// synchronous dense training of equal workers, whose exchange of n bytes may have a closed form, a
+// + b n or one of quick_curves.hpp. QuickRun checks the form.
 [[nodiscard]] bool takes_quick_way(const Scenario& scenario);
 
 // Whether SharedRun supports the scenario: the scenarios of points with another latency, bandwidth
 // or number of nodes (two or more) differ in these numbers only, and share the workload. This holds
-// for synchronous training on alpha-beta links without stragglers, with any schedule and evaluator
-// and with random factors.
+// for synchronous dense training on alpha-beta links without stragglers, with any schedule and
+// evaluator and with random factors.
 [[nodiscard]] bool shares_workload(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -12,8 +12,10 @@ namespace stepsim::cli {
 // InputError for other errors of the file, and SimulationError if a run fails.
 [[nodiscard]] int plan_units(const Invocation& invocation);
 
-// Writes the settings as JSON and prints the table of plan_units() next to them (print_beside).
-// Throws UsageError for a format other than json and for a scenario that does not shard parameters.
+// Writes the settings as JSON to the output of `common` and prints the table of plan_units() with
+// print_beside(). `tree` is the scenario as it was read, of which the settings contain the hash.
+// Throws UsageError for a format other than json and for a scenario that does not shard parameters,
+// and SimulationError if a run fails.
 int emit_fsdp(const study::Scenario& scenario, const io::Json& tree, const Common& common);
 
 } // namespace stepsim::cli

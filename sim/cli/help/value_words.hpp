@@ -19,8 +19,8 @@ struct Candidate {
 [[nodiscard]] std::vector<Candidate> value_words(const CommandPage& page, const OptionText& option,
                                                  const std::string& data_folder);
 
-// The keys of a scenario that complete POINTER by one level after its last slash. An object ends in
-// a slash, a key in `end`.
+// The keys of a scenario that complete the pointer `typed` by one level after its last slash. An
+// object ends in a slash, a key in `end`.
 [[nodiscard]] std::vector<Candidate> pointer_words(std::string_view typed, std::string_view end);
 // The values of the key at `pointer`: its words, true and false, shipped files, the default.
 [[nodiscard]] std::vector<Candidate> words_of_key(std::string_view pointer,

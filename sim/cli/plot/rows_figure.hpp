@@ -15,8 +15,9 @@ using KeyValue = std::pair<std::string, std::string>;
 struct PlotRequest {
   std::string x, y, by;        // keys of the rows; by "" = one curve
   std::vector<KeyValue> where; // only rows with these values
-  // Rows with this value are left out of the curves; their 5th to 95th percentile of y at every x
-  // is a band around the first curve.
+  // The 5th to 95th percentile of y at every x, over the rows with this value, is a band around the
+  // first curve; with `by`, only rows of this curve count. `where` does not apply to these rows,
+  // and must leave them out of the curves.
   std::optional<KeyValue> band;
   std::vector<KeyValue> labels; // labels of curves, [value of `by`]
   // Whether to draw the line of ideal scaling, and to mark the knee of the first curve.
@@ -31,8 +32,9 @@ struct RowsFigure {
 };
 
 // If the values of x are texts, the figure has bars. More than five curves become small panels with
-// shared axes. Throws InputError if there are no rows, and UsageError for a key that no row has,
-// for two rows of a curve with the same x, and for a knee without the smallest x and its double.
+// shared axes. Throws InputError if no row is left, and UsageError for a key that no row has, for
+// more than 12 curves (bars: 5), for two rows of a curve with the same x, and for a knee without
+// the smallest x and its double.
 [[nodiscard]] RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request,
                                      const std::string& file);
 

@@ -44,7 +44,7 @@ public:
     return node(src) != node(dst) && (!any_pairs_ || pairs_.listed(src, dst) == nullptr);
   }
   // Returns the factor on the cost per byte if flows share ports for a whole phase: `inner` inside
-  // a node, `nic` on an interface (see Phase), 1 on a separate link.
+  // a node, `nic` on an interface (see Phase), 1 on a separate link between nodes.
   [[nodiscard]] std::uint32_t static_share(std::uint32_t src, std::uint32_t dst, std::uint32_t nic,
                                            std::uint32_t inner) const {
     return node(src) == node(dst) ? inner : shared(src, dst) ? nic : 1;

@@ -12,7 +12,8 @@
 namespace stepsim::coll {
 
 // Returns the seconds, and whether cards or the ports of GPUs set them. Needs several nodes, at
-// least one of them with several ranks, and no separate links for pairs of ranks.
+// least one of them with several ranks, and no separate links for pairs of ranks (none of it is
+// checked).
 [[nodiscard]] library::NodeBound node_level_bound(const Collective& collective);
 
 } // namespace stepsim::coll

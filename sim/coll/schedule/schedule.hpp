@@ -90,7 +90,7 @@ struct Phase {
   std::uint32_t lane = 0;      // transfers of the phase hold the ports of this lane
   std::uint32_t data = 0;      // sends wait only for what phases with this number have brought
   // Number of flows of the schedule that always use the same ports inside a node, and the same
-  // adder of a rank, at the same time. Each has separate ports at this fraction of the rate (CLU
+  // adder of a rank, at the same time. Each has separate ports at 1 / inner_share of the rate (CLU
   // 2).
   std::uint32_t inner_share = 1;
   bool own_ports = false; // `events` divides rates by nic_share and inner_share, as max_plus does
@@ -109,7 +109,7 @@ struct Schedule {
   // Ranks that share ports in a lane send only their own data (Needs::entry), and one rank per
   // step.
   std::vector<Lane> lanes{Lane{}};
-  std::uint32_t data_sets = 1;
+  std::uint32_t data_sets = 1;   // Phase::data is below it
   bool serial_additions = false; // whatever the options say (COL 2.3)
   [[nodiscard]] Index steps() const { return end_step(phases); } // rounds on the critical path
   // Number of ports in all lanes, numbered lane by lane; a send and a receive port share a number.

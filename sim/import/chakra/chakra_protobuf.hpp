@@ -13,7 +13,8 @@ namespace stepsim::io {
 // `x.et: message 17 at byte 4321: ...`.
 [[nodiscard]] ChakraFile read_chakra_protobuf(ByteSource& source, std::string_view first);
 
-// Whether the beginning of a file is that of such a trace: metadata, then a node with a name.
+// Whether the beginning of a file is that of such a trace: metadata, which files of early 2023
+// lack, then a node with a name.
 [[nodiscard]] bool looks_like_chakra(std::string_view head);
 
 } // namespace stepsim::io

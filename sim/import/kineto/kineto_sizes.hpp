@@ -26,6 +26,7 @@
 namespace stepsim::io {
 
 struct GradientSize {
+  // 0: sent, but of unknown size, which a note says; empty: never sent, and of unknown size.
   std::optional<std::int64_t> elements;
   std::int64_t bytes{};              // bytes of the elements; 0 if they are unknown
   std::int64_t extra_bytes{};        // further bytes of its bucket that belong to no gradient
@@ -49,7 +50,8 @@ struct SizeSources {
 };
 
 struct GradientSizes {
-  std::vector<GradientSize> sizes; // one per gradient in ready order; empty: unknown
+  // One per gradient in ready order; an empty list: no source had an answer
+  std::vector<GradientSize> sizes;
   std::vector<std::string> notes;
   std::string source;   // source, and what the sizes were checked against; "" if unknown
   std::string remedy;   // which option to give if sizes are unknown; else ""

@@ -1,7 +1,8 @@
 #pragma once
-// Reads profiler times, decimal microseconds with up to 16 digits ("1712195495523352.380"). A
-// double rounds them to 0.25 us, which breaks the nesting of operators, so the text is converted to
-// signed 64-bit nanoseconds:  "12.345" -> 12345,  "2.5e3" -> 2500000,  "0.0004" -> 0 (nearest).
+// Reads profiler times, decimal microseconds of any number of digits. Those of today have 16 digits
+// before the point ("1712195495523352.380"). A double rounds them to 0.25 us, which breaks the
+// nesting of operators, so the text is converted to signed 64-bit nanoseconds:  "12.345" -> 12345,
+// "2.5e3" -> 2500000,  "0.0004" -> 0 (nearest).
 #include <cstdint>
 #include <optional>
 #include <string_view>

@@ -24,10 +24,10 @@ struct KinetoImport {
   std::string remedy; // "404 gradients, no sizes: give --parameters N .."; empty = sizes are known
 };
 
-// Makes a trace, without `name` and `source`, of ranks with equal layers. Compute times are medians
-// over the ranks; backward times that were not recorded follow from `backward_ratio`; with
-// TimeBasis::wall or a measured step, compute times are multiplied by wall_factor(). Of `sources`
-// the members model, tables, parameters and dtype are replaced by those of `options`, and
+// Makes a trace, without `name` and `source`, of one or more ranks with equal layers. Compute times
+// are medians over the ranks; backward times that were not recorded follow from `backward_ratio`;
+// with TimeBasis::wall or a measured step, compute times are multiplied by wall_factor(). Of
+// `sources` the members model, tables, parameters and dtype are replaced by those of `options`, and
 // record_shapes by that of the first rank. Throws InputError
 //   - if the files are of different jobs, two of them are of one rank, or their layers differ;
 //   - if there are neither backward times nor `backward_ratio`;

@@ -1,6 +1,6 @@
 #pragma once
-// The plain part of a JSON text: ASCII letters up to a quote, a backslash, a control character or
-// a byte beyond ASCII. On x86-64 sixteen bytes are looked at together, elsewhere eight.
+// The plain part of a JSON text: ASCII characters up to a quote, a backslash, a control character
+// or a byte beyond ASCII. On x86-64 sixteen bytes are looked at together, elsewhere eight.
 //     aten::conv2d", "pid": 42
 //                 ^ end of the plain part
 #include <bit>

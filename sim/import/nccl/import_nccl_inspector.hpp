@@ -8,9 +8,11 @@
 //                    "coll_exec_time_us": 61974, "coll_timing_source": "kernel_gpu", ...}}
 //
 // Lines with equal communicator, operation and sequence number are one collective. Its time is the
-// shortest of its ranks, the time of the rank that entered last and waited for nobody. For
-// all-gather, reduce-scatter and all-to-all the log has the bytes of one rank, samples the bytes of
-// all ranks. Host names and process numbers are not read.
+// shortest of its ranks with the best clock, the time of the rank that entered last and waited for
+// nobody. If the lines of some ranks are missing, it is the shortest of the others, which may
+// contain waiting, and a warning says so. For all-gather, reduce-scatter and all-to-all the log has
+// the bytes of one rank, samples the bytes of all ranks. Host names and process numbers are not
+// read.
 #include <string>
 #include <vector>
 
@@ -21,10 +23,11 @@ namespace stepsim::io {
 
 // The files may be of any ranks in any order, with several ranks in a file or several files of a
 // rank. A set has the collectives of one operation, number of ranks and number of nodes that were
-// timed by the best clock there is: that of the GPU, else of the host around the kernel, else
-// around the call; `column` names it. Throws InputError if there is no collective, for a line that
-// is not a JSON object or lacks a value, for ranks that disagree on the size of a collective, and
-// for a file given twice.
+// timed by the best clock that any of them has: that of the GPU, else of the host around the
+// kernel, else around the call; `column` names it, and a warning counts the collectives left out
+// for a worse clock. Throws InputError if there is no collective, for a line that is not a JSON
+// object or lacks a value, for ranks that disagree on the size of a collective, and for a file
+// given twice.
 [[nodiscard]] Samples import_nccl_inspector(const std::vector<std::string>& files,
                                             const ImportOptions& options);
 

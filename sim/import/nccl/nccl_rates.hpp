@@ -3,7 +3,7 @@
 // NCCL's topology file.
 //
 //     PCIe         GT/s x lanes x 128/130 (8/10 up to 5 GT/s) / 8 x efficiency
-//     NVLink       per link: sm 60 18 GB/s, from sm 70 20, sm 86 12, from sm 100 40.1
+//     NVLink       per link: below sm 70 18 GB/s, from sm 70 20, sm 86 12, from sm 100 40.1
 //     xGMI         per cable: 24 GB/s, gfx90a (also written 910) 36,
 //                  gfx94* and gfx95* (also written 940, 942) 48
 //     between CPUs by make, from 6 GB/s (unknown, old or Arm) to 40 GB/s (Emerald Rapids)
@@ -25,7 +25,7 @@ struct PcieLink {
 // Rate of one NVLink; sm = compute capability x 10.
 [[nodiscard]] double nvlink_rate(std::int64_t sm);
 
-// Rate of one xGMI cable; gcn is a number or a name.
+// Rate of one xGMI cable; gcn is a number or a name, with 24 GB/s for one that is not listed above.
 [[nodiscard]] double xgmi_rate(std::string_view gcn);
 
 // Rate from a CPU to every other one.

@@ -47,11 +47,11 @@ struct Connection {
   Picoseconds base_rtt{};
 };
 
-// A timer of a connection or message. It has at most one pending event, which is not after the
-// deadline.
+// A timer of a connection or message. Only its event at `event_at` counts, which is not after the
+// deadline; other pending events of the timer are ignored when they come.
 struct Timer {
   Picoseconds deadline = kNeverPs;
-  Picoseconds event_at = kNeverPs; // time of the pending event
+  Picoseconds event_at = kNeverPs; // time of the event that counts
 };
 
 enum class TimerKind : std::uint8_t { ready, retransmit, pace, probe, expiry };

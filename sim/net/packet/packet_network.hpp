@@ -37,8 +37,9 @@ public:
   MessageId hand_over(const MessageSpec& spec);
 
   // Advances to the next completions (appended to `done`), at most to `until`. Returns false if no
-  // message completes by then. Throws SimulationError if messages can never end (naming up to 10 of
-  // them), or if simulated time exceeds the limit (PKT A27, A28).
+  // message completes by then; now() is then the time of the last event, which may be before
+  // `until`, and later messages may still be submitted. Throws SimulationError if messages can
+  // never end (naming up to 10 of them), or if simulated time exceeds the limit (PKT A27, A28).
   bool advance(Picoseconds until, std::vector<MessageId>& done);
   // Does the same as advance(), except that it returns false, with next_time() = kNeverPs, if
   // messages can never end; the caller reports them.

@@ -7,8 +7,10 @@
 
 namespace stepsim::net {
 
-// Packets, for one switch port; kNoThreshold = never. `protected_` is kNoThreshold unless the
-// options give it.
+// Packets, for one switch port; kNoThreshold = never. A data packet that finds at least so many
+// packets in its queue is marked (`mark`) if its transport takes marks, else dropped by the number
+// of its drop class; class not_ect has `mark`. `protected_` is kNoThreshold unless the options give
+// it.
 struct Thresholds {
   // NOLINTNEXTLINE(readability-identifier-naming): `protected` alone is a keyword
   std::uint32_t mark{}, droppable{}, middle{}, protected_{};

@@ -101,7 +101,7 @@ struct NetworkProfile {
 // A fabric as given in a file: hosts, switches and full-duplex links between them.
 struct TopologyLink {
   // Names of the ends. Without an id in the file, `id` is "a-b", and "a-b#N" for further parallel
-  // links.
+  // links, where N is the index of the link in the file.
   std::string id, a, b;
   double latency_s{};
   double bandwidth_Bps{};

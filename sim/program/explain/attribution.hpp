@@ -43,7 +43,9 @@ struct Attribution {
   Shares by_kind;  // words of kKinds
   Shares by_unit;  // "bucket 3"; "no bucket"
   Shares by_layer; // name of the layer, or "layer 3"; "no layer"
-  Shares by_link;  // "start-up", "bandwidth", "no exchange"; for a group also "node start-up"
+  // "no exchange"; "start-up" and "bandwidth" for exchanges of all ranks, with the name of the
+  // group in front for exchanges of one of Program::groups: "node start-up"
+  Shares by_link;
 };
 
 inline constexpr std::string_view kInterferenceShare = "interference";

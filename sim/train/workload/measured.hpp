@@ -15,6 +15,8 @@
 
 namespace stepsim::train {
 
+// The parts as the source reports them. Whether `communication` is all communication or only what
+// computing does not hide depends on the source.
 struct MeasuredPhases {
   std::int64_t ranks{};
   std::string method; // empty if the file does not give it
