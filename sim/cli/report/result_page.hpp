@@ -13,8 +13,10 @@ namespace stepsim::cli {
 struct ReportedRun {
   study::Result result;               // with defaults, files and warnings
   std::vector<study::WhatIf> what_if; // the largest gain first
-  std::vector<std::string> sentences; // as from `explain`; empty if there is no program to explain
-  io::Json scenario;                  // resolved; file names relative to the page
+  // As from `explain`, shown above `what_if` and only with it; empty if there is no program to
+  // explain.
+  std::vector<std::string> sentences;
+  io::Json scenario; // resolved; file names relative to the page
 };
 
 // `footer` has the version, the command and, if requested, a date.
