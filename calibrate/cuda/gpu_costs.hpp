@@ -6,9 +6,10 @@
 namespace stepsim::calibrate::gpu {
 
 // The JSON of `compression.costs`: under `any` the costs that all methods share (residual, merge,
-// scatter), and per method the selection or encoding, and the decoding if it has its own kernel.
-// The costs of powersgd were measured at rank 4, the costs of the bucket codec (kBucketCodec) at 8
-// bits. A cost is left out if one of its kernels was not measured or has the grade fail.
+// scatter), and per method the selection (timed on Gaussian values) or encoding, and the decoding
+// if it has its own kernel. The costs of powersgd were measured at rank 4, the costs of the bucket
+// codec (kBucketCodec) at 8 bits. A cost is left out if one of its kernels was not measured or has
+// the grade fail.
 [[nodiscard]] io::Json compression_costs(const GpuFit& fit);
 
 } // namespace stepsim::calibrate::gpu

@@ -9,9 +9,10 @@
 //   switches                two ranks with a slowed message between them are on different switches.
 //                           In rank order, each rank joins the first switch on which no rank has a
 //                           slowed message to or from it
-//   uplink of a switch      the most bytes per second that crossed it in one direction in a shift
-//                           with slowed messages; if no message was slowed, the sum of the access
-//                           rates of its ranks
+//   uplink of a switch      the most bytes per second that crossed it in one direction, by the
+//                           median time of these messages, in a shift in which one of them was
+//                           slowed; if none that crossed it ever was, the sum of the access rates
+//                           of its ranks
 //
 //        core                     A single switch has no uplink, and there is no core. Each link
 //       /    \   uplinks          has one rate, for both directions.
@@ -45,7 +46,7 @@ struct FabricEstimate {
   double host_factor = 1;
 };
 
-// Throws SimulationError if the time of a pair is not above 0.
+// Throws SimulationError if the time of a pair alone is not above 0; shifted_s is not checked.
 [[nodiscard]] FabricEstimate estimate_fabric(const SharedTimes& times);
 
 // A file of kind topology whose hosts are r0, r1, .. in the order of the ranks. Its links have

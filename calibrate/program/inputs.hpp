@@ -18,9 +18,10 @@ struct InputOptions {
 };
 
 // Returns one value per path, in their order; "-" is standard input and must be samples. A log of
-// nccl-tests has times out of place and in place: sets of the column `options.column` replace those
-// of the other column, which remain only if there is no such set. Throws InputError for a file
-// that cannot be read or is of another kind, and if no file has a set of the operation `op`.
+// nccl-tests has times out of place and in place: a set of another column than `options.column`
+// remains only if its file has no set of that column with the same operation, algorithm and number
+// of ranks. Throws InputError for a file that cannot be read or is of another kind, and if no file
+// has a set of the operation `op`.
 [[nodiscard]] std::vector<io::Samples> read_inputs(const std::vector<std::string>& paths,
                                                    const InputOptions& options);
 

@@ -37,8 +37,10 @@ struct Sample {
 struct Crossing {
   double at{};
   double value{};
-  bool rising{};                // the function grows through the target as the variable grows
-  std::optional<Sample> beyond; // the neighbour on the other side of a jump over the target
+  bool rising{}; // the function grows through the target as the variable grows
+  // The neighbour on the other side of a jump over the target, or the nearest sample there if the
+  // function fails in between. Empty if the function passes through the target at `at`.
+  std::optional<Sample> beyond;
 };
 
 using Evaluate = std::function<std::optional<double>(double)>;

@@ -16,7 +16,8 @@
 namespace stepsim::study {
 
 // Iteration time of the scenario in `tree` with the assignments `set`, s; empty if the changed
-// scenario is invalid or its run fails.
+// scenario is invalid, its run fails or it has no iteration time. In all functions here the short
+// forms of `tree` must be expanded (short_forms.hpp), because a change below one is invalid.
 [[nodiscard]] std::optional<double>
 changed_step_s(const io::Json& tree, const std::vector<std::string>& set, Files& files);
 

@@ -15,7 +15,8 @@ struct Minimum {
 
 // The first simplex has the corner `start` and, for each i, the corner `start` with number i alone
 // multiplied by `step` (a number 0 becomes step - 1). Needs step != 1 and at least one number
-// (asserted). Runs exactly `iterations` iterations, without a convergence test.
+// (asserted). Runs exactly `iterations` iterations, without a convergence test. `function` must not
+// return NaN.
 [[nodiscard]] Minimum nelder_mead(const std::function<double(const std::vector<double>&)>& function,
                                   const std::vector<double>& start, double step,
                                   std::int64_t iterations);

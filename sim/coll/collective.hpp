@@ -175,7 +175,9 @@ struct Collective {
   std::vector<double> reduction_s_per_byte_rank; // [P] gamma per rank; empty = all equal
   std::vector<double> enter_s;                   // [P] entry times from time 0, or empty = all 0
   std::vector<std::uint32_t> chain;              // [P] lp: position -> rank; empty = rank order
-  std::vector<double> sizes;                     // [P] bytes of allgatherv; empty = equal parts
+  // [P] bytes of every rank in an allgatherv, whose sum counts instead of `bytes`; empty = equal
+  // parts of `bytes`.
+  std::vector<double> sizes;
   // [P] message sizes of a recursive_doubling whose messages grow: a rank that holds the sum of c
   // ranks sends held_bytes[c - 1] bytes (SPA 11, sparcml_rd). Empty for all other collectives.
   std::vector<double> held_bytes;

@@ -33,6 +33,7 @@ struct RecordOptions {
 [[nodiscard]] bool has_library_keys(const io::Json& tree);
 
 // An estimate of the CPU seconds of the evaluators that the collective asks for; runs none of them.
+// It is 0 for compressed exchanges, which are not estimated, and for the algorithm `library`.
 [[nodiscard]] double estimated_seconds(const CollectiveFile& file);
 
 // Runs the evaluators that the collective asks for. Throws SimulationError if the estimate exceeds

@@ -41,7 +41,8 @@ struct Experts {
 
 struct DecoderConfig {
   std::string type; // model_type, such as "llama"
-  // Numbers of blocks, tokens of the vocabulary and heads; widths of the model, a head and the MLP.
+  // Numbers of blocks, tokens of the vocabulary and heads; widths of the model, a head (0 with
+  // `latent`) and the MLP.
   std::int64_t width{}, blocks{}, vocabulary{}, heads{}, kv_heads{}, head{}, mlp{};
   std::int64_t tokens = kStandardTokens; // sequence length of the multiply-accumulates
   std::int64_t positions{};              // 0 = no limit

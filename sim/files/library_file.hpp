@@ -18,7 +18,8 @@ struct LibraryFile {
   std::vector<std::string> sources, warnings;
 };
 
-// Throws InputError with all problems, also for points that the node type cannot have.
+// Parameters that the file does not have keep the means of their priors. Throws InputError with all
+// problems, also for points that the node type cannot have.
 [[nodiscard]] LibraryFile parse_library_calibration(const Json& json);
 
 // The whole file. `calibration` must be the one completed from file.fitted; the intervals of the

@@ -2,7 +2,8 @@
 // Reads trace files (kind trace, IO 3) as train::Trace; trace_text.hpp writes them. Sizes and times
 // may be null: such a trace is valid, but `run` refuses it. Besides types and ranges it is checked
 // that
-//   - the tensors of a layer sum up to its gradient_bytes;
+//   - bytes and extra_bytes of the tensors of a layer, if all are known, sum up to its
+//     gradient_bytes;
 //   - the bytes of a tensor are its elements times the size of its dtype, and its shape has as many
 //     elements;
 //   - buckets are numbered from 0 in their order.

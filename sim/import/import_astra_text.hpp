@@ -3,8 +3,9 @@
 // parallelism, the number of layers, and one line per layer with the times of its three passes, the
 // communication of each pass, and the time of its update:
 //   name reserved  forward type bytes  input_gradient type bytes  weight_gradient type bytes update
-// Times are in ticks, whose length the file does not give. Only the communication of the weight
-// gradient is data-parallel, and only if it is not within groups of experts.
+// Times are in ticks, whose length the file does not give. Only an ALLREDUCE, REDUCESCATTER or
+// ALLGATHER of the weight gradient is data-parallel (not ALLREDUCE_EP, which is within groups of
+// experts), and none is if the kind of parallelism is MODEL.
 #include <string>
 
 #include "base/units.hpp"

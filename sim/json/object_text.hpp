@@ -19,7 +19,8 @@ public:
   // Keys ascend and are unique (asserted). Throws SimulationError for a number that is not finite,
   // whose pointer is told from `value` on.
   void member(std::string_view key, const Json& value);
-  // The same, but what stands at `list.pointer` below `value` is replaced by that list.
+  // The same, but what stands at `list.pointer` below `value` is replaced by that list. Nothing is
+  // replaced if `value` has nothing there.
   struct ListBelow {
     std::string_view pointer; // through objects, "/workload/layers"
     std::size_t size{};

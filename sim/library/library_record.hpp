@@ -92,7 +92,7 @@ void refuse_impossible(const LibraryQuestion& question);
 // or an end of its interval (LibraryQuestion::deviations).
 class LibraryCost {
 public:
-  // Throws UsageError if predict() would.
+  // Throws UsageError if predict() would; question.bytes takes part in this check only.
   explicit LibraryCost(const LibraryQuestion& question);
   [[nodiscard]] double seconds(double bytes) const;
 

@@ -4,10 +4,10 @@
 //   s^2 = j^T C j + 0.03^2 + s0^2 + s1^2       j: derivatives of log T by the parameters
 //
 // C is the posterior covariance, s0 the typical misfit of the training points, and s1 the largest
-// misfit of the three points of the same shape that are nearest in size, 0 if the shape was not
-// measured. Without a calibration C is the covariance of the priors, s0 and s1 are 0, and below
-// 32 MiB (log 2)^2 is added to s^2, because published constants are then often too fast by a factor
-// of two.
+// misfit of the three points of the same shape, of any operation, that are nearest in size, 0 if
+// the shape was not measured. Without a calibration C is the covariance of the priors, s0 and s1
+// are 0, and below 32 MiB (log 2)^2 is added to s^2, because published constants are then often too
+// fast by a factor of two.
 #include "base/mean_interval.hpp"
 #include "library/calibration.hpp"
 

@@ -16,7 +16,8 @@ namespace stepsim::net {
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 inline constexpr std::uint32_t kNoPort = 0xffffffff;
 
-// One message. It waits for latency_s, then moves at most 1 / per_byte_s bytes per second.
+// One message. It waits for latency_s, then moves at most 1 / per_byte_s bytes per second; with
+// per_byte_s = 0 nothing but its ports or its path limits it.
 struct Transfer {
   std::uint32_t id{}; // chosen by the caller; unique among transfers in flight
   double latency_s{};

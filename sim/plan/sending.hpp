@@ -31,7 +31,8 @@ struct Sending {
   ScheduleOptions options;
 };
 
-// Inputs of one iteration. `factor` multiplies the duration of every transfer.
+// Inputs of one iteration. `factor` multiplies the duration of every transfer, with its second
+// half.
 struct SendInput {
   std::span<const double> ready_s; // [transfer]; `priority`: non-increasing
   double channel_free_s{};

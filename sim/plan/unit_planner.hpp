@@ -54,7 +54,7 @@ struct UnitPlan {
   bool certified{};      // no allowed division is better
   std::int64_t labels{}; // partial divisions that were kept; 0 if divisions were tried instead
 
-  // Returns period / lower_bound - 1; 0 if certified.
+  // Returns period / lower_bound - 1; 0 if certified, infinite if only the lower bound is 0.
   [[nodiscard]] double gap() const;
 };
 
@@ -74,15 +74,15 @@ struct UnitPlan {
 // Bytes on one rank that limit the size of a unit (TRN 5, 6).
 struct UnitMemory {
   double limit_bytes{};
-  double fixed_bytes{};     // independent of the division: shards, optimizer, activations
-  double parameter_bytes{}; // per gathered parameter
-  double reduce_bytes{};    // per gradient before its reduction
-  std::int64_t parameters{};
+  double fixed_bytes{};      // independent of the division: shards, optimizer, activations
+  double parameter_bytes{};  // per gathered parameter
+  double reduce_bytes{};     // per gradient before its reduction
+  std::int64_t parameters{}; // of the whole model
   std::optional<std::uint32_t> ahead_forward;
   std::optional<std::uint32_t> reduces_in_flight;
 };
 
-// Returns the largest unit m, in parameters, with
+// Returns the largest unit m, in parameters and at most the whole model, with
 //     fixed + (ahead_forward + 2) v_p m + (reduces_in_flight + 1) v_g m <= limit
 // Without ahead_forward or reduces_in_flight, the whole model may be in memory at once, whatever
 // the units are. Empty if the bytes that do not depend on m exceed the limit.

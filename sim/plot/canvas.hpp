@@ -21,6 +21,7 @@ struct TextLook {
 // Returns the width of a line of text in pixels, which is not less than a browser needs.
 [[nodiscard]] double text_width(std::string_view text, bool bold = false);
 // Breaks the text at blanks into lines of at most `width` pixels; a longer word gets its own line.
+// An empty text has no lines.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, double width,
                                                bool bold = false);
 // Returns the text with entities for the special characters of XML.

@@ -21,9 +21,10 @@ struct AxisRange {
   [[nodiscard]] bool broken() const { return scale == Scale::linear && low != 0; }
 };
 
-// Returns the range of the axis, which includes the data, from `least` to `greatest`, and all ticks
-// that the figure gives. If it gives no ticks, both ends of a log2 axis and, with `rounded`, of any
-// axis are moved outwards to tick positions.
+// Returns the range of the axis, which includes the data, from `least` to `greatest`, Axis::low and
+// high, and all ticks that the figure gives. A linear axis begins at 0 if it would begin above 0
+// and below a third of its end. If the figure gives no ticks, both ends of a log2 axis and, with
+// `rounded`, of any axis are moved outwards to tick positions.
 [[nodiscard]] AxisRange axis_range(const Axis& axis, double least, double greatest, bool rounded);
 
 // Returns the ticks that the figure gives or, if it gives none, ticks chosen inside the range, in

@@ -32,7 +32,7 @@ public:
   [[nodiscard]] bool can_dispatch() const { return !waiting_.empty() && credit_ > 0; }
   Instance dispatch(double now, std::int64_t bytes, double startup_s, double data_s);
   // Removes and returns the next message without using credit, for a caller that carries messages
-  // itself.
+  // itself. A message must be waiting, for next() too.
   Instance take();
   [[nodiscard]] Instance next() const;
   // The time at which the next message ends; infinity if none is in flight.

@@ -11,7 +11,8 @@
 namespace stepsim::program {
 
 struct OverlappedMessage {
-  double ready_s{}; // compute time from the start of backward, without slowdown; non-decreasing
+  // Compute time from the start of backward, without slowdown; non-decreasing, at most backward_s.
+  double ready_s{};
   double seconds{}; // start-up and data
 };
 

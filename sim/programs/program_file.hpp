@@ -5,6 +5,8 @@
 //     node     the ranks of one node, over the network inside it
 //     replica  one rank of every node, over the network between nodes. The G GPUs of a node belong
 //              to G parts that share its R interfaces, so that bytes count ceil(G / R) times.
+//
+// A group of the file with one of these names replaces it; collectives over it are refused.
 #include <cstdint>
 #include <string>
 #include <vector>

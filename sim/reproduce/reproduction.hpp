@@ -68,14 +68,15 @@ struct Run {
   std::int64_t digits{};            // significant digits that numbers keep; 0: all
   std::vector<std::string> columns; // columns of the result that records keep; empty: all
   Pivot pivot;
-  bool slow = false;  // --quick does not run it, but reads `stored`
-  std::string stored; // file with the records of an earlier run, before the pivot
+  bool slow = false; // --quick does not run it, but reads `stored`
+  // File with the records of an earlier run, before the pivot; relative to figures.json.
+  std::string stored;
 };
 
 // Numbers that others published, or that a slow study of ours left in a file.
 struct Table {
-  // `file` has the numbers; "": they are in `records`. `rows` is the pointer to the list of records
-  // in a JSON file.
+  // `file`, relative to figures.json, has the numbers; "": they are in `records`. `rows` is the
+  // pointer to the list of records in a JSON file.
   std::string id, file, rows;
   std::string source;              // repository, commit and path, or DOI
   std::optional<Label> label;      // empty: the numbers are our own

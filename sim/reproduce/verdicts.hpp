@@ -17,7 +17,7 @@ inline constexpr auto kVerdicts =
                           {Verdict::not_comparable, "not comparable"}});
 
 struct Decided {
-  const Claim* claim{};
+  const Claim* claim{}; // in the Reproduction, whose claims must outlive this
   Verdict verdict{};
   std::vector<double> ours; // our numbers, one per cell of the claim
 };

@@ -11,7 +11,8 @@
 
 namespace stepsim::study {
 
-// One element per timed bucket. Empty if
+// One element per timed bucket, simulated as a dense all-reduce, whatever the compression of the
+// scenario. Empty if
 //   - the workload is not a trace with timed buckets of two or more ranks
 //   - the training algorithm is not sync_sgd, or the network is simulated at the packet level
 //   - the exchange cannot be simulated with the ranks of the trace: the measured curve or the

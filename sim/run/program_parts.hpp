@@ -23,7 +23,7 @@ struct ProgramParts {
 };
 
 // The parts for buckets that are all-reduced, or exchanged in two halves (DeAR, reduce and
-// broadcast). Sets plan, units, method and events of `out`.
+// broadcast). Sets plan, units, method and events of `out`, whose `simulated` must be set before.
 [[nodiscard]] ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out);
 
 // The parts for the same buckets in ZeRO-1 and ZeRO-2: each has a reduce-scatter of its gradients

@@ -20,34 +20,36 @@ void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Resul
 // estimated. The codec, and an update time that the scenario gives, have no interval.
 void fill_compute_interval(const Scenario& scenario, Summary& summary);
 
-// Sets the bottleneck to "input" if a step waits for its batch: where the next batch is read during
-// the step, any such wait means that reading is the slowest part; else if it takes longer than
-// computing and longer than exposed communication.
+// Sets the bottleneck to "input" if a step waits for its batch for more than 1 % of the iteration:
+// where the next batch is read during the step, such a wait means that reading is the slowest part;
+// else the wait must also be longer than computing and longer than exposed communication.
 void find_input_bound(const Scenario& scenario, Summary& summary);
 // Sets forward_s, backward_s and update_s from the workload, codec_compute_s from `codec_s`, and
 // compute_s. The four parts are scaled so that they add up to `compute_s`, the run's compute time.
 void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summary& summary);
 
-// The number of first iterations that means leave out if the periods of a run differ: the key
-// discard_iterations, or half of them where gradients are applied late, as in a pipeline, which
-// fills during the first ones (PIP 10).
+// The number of first iterations that means leave out if the periods of a run differ: half of all
+// iterations where gradients are applied late, as in a pipeline, which fills during the first ones
+// (PIP 10); else the key discard_iterations, by default 1, or 0 for a single iteration.
 [[nodiscard]] std::int64_t discarded_iterations(const Scenario& scenario);
 
-// Mean seconds per iteration of one worker alone, with the factors of iterations first..last (from
-// 0). With `to_next_backward`, an iteration lasts from backward to backward, as in synchronous
-// steps; otherwise it begins with forward.
+// Mean seconds per iteration of one worker alone, over the factors of all workers in the iterations
+// first..last (from 0) at the pace of the fastest worker (train/step/alone.hpp). With
+// `to_next_backward`, an iteration lasts from backward to backward, as in synchronous steps;
+// otherwise it begins with forward.
 [[nodiscard]] double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last,
                                    bool to_next_backward);
 
 // Sets communication_s, exposed_communication_s and overlap_fraction, which is 1 if nothing is
-// sent.
+// sent, and 0 if more is exposed than sent, as by waiting.
 void fill_communication(double communication_s, double exposed_s, Summary& summary);
 // Sets staleness_mean, staleness_max and staleness_histogram.
 void fill_staleness(const train::StalenessCounts& staleness, Summary& summary);
 
-// Sets speedup, scaling_efficiency and samples_per_s. Each worker takes `period_s` per iteration; a
-// single worker would take `single_s`. If single_s exceeds period_s, which a mean over few
-// iterations can cause, the efficiency is 1.
+// Sets baseline, speedup, scaling_efficiency and, with a batch size, samples_per_s; only baseline
+// if period_s is 0. Each worker takes `period_s` per iteration; a single worker would take
+// `single_s`. If single_s exceeds period_s, which a mean over few iterations can cause, the
+// efficiency is 1.
 void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary);
 
 // Sets the 95 % interval of the iteration time, from the means of up to 20 batches of

@@ -13,6 +13,8 @@ namespace stepsim::study {
 [[nodiscard]] bool has_server_rounds(const Scenario& scenario);
 // Whether this kind of run applies: has_server_rounds(), and `method` is `events` or not given.
 [[nodiscard]] bool needs_server_rounds(const Scenario& scenario);
+// Needs has_server_rounds(). The method of the result is closed_form if one pass over the pushes
+// gives their end (one server, no two levels), else events.
 [[nodiscard]] Result run_server_rounds(const Scenario& scenario);
 
 } // namespace stepsim::study

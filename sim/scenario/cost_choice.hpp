@@ -20,9 +20,9 @@ struct ChosenCost {
   std::string warning; // "link at least 201 GB/s: times are upper bounds"; "" = none
 };
 // The points of the file, or its line for an all-reduce on `ranks` ranks. A problem is reported at
-// `place`, the name of the file, if no line fits, or if the points are of another operation or
-// number of ranks. Without `ranks`, as in a merge problem, exactly one of the lines must be of an
-// all-reduce.
+// `place`, the name of the file, unless exactly one line fits, or if the file names another
+// operation or number of ranks for its points. Without `ranks`, as in a merge problem, any number
+// of ranks fits.
 [[nodiscard]] ChosenCost all_reduce_cost(const CostFile& file, std::optional<std::int64_t> ranks,
                                          const io::Json& place, io::Problems& problems);
 

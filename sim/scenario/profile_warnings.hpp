@@ -4,8 +4,9 @@
 
 namespace stepsim::study {
 
-// Adds the warnings of the network's profile, and warnings about ranks and densities outside its
-// fit. A failed grade becomes the first warning.
+// Adds what follows from the network's profile for this run: a failed grade, which becomes the
+// first warning, the note of a calibrated profile, and ranks, GPUs per node and densities outside
+// its fit. NetworkProfile::warnings are not among them. Adds nothing without a profile.
 void add_profile_warnings(Scenario& scenario);
 
 } // namespace stepsim::study

@@ -9,7 +9,8 @@
 namespace stepsim::study {
 
 // Reads micro_batches, accumulation_exchange and sharding of /training. For algorithms other than
-// sync_sgd the values are checked, but not used.
+// sync_sgd the values are checked, but not used. The workload and the training algorithm of
+// `scenario` must have been read before.
 void parse_sharding(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 // Writes the keys of a resolved scenario.
 void add_sharding(const Training& training, io::Json& tree);
@@ -20,8 +21,8 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
 // Whether there are several micro-batches or any sharding: one iteration is then a separate
 // program.
 [[nodiscard]] bool accumulates_or_shards(const Scenario& scenario);
-// The number of ranks that share one copy of the parameters, gradients or optimizer: those of a
-// node with hybrid_shard, else all.
+// The number of ranks that share one copy of the parameters, gradients or optimizer: with
+// hybrid_shard those of a node, or of the nodes of an NVLink domain (joined_nodes()); else all.
 [[nodiscard]] std::int64_t shard_ranks(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -13,7 +13,8 @@ namespace stepsim::study {
 [[nodiscard]] plan::ScheduleOptions read_schedule_options(io::Fields& fields,
                                                           std::int64_t bytes_of_element);
 
-// Sets the keys of the planner to their values; an option without a value is left out.
+// Sets the keys of the planner to their values; an option without a value is left out, and so is
+// bucket_bytes if dear_layers has one.
 void add_schedule_options(const plan::Planner& planner, const plan::ScheduleOptions& options,
                           io::Json& tree);
 

@@ -67,7 +67,7 @@ private:
 };
 
 // A NumPy array of texts in UTF-32: "" first, then the texts of codes 1, 2, .. Its type is "<U5" if
-// no text has more than five characters.
+// the longest text has five characters, at least "<U1".
 [[nodiscard]] std::string words_array(std::span<const std::string> texts);
 
 } // namespace stepsim::study

@@ -31,12 +31,14 @@ public:
   // At least one must be set.
   void fill(std::span<const bool> set);
 
-  // Sends messages one after the other on all lanes, and returns the sums without `wire` and the
-  // parts of the times.
+  // Sends messages one after the other on all lanes; end_s[g] is when message g ends. Of the sums
+  // only channel_end and communication are set.
   [[nodiscard]] LaneTotals send(std::span<const double> ready_s, std::span<const double> bytes,
                                 std::span<Lanes> end_s);
-  // Sets latency and bandwidth of `totals` for the messages of send(), whose sizes are `bytes`:
-  // largest_part() for exchanges whose additions cost nothing. False if it does not hold.
+  // Sets latency and bandwidth of `totals` for the messages of send(), at least one, whose sizes
+  // are `bytes`, as largest_part() does for exchanges whose additions cost nothing: all by
+  // algorithm and block of the first message. False, with nothing set, if that block is below 1
+  // byte on a lane.
   [[nodiscard]] bool set_parts(std::span<const double> bytes, LaneTotals& totals) const;
   // A message of `bytes` on one lane.
   [[nodiscard]] double seconds(std::size_t lane, double bytes);

@@ -44,7 +44,7 @@ struct Ranking {
                                 std::optional<BestBy> asked = std::nullopt);
 
 // The value of a record by this criterion: seconds, samples (or batches) per second, or a ratio.
-// Empty if the row failed.
+// Empty if the row failed, or has null for it or an iteration time of 0 to divide by.
 [[nodiscard]] std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t batches,
                                              bool has_samples);
 // Whether the run of a record needs more memory than a device has.

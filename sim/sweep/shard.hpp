@@ -31,8 +31,9 @@ struct Shard {
 
 // The shard for `--shard auto`, from environment variables of batch systems and MPI launchers
 // (IO 14.6): array task a of A and rank s of S give shard a S + s of A S. If only one of the two is
-// set, the other is 0 of 1. Throws UsageError if neither is set, or if the tasks of the array are
-// not numbered in equal steps (1,5,7).
+// set, the other is 0 of 1. The rank is that of Open MPI, else of PMI, else of a step of Slurm.
+// Throws UsageError if neither is set, or if the tasks of the array are not numbered in equal steps
+// (1,5,7).
 using Environment = std::map<std::string, std::string>;
 [[nodiscard]] Shard shard_from_environment(const Environment& environment);
 

@@ -28,8 +28,8 @@ struct MergeReport {
 // number of records in the files, not on the number of points in the headers. `format` is the
 // format of the output; if empty, it is JSON Lines for binary inputs, else the format of the
 // inputs. Only JSON Lines and the binary form can be converted into each other. Throws InputError
-// if a file is not the output of a sweep, if the sweeps differ, or if two records of a point
-// differ.
+// if a file is not the output of a sweep, if the sweeps or their numbers of shards differ, or if
+// two records of a point differ.
 MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output,
                          std::optional<RecordFormat> format = {});
 

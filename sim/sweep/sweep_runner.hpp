@@ -20,9 +20,9 @@ struct SweepSink {
   ColumnFile* file = nullptr;
 };
 
-// Runs the points of the shard from index `first` on. Sets report.interrupted, leaves report.points
-// and report.resumed unchanged, and adds to all other members of the report. Throws SimulationError
-// if the output cannot be written.
+// Runs the points of the shard from index `first` up to report.points, which the caller has set.
+// Sets report.interrupted, leaves report.points and report.resumed unchanged, and adds to all other
+// members of the report. Throws SimulationError if the output cannot be written.
 void run_points(const Sweep& sweep, Files& files, const SweepOptions& options,
                 const SweepSink& sink, std::int64_t first, SweepReport& report);
 

@@ -22,7 +22,8 @@ struct Times {
 // The times of a record. add_sums() needs only these, so that the records need not be stored.
 [[nodiscard]] Times times_of(const io::Json& record);
 
-// Appends a record per crossover between algorithms of the grid. Throws UsageError for fewer than
+// Appends a record per crossover between algorithms of the grid, from its least size (at least 1
+// byte) to its largest, for every combination of the other axes. Throws UsageError for fewer than
 // two algorithms, not counting auto and compressed exchanges, or for a single message size.
 void add_crossovers(const study::Sweep& sweep, study::Files& files, std::vector<io::Json>& records);
 // If the grid has several operations, appends a record with the sum of their times for every

@@ -16,7 +16,7 @@ struct CheckedLines {
 
 // Whether the file has one record per line, by its name (.jsonl, .jsonl.gz) or, for the output of a
 // sweep, by its first bytes, also in CSV. Never true for standard input, which cannot be read
-// twice.
+// twice. Throws InputError if a file without such a name cannot be read.
 [[nodiscard]] bool is_lines_file(const std::string& name);
 
 // Checks every line; an error names it: `out.jsonl:17: must be an object`. Throws InputError if the

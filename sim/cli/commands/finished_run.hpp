@@ -18,11 +18,12 @@ namespace stepsim::cli {
                                          study::Files& files, const ScenarioFlags& flags,
                                          std::int64_t replications = 1);
 
-// The resolved scenario of a result. File names in it are relative to the folder of `output`.
+// The resolved scenario of a result. File names in it are relative to the folder of `output`, with
+// "-" to the working directory.
 [[nodiscard]] io::Json finished_scenario(const study::Result& result, const io::Json& tree,
                                          const std::string& output,
                                          study::LayerList layers = study::LayerList::written);
-// The result as JSON without `meta`. File names in it are relative to the folder of `output`.
+// The result as JSON without `meta`, with the scenario of finished_scenario().
 [[nodiscard]] io::Json finished_tree(const study::Result& result, const io::Json& tree,
                                      const std::string& output);
 

@@ -11,8 +11,9 @@ namespace stepsim::cli {
 // if no gradient has a size, unless the flags allow unknown sizes.
 [[nodiscard]] Imported imported_chakra(const std::string& file, const ImportFlags& flags,
                                        const std::string& target);
-// Throws InputError, among others, if no layer communicates. If the flags drop all communication,
-// the trace has only times, with a warning.
+// Throws InputError, among others, if no layer reduces a gradient, unless the flags drop other
+// communication or allow unknown sizes. The trace then has only times; what was dropped is in a
+// warning.
 [[nodiscard]] Imported imported_astra_text(const std::string& file, const ImportFlags& flags);
 
 } // namespace stepsim::cli

@@ -27,7 +27,8 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags);
 void apply_flags(io::Json& tree, const ScenarioFlags& flags);
 
 // The file with its short forms expanded and the flags applied (apply_flags). For a result, the
-// scenario in it; for the output of a sweep, the scenario of --point.
+// scenario in it; for the output of a sweep, the scenario of --point. Throws as
+// read_scenario_source() and apply_flags() do.
 [[nodiscard]] io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags);
 
 // The estimated CPU seconds above which a run is refused. Throws UsageError for a text that is not
@@ -43,8 +44,9 @@ void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFla
 [[nodiscard]] study::Scenario load_scenario(const io::Json& tree, study::Files& files,
                                             const ScenarioFlags& flags, study::Leftovers leftovers);
 
-// Runs the scenario. If its schedule cannot plan this workload (exhaustive for more than 20
-// gradients), throws UsageError that names the flag, or InputError for the file.
+// Runs the scenario, whatever its estimated CPU seconds: the caller compares them with
+// max_seconds(). If its schedule cannot plan this workload (exhaustive for more than 20 gradients),
+// throws UsageError that names the flag, or InputError for the file.
 [[nodiscard]] study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree,
                                          const ScenarioFlags& flags, std::int64_t replications = 1);
 

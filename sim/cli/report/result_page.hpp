@@ -13,8 +13,10 @@ namespace stepsim::cli {
 struct ReportedRun {
   study::Result result;               // with defaults, files and warnings
   std::vector<study::WhatIf> what_if; // the largest gain first
-  std::vector<std::string> sentences; // as from `explain`; empty if there is no program to explain
-  io::Json scenario;                  // resolved; file names relative to the page
+  // As from `explain`; empty if there is no program to explain. The page has them above the table
+  // of `what_if`, and not without it.
+  std::vector<std::string> sentences;
+  io::Json scenario; // resolved; file names relative to the page
 };
 
 // `footer` has the version, the command and, if requested, a date.

@@ -20,7 +20,7 @@ class App;
 
 namespace stepsim::cli {
 
-// Splits a list at commas; "a,,b" has an empty word.
+// Splits a list at commas; "a,,b" has an empty word, and "" is one.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view list);
 
 // The value of a flag in the SI unit of its kind: bytes, seconds, bytes per second. The error reads

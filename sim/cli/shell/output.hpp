@@ -24,8 +24,8 @@ void write_named(const std::string& path, std::string_view text);
 // Prints text that is not a result, such as help, on standard output. Throws SimulationError if
 // writing fails.
 void print_text(std::string_view text);
-// Prints text that accompanies the result: on standard output, or on standard error if the result
-// goes to standard output. Silent with --quiet.
+// Prints text that accompanies the result, with the line ends that are in it: on standard output,
+// or on standard error if the result goes to standard output. Silent with --quiet.
 void print_beside(std::string_view text, const Common& common);
 // Prints `warning: ...` on standard error, one line per warning, also with --quiet. Silent if
 // another command runs this one (Common::embedded).
@@ -34,7 +34,7 @@ void print_warnings(std::span<const std::string> warnings, const Common& common)
 void print_note(std::string_view note, const Common& common);
 // Prints the note `assumed: schedule trace (5 measured buckets)`; nothing for "".
 void print_assumed(std::string_view defaults, const Common& common);
-// Prints lines on standard error, also with --quiet.
+// Prints lines, with the line ends that are in them, on standard error, also with --quiet.
 void print_error_lines(std::string_view lines);
 // Prints "error: message" as one line on standard error and returns `code`.
 int report_error(std::string_view message, int code, std::string_view color = "auto");

@@ -22,8 +22,8 @@ struct Curves {
   std::vector<NamedCurve> curves;  // at least one
 };
 
-// Sorts by the time to the target, then by the loss at the time when the shortest curve ends;
-// failed curves come last.
+// Sorts by the time to the target, with curves that do not reach it behind the others, then by the
+// loss at the time when the shortest curve ends; failed curves come last.
 void sort_best_first(Curves& found);
 
 // The curves in the given format; `warnings` appear only in JSON. Without varied fields, JSON is

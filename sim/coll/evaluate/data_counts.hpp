@@ -26,7 +26,7 @@ public:
     }
   }
   // Whether the sender has received everything from earlier phases of the data and from earlier
-  // steps.
+  // steps. Needs counts().
   [[nodiscard]] bool all_is_there(const NextSend& send) const;
 
 private:

@@ -91,7 +91,8 @@ public:
     ++result_.events;
     transferred(port);
   }
-  // Of the next end of a delay or addition, in run() also of the next entry; else net::kNever.
+  // The time of the next end of a delay or addition, in run() also of the next entry; net::kNever
+  // if there is none.
   [[nodiscard]] double next_time() const {
     return timers_.empty() ? net::kNever : timers_.next_time();
   }

@@ -12,11 +12,12 @@
 
 namespace stepsim::coll {
 
-// Evaluates the collective. If ranks share interfaces the time is an estimate, but never shorter
-// than the interfaces need at full rate. Throws SimulationError if the link of a pair is missing
-// (the text names the pair), on a fabric, and for parameter servers for which max_plus_defined() is
-// false, such as several servers (server_flows.hpp); and where make_schedule(),
-// in_switch_evaluation() and measured_evaluation() throw it.
+// Evaluates the collective; with `with_transfer_times` it fills RankTimes::transfer_s, too. If
+// ranks share interfaces the time is an estimate, but never shorter than the interfaces need at
+// full rate. Throws SimulationError if the link of a pair is missing (the text names the pair), on
+// a fabric, and for parameter servers for which max_plus_defined() is false, such as several
+// servers (server_flows.hpp); and where make_schedule(), in_switch_evaluation() and
+// measured_evaluation() throw it.
 [[nodiscard]] Evaluation max_plus(const Collective& collective, bool with_transfer_times = false);
 
 // One message of the schedule, for `--transfers` and tests.

@@ -29,7 +29,8 @@ inline constexpr AlgorithmId kPairwisePxn{121};
 [[nodiscard]] std::optional<ClosedForm> pairwise_pxn_alltoall(const Collective& collective);
 
 // Append the phases of the algorithm to `schedule`. Throw SimulationError unless the operation is
-// an alltoall and nodes are of equal size.
+// an alltoall and gpus_per_node divides the ranks. They do not read ranks_per_node, whose counts
+// validate_nodes() requires to be equal.
 void add_pairwise_phases(Schedule& schedule, const Collective& collective);
 void add_pairwise_pxn_phases(Schedule& schedule, const Collective& collective);
 

@@ -9,8 +9,10 @@
 
 namespace stepsim::io {
 
-// The durations of all collectives that have one. `ranks` is required if the file does not give it.
-// Throws InputError if no collective has a duration or the number of ranks is unknown.
+// The durations of all collectives that have one, a size and an operation that samples know, as one
+// set per operation and type. `ranks` replaces the number of ranks in the file and is required if
+// the file has none. Throws InputError if there is no such collective or the number of ranks is
+// unknown.
 [[nodiscard]] Samples chakra_samples(const std::string& file, const ImportOptions& options,
                                      std::optional<std::int64_t> ranks);
 

@@ -24,7 +24,8 @@ struct MeasuredCosts {
 };
 
 // Uses all-reduce, all-gather, reduce-scatter and all-to-all only, because their ranks end
-// together, in all steps, also in those that layer times leave out (kineto_rank.hpp).
+// together, in all steps, also in those that layer times leave out (kineto_rank.hpp). There must be
+// at least one rank.
 [[nodiscard]] MeasuredCosts measured_costs(std::span<const KinetoRank> ranks);
 
 } // namespace stepsim::io

@@ -20,7 +20,8 @@ struct Found {
   bool is_estimate = false; // spread from a total; `words` has the expected error
 };
 
-// The sum of the elements of all measured buckets, and whether every bucket has a size.
+// The sum of the elements of all measured buckets with a size, and whether there are buckets and
+// all of them have a size.
 [[nodiscard]] std::int64_t bucket_elements(const StepSample& step);
 [[nodiscard]] bool buckets_have_sizes(const StepSample& step);
 
@@ -41,7 +42,8 @@ elements_of(const std::vector<GradientSize>& sizes);
 // From the named model table. Throws InputError that names `file` if the table does not fit.
 [[nodiscard]] std::optional<Found>
 from_named_model(const StepSample& step, const SizeSources& sources, const std::string& file);
-// From the only table that fits layers and buckets. `notes` explain why a similar table does not
+// From the table that fits layers and buckets. Of several that fit with the same sizes any serves;
+// nothing if they differ, or if a bucket has no size. `notes` explain why a similar table does not
 // fit.
 [[nodiscard]] std::optional<Found> from_fitting_model(const StepSample& step,
                                                       std::span<const train::ModelTable> tables,

@@ -1,7 +1,8 @@
 #pragma once
 // The training steps of a profiler recording (IO 4.2): half-open intervals [begin, end) of host
 // time, in the order of their begin; `thread` is the thread of the forward pass.
-//   with a regular expression   the annotations that match it, the innermost of nested ones
+//   with a regular expression   the annotations of which some part matches it, the innermost of
+//                               nested ones
 //   without                     the ProfilerStep#N annotations; if there are none, the intervals
 //                               between the ends of successive Optimizer.step# annotations
 // If a job updates its weights once in several ProfilerStep#N, all of them up to the update are one

@@ -34,8 +34,9 @@ struct Waiting {
 };
 
 // Calls of one process group are matched by their order, as long as operations, sizes and types
-// agree. Nothing is separated if, in the median over collectives, the aligned ends lie apart by
-// more than 20 us or by more than 5 % of the median duration. A single rank gives at most a note.
+// agree; a group that one of the ranks does not have is left out. Nothing is separated if, in the
+// median over collectives, the aligned ends lie apart by more than 20 us or by more than 5 % of the
+// median duration. A single rank gives at most a note; there must be at least one.
 [[nodiscard]] Waiting separate_waiting(std::span<const KinetoRank> ranks);
 
 // Medians over some calls of the first rank: of the transfers, and of the waits of every rank.

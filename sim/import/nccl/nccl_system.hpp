@@ -63,7 +63,8 @@ struct NcclSystem {
   std::map<std::string, std::int64_t> ignored; // elements that are not read: name -> number
 };
 
-// Normalizes a bus id in case and leading zeros ("00000000:3B:00.0" is "0000:3b:00.0").
+// Returns a bus id in lower case without leading zeros, to compare it with others: ":3b:00.0" for
+// "00000000:3B:00.0" and for "0000:3b:00.0".
 [[nodiscard]] std::string bus_key(std::string_view bus_id);
 
 // Throws InputError with up to 20 problems, such as `topo.xml:14: link_width: must be an integer in

@@ -57,7 +57,7 @@ struct Dragonfly {
 //
 // Outside is one switch, or with `rails` switch i for NIC i of every machine, joined by `spines`.
 // Without spines, a transfer between two rails uses the NVLink of a machine and passes through one
-// of its GPUs, so hosts forward. One machine with nics = 0 has NVLink only.
+// of its GPUs, so hosts forward. Only a single machine may have nics = 0 (asserted): NVLink alone.
 struct GpuMachines {
   std::uint32_t machines{}, gpus{}, nics{}; // gpus and nics per machine; nics <= gpus
   LinkSpeed nvlink, pcie, network;

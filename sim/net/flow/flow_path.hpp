@@ -20,6 +20,7 @@ struct FlowPath {
 };
 
 [[nodiscard]] FlowPath single_path(const Fabric& fabric, std::vector<LinkId> links);
+// The path has no links from a host to itself; else there must be a path to `dst`.
 [[nodiscard]] FlowPath sprayed_path(const Fabric& fabric, const Routes& routes, NodeId src,
                                     NodeId dst);
 

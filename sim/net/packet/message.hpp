@@ -72,6 +72,7 @@ struct MessageResult {
   // Whether the message has ended. True also for a settled raw message that lost packets, if any
   // packet was delivered.
   [[nodiscard]] bool complete() const { return end != kNeverPs; }
+  // The flow completion time; needs complete().
   [[nodiscard]] Picoseconds fct() const { return end - start; }
   // Bytes that had not been sent, or were in flight, when the message was complete.
   [[nodiscard]] std::int64_t lost_stopped_bytes() const {

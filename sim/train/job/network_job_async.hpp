@@ -1,7 +1,7 @@
 #pragma once
 // A job with asynchronous parameter servers (PIP 3.3). Every worker computes, pushes its gradient
-// in one part per server, and continues when all its parts have come back and the staleness bound,
-// if there is one, permits it (TRN 4.7).
+// in one part per server (with JobServers::whole, all of it to the first server), and continues
+// when all its parts have come back and the staleness bound, if there is one, permits it (TRN 4.7).
 //
 //   worker   compute -> push to all servers -> all parts back -> compute ..
 //   server   push arrives -> added, one after the other -> the part is sent back
@@ -20,7 +20,9 @@ namespace stepsim::train {
 
 class AsyncServerJob {
 public:
-  explicit AsyncServerJob(const NetworkJob& job); // `job` must outlive the object
+  // `job` must outlive the object. Throws SimulationError for 2^24 or more pairs of a worker and a
+  // server.
+  explicit AsyncServerJob(const NetworkJob& job);
 
   // The time of the next event of the job itself; infinity if there is none.
   [[nodiscard]] double next_time() const;

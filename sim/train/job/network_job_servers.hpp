@@ -1,7 +1,8 @@
 #pragma once
-// A job with parameter servers (PKT 7.2). Every piece is cut into one part per server: the W
-// workers push their gradients of the part, the server adds them, and the workers pull the sum.
-// Messages wait in two lists per worker, its pushes and the pulls to it, and are sent
+// A job with parameter servers (PKT 7.2). Every piece is cut into one part per server of S (with
+// JobServers::whole, piece p is one part, at server p mod S): the W workers push their gradients of
+// the part, the server adds them, and the workers pull the sum. Messages wait in two lists per
+// worker, its pushes and the pulls to it, and are sent
 //   FIFO        as soon as they are in the list
 //   by layer    the smallest (first layer, ready time, piece, server) first, while fewer than
 //               credit_bytes of the list are in flight

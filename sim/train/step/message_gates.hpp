@@ -9,8 +9,10 @@
 namespace stepsim::train {
 
 struct MessageGate {
-  std::uint32_t layer{}; // last layer, in backward order, whose backward ends by ready_s
-  double delay_s{};      // from the end of its backward to ready_s of the message
+  // Last layer, in backward order, whose backward ends by ready_s, or the first one if none does;
+  // numbered from 0 in forward order.
+  std::uint32_t layer{};
+  double delay_s{}; // from the end of its backward to ready_s of the message, at least 0
 };
 
 // The gate of every message of the step, in the order of step.messages.
