@@ -5,9 +5,9 @@
 //   left P = M Q,   P orthonormal by Gram-Schmidt,   right Q = M^T P,   update = P Q^T
 //
 // Kernels may add in any order. With u = 2^-24, a sum of n products then differs from the exact sum
-// by at most gamma_n sum |a b|, gamma_n = n u / (1 - n u); sums of small integers are exact. A
-// `*_problem` function describes the first wrong element with index, got, expected and bound; "" if
-// all are right.
+// by at most gamma_n sum |a b|, gamma_n = n u / (1 - n u); sums of small integers are exact, and
+// Sums::exact allows no difference. A `*_problem` function describes the first wrong element with
+// index, got, expected and bound; "" if all are right.
 #include <cstdint>
 #include <span>
 #include <string>

@@ -25,12 +25,12 @@ struct Predictor {
   std::shared_ptr<const net::RankFabric> fabric{};
   std::vector<double> enter_s{}; // [rank] time at which it begins, s; empty = all at 0
   // Broadcast by mst (binomial tree): a rank sends to all of its children at once, as MPI libraries
-  // do, instead of to one child after the other.
+  // do, instead of to one child after the other. `fabric` and `enter_s` are then not used.
   bool children_at_once = false;
 };
 
-// The predictor of a file of kind network_calibration. Throws InputError unless the file has a link
-// of class network or host with both duplex factors.
+// The predictor of a file of kind network_calibration, by its link of class network, else host.
+// Throws InputError unless there is one and it has both duplex factors.
 [[nodiscard]] Predictor predictor_of(const io::Json& calibration);
 
 // The network of `ranks` ranks on a file of kind topology: rank r is on the host r of the file.

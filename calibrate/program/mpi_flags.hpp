@@ -33,7 +33,8 @@ struct MpiSettings {
 };
 
 // Throws UsageError for a value that is not allowed and for flags that exclude each other. A
-// segment must be a multiple of 4 bytes, because vectors are only cut between fp32 elements.
+// segment must be at most 8 MiB and a multiple of 4 bytes, because vectors are only cut between
+// fp32 elements.
 [[nodiscard]] MpiSettings mpi_settings(const MpiFlags& flags);
 
 } // namespace stepsim::calibrate

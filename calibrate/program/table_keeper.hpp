@@ -16,8 +16,8 @@ public:
   // `first` are rows that are known before the measurement starts; in the file they come after the
   // measured rows.
   TableKeeper(std::string path, std::vector<ErrorRow> first);
-  // Writes the file with the rows that `rows` returns, if the last write was at least two seconds
-  // ago.
+  // Writes the file with the rows that `rows` returns, if grow() has not written for two seconds,
+  // counted from the constructor at first.
   void grow(const std::function<std::vector<ErrorRow>()>& rows);
   // Writes the file with these rows at once. Like grow(), throws SimulationError if the file cannot
   // be written.

@@ -16,6 +16,10 @@
 //                                training, by bisection
 //   all other knobs              a scan, which is then refined around the best value
 //
+// Of equally good values the scenario's own is the best, then the default, then the first; this
+// does not hold for pipeline_width and density. References that the scenario cannot have are left
+// out.
+//
 // regret = iteration time of a reference / iteration time of the best value - 1
 #include <cstdint>
 #include <optional>

@@ -16,12 +16,14 @@ struct LinksFile {
   std::vector<std::uint32_t> chain;         // order of the ranks in pipelines, or empty
 };
 
-// Without `ranks`, checks that depend on the number of ranks are skipped. Throws InputError with
-// all problems.
+// Without `ranks`, checks that depend on the number of ranks are skipped. With it, further ranks of
+// the file are left out, and lists per rank must not be shorter. Throws InputError with all
+// problems.
 [[nodiscard]] LinksFile parse_links(const Json& tree, std::optional<std::uint32_t> ranks);
-// [rank] bytes, whole and at most 2^53. Throws InputError with all problems.
+// [rank] bytes, whole and at most 2^53; with `ranks`, exactly so many. Throws InputError with all
+// problems.
 [[nodiscard]] std::vector<double> parse_sizes(const Json& tree, std::optional<std::uint32_t> ranks);
-// [rank] entry time, s. Throws InputError with all problems.
+// [rank] entry time, s; with `ranks`, exactly so many. Throws InputError with all problems.
 [[nodiscard]] std::vector<double> parse_entry(const Json& tree, std::optional<std::uint32_t> ranks);
 
 } // namespace stepsim::io

@@ -1,8 +1,9 @@
 #pragma once
 // Measured times of collectives (kind samples, IO 6.3): sets of (bytes, seconds), as JSON, or as
 // CSV with the columns op, ranks, bytes, time_s and, if known, algorithm, pass, column, in any
-// order. Importers of logs write them, `stepsim-calibrate fit` reads them. Sizes may repeat; `pass`
-// numbers the repetitions if the source does.
+// order; its rows with equal op, algorithm, ranks and column are one set. Importers of logs write
+// them, `stepsim-calibrate fit` reads them. Sizes may repeat; `pass` numbers the repetitions if the
+// source does.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -57,8 +58,9 @@ struct Samples {
 // without rows.
 [[nodiscard]] Samples parse_samples(const Json& json);
 [[nodiscard]] Samples parse_samples_csv(std::string_view text, const std::string& file);
-// Reads JSON or CSV, depending on the content. If the file has no `source`, it gets the name and
-// digest of the file; if it has no `name`, the stem of the path.
+// Reads JSON or CSV, depending on the content. If the file has no `source`, it gets one with the
+// name and digest of the file and with `importer`, the program and its version; if it has no
+// `name`, the stem of the path.
 [[nodiscard]] Samples read_samples(const std::string& path, std::string_view importer);
 
 // Whether the beginning of a file is that of samples: an object with a key `sets`, or the CSV

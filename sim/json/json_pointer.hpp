@@ -14,8 +14,9 @@ namespace stepsim::io {
 
 // Sets the value at the pointer and returns a reference to it. Missing objects on the way are
 // created. The value and the new objects get their pointer and the file of the root as origin, so
-// that later errors name them. Throws UsageError if a token is neither a member of an object nor an
-// element of an array; "-" or the length of an array appends to it.
+// that later errors name them. "-" or the length of an array appends to it. Throws UsageError for a
+// text that is not a pointer, for any other token that is no element of an array, and for a token
+// below a text, a number or a truth value; the tree is then unchanged.
 Json& assign(Json& root, std::string_view pointer, Json value);
 
 // Escapes a key as one token of a pointer: "a/b" -> "a~1b", "~" -> "~0".

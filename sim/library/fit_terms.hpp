@@ -33,7 +33,8 @@ public:
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] double measured_s(std::size_t i) const { return entries_[i].measured_s; }
-  // Returns the seconds of point i by the physical model.
+  // Returns the seconds of point i by the physical model: of the pair that NCCL itself picks
+  // (Choice::published), or of the fastest pair at these multipliers (calibrated).
   [[nodiscard]] double seconds(std::size_t i, const Multipliers& multipliers) const;
   // Returns z of every point.
   [[nodiscard]] std::vector<double> misfits(const Parameters& parameters) const;

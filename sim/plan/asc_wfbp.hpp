@@ -20,7 +20,8 @@ struct SendTimes;
 // takes 1 + contention (k - 1) times as long (MER 6.1).
 void send_at_once(const Sending& sending, const SendInput& input, SendTimes& times);
 
-// Returns "2 all-reduces at once move 1.33 times the bandwidth of one".
+// Returns, for example, "2 all-reduces at once move 1.33 times the bandwidth of one", or "2
+// all-reduces at once share the bandwidth of one" if they gain nothing.
 [[nodiscard]] std::string asc_wfbp_settings(const ScheduleOptions& options);
 
 } // namespace stepsim::plan

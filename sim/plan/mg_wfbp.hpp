@@ -11,7 +11,8 @@ struct ScheduleOptions;
 // wait. Optimal for a linear cost if there are none (bounds.hpp). O(items).
 [[nodiscard]] Plan plan_mg_wfbp(const Problem& problem, const ScheduleOptions& options);
 // Does the same as plan_mg_wfbp(), except that a gradient also joins while the group has fewer than
-// 8192 elements, as in the authors' code.
+// 8192 elements, as in the authors' code. An item without a number of elements counts as values of
+// 4 bytes.
 [[nodiscard]] Plan plan_mg_wfbp_small_tensors(const Problem& problem,
                                               const ScheduleOptions& options);
 

@@ -15,10 +15,11 @@ using PeriodOfCuts = std::function<double(const Cuts& cuts)>; // seconds; must b
 inline constexpr std::size_t kMostLayersTried = 16; // 32,768 divisions
 
 // Returns the best of all allowed divisions, certified, for at most kMostLayersTried layers; else
-// the best that local search finds, not certified, with the lower bound of TRN 6. The search moves
-// to the best division with one cut more or less until none is better. It starts at one unit per
-// layer, one unit, every division into units of equally many layers, and `starts`; divisions that
-// are not allowed are skipped.
+// the best that local search finds, not certified, with the lower bound of TRN 6. Of equally good
+// divisions the one with fewer units wins, then the one with smaller cuts. The search moves to the
+// best division with one cut more or less until none is better. It starts at one unit per layer,
+// one unit, every division into units of equally many layers, and `starts`; divisions that are not
+// allowed are skipped.
 [[nodiscard]] UnitPlan search_units(const UnitProblem& problem, const PeriodOfCuts& period,
                                     const std::vector<Cuts>& starts, std::int64_t micro_batches);
 

@@ -1,6 +1,6 @@
 #pragma once
 // The legend: rows of handles and labels above the axes. A handle is four em long, so that a dash
-// shows. Equal entries of several panels are shown once.
+// shows. Equal entries of several panels are shown once, entries without a label not at all.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +22,7 @@ struct LegendEntry {
 [[nodiscard]] std::vector<LegendEntry> legend_entries(const Figure& figure);
 
 // Draws the entries from (left, top) downwards and returns the height of the legend. All numbers
-// are pixels.
+// are pixels; `id` is as in draw_curves().
 [[nodiscard]] double draw_legend(Canvas& canvas, const std::vector<LegendEntry>& entries,
                                  std::string_view id, double left, double top, double width);
 

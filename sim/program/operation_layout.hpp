@@ -27,8 +27,9 @@ struct OperationLayout {
   };
 
   std::vector<std::uint32_t> order; // operations of one iteration, then operations of the tail
+  // [operation] in the order of the program's list; `seconds` without factors of variability.
   std::vector<std::uint32_t> stream;
-  std::vector<double> seconds; // durations without factors of variability
+  std::vector<double> seconds;
   std::vector<std::uint32_t> ring_first;
   std::vector<std::uint32_t> ring_mask;
   std::vector<WaitSlot> waits;

@@ -14,10 +14,10 @@ inline constexpr std::uint64_t kMaxOperations = 1'000'000;
 // Limit of operations x ranks of one iteration, and of the instances that waits may look back on.
 inline constexpr std::uint64_t kMaxInstances = std::uint64_t{1} << 31;
 
-// The problems of a program; empty if it is valid. Problems with limits come first, then with
-// streams, groups, operations and waits, each in list order, then with marker and slowdowns. The
-// distances and cycles of waits are checked only if nothing else is wrong. `file` names the program
-// in the messages:
+// The problems of a program; empty if it is valid. Problems with the numbers of operations, ranks
+// and steps come first, then with streams, groups, operations and waits, each in list order, then
+// with marker and slowdowns. The distances and cycles of waits are checked only if nothing else is
+// wrong. `file` names the program in the messages:
 //     program.json: /operations/4/waits/0/1: must be >= 0, got -1
 //     program.json: /operations: a, b, a wait for each other in the same iteration
 [[nodiscard]] std::vector<base::Problem> problems_of(const Program& program,

@@ -33,7 +33,8 @@ namespace stepsim::reproduce {
 [[nodiscard]] AllRecords scoreboard_tables(const std::string& id, const Records& predicted,
                                            std::size_t rows);
 
-// Returns the predicted rows as CSV, to which other simulators may add a column.
+// Returns the predicted rows as CSV, to which other simulators may add a column. Its columns are
+// row, source, unit, measured, predicted, predicted_low, predicted_high, error and inputs.
 [[nodiscard]] std::string scoreboard_csv(const Records& predicted);
 
 } // namespace stepsim::reproduce

@@ -10,11 +10,12 @@ namespace stepsim::study {
 
 // Sets merge_optimal_iteration_time_s to the iteration time of the best merge, `best_s`. For
 // schedules that plan with the cost of messages alone (plan::Needs::cost), it is set to the run's
-// own iteration time if that is less, and merge_gap_to_optimal is set, too.
+// own iteration time if that is less, and merge_gap_to_optimal is set, too. The iteration time of
+// `summary` must be set.
 void compare_with_optimum(plan::Schedule schedule, double best_s, Summary& summary);
 
-// Sets merge_linear if the schedule needs a linear cost. For mg_wfbp, sets merge_waiting_merges and
-// merge_certified_optimal.
+// If the schedule needs a linear cost, sets merge_linear: false if planners get the tangent of the
+// library model, else true. For mg_wfbp, sets merge_waiting_merges and merge_certified_optimal.
 void fill_greedy(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
                  Summary& summary);
 // Calls compare_with_optimum() with the best merge, whose messages are timed by the evaluator of

@@ -1,9 +1,10 @@
 #pragma once
 // The time of a collective among a part of the ranks: all ranks, the ranks of one node, or the
 // replicas, which are one rank of every node (TRN 2.1). It is computed with the scenario's
-// algorithm and evaluator, measured curve or library model. A reduce_scatter or allgather takes
-// half the time of the all-reduce if the algorithm does not have the operation, or if the time is
-// from a measured curve, which is for all-reduces.
+// algorithm and evaluator, measured curve or library model. A measured curve is not used among the
+// ranks of one node, and among a part of the ranks an algorithm over nodes becomes a ring. A
+// reduce_scatter or allgather takes half the time of the all-reduce if the algorithm does not have
+// the operation, or if the time is from a measured curve, which is for all-reduces.
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -38,10 +38,11 @@ void keep_messages(const train::JobResult& job, Result& result);
 // Latency is never named, because a network of links has no single latency.
 [[nodiscard]] std::string busiest_part(const Scenario& scenario,
                                        const std::vector<LinkResult>& links);
-// The mean steady period of every job, alone on the network and together with the other jobs.
-// Iterations that end after the first job has ended do not count as together, because the remaining
-// jobs then get more of the network. The same first iterations are discarded alone and together; a
-// job that runs a program has no steady period before its second iteration.
+// The mean steady period of every job, alone on the network and together with the other jobs; of a
+// program with several steps, the period of one step. Iterations that end after the first job has
+// ended do not count as together, because the remaining jobs then get more of the network.
+// Together, at least as many first iterations are discarded as alone; a job that runs a program has
+// no steady period before its second iteration.
 [[nodiscard]] std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
                                                   std::span<const train::NetworkJob> jobs,
                                                   const train::JobsResult& together);

@@ -12,7 +12,7 @@ namespace stepsim::study {
 
 // Lower bounds of the time for which the messages of an iteration occupy the channel. Empty if no
 // bound is known: without gradients, on a fabric, with a measured curve of several segments, with
-// reduce_broadcast, and with collective `auto`.
+// reduce_broadcast, and with the collectives `auto` and `library`.
 [[nodiscard]] std::optional<train::MessageBounds> message_bounds(const Scenario& scenario,
                                                                  const plan::Problem& problem);
 // The lower bound of the period in seconds, for equal workers with mean times; empty if no bound is
@@ -22,8 +22,8 @@ namespace stepsim::study {
 // `bound_s`, or `time_s` if the bound exceeds the time by rounding only.
 [[nodiscard]] double bound_of(double bound_s, double time_s);
 
-// Adds a warning if the iteration time is below `bound_s`. Random factors and fast workers can make
-// it so, because the bound holds for mean times.
+// Adds a warning if workers or exchanges vary and the iteration time is below `bound_s`. Random
+// factors and fast workers can make it so, because the bound holds for mean times.
 void warn_below_bound(const Scenario& scenario, double bound_s, Result& result);
 
 } // namespace stepsim::study

@@ -24,8 +24,8 @@ layer_list(const Scenario& scenario, const train::StepInput& input, const train:
 [[nodiscard]] std::vector<Iteration> iteration_list(const Scenario& scenario,
                                                     const train::StepTimes& step);
 
-// Sets result.links, the use of every link by all iterations, if buckets were exchanged over a
-// fabric one after the other.
+// Sets result.links, the use of every link by all iterations, and result.heat, if buckets were
+// exchanged over a fabric one after the other. result.buckets and the makespan must be set.
 void fill_links(const Scenario& scenario, std::span<const BucketCost> costs, Result& result);
 
 } // namespace stepsim::study

@@ -27,8 +27,8 @@ public:
   explicit SyncParts(const Scenario& scenario);
 
   // Returns the summary, method and warnings of run_sync(scenario), bit for bit. The result has no
-  // lists, and of the scenario only its variability. Not for scenarios with compression, slowdown
-  // by overlap, or a fabric.
+  // lists except, if workers differ, `iterations` and `workers`, and of the scenario only its
+  // variability. Not for scenarios with compression, slowdown by overlap, or a fabric.
   [[nodiscard]] Result summary(const Scenario& scenario);
 
 private:

@@ -16,8 +16,9 @@ struct NamedFile {
   std::string sha256;  // 64 hexadecimal digits
 };
 
-// The files in the order of the scenario, whose short forms must be expanded. A file that can be
-// read only once, such as a pipe, is left out. Throws InputError for a file that cannot be read.
+// The files in the order of the scenario, whose short forms must be expanded. A name without a
+// file, and a file that can be read only once, such as a pipe, are left out. Throws InputError for
+// a file that cannot be read.
 [[nodiscard]] std::vector<NamedFile> named_files(const io::Json& scenario, Files& files);
 
 // A warning for each file in `recorded`, the list `files` of a result or header, whose content has

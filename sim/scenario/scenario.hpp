@@ -236,9 +236,9 @@ struct Scenario {
 // scenario as without them.
 enum class Leftovers { refuse, ignore };
 
-// Makes a scenario from a tree in two stages: reading all keys, then checking which go together.
-// Throws InputError with all problems of the first stage that has any, and for files that Files
-// cannot read. File names in the tree are relative to its file.
+// Makes a scenario from a tree in stages: reading all keys, then several checks of which go
+// together. Throws InputError with all problems of the first stage that has any, and for files that
+// Files cannot read. File names in the tree are relative to its file.
 [[nodiscard]] Scenario parse_scenario(const io::Json& tree, Files& files,
                                       Leftovers leftovers = Leftovers::refuse);
 

@@ -28,7 +28,8 @@ void note_profile(const io::Fields& fields, const std::string& name, Cluster& cl
                                                   bool reduce_broadcast);
 
 // Sets the cost of messages from the model, for the collective `library`; reports a problem if the
-// model cannot answer.
+// model cannot answer. Sets nothing for a single rank and with exchange_s. With compressed
+// gradients it reports a problem or, where leftovers are ignored, drops the model.
 void resolve_library(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 
 // The scenario with every exchange `deviations` standard deviations above the prediction of the

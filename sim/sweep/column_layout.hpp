@@ -40,6 +40,7 @@ struct ColumnState {
 class ColumnLayout {
 public:
   // `header` is the header record without its line end; `points` is the size of the shard.
+  // `columns` must outlive the object.
   ColumnLayout(const RecordColumns& columns, std::string_view header, std::int64_t points);
 
   [[nodiscard]] std::string head() const; // first bytes of the file: the header as an array

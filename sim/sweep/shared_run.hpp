@@ -25,8 +25,9 @@ public:
   make(const Scenario& first, bool latency_is_block_latency, double max_seconds);
 
   // Runs a point and sets `outcome` and `warnings`, the warnings of the point. Returns false, with
-  // both undefined, for a point that must be parsed and run by itself: a point with one node or too
-  // many ranks, a point that fails, or one whose cost is not linear though its planner needs that.
+  // both undefined, for a point that must be parsed and run by itself: a point with one node, too
+  // many ranks or a latency below the given block latency, a point that fails, or one whose cost is
+  // not linear though its planner needs that.
   [[nodiscard]] bool run(const QuickPoint& point, std::int64_t replication, PointOutcome& outcome,
                          std::vector<std::string>& warnings);
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }

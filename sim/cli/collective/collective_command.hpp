@@ -7,9 +7,10 @@
 
 namespace stepsim::cli {
 
-// Rejects invalid combinations before anything is computed or printed. Returns kOk. Throws
-// UsageError that names the flag, InputError for FILE and for files that flags name, and
-// SimulationError if a number of the result is not finite or the work exceeds --max-seconds.
+// Rejects invalid combinations before anything is computed or printed. Returns kOk, or kInterrupted
+// after Ctrl-C, when the points that were run are written. Throws UsageError that names the flag,
+// InputError for FILE and for files that flags name, and SimulationError if a number of the result
+// is not finite or the work exceeds --max-seconds.
 [[nodiscard]] int collective(const Invocation& invocation);
 
 } // namespace stepsim::cli

@@ -22,8 +22,8 @@ public:
   explicit CollectiveTable(const study::Sweep& sweep);
   // Adds the record of a point, or a record with its `error`.
   void add(std::int64_t point, const io::Json& record);
-  // The table, with the best of the points that differ only in the algorithm marked. May be called
-  // once.
+  // The table. Of the points that differ only in the algorithm, every point with the shortest time
+  // is marked. May be called once.
   [[nodiscard]] Table finished();
 
 private:
@@ -37,7 +37,7 @@ private:
   std::map<std::int64_t, double> seconds_; // [point], for points that have a time
 };
 
-// Time of a record in seconds, by the evaluator that its `method` names.
+// Time of a record without `error` in seconds, by the evaluator that its `method` names.
 [[nodiscard]] double seconds_of(const io::Json& record);
 
 // One line per record of a crossover or sum; empty if there are none.

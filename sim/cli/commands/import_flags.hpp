@@ -26,11 +26,12 @@ struct ImportFlags { // as typed
 // Throws UsageError for a flag that was typed and that `format` does not read.
 void refuse_foreign_flags(const ImportFlags& flags, std::string_view format);
 
-// The options that every importer has: the limit of the size, credit, and the program.
+// The options that every importer has: the limit of the size, credit, and the program. Throws
+// UsageError for a limit that cannot be parsed.
 [[nodiscard]] io::ImportOptions common_options(const ImportFlags& flags);
 
 // The options of the Kineto importer. Flags that were not given keep the defaults of the importer.
-// Throws UsageError for a value that cannot be parsed.
+// Throws UsageError for a value that cannot be parsed, and for flags that exclude or need another.
 [[nodiscard]] io::KinetoOptions kineto_options(const ImportFlags& flags);
 
 // The element type of the flag --dtype. Throws UsageError if it is unknown.

@@ -24,7 +24,7 @@ public:
   void open_details(std::string_view summary);
   void close_details();
   void text(std::string_view lines); // preformatted, fixed width
-  // A link that saves `content` as a file `name`.
+  // A link that saves `content`, a JSON text, as a file `name`.
   void download(std::string_view label, std::string_view name, std::string_view content);
 
   [[nodiscard]] std::string finished() &&;

@@ -31,8 +31,8 @@ struct Table {
 [[nodiscard]] std::string cell(std::optional<double> value);
 [[nodiscard]] std::string milliseconds_cell(std::optional<double> seconds);
 [[nodiscard]] std::string percent_cell(std::optional<double> ratio);
-// Returns `part`, or 0 if |part| < 1e-9 `whole`: so small a part is only the rounding error of a
-// difference of equal times.
+// Returns `part`, or 0 if there is a `whole` and |part| < 1e-9 `whole`: so small a part is only the
+// rounding error of a difference of equal times.
 [[nodiscard]] std::optional<double> part_of(std::optional<double> part,
                                             std::optional<double> whole);
 

@@ -13,7 +13,7 @@ namespace stepsim::cli {
 // time to accuracy; a line whose numbers the result lacks is left out.
 [[nodiscard]] std::string messages_text(const study::Result& result);
 // A table of the iteration time [ms] of every job, alone and while the other jobs run, and of the
-// ratio of the two; empty for one job.
+// second over the first; empty for one job.
 [[nodiscard]] std::string jobs_text(const study::Result& result);
 // A table of the five busiest links: utilization, MB and, at the packet level, longest queue
 // [packets], marked and dropped packets. Empty without a simulated network.

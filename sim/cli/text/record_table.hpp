@@ -33,8 +33,8 @@ struct AlgorithmColumn {
 };
 [[nodiscard]] std::span<const AlgorithmColumn> algorithm_columns();
 
-// The rows of `compare --algorithms`, one table per combination of the varied fields: times, sent
-// data and assumptions of each algorithm.
+// The rows of `compare --algorithms`, one table per combination of the varied fields, whose rows
+// must follow one another: times, sent data and assumptions of each algorithm.
 [[nodiscard]] std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
                                                   std::span<const std::string> varied);
 

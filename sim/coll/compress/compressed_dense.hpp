@@ -12,7 +12,7 @@ namespace stepsim::coll {
 [[nodiscard]] double low_rank_flops(const Compression& compression, const GradientPart& gradient);
 
 // powersgd: adds all-reduces of the n x r left factors, the c x r right factors and the
-// one-dimensional tensors.
+// one-dimensional tensors. A gradient without shapes counts as one such tensor.
 void add_powersgd(const ExchangeBuilder& build);
 // qsgd, signsgd: adds an all-gather around a ring, of `bytes_per_rank` from every rank for its
 // whole gradient in few bits or signs.
@@ -26,7 +26,7 @@ void add_fp16(const ExchangeBuilder& build);
 // decoding.
 void add_codec(const ExchangeBuilder& build);
 // custom: adds the exchange of the compressor with the bytes of its formula, without the cost of
-// merging.
+// merging. Throws SimulationError for its exchange `server` on a fabric.
 void add_custom(const ExchangeBuilder& build);
 
 } // namespace stepsim::coll

@@ -11,8 +11,9 @@ namespace stepsim::coll {
 [[nodiscard]] std::uint32_t selecting_shards(const Compression& compression,
                                              const Collective& base);
 
-// topk, dgc, gaussian_k, gtopk_exact: adds an all-gather of P lists; gaussian_k gathers the list
-// sizes first.
+// topk, dgc, gaussian_k, gtopk_exact: adds an all-gather of P lists, or two if values and indices
+// are split; gaussian_k gathers the list sizes first. Throws SimulationError if recursive_doubling
+// is asked for and P is not a power of two.
 void add_topk(const ExchangeBuilder& build);
 // gtopk_tree: adds a reduce of one list, neighbours first, and a broadcast of the merged list.
 void add_tree(const ExchangeBuilder& build);

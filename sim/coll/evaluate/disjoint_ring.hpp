@@ -10,10 +10,10 @@
 
 namespace stepsim::coll {
 
-// Returns the result of events(), with its numbers of messages and events. Empty if the shortcut
-// does not apply: another algorithm, connections that share a link, delays, headers, reduction
-// costs per rank, fewer elements than ranks. Takes at most O(ranks^2) time, one vector step for
-// each of the 2 (P - 1) steps.
+// Returns the result of events() for a collective on a fabric, with its numbers of messages and
+// events. Empty if the shortcut does not apply: another algorithm, connections that share a link,
+// delays, headers, reduction costs per rank, fewer elements than ranks. Takes at most O(ranks^2)
+// time, one vector step for each of the 2 (P - 1) steps.
 [[nodiscard]] std::optional<Evaluation> disjoint_ring(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -22,9 +22,10 @@ struct Blocks {
   bool clamped = false; // options.block was larger than what one stream of blocks carries
 };
 // Returns block size and number of blocks of a pipelined algorithm (of a double tree: of the larger
-// tree) and of ring_rails for broadcast and reduce: by options.block if given, else the optimum.
-// Empty for other algorithms. On a fabric the optimum is that for links as slow as the slowest path
-// between neighbours of a ring without contention (ring_cost()).
+// tree) and of ring_rails for broadcast and reduce: by options.block if given, else the optimum;
+// one block if nothing is sent, none for 0 bytes. Empty for other algorithms. On a fabric the
+// optimum is that for links as slow as the slowest path between neighbours of a ring without
+// contention (ring_cost()).
 [[nodiscard]] std::optional<Blocks> resolve_blocks(const Collective& collective);
 
 // True if resolve_blocks() has to time the collective rank by rank, for 1, 2, 4, .. blocks: no

@@ -32,8 +32,9 @@ public:
     return rows_[candidate].algorithm;
   }
 
-  // Computes the form of a message of `bytes` > 0 on every network: its seconds, the number of the
-  // candidate that is taken, and 1 if the form is an upper bound, else 0.
+  // Needs a form that was set, as all functions below. Computes the form of a message of `bytes` >
+  // 0 on every network: its seconds, the number of the candidate that is taken, and 1 if the form
+  // is an upper bound, else 0.
   void at(double bytes, Lanes& seconds, Lanes& candidate, Lanes& upper_bound) const;
   // Sets startup_s[k] + per_byte_s[k] n to a lower bound of the seconds of at(n), up to rounding,
   // for low <= n <= high, high > low.

@@ -47,8 +47,8 @@ private:
 
 // Returns the prepared form. It exists only if every candidate is a flat algorithm whose exact
 // closed form is linear in the bytes or follows a BlockRule; it is empty for allgatherv and
-// alltoall, if links or ranks differ, and with measured steps, held_bytes or a cost form other than
-// exact. The bytes of `collective` are ignored.
+// alltoall, for at most one rank, if links or ranks differ, and with measured steps, held_bytes or
+// a cost form other than exact. The bytes of `collective` are ignored.
 [[nodiscard]] std::optional<PreparedForm> prepare(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -35,8 +35,8 @@ struct TreeDepths {
   double reduce{};
   double broadcast{};
 };
-// Returns the depths of `double_tree(ranks)`. O(P log P), or O(1) if called again with the same
-// number.
+// Returns the depths of `double_tree(ranks)`, for P >= 2. O(P log P), or O(1) if the last call of
+// this thread had the same number.
 [[nodiscard]] TreeDepths double_tree_depths(std::uint32_t ranks);
 
 } // namespace stepsim::coll

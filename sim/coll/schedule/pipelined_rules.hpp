@@ -100,7 +100,7 @@ private:
 
 class TreePair {
 public:
-  // blocks[t] is the number of blocks of tree t.
+  // blocks[t] is the number of blocks of tree t; blocks[0] >= blocks[1] (asserted).
   TreePair(Index size, std::array<Index, 2> blocks);
 
   [[nodiscard]] Index steps() const { return reduce_steps_ + broadcast_steps_; }

@@ -39,8 +39,11 @@ struct ChakraSegments {
 // Compute nodes of the host only launch those of the device, so they are used only if the device
 // has no compute node with a duration. The first rule that applies decides where an iteration
 // begins:
-//   - at "ProfilerStep#N", if there are such nodes;
-//   - after every repetition of the collectives, if they repeat and have different names;
+//   - at "ProfilerStep#N", if there are such nodes; a step without a collective is joined with the
+//     next;
+//   - after every repetition of the collectives, if the collectives of one repetition have
+//     different names, none of them the name of a kernel; a single collective repeats only if
+//     forward nodes come before each call;
 //   - otherwise the whole trace is one iteration.
 // The backward pass of an iteration begins with the first node whose name marks it as a part of the
 // backward pass. Pointers in the result are into `file`.

@@ -21,7 +21,8 @@ struct BucketMember {
 
   std::optional<std::int64_t> elements;
   std::int32_t bucket = kUnknown;
-  std::int64_t extra_elements = 0; // elements that the bucket has beyond its gradients
+  // Elements that the bucket has beyond its gradients; set at its last gradient only.
+  std::int64_t extra_elements = 0;
 };
 
 struct BucketMembers {

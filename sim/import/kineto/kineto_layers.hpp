@@ -68,9 +68,10 @@ struct StepSample {
   Nanoseconds backward_begin{};
   std::int64_t graph_launches{}; // number of launches of CUDA graphs
   Nanoseconds graph_time{};      // device time inside CUDA graphs
-  Nanoseconds recomputed{};      // device time of forward operators inside backward nodes
-  bool recomputes = false;       // most kinds of forward layers run again in the backward pass
-  std::int64_t repeats = 1;      // equal micro-steps that were joined to one
+  // Device time of forward operators inside backward nodes; 0 unless `recomputes`.
+  Nanoseconds recomputed{};
+  bool recomputes = false;  // most kinds of forward layers run again in the backward pass
+  std::int64_t repeats = 1; // equal micro-steps that were joined to one
 };
 
 // One sample per step. Without backward nodes the layers are all top-level operators of the

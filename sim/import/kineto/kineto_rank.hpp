@@ -5,7 +5,7 @@
 //   - the first `skip_steps` steps, but at least one step stays;
 //   - the first of the remaining steps, while its device time exceeds the median of the later ones
 //     by more than a fifth, but at least two steps stay;
-//   - steps that are not in the largest group with the same layers.
+//   - steps that are not in the largest group with the same layers (of equal groups, the first).
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -33,8 +33,8 @@ using StepValue = std::function<double(const StepSample&)>;
 using BucketList = std::vector<CollectiveSample> StepSample::*;
 
 // The bucket list of the last used step of the first rank. Times are taken from the used steps of
-// all ranks that have the same list, and are empty if no kernel was recorded. Adds a note if a used
-// step has another list.
+// all ranks that have the same list, `transfer` from those of the first rank; times are empty if no
+// kernel was recorded. Adds a note if a used step has another list.
 [[nodiscard]] std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
                                                                   const Waiting& waiting,
                                                                   BucketList list,
@@ -42,7 +42,8 @@ using BucketList = std::vector<CollectiveSample> StepSample::*;
 
 // One row per operation, type and size of the other collectives, in the order of appearance, with
 // the number of calls in the first used step of the first rank and the shortest time over all used
-// steps. Calls of unknown size and kinds without a call in that first step are left out.
+// steps of all ranks. Calls of unknown size and kinds without a call in that first step are left
+// out.
 [[nodiscard]] std::vector<train::MeasuredCollective>
 measured_collectives(std::span<const KinetoRank> ranks, const Waiting& waiting);
 

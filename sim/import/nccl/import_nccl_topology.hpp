@@ -10,8 +10,9 @@
 // host. The PCIe link of a GPU with links to the NVSwitch goes through an additional switch,
 // "pcie:" and the bus id, so that no route between GPUs is shorter than the one through the
 // NVSwitch. Latencies are per cable, from the options; the file has only the latency of a network,
-// which is used unless the options give one. The `source` of a link is "default" if one of its
-// numbers is assumed, else "given"; each assumption gives one warning.
+// which is used unless the options give one. The `source` of a link is "default" if its latency,
+// speed or width is assumed, else "given"; the share of the line rate that PCIe links reach does
+// not count. Each assumption gives one warning.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -207,7 +207,8 @@ namespace rows {
 
 // The row that a JSON pointer names, below the root of a file: indexes of lists and names of maps
 // stand for any element, and of several forms the first that has the key counts. Null if no row is
-// there.
+// there. `pointer` is empty or starts with "/" (not checked); its tokens are compared with names as
+// they are, without unescaping.
 [[nodiscard]] const Key* key_at(const Key& root, std::string_view pointer);
 
 } // namespace stepsim::io

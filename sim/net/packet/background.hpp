@@ -18,7 +18,7 @@ namespace stepsim::net {
 
 struct BackgroundOptions {
   double load = 0;                            // in [0, 1), fraction of the hosts' links
-  std::vector<std::pair<double, double>> cdf; // (bytes, F), both ascending, F ends at 1
+  std::vector<std::pair<double, double>> cdf; // (bytes, F): bytes ascending, F strictly, up to 1
   TransportKind transport = TransportKind::dctcp;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Output ports: one per directed link, with non-preemptive strict priority over queues 0 .. 7.
-// Occupancy counts data packets and ACKs, including the packet in service, but no control packets.
-// The first rule that applies to an arriving packet decides (with the occupancy before it;
+// Output ports: one per directed link, with non-preemptive strict priority over its queues, queue 0
+// first. Occupancy counts data packets and ACKs, including the packet in service, but no control
+// packets. The first rule that applies to an arriving packet decides (with the occupancy before it;
 // PKT 3.5):
 //
 //   control                                                  accepted (with control_lossy only if

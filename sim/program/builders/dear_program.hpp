@@ -20,7 +20,8 @@ enum class GatherPrefetch { all, one };
 struct DearOptions {
   Seconds update = {};
   GatherPrefetch prefetch = GatherPrefetch::all;
-  NextForward next_forward = NextForward::per_layer; // barrier requires prefetch `all`
+  // barrier requires prefetch `all`, which is not checked.
+  NextForward next_forward = NextForward::per_layer;
 };
 
 // The `dear` program. Its marker is the last backward. Its tail has, with prefetch `one`, the

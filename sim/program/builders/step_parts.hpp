@@ -88,8 +88,9 @@ std::vector<std::uint32_t> add_forward(ProgramDraft& draft, std::uint32_t comput
 
 // The operations of a backward pass.
 struct Backward {
-  std::vector<std::uint32_t> layers;  // [layer]: its backward
-  std::vector<std::uint32_t> buckets; // [bucket]: the operation that its exchange waits for
+  std::vector<std::uint32_t> layers; // [layer]: its backward
+  // [bucket]: the operation that its exchange waits for; 0 if the buckets are not exchanged.
+  std::vector<std::uint32_t> buckets;
 };
 // Adds the backward of all layers, from the last to the first. If `exchanged`, the buckets are
 // exchanged after this micro-batch, so that their select, encode and delay are added, too.

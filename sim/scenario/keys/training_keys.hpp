@@ -47,7 +47,8 @@ inline constexpr std::array kConvergence{
         .example("1")
         .required()};
 
-// The keys of all training algorithms; rules.cpp has the algorithms that use each key.
+// The keys of all training algorithms; rules.cpp and the rows of rules_table.hpp say which
+// algorithms use each key.
 inline constexpr std::array kTraining{
     word("algorithm", kTrainingAlgorithms,
          "Training algorithm: synchronous, pipelined (Pipe-SGD), with a delay of one step and "

@@ -8,9 +8,10 @@
 //
 // t is the clock of the worker, f the factor of worker and iteration, u(l) the time to decode the
 // pieces whose first layer is l, plus the update of layer l. With a barrier, layer 0 waits for all
-// pieces, and its u(0) is the whole time of decoding and update. The first iteration has no update
-// and waits for nothing. A forward is computed as far as its pieces are back, so that the only
-// events are pieces that become ready and ends of backward. Pieces of 0 bytes are ignored.
+// pieces, and its u(0) is the whole time of decoding and update. Without overlap_backward the
+// backward of all layers comes before every piece. The first iteration has no update and waits for
+// nothing. A forward is computed as far as its pieces are back, so that the only events are pieces
+// that become ready and ends of backward. Pieces of 0 bytes are ignored.
 #include <cstdint>
 #include <vector>
 

@@ -58,7 +58,7 @@ struct AsyncUpdate { // in the order of application
 
 struct AsyncTimes {
   std::vector<AsyncUpdate> updates;
-  double period_s{};         // per worker: harmonic mean over workers, second half of the run
+  double period_s{}; // of a worker: harmonic mean over all, second half of each one's updates
   double throughput_per_s{}; // updates per second: workers / period
   double makespan_s{};       // when all weights are back
   // The mean compute time of the same iterations (the rest of the period is the exchange), and the

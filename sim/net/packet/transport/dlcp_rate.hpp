@@ -15,7 +15,7 @@
 namespace stepsim::net {
 
 struct Feedback {
-  std::uint32_t tx_index{}; // packet that is answered
+  std::uint32_t tx_index{}; // number of the packet that is answered, from 1 (packet.hpp)
   std::uint32_t arrivals{}; // data packets at the receiver so far
   std::uint32_t marked{};   // how many of them were marked
   Picoseconds rtt{};        // time since that packet was sent

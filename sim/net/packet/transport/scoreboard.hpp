@@ -30,7 +30,8 @@ public:
   // Records the sending of the next new packet, or of a lost one.
   void sent(std::uint32_t seq);
   // Handles an ACK: the first `una` packets and the first `arrivals` packets of the log are
-  // received. Returns the last packet that was not known to be received; kNone if there is none.
+  // received. Of the packets that were not known to be received, returns the one that arrived last;
+  // kNone if there is none.
   std::uint32_t acknowledged(std::uint32_t una, std::uint32_t arrivals);
   // Counts every packet that is not received as lost.
   void timeout();
