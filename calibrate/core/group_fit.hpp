@@ -2,8 +2,8 @@
 // The fit of one group of measurements: a line with confidence intervals, the chosen curve (up to
 // three lines, or the points), the errors, a grade, and warnings for the user (CAL 4.5, 4.6).
 //   grade   ok if the 90th percentile of the leave-one-out errors is below 10 %, warn if it is
-//           below 25 %, else fail. A time that does not grow with size also gives fail. Two sizes
-//           give warn, because there are no leave-one-out errors
+//           below 25 %, else fail. Two sizes give warn, because there are no leave-one-out
+//           errors. A time that does not grow with size gives fail in any case
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -53,7 +53,8 @@ struct GroupFit {
   std::vector<std::string> warnings;
 };
 
-// Fits a group of at least two sizes. Never throws: problems are in grade, failure and warnings.
+// Fits a group of at least two sizes (asserted). Never throws: problems are in grade, failure and
+// warnings.
 [[nodiscard]] GroupFit fit_group(const Group& group, const FitOptions& options);
 
 // The grade of a relative error, given as a magnitude: ok below 10 %, warn below 25 %, else fail.

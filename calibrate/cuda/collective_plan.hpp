@@ -68,12 +68,14 @@ struct PlanKind {
 // The messages from which make_plan() builds the plan, in program order.
 [[nodiscard]] std::vector<ElementMessage> messages_of(const PlanRequest& request);
 
-// The best block of `lp` for the link of the request [elements]; 0 if the algorithm has no blocks.
-// It comes from the formula that the simulator uses, so that both use the same blocks.
+// The best block of `lp` for the link of the request [elements], whatever its block_elements; 0 if
+// the algorithm has no blocks. It comes from the formula that the simulator uses, so that both use
+// the same blocks.
 [[nodiscard]] std::int64_t best_block(const PlanRequest& request);
 
-// Whether `bytes` may be requested as the block of `lp`: whole elements, at most 1 GB. A requested
-// block is used only for vectors that has_few_blocks() accepts: a plan has operations per block.
+// Whether `bytes` may be requested as the block of `lp`: whole elements, at most 1 GB. A plan has
+// operations per block, so measurements use a requested block only for vectors that
+// has_few_blocks() accepts, which make_plan() does not check.
 [[nodiscard]] inline bool is_block(double bytes) {
   return bytes > 0 && bytes <= 1e9 && std::fmod(bytes, sizeof(float)) == 0;
 }

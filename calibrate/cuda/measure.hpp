@@ -1,10 +1,11 @@
 #pragma once
 // The whole GPU measurement as one function without CUDA types. It verifies every result, then
 // measures times, and writes JSON lines (records.hpp): a header first, a line of kind `end` last,
-// after an error, too. A wrong result is noted with operation, algorithm, P (ranks), n (elements),
-// rank, index, got and expected. A way of copying with a wrong result is then not timed, and no
-// kernel is timed if one kernel is wrong; everything else goes on, and the call throws
-// SimulationError at its end. In a job, a wrong result ends the measurement on all ranks.
+// after an error, too; an error before the header, such as a missing device, leaves no line at all.
+// A wrong result is noted with operation, algorithm, P (ranks), n (elements), rank, index, got and
+// expected. A way of copying with a wrong result is then not timed, and no kernel is timed if one
+// kernel is wrong; everything else goes on, and the call throws SimulationError at its end. In a
+// job, a wrong result ends the measurement on all ranks.
 #include <cstdint>
 #include <functional>
 #include <string>

@@ -58,8 +58,9 @@ struct LinkEstimate {
     return duplex_exchange > kHostBound || duplex_shift > kHostBound;
   }
 };
-// If the longer stream does not take longer than the shorter one, tau is b beta, with a warning.
-// Throws SimulationError if the times of a probe do not grow with size.
+// If the longer stream does not take longer than the shorter one, tau is b beta, or d is 0 for
+// streams of the smallest messages, with a warning. Throws SimulationError if the times of a probe
+// do not grow with size, or if it has fewer than two sizes from kSlopeFrom on.
 [[nodiscard]] LinkEstimate estimate_link(const ProbeTimes& times);
 
 struct FileText {

@@ -38,14 +38,14 @@ struct Message : ElementMessage {
 };
 
 struct MessageOptions {
-  std::int64_t segment_bytes = 32768; // also the block of `lp`
+  std::int64_t segment_bytes = 32768; // a message is sent in segments (wire.hpp); block of `lp`
   bool acknowledge = true;            // false: no sender waits for a reply
 };
 
-// All messages of all ranks in program order; the root is rank 0. `bytes` must be a multiple of 4;
-// a sparse kind has 8 bytes per entry. `ring` broadcast and reduce are the chain of `lp` with
-// exactly P blocks; if P does not divide the number of elements, the first blocks are one element
-// longer. Empty for one rank or no bytes.
+// All messages of all ranks in program order; the root is rank 0. `bytes` must be a multiple of 4
+// (asserted); a sparse kind has 8 bytes per entry. `ring` broadcast and reduce are the chain of
+// `lp` with exactly P blocks; if P does not divide the number of elements, the first blocks are one
+// element longer. Empty for one rank or no bytes.
 [[nodiscard]] std::vector<Message> messages_of(const Kind& kind, std::uint32_t ranks,
                                                std::int64_t bytes, const MessageOptions& options);
 

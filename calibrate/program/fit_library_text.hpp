@@ -16,8 +16,8 @@ struct LibraryReport {
     std::string name; // "allreduce 10x8", "below 64 KiB", "10x8", "all shapes"
     ErrorNumbers numbers;
   };
-  // A point for which the time of another pair of algorithm and protocol (`likely`) fits the
-  // measured time over 20 % better than the pair that the model chose (`chosen`).
+  // A point for which the model with the pair of algorithm and protocol that it chose (`chosen`)
+  // is off by over 1.2 times the factor by which it is off with the best-fitting pair (`likely`).
   struct Disagreement {
     library::MeasuredPoint point;
     library::Pair chosen, likely;

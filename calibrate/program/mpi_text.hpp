@@ -19,8 +19,8 @@ namespace stepsim::calibrate {
 // (ErrorRow::counts).
 [[nodiscard]] std::string rows_text(const std::vector<ErrorRow>& rows);
 
-// The time of the MPI library per operation and size, next to the fastest algorithm in `rows` of
-// the same size, if there is one.
+// The median time of the MPI library per operation and size, next to the algorithm in `rows` with
+// the least measured time for the same operation and size, gtopk_tree left out; "-" without one.
 [[nodiscard]] std::string library_text(const mpi::LibraryRun& library,
                                        const std::vector<ErrorRow>& rows);
 

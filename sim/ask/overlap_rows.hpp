@@ -33,7 +33,8 @@ struct MeasuredSteps {
 // scenario has it. Throws InputError if
 //   - the file or a scenario is invalid, or a scenario lacks the key `leave_out`
 //   - the model of the fit does not cover a step: it needs sync_sgd with equal workers and dense
-//     all-reduces, one after the other
+//     all-reduces, one after the other, no copies or input beside them, and a forward that waits
+//     for the last message
 //   - the cost of an exchange is not startup_s + per_byte_s x bytes, or differs between rows
 [[nodiscard]] MeasuredSteps read_measured_steps(const io::Json& tree, Files& files,
                                                 const std::string& leave_out);

@@ -10,10 +10,11 @@
 
 namespace stepsim::study {
 
-// Values of bucket_bytes or fusion_bytes, whichever key the schedule has: ascending, with at least
-// one value for every plan that any value makes. These schedules close a bucket by comparing a sum
-// of neighbouring gradients with the value, so that the plan stays the same until the value passes
-// the next sum that was compared.
+// Values of fusion_bytes for `horovod`, of bucket_bytes for `ddp` and `dear`: ascending, with at
+// least one value for every plan that any value makes. `schedule` must be one of these, with
+// gradients of one element type for `horovod` and without dear_layers for `dear` (not checked).
+// These schedules close a bucket by comparing a sum of neighbouring gradients with the value, so
+// that the plan stays the same until the value passes the next sum that was compared.
 [[nodiscard]] std::vector<std::int64_t> plan_changes(const plan::Problem& problem,
                                                      plan::Schedule schedule,
                                                      const plan::ScheduleOptions& options);

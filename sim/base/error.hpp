@@ -24,7 +24,7 @@ struct Problem {
   [[nodiscard]] std::string text() const;
 };
 
-// Holds at least one problem. what() is the text of the first.
+// Holds at least one problem (asserted). what() is the text of the first.
 class InputError : public std::runtime_error {
 public:
   InputError(std::string file, std::string where, std::string message);

@@ -6,10 +6,10 @@
 //     1,10,40Gbps   list; an entry without a unit takes the unit of the next entry that has one
 //     4:64:x2       geometric range; its end is included if hit within 1e-9 relative
 //     1:9:+2        arithmetic range, with the same rule for its end
-// In a range the start and the step take the unit of the end; an end without a unit takes the unit
-// of the step. Negative numbers are refused, and sizes and counts must be whole. Errors are
-// returned as the text that follows `--flag VALUE: `. JSON files may also contain such texts, for
-// every key with a unit and for fractions; a bare number in a file is in the unit that its key
+// In a range a start or step without a unit takes the unit of the end; an end without a unit takes
+// the unit of the step. Negative numbers are refused, and sizes and counts must be whole. Errors
+// are returned as the text that follows `--flag VALUE: `. JSON files may also contain such texts,
+// for every key with a unit and for fractions; a bare number in a file is in the unit that its key
 // names.
 #include <cstdint>
 #include <optional>

@@ -17,7 +17,8 @@ struct Crossover {
 };
 
 // Returns the changes between `low_bytes` and `high_bytes` (0 < low <= high), ascending. At equal
-// cost the first of `algorithms` wins. Entry times are ignored.
+// cost the first of `algorithms`, at least one, wins. Bytes, algorithm and entry times of
+// `collective` are ignored. Throws SimulationError as candidate_cost() does (choose.hpp).
 [[nodiscard]] std::vector<Crossover> find_crossovers(const Collective& collective,
                                                      std::span<const AlgorithmId> algorithms,
                                                      double low_bytes, double high_bytes);

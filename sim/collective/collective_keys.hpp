@@ -96,7 +96,7 @@ inline constexpr std::array kTensorLength{
 inline constexpr std::array kTensorShape{
     list("shapes", kTensorLength, "Dimensions of one tensor.").sizes(1).example("[64, 32]")};
 
-// `k` has no range here, because it is checked against the number of values in a message, which
+// The range of `k` is wide, because k is checked against the number of values in a message, which
 // follows from bytes and value_bytes. The other bounds keep products of these numbers exact.
 inline constexpr std::array kCollectiveCompression{
     shared_compression("density"),

@@ -9,7 +9,7 @@
 
 namespace stepsim::study {
 
-// Parses "10x8" as 10 nodes of 8 GPUs; empty for any text of another form.
+// Parses "10x8" as 10 nodes of 8 GPUs; empty for any text of another form and for 0 of either.
 [[nodiscard]] std::optional<library::Shape> parse_shape(std::string_view text);
 
 // Reads preset, library, shape, ranks_per_node and ranks into `file`, whose algorithm must be set
@@ -17,7 +17,8 @@ namespace stepsim::study {
 void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFile& file);
 
 // GPUs of a node, by the first of these that is given: ranks_per_node (the largest), gpus_per_node,
-// the shape, the machines of a topology (`machine_gpus`, 0 = none), the node type; else 1.
+// the shape, the machines of a topology (`machine_gpus`, 0 = none), the node type; else 1. This and
+// nics_per_node() note a given number that differs from the node type (note_override).
 [[nodiscard]] std::uint32_t gpus_per_node(io::Fields& fields, std::uint32_t machine_gpus,
                                           CollectiveFile& file);
 // Network interfaces of a node of `gpus` GPUs: nics_per_node if given, else as many as the node

@@ -19,8 +19,8 @@ struct ImportOptions {
   std::string name; // name of the result; empty: the stem of the first file
   std::optional<std::string> attribution;
   std::optional<std::string> licence;
-  // Progress: importers that read large files piece by piece call it with the (compressed) bytes
-  // read so far. May be empty.
+  // Progress: importers that read large files piece by piece call it with the (compressed) bytes of
+  // all files read so far. May be empty.
   std::function<void(std::uint64_t bytes)> read{};
 };
 

@@ -16,7 +16,8 @@ struct Slowdowns {
   std::optional<std::array<double, program::kKindCount>> compute; // [kind of operation]
   std::optional<double> exchange;
 };
-// Reads `compute`, one factor or factors by kind of operation, and `exchange`.
+// Reads `compute`, one factor or factors by kind of operation, and `exchange`. A kind that is not
+// named has the factor of `*`, else 1.
 [[nodiscard]] Slowdowns read_slowdowns(Fields& fields);
 // Returns an object with both keys; `compute` is one number if all kinds have the same factor.
 [[nodiscard]] Object slowdown_tree(const program::Interference& interference);

@@ -8,8 +8,9 @@
 
 namespace stepsim::study {
 
-// incast: hosts 0 .. senders - 1 send to host `senders`; permutation: every host sends to one host
-// and receives from one; all_to_all: every host sends to every other.
+// incast: hosts 0 .. senders - 1 send to host `senders`; permutation: every host sends to one other
+// host and receives from one, drawn with the seed of the file; all_to_all: every host sends to
+// every other.
 enum class FlowRule { incast, permutation, all_to_all };
 inline constexpr auto kFlowRules = base::words<FlowRule>({{FlowRule::incast, "incast"},
                                                           {FlowRule::permutation, "permutation"},

@@ -16,7 +16,8 @@ namespace stepsim::study {
 
 // Members that only the packet level fills are empty at the flow level.
 struct FlowResult {
-  std::optional<double> fct_s; // empty = nothing was delivered, as with transport raw
+  // With transport raw, which may lose packets, up to the last delivery; empty = nothing delivered.
+  std::optional<double> fct_s;
   double delivered_bytes{};
   double lost_bytes{}; // size of the flow - delivered_bytes
   struct Packets {

@@ -18,11 +18,12 @@ namespace stepsim::io {
 
 enum class OsuValue { average, min, max };
 
-// Options that complete or override the log.
+// Options that complete the log; `op` goes before its title.
 struct OsuOptions {
   ImportOptions common;
   std::optional<std::string> op; // one of kSampleOps; default: from the title
-  // Number of ranks if the rows do not give it; default: 2 for a ping-pong test.
+  // Number of ranks if the rows do not give it; rows with another number are an error. Default: 2
+  // for a ping-pong test.
   std::optional<std::int64_t> ranks;
   OsuValue value = OsuValue::average;
 };

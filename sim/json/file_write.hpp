@@ -40,9 +40,10 @@ public:
   // Writes at any offset, also beyond the end, of a regular file whose name does not end in .gz.
   void write_at(std::uint64_t offset, std::string_view bytes);
 
-  // The current size of the file in bytes, and its reduction to `size` bytes. With Mode::replace,
-  // call cut() only before the first write, because later writes may still be in a buffer
-  // (asserted). For anything but a regular file, size() is 0 and cut() does nothing.
+  // The current size of the file that is written (with Mode::replace the temporary one), in bytes,
+  // and its reduction to `size` bytes. With Mode::replace, call cut() only before the first write,
+  // because later writes may still be in a buffer (asserted). For anything but a regular file,
+  // size() is 0 and cut() does nothing.
   [[nodiscard]] std::uint64_t size() const;
   void cut(std::uint64_t size);
   void sync(); // after it, written data survives a power failure

@@ -34,7 +34,8 @@ struct CollnetLinks {
 // Derived, CLU 5.3.
 [[nodiscard]] double collnet_seconds(double bytes, const CollnetLinks& links, int chunks);
 
-// Returns the seconds of collnet with NVLS, as one stage, in place of the two rings.
+// Returns the seconds of collnet with NVLS, as one stage, in place of the two rings: t1 + t2 +
+// (C - 1) max(t1, t2), where t1 is nvls_seconds() of a chunk.
 [[nodiscard]] double collnet_nvls_seconds(double bytes, const CollnetLinks& links, int chunks,
                                           double nvls_startup_s, double nvls_Bps);
 

@@ -14,8 +14,8 @@ struct ScheduleOptions;
 // items).
 [[nodiscard]] Plan plan_ddp(const Problem& problem, const ScheduleOptions& options);
 
-// Returns the limit of the first bucket. It is smaller than the others in PyTorch's defaults, so
-// that the first message is sent early.
+// Returns the limit of the first bucket of every element type: the option, else 1 MiB for the
+// default bucket_bytes, as in PyTorch, so that the first message is sent early, else bucket_bytes.
 [[nodiscard]] Bytes first_bucket_bytes(const ScheduleOptions& options);
 
 // Returns "buckets of 25 MiB, the first of 1 MiB".

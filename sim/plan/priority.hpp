@@ -33,7 +33,8 @@ inline constexpr std::int64_t kMaxChunks = 1'000'000;
 [[nodiscard]] Plan plan_priority(const Problem& problem, const ScheduleOptions& options);
 
 // Sends the most urgent ready chunk first, while there is credit. Start-ups of chunks in flight
-// overlap, their data phases do not (MER 6.2).
+// overlap, their data phases do not (MER 6.2). Transfers are in the order of plan_priority(); less
+// urgent ones must be ready first, and none comes back (asserted).
 void send_by_priority(const Sending& sending, const SendInput& input, SendTimes& times);
 
 // Returns "chunks of 4 MB, first layers first, 16 MB under way".

@@ -26,6 +26,7 @@ public:
   // `cluster` is the object /cluster of the file `root`. Throws InputError with all its problems.
   ProgramLinks(const io::Json& cluster, const io::Json& root, Files& files);
 
+  // Machines of one NVLink domain count as one node.
   [[nodiscard]] std::uint32_t ranks() const;
   [[nodiscard]] std::uint32_t nodes() const;
   [[nodiscard]] std::uint32_t gpus_per_node() const;
@@ -33,9 +34,9 @@ public:
   // network, or if a curve or a fabric replaces them.
   [[nodiscard]] program::LinkConstants constants() const;
 
-  // The time of a collective of `bytes` bytes. Adds a problem at `place`, and returns 0, if the
-  // algorithm cannot run on these ranks, or if `span` is node or replica and the cluster has a
-  // fabric, a cost curve, no intra_network, or nodes that differ.
+  // The time of a collective of `bytes` bytes; 0 over one rank. Adds a problem at `place`, and
+  // returns 0, if the algorithm cannot run on these ranks, or if `span` is node or replica and the
+  // cluster has a fabric, a cost curve, no intra_network, or nodes that differ.
   [[nodiscard]] CollectiveTime time(program::Kind collective, coll::AlgorithmId algorithm,
                                     double bytes, ProgramSpan span, const io::Json& place,
                                     io::Problems& problems) const;

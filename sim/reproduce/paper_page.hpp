@@ -1,7 +1,7 @@
 #pragma once
 // Writes the page of a paper as Markdown (REP 1): for each figure the question, the picture, the
 // table, the commands and the verdicts; then the assumptions, the values that could not be read
-// from the paper, and later papers.
+// from the paper, later papers, and the sources of all numbers.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +16,7 @@ namespace stepsim::reproduce {
 [[nodiscard]] std::string paper_page(const Reproduction& paper, const AllRecords& all,
                                      const std::vector<Decided>& decided, std::string_view images);
 
-// The number of figures of a paper, and the number of its claims with each verdict.
+// The number of figures of a paper that are drawn, and of its claims with each verdict.
 struct Counts {
   std::size_t figures{}, met{}, not_met{}, not_comparable{};
 };
@@ -31,7 +31,7 @@ struct PaperClaims {
 [[nodiscard]] std::string claims_page(const std::vector<PaperClaims>& papers);
 // Returns the counts in words: "27 figures, 20 claims: 9 met, 6 not met, 5 not comparable".
 [[nodiscard]] std::string counts_text(const Counts& counts);
-// Returns one row per claim, with the verdict, our numbers, the paper's numbers and the label.
+// Returns one row per claim: figure, verdict, our numbers, the paper's numbers, label and text.
 [[nodiscard]] std::vector<std::vector<std::string>> claim_rows(const std::vector<Decided>& decided);
 
 } // namespace stepsim::reproduce

@@ -25,7 +25,8 @@ struct Joined {
 
 // The records that a series selects, in the order of the run, each joined with the first record
 // that matches the series' `other`, if the series has one. Throws InputError in `file` if a run is
-// unknown, if no record is selected, or if `other` matches no record.
+// unknown, if no record is selected, or if `other` has no match for a record with the columns of
+// `where`, even if `when` leaves that record out.
 [[nodiscard]] std::vector<Joined> select(const Series& series, const AllRecords& all,
                                          const std::string& file);
 

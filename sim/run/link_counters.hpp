@@ -21,8 +21,8 @@ void add_counter(std::uint32_t node, const std::string& name, std::vector<LinkCh
 // Adds counters for the busiest links of a run in the iterations first .. last (from 0, both
 // included), under a new node "network" of the timeline. If the run simulates every message, they
 // count messages in flight; otherwise they show the part of the capacity that exchanges take, in
-// percent, which is known only if all iterations are copies of one step. Adds no counter if the run
-// has no links.
+// percent, which is known only if all iterations are copies of one step. Adds no counter if it is
+// not known, or if the run has no links.
 void add_link_counters(const Result& result, std::int64_t first, std::int64_t last,
                        engine::Timeline& timeline);
 

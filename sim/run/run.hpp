@@ -34,10 +34,10 @@ inline constexpr std::string_view kEqualWorkers =
 // The scenario with replication_seed() for all its random numbers: the factors of compute and
 // exchange times, ECMP, packet spraying and packet losses.
 [[nodiscard]] Scenario replicated(Scenario scenario, std::int64_t replication);
-// Runs `replications` replications, numbered from 0. The iteration time, its parts and bounds, and
-// the makespans are means over them; speed-up and throughput follow from these means, and Student's
-// t gives the 95 % interval of the iteration time. All other values, the completion times of
-// messages (fct_*) among them, are copied from replication 0.
+// Runs `replications` replications, numbered from 0; one gives run(scenario). The iteration time,
+// its parts and bounds, and the makespans are means over them; speed-up and throughput follow from
+// these means, and Student's t gives the 95 % interval of the iteration time. All other values, the
+// completion times of messages (fct_*) among them, are copied from replication 0.
 [[nodiscard]] Result run_replications(const Scenario& scenario, std::int64_t replications);
 
 } // namespace stepsim::study

@@ -9,7 +9,7 @@
 namespace stepsim::study {
 
 struct TimelineFilter {
-  std::vector<std::int64_t> nodes;   // nodes to draw; empty = the first 8
+  std::vector<std::int64_t> nodes; // nodes to draw, which must exist (not checked); empty = first 8
   std::int64_t first_iteration = -1; // from 0; -1 = the third from the end
   std::int64_t last_iteration = -1;  // included; -1 = the last iteration
 };

@@ -18,8 +18,9 @@ namespace stepsim::study {
 // domain; 1 if `nodes` is not a multiple of the domain, or without a node type.
 [[nodiscard]] std::int64_t domain_nodes_of(const std::optional<NodeSource>& node,
                                            std::int64_t nodes);
-// Reads all keys of switches in /cluster. The node type gives missing values, except for the domain
-// if the scenario has a topology. A domain that does not divide the number of nodes is a problem.
+// Reads all keys of switches in /cluster. The node type gives missing values of the domain and of
+// NVLS, but not of the domain if the scenario has a topology; it is then 1. A domain that does not
+// divide the number of nodes is a problem.
 void read_switches(io::Fields& fields, const ParseContext& context, Cluster& cluster);
 
 } // namespace stepsim::study

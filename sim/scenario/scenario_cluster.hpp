@@ -8,10 +8,12 @@ namespace stepsim::study {
 // Reads the object; missing values come from a calibration, else from a node type.
 void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 
-// Sets the cost curve that replaces the evaluators of collectives, from exchange_s, `cost` or the
-// calibration. Call it when cluster and communication are known. For compressed gradients it
-// removes curve and exchange_s, which were measured for dense gradients. On a simulated network, or
-// with the library model, it does nothing.
+// Sets the cost curve that replaces the evaluators of collectives, from the first of these that is
+// given: exchange_s, `cost`, the calibration. A curve of the calibration counts only for its number
+// of ranks and, unless the collective is `calibrated`, without a latency_s, delay_s or
+// bandwidth_Bps next to it. Call it when cluster and communication are known. For compressed
+// gradients it removes curve and exchange_s, which were measured for dense gradients. On a
+// simulated network, or with the library model, it does nothing.
 void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 // Reports a missing network. GPUs of one node need a network inside the node: given, of the node
 // type, or of the calibration (its link class nvlink, pcie or host). This does not apply if a

@@ -6,8 +6,9 @@
 
 namespace stepsim::study {
 
-// Reads both keys into `scenario.training.overlap`. Given numbers have priority, then those of a
-// file, then those of the table.
+// Reads both keys into `scenario.training.overlap`. Given numbers have priority, then those of the
+// key `file`, then, for compute alone, that of the row of overlap_rows() which the key `table`
+// names.
 void parse_overlap(io::Fields& training, const ParseContext& context, Scenario& scenario);
 // Reports settings that do not work with a slowdown, so that a result never ignores it silently.
 void check_overlap(const io::Json& tree, const ParseContext& context, const Scenario& scenario);

@@ -30,8 +30,8 @@ public:
   [[nodiscard]] const ColumnState& state() const { return state_; }
   [[nodiscard]] const std::vector<std::vector<std::string>>& texts() const { return texts_; }
 
-  // Reads the next point; false after the last point. By then, the CRCs of all columns have been
-  // checked.
+  // Reads the next point and its number in the whole sweep; false after the last point. By then,
+  // the CRCs of all columns have been checked.
   [[nodiscard]] bool next(PointOutcome& outcome, std::int64_t& point);
   // Starts again at the first point.
   void rewind();

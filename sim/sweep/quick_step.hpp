@@ -32,6 +32,7 @@ public:
   // behind a barrier layers wait for nothing more.
   [[nodiscard]] Lanes next_forward(const Lanes& channel_end, std::span<const std::int32_t> row_of,
                                    std::span<const Lanes> done) const;
+  // The period of a step whose next forward ends at `end`.
   [[nodiscard]] Period period_of(double end) const;
   // period_lower_bound() where an exchange of n bytes takes startup + per_byte n, and messages at
   // the same time move data at most 1 / slowdown times as fast.

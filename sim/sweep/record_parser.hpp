@@ -14,7 +14,8 @@ public:
   explicit RecordParser(const Sweep& sweep); // must be a sweep of scenarios
 
   // Parses `row`, which must have no line end. Returns false, with an undefined `outcome`, if this
-  // version would not write such a line.
+  // version would not write such a line; values that are not part of an outcome, as the point and
+  // the varied fields, may be any.
   [[nodiscard]] bool parse(std::string_view row, PointOutcome& outcome) const;
 
 private:

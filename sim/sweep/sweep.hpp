@@ -18,7 +18,8 @@
 
 namespace stepsim::study {
 
-// What happens if the output exists already. refuse: an error. overwrite: a new file replaces it.
+// What happens if the output exists already. refuse: an error. overwrite: it is emptied and written
+// anew, so that its old content is lost even if the sweep is interrupted.
 // resume: its failed points are run again, and then the points after its last complete record.
 enum class IfExists { refuse, overwrite, resume };
 
@@ -56,8 +57,8 @@ struct SweepReport {
 //                    parsed
 //   SimulationError  the output cannot be written
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options);
-// Runs the sweep and appends header and records to `text`. `if_exists` is ignored; names in the
-// header are relative to the folder of `output`.
+// Runs the sweep and appends header and records to `text`. `format` must not be npz (asserted).
+// `if_exists` is ignored; names in the header are relative to the folder of `output`.
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options,
                       std::string& text);
 

@@ -18,11 +18,13 @@ namespace stepsim::cli {
 
 // The flags as typed.
 struct CollectiveFlags {
-  std::string file;                // "" = only the flags
-  std::string point;               // --point, if FILE is the output of a sweep; "" = not given
-  std::vector<std::string> texts;  // [row of the table of flags]; "" = not given
-  std::vector<std::string> late;   // values of --late: "3=1ms", rank 3 enters 1 ms late
-  std::vector<std::string> params; // values of --param: "NAME=VALUE"
+  std::string file;               // "" = only the flags
+  std::string point;              // --point, if FILE is the output of a sweep; "" = not given
+  std::vector<std::string> texts; // [row of the table of flags]; "" = not given
+  // Values of --late, "3=1ms" if rank 3 enters 1 ms late, and of --param, "NAME=VALUE". The last
+  // value of a rank or name counts.
+  std::vector<std::string> late;
+  std::vector<std::string> params;
 };
 
 // Adds FILE and the flags to `app`, in the groups of --help. `flags` must live until the command

@@ -8,8 +8,9 @@
 namespace stepsim::cli {
 
 // Writes all rows, then throws SimulationError if any of them failed. Returns kOk, or kInterrupted
-// after Ctrl-C, when only the finished rows are written. Throws UsageError for flags and values of
-// --over, InputError for other errors of the scenario.
+// after Ctrl-C, when only the finished rows are written; with --algorithms or --rows, Ctrl-C ends
+// the command without any. Throws UsageError for flags and values of --over, InputError for other
+// errors of the scenario.
 [[nodiscard]] int compare(const Invocation& invocation);
 
 } // namespace stepsim::cli

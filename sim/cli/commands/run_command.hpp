@@ -1,6 +1,7 @@
 #pragma once
 // stepsim run SCENARIO: runs one scenario and writes its result, and a timeline with --timeline.
-// SCENARIO may also be a result or, with --point, the output of a sweep: its scenario is run again.
+// SCENARIO may also be a result or, with --point, the output of a sweep: its scenario is run again;
+// or a file of kind program, which is evaluated.
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {

@@ -13,9 +13,10 @@ struct RecordsPage {
   io::Json facts; // answer, points, failed, varied fields, knee
 };
 
-inline constexpr std::size_t kMostListedPoints = 5000; // rows in the table of all points
+inline constexpr std::size_t kMostListedPoints = 5000; // "all points" lists the first ones only
 
-// `output`: path of the page, to which file names in the scenario are made relative. Throws
+// `file`: name of the file that `rows` were read from, for texts and errors. `output`: path of the
+// page, to which file names in the scenario are made relative. `footer`: plain text. Throws
 // InputError if there are no records.
 [[nodiscard]] RecordsPage records_page(const PlotRows& rows, const std::string& file,
                                        const std::string& output, const std::string& footer);

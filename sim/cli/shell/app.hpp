@@ -121,8 +121,8 @@ constexpr CommandText answered_at_once(CommandText text) {
 [[nodiscard]] Format format_of(const Common& common, Format fallback);
 
 // A callback that sweeps and searches call after each point. The first call begins a round of
-// `total` points; a call with a smaller `done` than the last one begins another round. `common`
-// must outlive the callback.
+// `total` points, of which `done` needed no work; a call with a smaller `done` than the last one
+// begins another round. `common` must outlive the callback.
 [[nodiscard]] std::function<void(std::int64_t done, std::int64_t total)>
 counting(const Common& common);
 

@@ -54,7 +54,7 @@ struct CompressedExchange {
   double dense_bytes{};     // M
   std::int64_t searched{};  // elements from which a rank selects: all elements, or its shard
   std::int64_t k{};         // entries selected per rank, 0 for methods that do not select
-  std::int64_t entries{};   // entries sent, k' = round(k selected_ratio)
+  std::int64_t entries{};   // entries sent, k' = round(k selected_ratio), at most `elements`
   std::int64_t merges{};    // merges of two lists, on the longest path
   std::int64_t scattered{}; // entries added into the dense update at the end
   double flops{};           // FLOP of low_rank_flops() for powersgd; else 0

@@ -35,7 +35,7 @@ struct RankRow {
 
 // Returns the largest latency and the smallest bandwidth of the idle paths between neighbours in a
 // ring of these ranks: alpha and beta for the block size of a pipeline (COL 7), whose blocks each
-// take the latency of the path. O(count) paths.
+// take the latency of the path. All costs are 0 for fewer than two ranks. O(count) paths.
 [[nodiscard]] LinkCost ring_cost(const Links& links, RankRow ranks);
 
 } // namespace stepsim::coll

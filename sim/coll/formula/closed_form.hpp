@@ -22,9 +22,9 @@ using ClosedFormFunction = std::optional<ClosedForm> (*)(const Collective&);
 [[nodiscard]] ClosedForm linear_form(double startup, double per_byte, double n);
 
 // Returns the form that options.cost_form names; empty if it does not exist, and for the algorithm
-// `automatic`. Needs `homogeneous()` and an operation that the algorithm offers (asserted). The
-// option `chunking` applies to blocks only: parts are n / k bytes. Seconds count from time 0, so
-// they include the common entry time.
+// `automatic`. A collective that is_empty() (uniform.hpp) takes 0 s. Needs `homogeneous()` and an
+// operation that the algorithm offers (asserted). The option `chunking` applies to blocks only:
+// parts are n / k bytes. Seconds count from time 0, so they include the common entry time.
 [[nodiscard]] std::optional<ClosedForm> closed_form(const Collective& collective);
 
 } // namespace stepsim::coll

@@ -31,8 +31,9 @@ namespace stepsim::coll {
 [[nodiscard]] std::optional<ClosedForm> lp_broadcast(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> lp_reduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> lp_allreduce(const Collective& collective);
-// The published forms (cost form `paper`): (P - 1 + n/b) (alpha_blk + b beta) per pipeline, where
-// n/b, the number of blocks, need not be whole.
+// The published forms (cost form `paper`): (P-1) (alpha + b beta) + n/b (alpha_blk + b beta) for
+// each pipeline, of which an all-reduce has two, and ((P-1) b + n) gamma once if there are
+// additions. The number of blocks, n/b, need not be whole.
 [[nodiscard]] std::optional<ClosedForm> lp_broadcast_paper(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> lp_reduce_paper(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> lp_allreduce_paper(const Collective& collective);

@@ -16,7 +16,8 @@ namespace stepsim::coll {
 
 // Returns the seconds of a ring in whole elements in O(1), equal to max_plus within 1e-12. If P
 // does not divide n, the longest part makes every hop, and no rank ever waits for more than one
-// such hop. Empty if ranks or links differ, and for other algorithms, operations and cost forms.
+// such hop. Empty if ranks or links differ, for algorithms but `ring`, for operations but
+// all-reduce, reduce-scatter and all-gather, for cost forms but `exact`, and with 2P start-ups.
 [[nodiscard]] std::optional<double> ring_seconds_of_longest_part(const Collective& collective);
 
 } // namespace stepsim::coll

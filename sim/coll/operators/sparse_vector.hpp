@@ -38,7 +38,8 @@ struct SparseProblem {
 [[nodiscard]] std::vector<SparseProblem> sparse_problems(std::span<const std::int64_t> indices,
                                                          std::span<const double> values,
                                                          std::int64_t dims);
-// Returns the vector of these lists. Throws SimulationError with the first problem.
+// Returns the vector of these lists; `dims` is at most 2^32 (asserted). Throws SimulationError with
+// the first problem.
 [[nodiscard]] SparseVector make_sparse(std::span<const std::int64_t> indices,
                                        std::span<const double> values, std::int64_t dims);
 
@@ -59,7 +60,8 @@ struct SparseProblem {
 // Returns the sum; equal indices are added from the first vector to the last. O(entries x log
 // vectors).
 [[nodiscard]] SparseVector sparse_sum(std::span<const SparseVector> vectors);
-// Returns every value divided by `divisor`, without values that become zero.
+// Returns every value divided by `divisor`, without values that become zero. Throws SimulationError
+// if a quotient is not finite.
 [[nodiscard]] SparseVector divided(const SparseVector& vector, double divisor);
 
 } // namespace stepsim::coll

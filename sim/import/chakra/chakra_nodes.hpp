@@ -81,8 +81,9 @@ struct ChakraValue {
 // metadata (0.0.4, since 2023); without_metadata: the schema before it.
 enum class ChakraSchema : std::uint8_t { current, without_metadata };
 
-// The set_ functions set a member from a value of the file and return an error message, "" if the
-// value is valid.
+// The set_ functions set a member from a value of the file. Those that return a text return an
+// error message, "" if the value is valid. set_attribute() ignores unknown names, and set_start()
+// takes 0 as not recorded.
 [[nodiscard]] std::string set_attribute(ChakraNode& node, std::string_view name,
                                         const ChakraValue& value, ChakraSchema schema);
 [[nodiscard]] std::string set_duration(ChakraNode& node, double microseconds);
@@ -107,8 +108,9 @@ inline constexpr std::size_t kMostChakraNodes = 2'000'000;
 [[nodiscard]] bool starts_give_order(const ChakraFile& file);
 
 // The positions of the nodes in the order in which they run: by start if all compute nodes and
-// collectives have one, else every node after the nodes it waits for, the smallest id first. Throws
-// InputError if nodes wait for each other in a cycle.
+// collectives have one, else every node after the nodes it waits for, the smallest id first; an id
+// that is not in the file, or its own, is not waited for. Throws InputError if nodes wait for each
+// other in a cycle.
 [[nodiscard]] std::vector<std::size_t> running_order(const ChakraFile& file);
 
 } // namespace stepsim::io

@@ -2,7 +2,8 @@
 // Imports Chakra execution traces (INP 2.4) as traces of layers. The compute between two
 // collectives becomes one layer, whose backward time ends when the collective starts. An all-reduce
 // or reduce-scatter of the backward pass becomes the bucket of the layer before it, with the bytes
-// of the trace. The compute after the last bucket is the update of the weights.
+// of the trace. The compute after the last bucket is the update of the weights. Of several
+// iterations, those with the most common list of collectives count, with median times.
 #include <optional>
 #include <string>
 

@@ -30,7 +30,8 @@ struct CollectiveCall {
   Nanoseconds kernel_begin{}, kernel_end{}, kernel_time{};
 };
 
-// In order of start. Calls without data (waits, barriers, set-up) are left out.
+// In order of start. Calls without data (waits, barriers, set-up), and those whose operation
+// neither the call nor a kernel tells, are left out.
 [[nodiscard]] std::vector<CollectiveCall> collective_calls(const KinetoRecording& recording,
                                                            std::span<const KinetoStep> steps,
                                                            const Attribution& attribution);

@@ -1,6 +1,8 @@
 #pragma once
 // The events of a recording in a temporary file, which the destructor deletes, because traces of
-// gigabytes do not fit into memory. Events are read in the order in which they were appended.
+// gigabytes do not fit into memory. Events are read in the order in which they were appended. The
+// constructor, append() and each() throw SimulationError if the file cannot be made, written or
+// read.
 #include <cstddef>
 #include <cstdio>
 #include <functional>
@@ -12,10 +14,9 @@ namespace stepsim::io {
 
 class KinetoEventFile {
 public:
-  // Throws SimulationError where no temporary file can be made, written or read.
   KinetoEventFile();
   void append(const KinetoEvent& event);
-  // Calls `visit` for every event.
+  // Calls `visit` for every event, from the first; append() may follow.
   void each(const std::function<void(const KinetoEvent&)>& visit);
   [[nodiscard]] std::size_t size() const { return size_; }
 

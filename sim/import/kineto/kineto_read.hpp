@@ -24,9 +24,10 @@ struct KinetoReadOptions {
 // The next piece of the text, valid until the next call; empty at the end.
 using TextChunks = std::function<std::string_view()>;
 
-// Throws InputError for wrong syntax (`FILE:LINE:COL: ...`), for a file without traceEvents, and
-// for a time that is not a number, negative or above 2^63 ns (`/traceEvents/17/dur: must be >= 0,
-// got -3`). The events do not depend on the options.
+// Throws InputError for wrong syntax (`FILE:LINE:COL: ...`), for a file without traceEvents, for a
+// string of more than 16 MiB, and for a time that is not a number, negative or above 2^63 ns
+// (`/traceEvents/17/dur: must be >= 0, got -3`). Throws SimulationError as KinetoEventFile does.
+// The events do not depend on the options.
 [[nodiscard]] KinetoRecording read_kineto(const TextChunks& chunks, const std::string& file,
                                           const KinetoReadOptions& options = {});
 

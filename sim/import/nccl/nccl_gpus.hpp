@@ -16,8 +16,9 @@
 namespace stepsim::io {
 
 // Indices into `system.nodes` in rank order: the order of `names` (bus ids), whose nodes become
-// GPUs, else by rank, else by dev, else as in the file. Throws InputError for no GPU and for a rank
-// or dev that appears twice, and UsageError `--gpus X: ...`.
+// GPUs; without names, by rank if all GPUs have one, else by dev if all have one, else as in the
+// file. Throws InputError for no GPU and for a rank or dev that appears twice, and UsageError
+// `--gpus X: ...`.
 [[nodiscard]] std::vector<std::size_t> order_gpus(NcclSystem& system,
                                                   const std::vector<std::string>& names,
                                                   const std::string& file,

@@ -20,8 +20,10 @@ struct DdpLog {
   std::vector<std::int64_t> ready_order;
 };
 
-// Takes the values of the rebuilt buckets if there are any, else those of the first iteration.
-// Throws InputError if there are no bucket sizes, or if a value is not a number or out of range.
+// Takes the values of the rebuilt buckets if there are any, else those of the first iteration. A
+// list ends without an error at a character that is no digit, comma, blank or bracket. Throws
+// InputError if there are no bucket sizes, if a value is above 2^53, or if there are positions, but
+// not of as many buckets as sizes.
 [[nodiscard]] DdpLog read_ddp_log(const std::string& path, std::uint64_t max_bytes);
 
 } // namespace stepsim::io

@@ -1,8 +1,8 @@
 #pragma once
 // A fabric in a few numbers, and its levels for drawing.
 //
-//   bisection          most bytes/s from the first half of the hosts (in id order) to the second:
-//                      the smallest cut between these two halves (max-flow)
+//   bisection          most bytes/s from the first half of the hosts (in id order, rounded down) to
+//                      the second: the smallest cut between these two halves (max-flow)
 //   oversubscription   bandwidth of a switch to its hosts / to other switches
 //   diameter           links between the two hosts that are farthest apart
 #include <cstdint>

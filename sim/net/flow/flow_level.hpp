@@ -5,7 +5,7 @@
 // begins, both by id, then one solve.
 //
 //     submit(now, flow)      starts a flow; its path comes from `add_path`
-//     next_time()            time of the next begin or end
+//     next_time()            time of the next begin or end; infinity without one
 //     advance(now, done)     advances to `now` <= next_time(); appends ids of flows that end
 //
 // Flows that are equal but for rounding end together: a flow ends now if its end time is at most
@@ -47,7 +47,8 @@ public:
     return rates_.paths.latency_s(path);
   }
 
-  // Starts a flow. A flow of 0 bytes ends at the instant at which it begins.
+  // Starts a flow, `now` not before the last advance() (asserted). A flow of 0 bytes ends at the
+  // instant at which it begins.
   void submit(double now, const Start& start);
   [[nodiscard]] double next_time();
   void advance(double now, std::vector<std::uint32_t>& done);

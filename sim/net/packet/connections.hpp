@@ -7,8 +7,9 @@
 namespace stepsim::net {
 
 // Opens a connection between two hosts, with the paths of its packets, ACKs and control packets: by
-// ECMP over source, destination and number, or the given path. A connection inside a host has no
-// path. The id is an index in core.connections; hashes use `number`.
+// ECMP over source, destination and number. With load balancing explicit_path its data packets take
+// the given path, if there is one. A connection inside a host has no path. The id is an index in
+// core.connections; hashes use `number`.
 ConnectionId open_connection(PacketCore& core, const ConnectionSpec& spec);
 
 // Adds a message to an open connection. It must not start before now, and its queue must be 1 or

@@ -61,8 +61,8 @@ struct PacketSettings {
 // caller checks (has_transport). Problems are reported.
 [[nodiscard]] PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
                                           const net::Fabric& fabric, std::uint32_t value_bytes = 1);
-// The position of a link or another element given by number or name; reports `unknown link "x"` and
-// similar.
+// The position of a link or another element given by number or name, among the first `count` of
+// `names`; reports `unknown link "x"` and similar.
 [[nodiscard]] std::optional<std::uint32_t>
 named_or_numbered(const io::Json& value, std::string_view noun,
                   const std::vector<std::string>& names, std::size_t count, io::Problems& problems);

@@ -21,10 +21,10 @@ namespace stepsim::train {
 
 class JobCollective {
 public:
-  // `collective` must have operation, algorithm, options, reduction and two-level costs; all other
-  // members are set here. ranks[p] is the rank of the job at position p of the collective. The job
-  // must outlive the object. Throws SimulationError for the algorithms auto and parameter_server,
-  // which have no schedule.
+  // `collective` must have operation, algorithm, options, reduction and two-level costs; chunking
+  // and element size of the options, and all other members, are set here. ranks[p] is the rank of
+  // the job at position p of the collective. The job must outlive the object. Throws
+  // SimulationError for the algorithms auto and parameter_server, which have no schedule.
   JobCollective(coll::Collective collective, const NetworkJob& job, const JobNetwork& network,
                 std::vector<std::uint32_t> ranks);
   JobCollective(const JobCollective&) = delete;

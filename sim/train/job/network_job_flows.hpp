@@ -9,7 +9,8 @@
 //   quiet()                        whether no further event will happen
 //   drain()                        after the run, simulates to the end of all traffic in flight
 //   fill(id, job, message)         sets delivered and lost bytes of a message, after the run
-//   fill(result)                   sets the use of links and the counts of events
+//   fill(result)                   sets the use of links up to result.elapsed_s, and the counts of
+//                                  events
 #include <cstdint>
 #include <span>
 #include <unordered_map>

@@ -32,7 +32,7 @@ inline constexpr auto kWarmupSwitches =
 struct PipelineSteps {
   std::int64_t iterations = 1;        // T
   std::int64_t width = 1;             // K >= 1
-  std::int64_t warmup_iterations = 0; // W
+  std::int64_t warmup_iterations = 0; // W: that many first iterations run as with K = 1
   WarmupSwitch warmup_switch = WarmupSwitch::skip;
 };
 
@@ -64,8 +64,8 @@ struct PipelineInput {
 [[nodiscard]] PipelineSteps pipeline_steps(const PipelineInput& input);
 
 struct PipelineIteration {
-  double start_s{};          // start of compute on the first worker (after waiting)
-  double compute_end_s{};    // end of compute on the last worker
+  double start_s{};          // earliest start of compute on a worker (after waiting)
+  double compute_end_s{};    // latest end of compute on a worker
   double exchange_start_s{}; // start of the first exchange; exchange_end_s if there is none
   double exchange_end_s{};
   std::optional<std::int64_t> applied_gradient; // iteration whose gradient its step applies

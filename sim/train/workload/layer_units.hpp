@@ -16,7 +16,7 @@ namespace stepsim::train {
 // How layers are grouped:
 //   layer    every layer is a unit
 //   block    each repeated block of the model, by the number in the names of its layers, and the
-//            layers between two blocks
+//            layers between two blocks; every layer if no name has a number (names_blocks)
 //   size     a unit closes when it has at least `parameters`
 //   all      one unit
 //   count    units of `layers` layers; the last may be smaller
