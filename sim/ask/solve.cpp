@@ -173,9 +173,11 @@ Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& opt
   for (const SolvePoint& point : solution.points) {
     scan.push_back({point.value.as_double(), point.metric_value});
   }
+  const RowsOptions alone{.max_seconds = options.max_seconds, .progress = {}};
   const auto evaluate = [&](double at) {
     try {
-      return run_points(problem, {field_value(at, search.integers)}, files, {}, solution.warnings)
+      return run_points(problem, {field_value(at, search.integers)}, files, alone,
+                        solution.warnings)
           .front()
           .metric_value;
     } catch (const InputError&) { // refused at this value, as scanned points can be

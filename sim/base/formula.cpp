@@ -197,10 +197,10 @@ double Formula::value(std::span<const double> variables) const {
       left /= right;
       break;
     case Do::min:
-      left = std::min(left, right);
+      left = std::isnan(right) ? right : std::min(left, right);
       break;
     case Do::max:
-      left = std::max(left, right);
+      left = std::isnan(right) ? right : std::max(left, right);
       break;
     case Do::push:
     case Do::load:

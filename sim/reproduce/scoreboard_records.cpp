@@ -117,6 +117,9 @@ Records pairs_of(const Records& rows) {
       }
       const double measured = row_number(rows[a], "measured") / row_number(rows[b], "measured");
       const double predicted = row_number(rows[a], "predicted") / row_number(rows[b], "predicted");
+      if (measured == 1) { // neither is the faster one
+        continue;
+      }
       const double apart = std::max(measured, 1 / measured) - 1;
       for (std::size_t i = 0; i < kClasses.size(); ++i) {
         if (apart >= kClasses[i].low && apart < kClasses[i].high) {

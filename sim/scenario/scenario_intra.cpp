@@ -44,7 +44,7 @@ const net::LinkClass* class_in_node(const net::NetworkProfile& profile) {
 
 coll::LinkCost cost_of(const net::LinkClass& link) {
   return {.latency_s = link.latency_s,
-          .block_latency_s = link.latency_s,
+          .block_latency_s = link.block_latency_s.value_or(link.latency_s),
           .per_byte_s = link.per_byte_s,
           .delay_s = link.delay_s};
 }

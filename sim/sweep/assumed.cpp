@@ -10,6 +10,7 @@
 #include "scenario/scenario.hpp"
 #include "sweep/grid.hpp"
 #include "sweep/sweep_point.hpp"
+#include "json/json_text.hpp"
 
 namespace stepsim::study {
 
@@ -25,17 +26,35 @@ std::vector<DefaultValue> decisive_defaults(const io::Json& tree, Files& files) 
   return defaults;
 }
 
-// The scenarios of at most 32 points, evenly spread.
+// Points that stand for a sweep.
+constexpr std::int64_t kSome = 32;
+
+// The scenario of point `i` of `looked` points that are evenly spread over the sweep.
+io::Json spread_point(const Sweep& sweep, std::int64_t i, std::int64_t looked) {
+  const std::int64_t last = sweep.grid.points() - 1;
+  const bool is_last = i + 1 == looked;
+  const double share = static_cast<double>(i) * static_cast<double>(last); // no overflow
+  const std::int64_t point =
+      is_last ? last : static_cast<std::int64_t>(share / static_cast<double>(looked - 1));
+  return scenario_at(sweep.base, sweep.grid, point);
+}
+
 std::vector<io::Json> some_points(const Sweep& sweep) {
-  constexpr std::int64_t kMost = 32;
-  const std::int64_t points = sweep.grid.points();
-  const std::int64_t looked = std::min(points, kMost);
+  const std::int64_t looked = std::min(sweep.grid.points(), kSome);
   std::vector<io::Json> trees;
   for (std::int64_t i = 0; i < looked; ++i) {
-    const std::int64_t point = looked > 1 ? i * (points - 1) / (looked - 1) : 0;
-    trees.push_back(scenario_at(sweep.base, sweep.grid, point));
+    trees.push_back(spread_point(sweep, i, looked));
   }
   return trees;
+}
+
+// Points that are read before a key is said to count at none, for one of many words of another axis
+// may be what gives it a meaning: fewer if the scenario is long.
+std::int64_t many_points(const Sweep& sweep) {
+  constexpr std::int64_t kMany = 4096;
+  constexpr std::int64_t kMostText = 10'000'000; // bytes of all of them
+  const auto text = static_cast<std::int64_t>(io::compact(sweep.base).size());
+  return std::min(sweep.grid.points(), std::clamp(kMostText / (text + 1), kSome, kMany));
 }
 
 bool is_varied(const Sweep& sweep, std::string_view pointer) {
@@ -75,16 +94,19 @@ void require_effect(const Sweep& sweep, Files& files) {
   if (is_collective(sweep.base)) {
     return;
   }
-  const std::vector<io::Json> points = some_points(sweep);
+  const std::vector<io::Json> some = some_points(sweep);
   for (const Axis& axis : sweep.grid.axes) {
     std::string reason;
-    for (const io::Json& tree : points) {
+    const auto ignored = [&](const io::Json& tree) {
       reason = why_ignored(tree, axis.pointer, files);
-      if (reason.empty()) {
-        break;
-      }
+      return !reason.empty();
+    };
+    bool at_all = std::ranges::all_of(some, ignored);
+    const std::int64_t looked = at_all ? many_points(sweep) : 0;
+    for (std::int64_t i = 0; at_all && i < looked; ++i) {
+      at_all = ignored(spread_point(sweep, i, looked));
     }
-    if (!reason.empty()) {
+    if (at_all) {
       throw UsageError(reason);
     }
   }

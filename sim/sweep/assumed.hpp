@@ -20,9 +20,10 @@ namespace stepsim::study {
 // has no meaning for parameter_server". The same points are read as in assumed_text(). Keys that an
 // axis sets are not named. "" if no key is ignored, and for a sweep of collectives.
 [[nodiscard]] std::string left_out_text(const Sweep& sweep, Files& files);
-// Throws UsageError for an axis whose key has no meaning at any of these points, so that it changes
-// nothing: "/training/pipeline_width: applies to pipe_sgd only". An axis that counts only at points
-// that are not read is refused, too. A sweep of collectives is not checked.
+// Throws UsageError for an axis whose key has no meaning at any point, so that it changes nothing:
+// "/training/pipeline_width: applies to pipe_sgd only". Before it throws it has read all points, or
+// up to 4,096 that are evenly spread, and fewer of a scenario above 2 kB; an axis that counts only
+// at others is refused, too. A sweep of collectives is not checked.
 void require_effect(const Sweep& sweep, Files& files);
 
 } // namespace stepsim::study

@@ -46,6 +46,8 @@ TEST_CASE("formula: variables and functions") {
   CHECK(value("min(n, P, 7)") == 7);
   CHECK(value("max(n / P, 7, -n)") == 1000.0 / 16);
   CHECK(std::isinf(value("n / (P - 16)")));
+  CHECK(std::isnan(value("min(1, log2(-1))"))); // on either side
+  CHECK(std::isnan(value("max(log2(-1), 1)")));
   const auto parsed = std::get<base::Formula>(base::Formula::parse("n * 2", kVariables));
   CHECK(parsed.uses(0));
   CHECK_FALSE(parsed.uses(2));

@@ -145,6 +145,14 @@ class Plot(unittest.TestCase):
         self.assertIn("writes svg or json only", self.refused(path, "--x", "nodes", "--y", "speedup", "-o",
                                                               str(self.folder / "x.png")))
 
+    def test_conditions_hold_for_the_band_too_but_for_its_own_key(self):
+        def band(name, cards, *more):
+            rows = self.write(name, "n,kind,nics,t\n" + "".join(
+                f"{n},{kind},{nics},{n * nics}\n" for n in (1, 2) for kind in ("nominal", "draw") for nics in cards))
+            return stepsim("plot", rows, "--x", "n", "--y", "t", "--where", "kind=nominal", "--band", "kind=draw", *more)
+
+        self.assertEqual(band("all.csv", (1, 10), "--where", "nics=1"), band("few.csv", (1,)))
+
     def test_a_picture_never_replaces_a_page(self):
         page = self.write("page.svg", "<!doctype html>\n")
         self.assertIn("holds another kind of file", self.refused(

@@ -45,6 +45,17 @@ std::vector<std::int64_t> sizes(const std::vector<FlightRecord::AllReduce>& step
 
 } // namespace
 
+TEST_CASE("flight recorder: without times no step is found") {
+  const TemporaryFolder folder;
+  std::string text = dump(0, 9);
+  const std::string time = R"("time_created_ns": 1110000)";
+  const std::size_t at = text.find(time);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, time.size(), R"("other": 0)");
+  const FlightRecord record = read_flight_record(folder.put("r.json", text), 1e6);
+  CHECK_THROWS_AS((void)step_of(record, 3), InputError);
+}
+
 TEST_CASE("flight recorder: the last whole step, wherever the record begins and ends") {
   const TemporaryFolder folder;
   for (std::size_t first = 0; first < 3; ++first) {

@@ -6,6 +6,7 @@
 #include "run/work_estimate.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
+#include "sweep/assumed.hpp"
 #include "sweep/sweep_helpers.hpp"
 #include "sweep/sweep_point.hpp"
 #include "testing/tolerance.hpp"
@@ -74,6 +75,23 @@ TEST_CASE("unusual: what is allowed is written with the resolved scenario") {
   const io::Json resolved = study::scenario_tree(study::parse_scenario(tree, files));
   CHECK(resolved.find("allow_unusual")->as_bool());
   CHECK(study::parse_scenario(resolved, files).cluster.network.bandwidth_Bps == 25);
+}
+
+TEST_CASE("an axis counts if one word of another axis gives it a meaning, wherever that word is") {
+  study::Axis bandwidth{"/cluster/network/bandwidth_Bps", {}};
+  for (int i = 1; i <= 8; ++i) {
+    bandwidth.values.emplace_back(1e9 * i);
+  }
+  const auto check = [&](const char* third) {
+    const study::Axis schedule{"/communication/schedule",
+                               {"wfbp", "single", third, "ddp", "fixed_count", "mg_wfbp", "optimal",
+                                "eager", "asc_wfbp", "priority", "dear", "mg_wfbp_small_tensors"}};
+    const study::Axis cycle{"/communication/cycle_s", {0.002}};
+    study::Files files(STEPSIM_SOURCE_DIR);
+    study::require_effect(study::sweep_over(test::scenario(), {bandwidth, schedule, cycle}), files);
+  };
+  CHECK_NOTHROW(check("horovod")); // at none of 32 points that are evenly spread
+  CHECK_THROWS_AS(check("ddp"), UsageError);
 }
 
 TEST_CASE("work: a run that would take hours is refused before it starts, by a point alone") {

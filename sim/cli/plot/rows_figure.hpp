@@ -16,8 +16,8 @@ struct PlotRequest {
   std::string x, y, by;        // keys of the rows; by "" = one curve
   std::vector<KeyValue> where; // only rows with these values
   // The 5th to 95th percentile of y at every x, over the rows with this value, is a band around the
-  // first curve; with `by`, only rows of this curve count. `where` does not apply to these rows,
-  // and must leave them out of the curves.
+  // first curve; with `by`, only rows of this curve count. `where` applies to them
+  // but for the key of the band; it must leave these rows out of the curves.
   std::optional<KeyValue> band;
   std::vector<KeyValue> labels; // labels of curves, [value of `by`]
   // Whether to draw the line of ideal scaling, and to mark the knee of the first curve.

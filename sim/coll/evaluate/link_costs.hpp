@@ -47,7 +47,8 @@ public:
   // a node, `nic` on an interface (see Phase), 1 on a separate link between nodes.
   [[nodiscard]] std::uint32_t static_share(std::uint32_t src, std::uint32_t dst, std::uint32_t nic,
                                            std::uint32_t inner) const {
-    return node(src) == node(dst) ? inner : shared(src, dst) ? nic : 1;
+    const bool listed = any_pairs_ && pairs_.listed(src, dst) != nullptr;
+    return listed ? 1 : node(src) == node(dst) ? inner : nic;
   }
   [[nodiscard]] std::uint32_t node(std::uint32_t rank) const { return nodes_.node(rank); }
   [[nodiscard]] std::uint32_t nodes() const { return nodes_.nodes(); }

@@ -169,7 +169,7 @@ private:
     const double rate = pcie_rate({node.speed_GTps.value_or(options_.pcie_default.speed_GTps),
                                    node.lanes.value_or(options_.pcie_default.lanes)},
                                   options_.pcie_efficiency.value_or(kPcieEfficiency));
-    const bool assumed = unknown || !options_.pcie_latency;
+    const bool assumed = unknown || !options_.pcie_latency || !options_.pcie_efficiency;
     // A GPU on the NVSwitch has its PCIe link behind a switch of its own, see port_of().
     std::string below = node.id;
     if (nvlinks_.to_switch.contains(i)) {

@@ -73,9 +73,16 @@ std::vector<std::vector<std::int64_t>> lists_of(const ImportedText& input, std::
       if (--depth <= 0) {
         break;
       }
-    } else if (c != ' ') {
+    } else if (c != ' ' && !(depth > 0 && (c == '\n' || c == '\r' || c == '\t'))) {
       break;
     }
+  }
+  if (depth > 0) {
+    throw InputError(input.name, "",
+                     std::string(key) + ": must be lists of whole numbers in brackets, got " +
+                         (i < input.text.size()
+                              ? base::shown_value(std::string_view(input.text).substr(i, 1))
+                              : std::string("the end of the file")));
   }
   end_number();
   return lists;

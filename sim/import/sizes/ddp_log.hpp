@@ -21,9 +21,9 @@ struct DdpLog {
 };
 
 // Takes the values of the rebuilt buckets if there are any, else those of the first iteration. A
-// list ends without an error at a character that is no digit, comma, blank or bracket. Throws
-// InputError if there are no bucket sizes, if a value is above 2^53, or if there are positions, but
-// not of as many buckets as sizes.
+// list without brackets ends at the first character that is no digit, comma or space. Throws
+// InputError if there are no bucket sizes, if a list in brackets has anything but whole numbers, if
+// a value is above 2^53, or if there are positions, but not of as many buckets as sizes.
 [[nodiscard]] DdpLog read_ddp_log(const std::string& path, std::uint64_t max_bytes);
 
 } // namespace stepsim::io

@@ -93,6 +93,9 @@ std::vector<FlightRecord::AllReduce> step_of(const FlightRecord& record, std::si
   if (per_step == 0 || calls.size() < 2 * per_step) {
     refuse("two steps are needed");
   }
+  if (std::ranges::any_of(calls, [](const auto& call) { return call.created_ns == 0; })) {
+    refuse("each needs time_created_ns, since a pause tells where a step begins");
+  }
   // Pauses before the calls at each place within a step; the first call has none.
   std::size_t place = 0;
   double longest = -1;

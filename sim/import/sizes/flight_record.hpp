@@ -28,8 +28,8 @@ struct FlightRecord {
 
 // The all-reduces of the last whole step of the record, where a step has `per_step` all-reduces. A
 // step begins at the place with the longest pause between calls before it (median over the steps),
-// the first of several; if no call has a time, that is the first all-reduce of the record. Throws
-// InputError if this step differs from the one before, or if the record is shorter than two steps.
+// the first of several. Throws InputError if this step differs from the one before, if the record
+// is shorter than two steps, or if a call has no time.
 [[nodiscard]] std::vector<FlightRecord::AllReduce> step_of(const FlightRecord& record,
                                                            std::size_t per_step);
 
