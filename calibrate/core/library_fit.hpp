@@ -27,7 +27,8 @@ struct LibraryFit {
   std::array<bool, library::kParameterCount> from_prior{};
 };
 
-// Needs at least one point (asserted). The caller sets the name of the fit.
+// Needs at least one point (asserted). Throws UsageError as library::FitPoints does, for example if
+// a shape does not fit the node type. The caller sets the name of the fit.
 [[nodiscard]] LibraryFit fit_library(const library::NodeType& node,
                                      std::vector<library::MeasuredPoint> points,
                                      library::Version version = library::kPublishedVersion);

@@ -18,7 +18,8 @@ void require_metric(std::string_view metric);
 
 // Parses "METRIC=VALUE" into the metric and its value in SI units. VALUE may have a unit that suits
 // the metric, as in "iteration_time_s=50ms"; a plain number is in SI units. Throws UsageError if
-// the text is not of this form.
+// the text is not of this form, if VALUE has a unit that does not suit the metric, and as
+// require_metric() does.
 [[nodiscard]] std::pair<std::string, double> parse_target(std::string_view text);
 
 } // namespace stepsim::study

@@ -22,8 +22,9 @@ struct TunePoint {
 [[nodiscard]] TunePoint tune_point(io::Json record, io::Json value);
 
 // Runs the scenario with each of `values` at `pointer` and returns one point per value, in the same
-// order. A failed run gives a point with an error. Each new warning is appended to `warnings` once.
-// Throws InputError if none of a sample of the values can be parsed.
+// order. A value with which the scenario cannot be parsed, or whose run fails, gives a point with
+// an error. Each new warning is appended to `warnings` once. Throws InputError if the scenario can
+// be parsed with none of up to 16 values that are spread over the list (check_some_point()).
 [[nodiscard]] std::vector<TunePoint> run_points(const io::Json& scenario,
                                                 const std::string& pointer,
                                                 const std::vector<io::Json>& values, Files& files,

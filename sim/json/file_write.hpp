@@ -37,7 +37,9 @@ public:
   [[nodiscard]] const std::string& name() const; // for messages
   [[nodiscard]] std::uint64_t written() const;   // bytes passed to the system so far
 
-  // Writes at any offset, also beyond the end, of a regular file whose name does not end in .gz.
+  // Writes at any offset, also beyond the end, with both modes. The file must be a regular one that
+  // is not compressed (asserted). write() goes on where it was, not behind these bytes, and what it
+  // still has in its buffer is written later.
   void write_at(std::uint64_t offset, std::string_view bytes);
 
   // The current size of the file that is written (with Mode::replace the temporary one), in bytes,
@@ -47,9 +49,10 @@ public:
   [[nodiscard]] std::uint64_t size() const;
   void cut(std::uint64_t size);
   void sync(); // after it, written data survives a power failure
-  // The next two are for Mode::grow. begin_rewrite() returns a growing copy next to the file, which
-  // leaves nothing if it is dropped; end_rewrite() puts the copy in place of the file, and this
-  // object then writes to it.
+  // The next two are for regular files with Mode::grow (asserted). begin_rewrite() returns an empty
+  // growing file next to this one, to which the caller writes all of the new content; it is removed
+  // if it is dropped. end_rewrite() puts it in place of this file, whose old content is then gone,
+  // and this object writes to it from then on.
   [[nodiscard]] OutputFile begin_rewrite() const;
   void end_rewrite(OutputFile&& copy);
 

@@ -57,7 +57,8 @@ struct TableReport { // what making the table monotone changed (MER 4.2, step 1)
   double largest_change{}; // of the seconds of a point, relative to the measured value
 };
 
-// Returns a monotone table for measured points, whose bytes must ascend strictly. Its slope is the
+// Returns a monotone table for measured points {bytes, seconds}. There must be at least two, with
+// bytes > 0 that ascend strictly (asserted), and seconds > 0 (not checked). Its slope is the
 // least-squares slope of the points with at least half of the largest size (at least two points),
 // or 0 if that is negative. Source: MER 4.2 (derived).
 [[nodiscard]] std::pair<TableCost, TableReport>

@@ -4,8 +4,8 @@
 // that compute does not slow, and a forward that waits for all messages. While a message is in
 // flight, compute advances at the rate 1 / slowdown; otherwise at full speed.
 //
-//     backward  |--3--|--2-----|-1-|         message 3 is in flight while 2 is computed,
-//     channel         |==3==|       |=2,1=|  messages 2 and 1 wait for all of backward
+//     backward  |--3--|--2-----|-1-|        message 3 is in flight while layer 2 is computed; one
+//     channel         |==3==|      |=2,1=|  message of 2 and 1 is ready at the end of backward
 #include <span>
 
 namespace stepsim::program {

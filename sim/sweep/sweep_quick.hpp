@@ -61,7 +61,8 @@ public:
   }
 
 private:
-  // Ends of the next forward: of the run, of the best merge, and of the run as planners see it.
+  // Ends of the next forward: of the run, of the best merge, and of the run with its messages timed
+  // as by planned_seconds(), from which closed_form_s follows.
   struct Ends {
     Lanes own{}, best{}, planned{};
   };
@@ -89,26 +90,29 @@ private:
   std::vector<std::string> warnings_, warnings_alone_;
 
   std::optional<QuickStep> step_;
-  double slowdown_ = 1;                 // least_slowdown() of messages at the same time
-  std::vector<std::int32_t> last_item_; // [layer]: its last gradient in launch order, -1 if none
+  double slowdown_ = 1; // least_slowdown() for asc_wfbp, else 1
+  // [layer]: its last gradient in launch order; -1 if it has none, and for all layers if the next
+  // forward begins behind a barrier, at which all messages have ended.
+  std::vector<std::int32_t> last_item_;
 
-  // The buckets, if they depend on bytes only (wfbp, single, ddp, trace, priority); else empty.
+  // The buckets, if they do not depend on the cost of messages (Planner::reads_cost); else empty.
   bool is_static_ = false;
   std::vector<double> group_ready_s_, group_bytes_;
-  std::vector<std::int32_t> last_group_;    // [layer]
+  std::vector<std::int32_t> last_group_;    // [layer]: its last bucket, -1 as in last_item_
   std::optional<QuickTransfers> transfers_; // if messages are not sent one at a time
-  std::vector<std::int32_t> layer_row_;     // [layer]: itself, -1 behind a barrier
-  // Where halves are sent apart: the ends of messages as planners see them, and of the channel.
+  std::vector<std::int32_t> layer_row_;     // [layer]: itself, or -1 for all as in last_item_
+  // If splits_exchange(): when the last message of each layer ends ([layer], else empty), and when
+  // all messages have ended, with the times of planned_seconds().
   std::vector<Lanes> planned_layer_end_;
   Lanes planned_end_{};
   WireBytes wire_;
 
   PartsOfForms parts_of_;
-  // If the exchange is no a + b n: its forms, and the sizes of the messages of each lane, or of
-  // all.
+  // If the exchange is no a + b n: its forms, and the plans that give the sizes of messages:
+  // [lane], or one for all lanes if is_static_.
   std::unique_ptr<QuickCurves> curves_;
   std::vector<plan::Plan> sizes_;
-  bool has_parts_ = false;    // the totals of the last run of curves hold parts
+  bool has_parts_ = false;    // whether set_parts() filled the totals of this run()
   bool takes_bounds_ = false; // the run takes closed forms that are upper bounds
 
   // Working memory of run(), kept between calls. Rows of lanes: one per message of the plan, per
@@ -116,7 +120,7 @@ private:
   std::vector<Lanes> group_end_, item_end_, layer_end_;
   std::optional<plan::OptimalBlock> best_;
   struct RunOfItems {
-    std::size_t end{}; // items before its end
+    std::size_t end{}; // one past its last item
     double ready_s{};
   };
   std::vector<RunOfItems> runs_; // messages of one lane, in order

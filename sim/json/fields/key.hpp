@@ -53,8 +53,9 @@ private:
 // Integers up to here are exact in every program that reads JSON.
 inline constexpr double kMostExact = 0x1p53;
 
-// The value of a key that is absent from the file. monostate: the key then has no value, or a value
-// that depends on the rest of the file and is described in the sentence of the key.
+// The value of a key that is absent from the file. A string_view is the value itself or, for the
+// kinds object and list, its JSON text. monostate: the key then has no value, or a value that
+// depends on the rest of the file and is described in the sentence of the key.
 using KeyDefault = std::variant<std::monostate, bool, double, std::string_view>;
 
 struct Key {

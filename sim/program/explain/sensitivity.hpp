@@ -39,13 +39,14 @@ struct Sensitivity {
   std::string parameter;
   double left{};
   double right{};
-  bool exact{}; // if false, they are differences over a relative step of 1e-6
+  bool exact{}; // if false, they are finite differences (numeric_sensitivity())
 };
 
 // The exact derivatives, from the critical cycles of a program for which recurrence_applies().
 [[nodiscard]] Sensitivity exact_sensitivity(const SteadyState& state, const Parameter& parameter);
-// The derivatives by finite differences, from two more evaluations. A parameter of value 0 is moved
-// to the right only, and `left` equals `right`.
+// The derivatives by finite differences over a step of 1e-6 of the value, from two more evaluations
+// of the program, whose period is `period_s`. A parameter of value 0 is moved to the right only, by
+// 1e-6 of period_s / its largest slope, and `left` equals `right`.
 [[nodiscard]] Sensitivity numeric_sensitivity(const Program& program, const Parameter& parameter,
                                               const Evaluation& evaluation, double period_s);
 

@@ -27,8 +27,8 @@ namespace stepsim::train {
 
 // A cost function that calls `seconds`, which may be slow, only for messages of 1 KiB, 2 KiB,
 // 4 KiB, .., once per size. Times of other sizes are interpolated linearly; sizes below 1 KiB lie
-// on the line through the first two, but not below the line through 0. Copies of the cost share the
-// known times; they are not thread-safe.
+// on the line through the first two, but not below the line from 0 s at 0 bytes to the time of
+// 1 KiB. 0 bytes take 0 s. Copies of the cost share the known times; they are not thread-safe.
 [[nodiscard]] plan::Cost sampled_cost(std::function<double(double bytes)> seconds);
 
 // The cost function for planners that do not need the form a + b m. It is planner_cost(), except
@@ -58,7 +58,8 @@ public:
   // must outlive the object.
   void share(coll::SentBytes& sent) { sent_ = &sent; }
 
-  // The exchange of a message of `bytes`. The reference remains valid.
+  // The exchange of a message of `bytes`; 0 bytes take 0 s. The reference remains valid. This and
+  // seconds() throw SimulationError if the evaluator does.
   [[nodiscard]] const Exchange& operator()(Bytes bytes);
   // The seconds of the exchange alone, without the cost of counting sent bytes.
   [[nodiscard]] double seconds(Bytes bytes);
@@ -78,15 +79,15 @@ private:
   coll::Collective collective_;
   std::optional<coll::Method> asked_;
   std::optional<plan::Cost> curve_;
-  // The closed form, if it may be the evaluator, and the lower bound for one byte. Both are
-  // computed when the first size is evaluated.
+  // The closed form, empty if it cannot be the evaluator, and with it the lower bound for one byte.
+  // Both are computed when the first size is evaluated; prepared_ is true from then on.
   bool prepared_ = false;
   std::optional<coll::PreparedForm> form_;
   coll::LowerBound bound_;
   coll::SentBytes* sent_ = nullptr;
   coll::Method used_ = coll::Method::closed_form;
   std::uint64_t events_{};
-  std::map<std::int64_t, Known> known_;
+  std::map<std::int64_t, Known> known_; // by bytes
 };
 
 } // namespace stepsim::train
