@@ -225,6 +225,18 @@ def archives_are_opened_or_listed(place):
                            "a.json, b.json")
 
 
+def a_trace_may_come_through_a_pipe(place):
+    """an execution trace is read from standard input as from a file"""
+    content = samples.execution_trace()
+    place.write("et.json", content)
+    place.run("import", "pytorch-et", "et.json", "-o", "of_file.json", "--quiet", code=0)
+    done = subprocess.run([place.stepsim, "import", "pytorch-et", "-", "-o", "of_pipe.json", "--quiet"], input=content,
+                          cwd=place.folder, capture_output=True, timeout=60)
+    check(done.returncode == 0, done.stderr)
+    layers = [json.loads(place.path(name).read_text())["layers"] for name in ("of_file.json", "of_pipe.json")]
+    check(layers[0] == layers[1] and layers[0], layers)
+
+
 def workloads_of_other_simulators_run(place):
     """traces of Chakra and workloads of ASTRA-sim are imported, and run takes the result"""
     place.write("c.et", samples.chakra())

@@ -112,21 +112,16 @@ public:
     return out;
   }
 
-  // `where` may ask for another value of the key of the band, which then holds for curves alone.
-  [[nodiscard]] bool in_band(const PlotRow& row) const {
-    return matches(row, *request_.band) &&
-           std::ranges::all_of(request_.where, [&](const KeyValue& each) {
-             return each.first == request_.band->first || matches(row, each);
-           });
-  }
-
   [[nodiscard]] plot::Band band(const std::string& first) const {
     std::map<double, std::vector<double>> at_x;
+    std::vector<KeyValue> others = request_.where; // its own key may have another value in curves
+    std::erase_if(others, [&](const KeyValue& each) { return each.first == request_.band->first; });
     for (const PlotRow& row : rows_.rows) {
       const io::Json x = cell_of(row, request_.x);
       const io::Json y = cell_of(row, request_.y);
       const bool of_first = request_.by.empty() || text_of(cell_of(row, request_.by)) == first;
-      if (in_band(row) && of_first && x.is_number() && y.is_number()) {
+      if (of_first && matches(row, *request_.band) && matches_all(row, others) && x.is_number() &&
+          y.is_number()) {
         at_x[x.as_double()].push_back(y.as_double());
       }
     }

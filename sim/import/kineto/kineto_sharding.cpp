@@ -143,6 +143,10 @@ std::optional<ShardedStep> sharded_step(const KinetoRecording& recording, const 
   std::vector<const CollectiveCall*> scatters;
   std::vector<const CollectiveCall*> gathers;
   bool large_reduction = false;
+  const auto is_small = [](const CollectiveCall& call) {
+    return call.elements * dtype_of_pytorch(call.dtype).value_or(DtypeWord{"", 4}).bytes <=
+           kSmallBytes;
+  };
   const auto look = [&](const CollectiveSample& each) {
     const CollectiveCall& call = each.call;
     if (call.op == "reduce_scatter" && call.elements > 0) {
@@ -150,10 +154,7 @@ std::optional<ShardedStep> sharded_step(const KinetoRecording& recording, const 
     } else if (call.op == "allgather") {
       gathers.push_back(&call);
     } else if (call.op == "allreduce" && call.elements > 0) {
-      large_reduction =
-          large_reduction ||
-          call.elements * dtype_of_pytorch(call.dtype).value_or(DtypeWord{"", 4}).bytes >
-              kSmallBytes;
+      large_reduction = large_reduction || !is_small(call);
     }
   };
   std::ranges::for_each(sample.collectives, look);
@@ -161,7 +162,7 @@ std::optional<ShardedStep> sharded_step(const KinetoRecording& recording, const 
   // Shards are all-reduced between the groups of HSDP; what is as large as a whole unit is not.
   if (large_reduction && !scatters.empty()) {
     const auto shard = [&](const CollectiveSample& each) {
-      return each.call.op != "allreduce" ||
+      return each.call.op != "allreduce" || is_small(each.call) ||
              std::ranges::any_of(scatters, [&](const CollectiveCall* call) {
                return each.call.group_size > 1 && each.call.group_size != call->group_size &&
                       each.call.elements == call->out_elements;

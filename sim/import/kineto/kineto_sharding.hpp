@@ -2,7 +2,7 @@
 // Sharded jobs (FSDP, ZeRO-3; INP 1.6): a unit is gathered before its forward pass, and again
 // before its backward pass if it was freed in between; its gradient is reduced and scattered as one
 // message. A step is sharded if it calls all-gather, calls reduce-scatter in its backward pass, and
-// meets one of three conditions: no all-reduce is above 1 MB; all all-reduces are of shards (HSDP);
+// meets one of three conditions: no all-reduce is above 1 MB; those above are all of shards (HSDP);
 // or the recording has annotations of FSDP.
 #include <optional>
 #include <vector>

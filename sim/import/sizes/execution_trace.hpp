@@ -26,8 +26,8 @@ struct ExecutionTrace {
 };
 
 // Throws InputError if the file cannot be read, has more than `max_bytes` bytes after inflation, is
-// not JSON, has no `nodes` or no gradient nodes, or has a schema of another major version. The file
-// is read twice, so it must be a regular file: not a pipe, and not "-" (fails as empty).
+// not JSON, has no `nodes` or no gradient nodes, or has a schema of another major version. A pipe
+// is held in memory as a whole, up to kMostTextBytes.
 [[nodiscard]] ExecutionTrace read_execution_trace(const std::string& path, std::uint64_t max_bytes);
 
 // The gradients of one iteration as a trace without times, one layer per gradient: `gradient_k` is
