@@ -32,6 +32,9 @@ def mpi(ranks, *arguments):
             return done
     raise unittest.SkipTest("other load on this machine hides how time grows with size")
 
+# Seconds of a measurement: more if other work on the machine left too little time.
+LONGER = (6, 20, 60)
+
 
 class Program(unittest.TestCase):
     def setUp(self):
@@ -117,8 +120,11 @@ class Program(unittest.TestCase):
     def test_a_topology_is_written_and_predicted_over(self):
         calibration, table = self.folder / "x.calibration.json", self.folder / "errors.jsonl"
         topology = self.folder / "x.topology.json"
-        done = mpi(3, "mpi", "-o", calibration, "--table", table, "--topology", topology,
-                   "--max-seconds", 6, "--force", "--quiet")
+        for seconds in LONGER:
+            done = mpi(3, "mpi", "-o", calibration, "--table", table, "--topology", topology,
+                       "--max-seconds", seconds, "--force", "--quiet")
+            if "--max-seconds did not allow them" not in done.stderr:
+                break
         self.assertEqual(done.returncode, 0, done.stderr)
         checked = subprocess.run([PROGRAM.with_name("stepsim"), "check", topology], text=True,
                                  capture_output=True)
@@ -141,11 +147,14 @@ class Program(unittest.TestCase):
 
     def test_a_late_rank_is_measured_and_predicted(self):
         calibration, table = self.folder / "x.calibration.json", self.folder / "errors.jsonl"
-        done = mpi(3, "mpi", "-o", calibration, "--table", table, "--late", "1=20ms",
-                   "--max-seconds", 6, "--force", "--quiet")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        rows = [json.loads(line) for line in table.read_text().splitlines()]
-        everywhere = [row for row in rows if row["op"] == "allreduce"]
+        for seconds in LONGER:
+            done = mpi(3, "mpi", "-o", calibration, "--table", table, "--late", "1=20ms",
+                       "--max-seconds", seconds, "--force", "--quiet")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = [json.loads(line) for line in table.read_text().splitlines()]
+            everywhere = [row for row in rows if row["op"] == "allreduce"]
+            if everywhere:
+                break
         self.assertGreater(len(everywhere), 0)
         for row in everywhere:
             self.assertGreaterEqual(row["measured_s"], 0.02)
