@@ -33,8 +33,9 @@ struct SegmentChoice {
   std::vector<double> bic; // BIC of k = 1, 2 .. most, if there are enough points
   Segmentation chosen;
 };
-// Tries 1, 2 .. `most` segments while there are 3 points for each, and keeps a number if its BIC is
-// more than 6 below that of the number kept so far: 100, 96, 92 gives 3 segments.
+// Tries 1, 2 .. `most` segments while there are 3 points for each. Another segment is taken if the
+// BIC falls by more than 6 below the BIC of the segments taken so far: BICs of 100, 96 and 92 for
+// one, two and three segments give three, because 96 is not enough below 100, and 92 is.
 [[nodiscard]] SegmentChoice choose_segments(std::span<const Datum> data,
                                             std::size_t most = kMostSegments);
 

@@ -71,8 +71,9 @@ struct FileText {
   std::vector<LibrarySamples> library{}; // operations of the MPI library
 };
 // The JSON of the calibration: the curves of the probes as points, the parameters of the link, and
-// the all-reduce times predicted from both for these ranks, so that a scenario with one of these
-// algorithms uses duplex factors and block times. predictor_of() accepts the result.
+// for every dense all-reduce of kinds() the times that these two predict on `ranks` ranks. A
+// scenario with such an algorithm takes its times from that curve, and so also what traffic in both
+// directions and blocks cost. predictor_of() accepts the result.
 [[nodiscard]] io::Json calibration_of(const ProbeTimes& times, const LinkEstimate& link,
                                       std::uint32_t ranks, const MessageOptions& options,
                                       const FileText& text);

@@ -39,10 +39,10 @@ struct ReplayScale {
 };
 
 // Runs the scenario on `ranks` nodes of one GPU with the network of a calibration (absolute path)
-// and a schedule ("" = that of the scenario). With `library`, the exchange is the all-reduce of the
-// MPI library, and the collective of the scenario must be `calibrated`, the measured curve of the
-// library. Throws InputError for a wrong scenario, and UsageError for a scenario that a replay
-// cannot execute:
+// and a schedule ("" for the schedule in the scenario). With `library`, the exchange is the
+// all-reduce of the MPI library, and the collective of the scenario must be `calibrated`, the
+// measured curve of the library. Throws InputError for a wrong scenario, and UsageError for a
+// scenario that a replay cannot execute:
 //   - training other than sync_sgd, compression, reduce_broadcast, or several jobs;
 //   - a schedule with more than one channel, or an algorithm that is not in kinds();
 //   - no buckets, or buckets that are not whole fp32 elements;

@@ -24,7 +24,7 @@ struct Comparison {
   // Names of the varied fields, in axis order. A field named "ratio" has its whole JSON pointer as
   // its name here, because the rows have another key `ratio`.
   std::vector<std::string> varied;
-  Ranking ranking; // indices are those of `rows`
+  Ranking ranking; // its indices count `rows` from 0
   // [row] number of batches per iteration, also of a row that failed
   std::vector<std::int64_t> batches;
   std::int64_t failed = 0;           // rows with an error

@@ -32,9 +32,9 @@ struct MeasuredSteps {
 // The buckets are planned with the cost of the network, or with /communication/plan_cost if the
 // scenario has it. Throws InputError if
 //   - the file or a scenario is invalid, or a scenario lacks the key `leave_out`
-//   - the model of the fit does not cover a step: it needs sync_sgd with equal workers and dense
-//     all-reduces, one after the other, no copies or input beside them, and a forward that waits
-//     for the last message
+//   - a scenario has anything that the fit does not model. It models sync_sgd with equal workers,
+//     whose dense all-reduces follow one another, and a next forward pass that waits for the last
+//     of them. Copies of gradients, and time to read the input, are not modelled.
 //   - the cost of an exchange is not startup_s + per_byte_s x bytes, or differs between rows
 [[nodiscard]] MeasuredSteps read_measured_steps(const io::Json& tree, Files& files,
                                                 const std::string& leave_out);

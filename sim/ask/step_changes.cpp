@@ -83,6 +83,16 @@ void add_faster_computing(const io::Json& tree, const Scenario& scenario,
   }
 }
 
+// Halves the latency of messages, and that of further blocks if the file has it.
+std::vector<std::string> half_latency(const io::Json& tree, const std::string& network,
+                                      double latency_s) {
+  std::vector<std::string> out{assigned(network + "/latency_s", latency_s / 2)};
+  if (const auto block = number_at(tree, network + "/block_latency_s")) {
+    out.push_back(assigned(network + "/block_latency_s", *block / 2));
+  }
+  return out;
+}
+
 void add_faster_network(const io::Json& tree, const Scenario& scenario,
                         std::vector<Change>& changes) {
   const Network& network = scenario.cluster.network;
@@ -108,14 +118,14 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario,
         outer->bandwidth_Bps.value_or(network.bandwidth_Bps) * 2);
   } else if (scenario.cluster.has_network && !network.curve && topology == nullptr) {
     changes.push_back({"half the latency of the network",
-                       {assigned("/cluster/network/latency_s", network.latency_s / 2)}});
+                       half_latency(tree, "/cluster/network", network.latency_s)});
     changes.push_back({"twice the bandwidth of the network",
                        {assigned("/cluster/network/bandwidth_Bps", network.bandwidth_Bps * 2)}});
   }
   if (scenario.cluster.intra && scenario.cluster.gpus_of_domain() > 1) {
     const coll::LinkCost& intra = *scenario.cluster.intra;
     changes.push_back({"half the latency inside a node",
-                       {assigned("/cluster/intra_network/latency_s", intra.latency_s / 2)}});
+                       half_latency(tree, "/cluster/intra_network", intra.latency_s)});
     changes.push_back({"twice the bandwidth inside a node",
                        {assigned("/cluster/intra_network/bandwidth_Bps", 2 / intra.per_byte_s)}});
   }

@@ -18,6 +18,7 @@
 #include "net/profile/dense_inflation.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/node_switches.hpp"
+#include "scenario/scenario_intra.hpp"
 #include "scenario/topology_field.hpp"
 
 namespace stepsim::study {
@@ -45,15 +46,9 @@ std::optional<Calibrated> parse_calibration(io::Fields& network, const ParseCont
   out.steps = coll::measured_steps(profile);
   out.reduction_Bps = profile.reduction_Bps.value_or(0);
   if (const net::LinkClass* link = coll::link_of_ranks(profile)) {
-    out.link = {.latency_s = link->latency_s,
-                .block_latency_s = link->block_latency_s.value_or(link->latency_s),
-                .per_byte_s = link->per_byte_s,
-                .delay_s = link->delay_s};
+    out.link = cost_of(*link);
   } else if (profile.latency_s && profile.bandwidth_Bps) {
-    out.link = {.latency_s = *profile.latency_s,
-                .block_latency_s = *profile.latency_s,
-                .per_byte_s = 1 / *profile.bandwidth_Bps,
-                .delay_s = profile.delay_s};
+    out.link = cost_of(profile.any_link());
   } else {
     context.problems.add(*place, "calibration " + profile.name +
                                      " gives no latency and bandwidth of a network");

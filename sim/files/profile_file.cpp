@@ -101,8 +101,6 @@ void parse_valid(Fields& fields, net::NetworkProfile& profile) {
   });
 }
 
-// A block latency of the profile is checked and left aside: scenarios give their own, or take the
-// latency of a message.
 void parse_network(Fields& fields, net::NetworkProfile& profile) {
   object(fields, "network", [&](Fields& network) {
     (void)network.word("model");
@@ -111,7 +109,7 @@ void parse_network(Fields& fields, net::NetworkProfile& profile) {
     profile.bandwidth_Bps = estimate(network, "bandwidth_Bps");
     (void)network.optional_number("nominal_Bps");
     profile.reduction_Bps = estimate(network, "reduction_Bps");
-    (void)estimate(network, "block_latency_s");
+    profile.block_latency_s = estimate(network, "block_latency_s");
   });
 }
 

@@ -47,8 +47,8 @@ enum class View { estimate, cost };
                                const Multipliers& multipliers, View view,
                                const CollnetOptions& collnet = {});
 
-// Returns q of CLU 6.2: for rings, pat and collnet the cards or channels of a ring, for trees the
-// channels of a tree, 16 for nvls and nvls_tree, 1 for point-to-point.
+// Returns the number of channels, q of CLU 6.2: ring_channels() for rings, pat and collnet,
+// tree_channels() for trees (ring_tree.hpp), 16 for nvls and nvls_tree, 1 for point-to-point.
 [[nodiscard]] int channels(const Layout& layout, Pair pair, const Multipliers& multipliers);
 
 // Functions that the forms share.

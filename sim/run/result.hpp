@@ -18,8 +18,7 @@ namespace stepsim::study {
 
 struct Bucket {
   std::int64_t index{}; // launch order, from 0
-  // First and last gradient (item of plan/problem.hpp), from 1 in backward order. Files call them
-  // "layers".
+  // First and last layer with a gradient in the bucket, from 1 in backward order.
   std::int64_t first{}, last{};
   Bytes bytes;
   std::int64_t elements{};
@@ -33,8 +32,8 @@ struct LayerResult {
   std::string name;
   double forward_start_s{}, forward_end_s{}; // from the start of a steady iteration
   double backward_start_s{}, backward_end_s{};
-  // End of the last message with its gradients, in a run as a program without all-gathers; 0
-  // without gradients
+  // End of the last message with its gradients; 0 for a layer without gradients. In a run as a
+  // program, all-gathers are not counted among these messages.
   double gradient_done_s{};
 };
 
@@ -70,7 +69,8 @@ struct TensorResult {
 struct JobTimes {
   std::string name;
   std::int64_t nodes{};
-  std::optional<double> together_s; // empty if no steady iteration ended before the first job did
+  // Empty if no steady iteration of this job ended while all jobs ran.
+  std::optional<double> together_s;
   double alone_s{};
 };
 

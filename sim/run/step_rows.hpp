@@ -53,7 +53,11 @@ inline constexpr auto kIteration = std::to_array<io::Written<Iteration>>({
      [](const Iteration& i) -> io::Json { return i.exchange_start_s; }},
     {io::rows::number("exchange_end_s", "End of the last exchange, s.").required(),
      [](const Iteration& i) -> io::Json { return i.exchange_end_s; }},
-    {io::rows::number("iteration_time_s", "To the same point of the next iteration, s.").required(),
+    {io::rows::number(
+         "iteration_time_s",
+         "From its start to that of the next iteration, s; in pipelined training and programs from "
+         "the end of the iteration before to its own.")
+         .required(),
      [](const Iteration& i) -> io::Json { return i.iteration_time_s; }},
     {io::rows::number("exposed_communication_s", "Communication not hidden behind computation, s.")
          .required(),

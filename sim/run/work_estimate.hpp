@@ -11,8 +11,8 @@ inline constexpr double kMaxSeconds = 600; // limit of one run without --max-sec
 
 // Estimated CPU seconds on one core. Runs no evaluator.
 [[nodiscard]] double estimated_seconds(const Scenario& scenario);
-// Estimated CPU seconds if different_messages() is known already. It does not depend on the
-// network.
+// Estimated CPU seconds if different_messages() is known already: that number is the same on every
+// network, the estimate is not.
 [[nodiscard]] double estimated_seconds(const Scenario& scenario, double messages);
 // Estimated number of different message sizes: 1 with schedule `single`, else the number of
 // different sizes of gradients.

@@ -220,6 +220,17 @@ constexpr std::array kRules{
                                           coll::algorithm(c.collective).block_streams > 0);
             },
             [](const Scenario& s) { return is_simulated(s) ? model_word(s) : collective_word(s); }},
+    KeyRule{"/cluster/intra_network/block_latency_s",
+            "the network model is alpha_beta and the collective can send in blocks",
+            [](const Scenario& s) {
+              const Communication& c = s.communication;
+              const bool inside_nodes =
+                  coll::has_level_algorithms(c.collective) &&
+                  coll::algorithm(c.options.intra_algorithm).block_streams > 0;
+              return !is_simulated(s) && (is_automatic(s) || inside_nodes ||
+                                          coll::algorithm(c.collective).block_streams > 0);
+            },
+            [](const Scenario& s) { return is_simulated(s) ? model_word(s) : collective_word(s); }},
     KeyRule{"/cluster/network/cost", "gradients are not compressed",
             [](const Scenario& s) { return !is_compressed(s); }, method_word},
     KeyRule{"/cluster/network/cost", kNotAsync, is_in_step, algorithm_word},

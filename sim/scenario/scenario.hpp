@@ -70,7 +70,8 @@ struct Network {
   // T(bytes) of a dense exchange, if given by `cost`, exchange_s, a collective curve of the
   // calibration, or the library model.
   std::optional<plan::Cost> curve;
-  std::optional<plan::Cost> planned_curve;    // cost that planners use, if it is not `curve`
+  // Takes the place of `curve` for planners; Communication::plan_cost wins over both.
+  std::optional<plan::Cost> planned_curve;
   std::string curve_source;                   // origin of `curve` in words, printed by `run`
   std::optional<net::NetworkProfile> profile; // the calibration, whose values may depend on ranks
   bool count_headers = false;                 // flow: messages have the bytes on the wire
@@ -146,10 +147,12 @@ inline constexpr auto kServerModes = base::words<ServerMode>(
 
 struct Training {
   TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;
-  std::int64_t iterations = 10;                   // rounds for local_sgd and diloco
-  std::optional<std::int64_t> discard_iterations; // empty: 1 if periods differ, else 0
-  Seconds update;                                 // weight update of an iteration
-  Seconds input;                                  // reading a batch
+  std::int64_t iterations = 10; // rounds for local_sgd and diloco
+  // Empty: 1 if periods differ, else 0. Of iterations whose gradients are applied late, as by
+  // pipe_sgd, the first half is left out instead.
+  std::optional<std::int64_t> discard_iterations;
+  Seconds update; // weight update of an iteration
+  Seconds input;  // reading a batch
   bool input_pipelined = true;
   std::optional<Seconds> exchange; // time of every dense exchange
   Seconds sync;                    // added to every exchange
@@ -182,13 +185,13 @@ struct Communication {
   bool library = false;    // collective "library": the library model
   LibrarySettings library_settings;
   // What the library model is asked for an exchange, except its bytes; set for collective "library"
-  // among several ranks.
+  // among several ranks, unless exchange_s gives the times.
   std::optional<library::LibraryQuestion> question;
   coll::Options options; // chunking is real by default here
   plan::Schedule schedule = plan::Schedule::ddp;
   plan::ScheduleOptions schedule_options;
   double copy_bandwidth_Bps = 0;             // 0 = no copies
-  std::optional<plan::LinearCost> plan_cost; // cost that planners use, if not the simulated one
+  std::optional<plan::LinearCost> plan_cost; // the key: cost that planners use, if it is set
   bool reduce_broadcast = false;             // whether the key `exchange` is reduce_broadcast
   bool overlap_backward = true;
   train::NextForward next_forward = train::NextForward::per_layer;

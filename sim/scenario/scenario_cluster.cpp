@@ -39,15 +39,14 @@ void apply_profile(const net::NetworkProfile& profile, const io::Json& place, bo
   const auto of_class = [&](std::string_view name) {
     return std::ranges::find(profile.links, name, &net::LinkClass::name);
   };
-  if (const auto link = of_class("network"); link != profile.links.end()) {
-    network.latency_s = link->latency_s;
-    network.delay_s = link->delay_s;
-    network.bandwidth_Bps = link->per_byte_s > 0 ? 1 / link->per_byte_s : 0;
-  } else {
-    network.latency_s = profile.latency_s.value_or(0);
-    network.delay_s = profile.delay_s;
-    network.bandwidth_Bps = profile.bandwidth_Bps.value_or(0);
-  }
+  const auto of_ranks = of_class("network");
+  const net::LinkClass link = of_ranks != profile.links.end() ? *of_ranks : profile.any_link();
+  network.latency_s = link.latency_s;
+  network.block_latency_s = link.further_block_s();
+  network.delay_s = link.delay_s;
+  network.bandwidth_Bps = of_ranks == profile.links.end() ? profile.bandwidth_Bps.value_or(0)
+                          : link.per_byte_s > 0           ? 1 / link.per_byte_s
+                                                          : 0;
   network.reduction_Bps = profile.reduction_Bps.value_or(0);
   const bool same_device_only =
       of_class("same-device") != profile.links.end() && network.bandwidth_Bps == 0;
@@ -162,7 +161,9 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   network.delay_s = part.number_or("delay_s", network.delay_s);
   note_network(part, cluster);
   network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
-  network.block_latency_s = part.number_or("block_latency_s", network.latency_s);
+  const bool measured_blocks = network.profile && !part.has("latency_s");
+  network.block_latency_s = part.number_or(
+      "block_latency_s", measured_blocks ? network.block_latency_s : network.latency_s);
   if (network.block_latency_s > network.latency_s) {
     context.problems.add(part.json(), "block_latency_s",
                          "per-block latency must not exceed latency_s (" +

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/number_text.hpp"
 #include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {
@@ -22,10 +23,7 @@ std::optional<coll::LinkCost> intra_of_profile(const net::NetworkProfile& profil
                                     " gives no latency and bandwidth of a network inside a node");
     return std::nullopt;
   }
-  return coll::LinkCost{.latency_s = *profile.latency_s,
-                        .block_latency_s = *profile.latency_s,
-                        .per_byte_s = 1 / *profile.bandwidth_Bps,
-                        .delay_s = profile.delay_s};
+  return cost_of(profile.any_link());
 }
 
 } // namespace
@@ -44,13 +42,12 @@ const net::LinkClass* class_in_node(const net::NetworkProfile& profile) {
 
 coll::LinkCost cost_of(const net::LinkClass& link) {
   return {.latency_s = link.latency_s,
-          .block_latency_s = link.block_latency_s.value_or(link.latency_s),
+          .block_latency_s = link.further_block_s(),
           .per_byte_s = link.per_byte_s,
           .delay_s = link.delay_s};
 }
 
-// A link inside a node needs both numbers, from its keys or from a profile. Further blocks cost a
-// whole latency, since nothing else is known of such links.
+// A link inside a node needs latency and bandwidth, from its keys or from a profile.
 void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
   const io::Json* json = fields.any("intra_network");
   std::optional<coll::LinkCost> of_profile;
@@ -82,7 +79,15 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
     rate = intra.required_number("bandwidth_Bps");
     cost.per_byte_s = 1 / *rate;
   }
-  cost.block_latency_s = cost.latency_s;
+  const bool own_latency = of_profile && !intra.has("latency_s");
+  cost.block_latency_s = intra.number_or(
+      "block_latency_s", own_latency ? of_profile->block_latency_s : cost.latency_s);
+  if (cost.block_latency_s > cost.latency_s) {
+    context.problems.add(intra.json(), "block_latency_s",
+                         "per-block latency must not exceed latency_s (" +
+                             base::shortest(cost.latency_s) + "), got " +
+                             base::shortest(cost.block_latency_s));
+  }
   cost.delay_s = intra.number_or("delay_s", of_profile ? of_profile->delay_s : 0);
   if (of_node) {
     const library::NodeLinks& links = cluster.node->links;

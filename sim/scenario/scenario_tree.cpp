@@ -174,6 +174,9 @@ io::Json cluster_tree(const Scenario& scenario) {
     if (cluster.intra->delay_s != 0) {
       intra.set("delay_s", cluster.intra->delay_s);
     }
+    if (cluster.intra->block_latency_s != cluster.intra->latency_s) {
+      intra.set("block_latency_s", cluster.intra->block_latency_s);
+    }
     if (!cluster.intra_calibration.empty()) {
       intra.set("calibration", cluster.intra_calibration);
     }

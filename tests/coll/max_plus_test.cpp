@@ -12,6 +12,7 @@
 #include "base/random.hpp"
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/events.hpp"
+#include "coll/evaluate/link_costs.hpp"
 #include "coll/evaluate/max_plus.hpp"
 #include "coll/evaluate/measured_steps.hpp"
 #include "coll/evaluate/traffic.hpp"
@@ -479,6 +480,19 @@ TEST_CASE(
   CHECK(events(collective).seconds == within(4 + 4, kExact));
   collective.links.pairs_only = true; // the nodes keep their inner links
   CHECK_THROWS_WITH_AS((void)max_plus(collective), "no link 0 -> 2", SimulationError);
+}
+
+TEST_CASE("two levels: a listed pair shares no wire, inside a node and between nodes") {
+  Links links{.all = {0, 0, 1}};
+  links.two_level = TwoLevel{2, 1, {0, 0, 1}};
+  links.pairs = {{0, 1, {0, 0, 0.5}}, {1, 3, {0, 0, 0.5}}};
+  const TwoLevelLinks two(links, 4); // ranks 0 and 1 are one node
+  constexpr std::uint32_t kNic = 3;
+  constexpr std::uint32_t kInner = 5;
+  CHECK(two.static_share(0, 1, kNic, kInner) == 1);
+  CHECK(two.static_share(1, 0, kNic, kInner) == kInner);
+  CHECK(two.static_share(1, 3, kNic, kInner) == 1);
+  CHECK(two.static_share(0, 2, kNic, kInner) == kNic);
 }
 
 TEST_CASE("bruck: rounds are blocking, so a slow pair of links is waited for in every round") {

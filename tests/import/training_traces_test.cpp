@@ -746,9 +746,10 @@ namespace {
 
 const std::vector<std::int64_t> kUnits{1000, 1000, 4000}; // in forward order
 
-// Two steps of FSDP on groups of four ranks. With replicas (HSDP) the shard of every gradient is
-// then all-reduced over the `replicas` groups.
-Recording sharded_recording(std::int64_t replicas) {
+// Two steps of FSDP on groups of four ranks, with `scale` times kUnits elements. With replicas
+// (HSDP) the shard of every gradient is then all-reduced over the `replicas` groups, and with
+// `norm` each step ends with an all-reduce of one element over all ranks.
+Recording sharded_recording(std::int64_t replicas, std::int64_t scale = 1, bool norm = false) {
   Recording recording;
   const auto call = [&](const char* op, std::int64_t in, std::int64_t out, const char* dtype,
                         std::int64_t at, int thread, std::int64_t ranks = 4) {
@@ -764,7 +765,7 @@ Recording sharded_recording(std::int64_t replicas) {
   for (int step = 0; step < 2; ++step) {
     const std::int64_t begin = now;
     for (std::size_t u = 0; u < 3; ++u) {
-      call("_allgather_base", kUnits[u] / 4, kUnits[u], "BFloat16", now + 1'000, 1);
+      call("_allgather_base", scale * kUnits[u] / 4, scale * kUnits[u], "BFloat16", now + 1'000, 1);
       recording.event("cpu_op", "aten::linear", now + 10'000, 10'000, 1,
                       sequence(number + static_cast<int>(u)));
       recording.kernel("f", now + 11'000, now + 12'000, 5'000, 1);
@@ -775,15 +776,22 @@ Recording sharded_recording(std::int64_t replicas) {
                       sequence(number + static_cast<int>(u)));
       recording.kernel("b", now + 2'000, now + 3'000, 6'000, 2);
       if (u > 0) { // the last unit was kept, the others are gathered one ahead
-        call("_allgather_base", kUnits[u - 1] / 4, kUnits[u - 1], "BFloat16", now + 12'000, 2);
+        call("_allgather_base", scale * kUnits[u - 1] / 4, scale * kUnits[u - 1], "BFloat16",
+             now + 12'000, 2);
       }
       recording.event("cpu_op", std::string(kNode) + "torch::autograd::AccumulateGrad",
                       now + 20'000, 20'000, 2, "");
-      call("_reduce_scatter_base", kUnits[u], kUnits[u] / 4, "Float", now + 22'000, 2);
+      call("_reduce_scatter_base", scale * kUnits[u], scale * kUnits[u] / 4, "Float", now + 22'000,
+           2);
       if (replicas > 1) {
-        call("allreduce", kUnits[u] / 4, kUnits[u] / 4, "Float", now + 30'000, 2, replicas);
+        call("allreduce", scale * kUnits[u] / 4, scale * kUnits[u] / 4, "Float", now + 30'000, 2,
+             replicas);
       }
       now += 60'000;
+    }
+    if (norm) {
+      call("allreduce", 1, 1, "Float", now + 1'000, 1, 4 * replicas);
+      now += 10'000;
     }
     number += 3;
     recording.event("user_annotation", "ProfilerStep#" + std::to_string(step), begin, now - begin,
@@ -840,5 +848,25 @@ TEST_CASE("HSDP: all-reduces of shards over a second group are buckets of replic
     for (const train::Tensor& tensor : layer.tensors) {
       CHECK_FALSE(tensor.bucket.has_value());
     }
+  }
+}
+
+TEST_CASE("HSDP: a small all-reduce beside large shards is no bucket and hides no sharding") {
+  const TemporaryFolder folder;
+  constexpr std::int64_t kScale = 4000; // shards of 4 to 16 MB, far above norms and losses
+  const KinetoImport imported =
+      import_kineto_job({folder.put("t.json", sharded_recording(2, kScale, true).text(0, 8))}, {});
+  const train::Trace& trace = imported.trace;
+  REQUIRE(trace.sharding.has_value());
+  CHECK(trace.sharding->group_size == 4);
+  CHECK(trace.sharding->world_size == 8);
+  REQUIRE(trace.units.size() == 3);
+  std::int64_t replica_elements = 0;
+  for (const auto& bucket : trace.buckets) {
+    replica_elements += bucket.group == "replica" ? bucket.elements : 0;
+  }
+  CHECK(replica_elements == kScale * 6000 / 4);
+  for (std::size_t u = 0; u < 3; ++u) {
+    CHECK(trace.units[u].elements == kScale * kUnits[u]);
   }
 }

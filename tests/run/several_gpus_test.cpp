@@ -5,13 +5,17 @@
 #include <cmath>
 #include <string>
 
+#include "base/number_text.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
 #include "testing/tolerance.hpp"
+#include "json/file.hpp"
 #include "json/json_parse.hpp"
+#include "json/json_pointer.hpp"
 #include "json/json_text.hpp"
+#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -142,6 +146,70 @@ TEST_CASE("a link class of the calibration is the network inside the node") {
   const net::LinkClass& link = one.cluster.network.profile->links.front();
   CHECK(one.cluster.intra->per_byte_s == link.per_byte_s);
   CHECK(one.cluster.intra->latency_s == link.latency_s);
+}
+
+TEST_CASE("further blocks inside a node cost what the calibration says, also from a result") {
+  const auto cluster_with = [](const std::string& inside) {
+    return text(R"({"nodes": 1, "gpus_per_node": 8, )" + inside + "}",
+                R"(, "communication": {"collective": "double_binary_tree"})");
+  };
+  const io::TemporaryFolder folder;
+  io::Json file = io::read_json(STEPSIM_SOURCE_DIR "/topologies/h100x8.calibration.json");
+  io::assign(file, "/links/0/block_latency_s", 1e-6);
+  const std::string calibration =
+      R"({"calibration": ")" + folder.put("links.calibration.json", io::pretty(file)) + "\"";
+  const Scenario one = scenario(cluster_with(R"("network": )" + calibration + "}"));
+  REQUIRE(one.cluster.intra);
+  const coll::LinkCost& link = *one.cluster.intra;
+  REQUIRE(link.block_latency_s < link.latency_s);
+  const double seconds = seconds_of(cluster_with(R"("network": )" + calibration + "}"));
+  const Scenario again =
+      scenario(io::pretty(scenario_tree(one))); // what a result says of its scenario
+  REQUIRE(again.cluster.intra);
+  CHECK(again.cluster.intra->block_latency_s == link.block_latency_s);
+  // The class next to another network, and its values as keys.
+  const std::string ethernet = kEthernet + R"(, "intra_network": )";
+  CHECK(scenario(cluster_with(ethernet + calibration + "}")).cluster.intra->block_latency_s ==
+        link.block_latency_s);
+  const Scenario own = scenario(cluster_with(ethernet + calibration + R"(, "latency_s": 1e-5})"));
+  CHECK(own.cluster.intra->block_latency_s == 1e-5); // a given latency is one for every block
+  const auto with_blocks = [&](double block_latency_s) {
+    return cluster_with(ethernet + R"({"latency_s": )" + base::shortest(link.latency_s) +
+                        R"(, "bandwidth_Bps": )" + base::shortest(1 / link.per_byte_s) +
+                        R"(, "block_latency_s": )" + base::shortest(block_latency_s) + "}");
+  };
+  CHECK(seconds_of(with_blocks(link.block_latency_s)) == within(seconds, 1e-12));
+  CHECK(seconds_of(with_blocks(link.latency_s)) > seconds);
+  CHECK_THROWS_WITH_AS((void)scenario(with_blocks(2 * link.latency_s)),
+                       doctest::Contains("per-block latency must not exceed latency_s"),
+                       InputError);
+}
+
+TEST_CASE("further blocks between nodes cost what the calibration says, in runs and collectives") {
+  const io::TemporaryFolder folder;
+  const auto block_of = [&](const std::string& network, const std::string& more = "") {
+    const std::string file = folder.put(
+        "net" + std::to_string(folder.files()) + ".json",
+        R"({"schema_version": 1, "kind": "network_calibration", "name": "net", "label": "measured",
+            )" +
+            network + "}");
+    return scenario(text(R"({"nodes": 4, "network": {"calibration": ")" + file + "\"" + more + "}}",
+                         R"(, "communication": {"collective": "lp"})"))
+        .cluster.network.block_latency_s;
+  };
+  const std::string whole =
+      R"("network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9, "block_latency_s": 2e-6})";
+  const auto link = [](const char* block) {
+    return R"("links": [{"class": "network", "latency_s": 1e-5, "per_byte_s": 1e-9,
+                         "block_latency_s": )" +
+           std::string(block) + "}]";
+  };
+  CHECK(block_of(whole) == 2e-6);
+  CHECK(block_of(whole, R"(, "latency_s": 3e-5)") == 3e-5);
+  CHECK(block_of(whole, R"(, "block_latency_s": 1e-6)") == 1e-6);
+  CHECK(block_of(link("3e-6")) == 3e-6);
+  CHECK(block_of(link("null")) == 1e-5);
+  CHECK(block_of(link("4e-5")) == 1e-5); // a fit may lie above the latency of a message
 }
 
 TEST_CASE("eight nodes of four GPUs: the interfaces of a node carry what all its GPUs send") {

@@ -43,8 +43,8 @@ public:
   [[nodiscard]] bool shared(std::uint32_t src, std::uint32_t dst) const {
     return node(src) != node(dst) && (!any_pairs_ || pairs_.listed(src, dst) == nullptr);
   }
-  // Returns the factor on the cost per byte if flows share ports for a whole phase: `inner` inside
-  // a node, `nic` on an interface (see Phase), 1 on a separate link between nodes.
+  // Returns the factor on the cost per byte if flows share ports for a whole phase: 1 for a listed
+  // pair; else `inner` inside a node, and `nic` on an interface (see Phase).
   [[nodiscard]] std::uint32_t static_share(std::uint32_t src, std::uint32_t dst, std::uint32_t nic,
                                            std::uint32_t inner) const {
     const bool listed = any_pairs_ && pairs_.listed(src, dst) != nullptr;

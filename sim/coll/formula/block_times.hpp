@@ -79,20 +79,32 @@ struct BlocksAround {
   best.seconds = takes ? seconds : best.seconds;
 }
 
+// What the two searches below share: `few` are the numbers next to the optimum below `ranks`
+// blocks, and the optimum above them is sqrt(x_many / alpha_blk).
+struct PipelineOptima {
+  double most{};  // number of blocks
+  double ranks{}; // P, or fewer if there are not so many blocks
+  BlocksAround few;
+  double x_many{};
+};
+[[nodiscard, gnu::always_inline]] inline PipelineOptima pipeline_optima(const StreamNetwork& s,
+                                                                        double n) {
+  const double most = most_blocks(n);
+  const double wire = n * s.beta;
+  const double add = n * s.gamma;
+  const double ranks = smaller(s.P, most);
+  return {most, ranks, blocks_around((2 * s.P - 2) * wire + (s.P - 1) * add, s.alpha_blk, 1, ranks),
+          (s.P - 2) * (wire + add) / 2};
+}
+
 // Returns the fewest of the cheapest blocks among 1, P - 1 to P + 1, and the numbers next to the
 // optima below and above P blocks (COL 7). Up to P blocks the second term of pipeline_seconds() is
 // the larger one, and from P + 1 on the first if delta is 0. Both fall to their optimum and rise
 // behind it, so that only the numbers next to an optimum can be the best; if the second optimum is
 // not above P, it is P + 1 that stands for it.
 [[nodiscard]] inline BestBlocks best_even_pipeline(const StreamNetwork& s, double n) {
-  const double most = most_blocks(n);
-  const double wire = n * s.beta;
-  const double add = n * s.gamma;
-  const double ranks = smaller(s.P, most);
-  const BlocksAround few =
-      blocks_around((2 * s.P - 2) * wire + (s.P - 1) * add, s.alpha_blk, 1, ranks);
-  const BlocksAround many =
-      blocks_around((s.P - 2) * (wire + add) / 2, s.alpha_blk, smaller(s.P + 1, most), most);
+  const auto [most, ranks, few, x_many] = pipeline_optima(s, n);
+  const BlocksAround many = blocks_around(x_many, s.alpha_blk, smaller(s.P + 1, most), most);
   BestBlocks best{few.below, pipeline_seconds(s, n / few.below, few.below)};
   consider_pipeline(s, n, few.above, best);
   consider_pipeline(s, n, larger(many.below, smaller(s.P + 1, most)), best);
@@ -102,13 +114,8 @@ struct BlocksAround {
 
 // The same for any delta, by trying all of these numbers.
 [[nodiscard]] inline BestBlocks best_uneven_pipeline(const StreamNetwork& s, double n) {
-  const double most = most_blocks(n);
-  const double wire = n * s.beta;
-  const double add = n * s.gamma;
-  const double ranks = smaller(s.P, most);
-  const BlocksAround few =
-      blocks_around((2 * s.P - 2) * wire + (s.P - 1) * add, s.alpha_blk, 1, ranks);
-  const BlocksAround many = blocks_around((s.P - 2) * (wire + add) / 2, s.alpha_blk, s.P, most);
+  const auto [most, ranks, few, x_many] = pipeline_optima(s, n);
+  const BlocksAround many = blocks_around(x_many, s.alpha_blk, s.P, most);
   double a = 1;
   double b = smaller(s.P - 1, most);
   double c = ranks;

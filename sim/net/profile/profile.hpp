@@ -3,6 +3,7 @@
 // files/topology_file.hpp read and write them. A profile (kind network_calibration) has the
 // latency, bandwidth, reduction rate and measured collective curves of a network, and a label for
 // their origin.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -55,12 +56,18 @@ struct LinkClass {
   std::string name; // one of kLinkClasses
   double latency_s{};
   double per_byte_s{};
-  std::optional<double> block_latency_s; // latency of every block of a stream but the first
+  std::optional<double> block_latency_s{}; // as measured; further_block_s() is for simulations
   // Time per byte while every rank also receives / time per byte of one direction alone. exchange:
   // the rank receives from its destination; shift: from another rank.
   std::optional<double> duplex_exchange, duplex_shift;
   std::optional<double> reply_s; // time of the empty reply that senders of spreading trees wait for
   double delay_s{};              // time from when the ports are free until the data arrive
+
+  // Returns the latency of every block of a stream but the first: as measured, but not above that
+  // of the first; latency_s if it was not measured.
+  [[nodiscard]] double further_block_s() const {
+    return std::min(block_latency_s.value_or(latency_s), latency_s);
+  }
 };
 
 // Factor factor[i] on the time of dense ring all-reduces on ranks[i] ranks (SPA 9); ranks ascend.
@@ -84,7 +91,7 @@ struct NetworkProfile {
   std::string note;
   std::string grade; // one of kGrades; "" if the file gives none
   // Empty if the file gives none.
-  std::optional<double> latency_s, bandwidth_Bps, reduction_Bps;
+  std::optional<double> latency_s, block_latency_s, bandwidth_Bps, reduction_Bps;
   double delay_s{}; // as in LinkClass
   std::vector<LinkClass> links;
   std::vector<CollectiveCurve> collectives;
@@ -96,6 +103,19 @@ struct NetworkProfile {
   DenseInflation dense_inflation; // empty = 1 everywhere
   std::vector<CompressionCosts> compression_costs;
   std::vector<std::string> warnings;
+
+  // Returns the link of the values above, for profiles without link classes; numbers that the file
+  // does not give are 0.
+  [[nodiscard]] LinkClass any_link() const {
+    return {.name = "network",
+            .latency_s = latency_s.value_or(0),
+            .per_byte_s = bandwidth_Bps.value_or(0) > 0 ? 1 / *bandwidth_Bps : 0,
+            .block_latency_s = block_latency_s,
+            .duplex_exchange = {},
+            .duplex_shift = {},
+            .reply_s = {},
+            .delay_s = delay_s};
+  }
 };
 
 // A fabric as given in a file: hosts, switches and full-duplex links between them.

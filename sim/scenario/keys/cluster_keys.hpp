@@ -45,6 +45,10 @@ inline constexpr std::array kIntraKeys{
         .in(io::above(0))
         .example("5e10"),
     kDelay,
+    number("block_latency_s", "Time per further block of a pipelined message, s. The default is "
+                              "latency_s, or the value of the calibration.")
+        .in(io::at_least(0))
+        .example("1e-6"),
     text("calibration", "File of kind network_calibration, or the name of a shipped one. Its link "
                         "class nvlink, pcie "
                         "or host counts, else its network; latency_s and bandwidth_Bps next to it "
@@ -96,10 +100,11 @@ inline constexpr std::array kNetwork{
         .by_default(0)
         .because("adding gradients costs nothing"),
     number("block_latency_s",
-           "Time per further block of a pipelined message, s. The default is latency_s.")
+           "Time per further block of a pipelined message, s. The default is latency_s, or the "
+           "value of the calibration.")
         .in(io::at_least(0))
         .example("5e-6")
-        .because("as latency_s"),
+        .because("as latency_s, or as a calibration measured it"),
     kDelay,
     number("efficiency", "Share of the bandwidth that messages reach.")
         .in(io::above_to(0, 1))
