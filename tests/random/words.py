@@ -134,6 +134,7 @@ APPLIES = {
     "/cluster/network/delay_s": lambda d: d["level"] == "alpha_beta",
     "/cluster/intra_network/delay_s": lambda d: d["level"] == "alpha_beta" and d["gpus"] == "several",
     "/cluster/network/block_latency_s": lambda d: d["collective"] in ("lp", "double_binary_tree"),
+    "/cluster/intra_network/block_latency_s": lambda d: d["collective"] in ("lp", "double_binary_tree"),
     "/cluster/network/efficiency": lambda d: d["level"] == "alpha_beta",
     "/cluster/network/copy_engines": lambda d: True,
     "/cluster/network/count_headers": lambda d: d["level"] == "flow",

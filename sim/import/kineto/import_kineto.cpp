@@ -101,10 +101,10 @@ void add_logged_sizes(const DdpLog& log, const std::optional<std::string>& dtype
     }
     for (std::size_t b = 0; b < step.buckets.size(); ++b) {
       CollectiveCall& call = step.buckets[b].call;
-      const auto recorded = dtype_of_pytorch(call.dtype);
+      const auto recorded = dtype_of_pytorch(call.dtype.get());
       if (call.elements < 0) {
         call.elements = log.bucket_bytes[b] / (recorded ? recorded->bytes : bytes);
-        call.dtype = recorded ? call.dtype : dtype.value_or("float32");
+        call.dtype = recorded ? call.dtype.get() : dtype.value_or("float32");
       }
     }
   }

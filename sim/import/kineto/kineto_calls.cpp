@@ -66,10 +66,10 @@ void complete(CollectiveCall& call, const KinetoCollective& more) {
   fill(call.elements, more.input_elements);
   fill(call.out_elements, more.out_elements);
   fill(call.group_size, more.group_size);
-  if (call.group.empty()) {
+  if (call.group.get().empty()) {
     call.group = more.group;
   }
-  if (call.dtype.empty()) {
+  if (call.dtype.get().empty()) {
     call.dtype = more.dtype.empty() ? more.input_dtype : more.dtype;
   }
 }
@@ -121,7 +121,7 @@ std::vector<PendingCall> pending_calls(const KinetoRecording& recording) {
         event->detail >= 0 ? recording.collectives[static_cast<std::size_t>(event->detail)] : none;
     const std::string_view op =
         annotation ? annotated_operation(recording.name(*event)) : std::string_view(arguments.op);
-    if (pending.call.op.empty()) {
+    if (pending.call.op.get().empty()) {
       pending.call.op = operation_word(op);
     }
     pending.silent = pending.silent || is_silent(op);
@@ -175,7 +175,7 @@ std::vector<CollectiveCall> collective_calls(const KinetoRecording& recording,
     if (event.detail >= 0) {
       complete(call.call, recording.collectives[static_cast<std::size_t>(event.detail)]);
     }
-    if (call.call.op.empty()) {
+    if (call.call.op.get().empty()) {
       call.call.op = operation_of_kernel(recording.name(event));
     }
   };
@@ -207,7 +207,7 @@ std::vector<CollectiveCall> collective_calls(const KinetoRecording& recording,
   }
   std::vector<CollectiveCall> calls;
   for (PendingCall& call : pending) {
-    if (call.silent || call.call.op.empty()) {
+    if (call.silent || call.call.op.get().empty()) {
       continue;
     }
     call.call.top = interval_at(attribution.tops, call.call.thread, call.call.begin);

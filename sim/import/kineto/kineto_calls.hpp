@@ -9,17 +9,20 @@
 #include <string>
 #include <vector>
 
+#include "base/shared_value.hpp"
 #include "import/kineto/kineto_attribution.hpp"
 
 namespace stepsim::io {
 
+using SharedText = base::SharedValue<std::string>; // thousands of samples have the same few
+
 struct CollectiveCall {
-  std::string op;                 // in stepsim's words: "allreduce", "allgather", ...
-  std::string dtype;              // as recorded, empty = unknown
+  SharedText op;                  // in stepsim's words: "allreduce", "allgather", ...
+  SharedText dtype;               // as recorded, empty = unknown
   std::int64_t elements = -1;     // elements of this rank's input; -1 = unknown
   std::int64_t out_elements = -1; // elements of this rank's output; -1 = unknown
   std::int64_t group_size = -1;   // ranks that take part; -1 = unknown
-  std::string group;              // name of the process group, empty = unknown
+  SharedText group;               // name of the process group, empty = unknown
   Nanoseconds begin{};            // start of the call on the host
   std::int32_t thread{};          // thread of the host
   std::int32_t top = -1;          // top-level operator that contains the call; -1 = none

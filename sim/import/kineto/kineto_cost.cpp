@@ -162,7 +162,7 @@ public:
 private:
   // Of all ranks for gathers and scatters; 0 if unknown.
   static double bytes_of(const CollectiveCall& call, std::int64_t ranks) {
-    const auto dtype = dtype_of_pytorch(call.dtype);
+    const auto dtype = dtype_of_pytorch(call.dtype.get());
     const auto in = static_cast<double>(call.elements);
     const auto out = static_cast<double>(call.out_elements);
     const auto size = static_cast<double>(ranks);
@@ -173,7 +173,7 @@ private:
   }
 
   void add(const KinetoRank& rank, const CollectiveCall& call, Nanoseconds time, bool separated) {
-    if (call.step < 0 || call.kernels == 0 || !ends_together(call.op)) {
+    if (call.step < 0 || call.kernels == 0 || !ends_together(call.op.get())) {
       return;
     }
     const std::int64_t ranks =

@@ -2,6 +2,7 @@
 // The part of a profiler trace that the importer looks at (IO 4.1), as compact values: one record
 // of 56 bytes per event, names stored once. Times are integer nanoseconds, threads are (pid, tid)
 // pairs numbered from 0. The order of `events` is that of the file and means nothing.
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,6 +35,7 @@ struct KinetoTensor {
   std::vector<std::int64_t> shape{};
   std::int64_t elements{}; // 0: no usable shape
   std::string dtype{};     // "float", "c10::Half", ...; empty = not recorded, or no tensor
+  [[nodiscard]] auto operator<=>(const KinetoTensor&) const = default;
 };
 
 // The inputs of an operator in its order. Only gradient nodes and operators with parameters keep

@@ -114,9 +114,10 @@ std::optional<Found> from_forward_shapes(const StepSample& step) {
   for (const GradientSample& gradient : step.gradients) {
     const auto l = static_cast<std::size_t>(gradient.layer);
     const LayerSample& layer = step.layers[l];
+    const KinetoInputs& parameters = layer.parameters;
     GradientSize& size = found.sizes.emplace_back();
-    if (std::ssize(layer.parameters) == layer.gradients && used[l] < layer.parameters.size()) {
-      set_tensor(size, layer.parameters[layer.parameters.size() - 1 - used[l]++]);
+    if (std::ssize(parameters) == layer.gradients && used[l] < parameters.size()) {
+      set_tensor(size, parameters[parameters.size() - 1 - used[l]++]);
       any = true;
     }
   }

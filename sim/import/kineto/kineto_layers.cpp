@@ -177,14 +177,17 @@ void read_backward(const StepReader& reader, const std::vector<NodeMatch>& match
       }
     } else {
       RecordedInput input = recorded_input(reader, node);
-      const GradientSample gradient{layer, -1, input.shape, top.begin};
+      GradientSample gradient{.layer = layer, .begin = top.begin};
+      if (input.shape) {
+        gradient.shape = SharedTensor(*input.shape);
+      }
       gradients.push_back({top.thread, std::move(input), gradient});
     }
     layer_of.emplace(node, layer);
   }
   const bool elsewhere =
       std::ranges::any_of(gradients, [&](const Node& n) { return n.thread != reader.thread; });
-  for (Node& node : gradients) {
+  for (const Node& node : gradients) {
     const bool calling_thread = elsewhere && node.thread == reader.thread;
     if (node.input.state == Recorded::undefined ||
         (node.input.state == Recorded::nothing && calling_thread)) {
@@ -192,7 +195,7 @@ void read_backward(const StepReader& reader, const std::vector<NodeMatch>& match
       continue;
     }
     ++sample.layers[static_cast<std::size_t>(node.gradient.layer)].gradients;
-    sample.gradients.push_back(std::move(node.gradient));
+    sample.gradients.push_back(node.gradient);
   }
   for (const DeviceItem& item : reader.index.items(reader.step)) {
     if (item.work == WorkClass::backward) {
@@ -205,8 +208,8 @@ void read_backward(const StepReader& reader, const std::vector<NodeMatch>& match
 }
 
 // The operator of a layer that takes parameters: the outermost one inside it.
-std::vector<KinetoTensor> parameters_of(const StepReader& reader, std::int32_t layer) {
-  std::vector<KinetoTensor> parameters;
+KinetoInputs parameters_of(const StepReader& reader, std::int32_t layer) {
+  KinetoInputs parameters;
   for (const Operator& op : reader.index.inside(layer)) {
     const KinetoEvent& event = reader.event(op.event);
     const std::span<const int> positions = parameter_inputs(reader.recording.name(event));
@@ -229,7 +232,7 @@ std::vector<KinetoTensor> parameters_of(const StepReader& reader, std::int32_t l
 void find_recomputation(const StepReader& reader, StepSample& sample) {
   std::set<std::string_view> kinds;
   for (const LayerSample& layer : sample.layers) {
-    kinds.insert(layer.operation);
+    kinds.insert(layer.operation.get());
   }
   std::set<std::string_view> again;
   std::vector<HostInterval> runs;
@@ -315,7 +318,7 @@ std::vector<StepSample> sample_steps(const KinetoRecording& recording,
     for (const std::int32_t layer : layers) {
       const KinetoEvent& event = reader.event(reader.top(layer).event);
       LayerSample& added = sample.layers.emplace_back();
-      added.operation = recording.name(event);
+      added.operation = std::string(recording.name(event));
       added.module = names.at(event.thread, event.begin);
       added.begin = event.begin;
       added.parameters = parameters_of(reader, layer);

@@ -13,15 +13,18 @@
 
 namespace stepsim::io {
 
+using SharedTensor = base::SharedValue<KinetoTensor>;
+using SharedInputs = base::SharedValue<KinetoInputs>;
+
 // Device time of one layer in one step.
 struct LayerSample {
-  std::string operation;    // "aten::conv2d"
-  std::string module;       // the innermost module or range that contains it; empty = none recorded
+  SharedText operation;     // "aten::conv2d"
+  SharedText module;        // the innermost module or range that contains it; empty = none recorded
   std::int64_t gradients{}; // number of gradients
   Nanoseconds forward{};    // device time of the forward pass
   Nanoseconds backward{};   // device time of the backward pass
   Nanoseconds begin{};      // start of its operator on the host
-  std::vector<KinetoTensor> parameters; // inputs that are parameters, in order of registration
+  SharedInputs parameters;  // inputs that are parameters, in order of registration
 };
 
 // One parameter's gradient. `layer` is a position in StepSample::layers, `bucket` the position in
@@ -29,8 +32,8 @@ struct LayerSample {
 struct GradientSample {
   std::int32_t layer{};
   std::int32_t bucket = -1;
-  std::optional<KinetoTensor> shape; // recorded input of the node
-  Nanoseconds begin{};               // start of the node on the host
+  std::optional<SharedTensor> shape{}; // recorded input of the node
+  Nanoseconds begin{};                 // start of the node on the host
 };
 
 struct CollectiveSample {

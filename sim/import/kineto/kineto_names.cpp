@@ -111,20 +111,21 @@ std::string LayerNames::at(std::int32_t thread, Nanoseconds moment) const {
 std::vector<std::string> layer_names(const std::vector<LayerSample>& samples) {
   std::map<std::string_view, int> modules;
   for (const LayerSample& sample : samples) {
-    ++modules[sample.module];
+    ++modules[sample.module.get()];
   }
   std::vector<std::string> names;
   std::map<std::string, int> count;
   for (const LayerSample& sample : samples) {
-    const std::string operation(plain_operation(sample.operation));
-    names.push_back(sample.module.empty()         ? operation
-                    : modules[sample.module] == 1 ? sample.module
-                                                  : sample.module + "." + operation);
+    const std::string operation(plain_operation(sample.operation.get()));
+    const std::string& module = sample.module;
+    names.push_back(module.empty()         ? operation
+                    : modules[module] == 1 ? module
+                                           : module + "." + operation);
     ++count[names.back()];
   }
   std::map<std::string, int> numbers;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (samples[i].module.empty() || count[names[i]] > 1) {
+    if (samples[i].module.get().empty() || count[names[i]] > 1) {
       const int number = ++numbers[names[i]];
       names[i] += "_" + std::to_string(number);
     }

@@ -191,7 +191,8 @@ void note_execution(KinetoRank& rank) {
   std::int64_t graphs = 0;
   std::int64_t held = 0;
   for (const LayerSample& layer : step.layers) {
-    if (layer.operation.find("CompiledFunction") != std::string::npos && layer.gradients > 0) {
+    if (layer.operation.get().find("CompiledFunction") != std::string::npos &&
+        layer.gradients > 0) {
       ++graphs;
       held += layer.gradients;
     }

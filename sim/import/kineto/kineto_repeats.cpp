@@ -9,7 +9,7 @@ namespace stepsim::io {
 namespace {
 
 std::int64_t elements_of(const GradientSample& gradient) {
-  return gradient.shape ? gradient.shape->elements : -1;
+  return gradient.shape ? gradient.shape->get().elements : -1;
 }
 
 bool repeats(const StepSample& sample, std::size_t count) {

@@ -144,7 +144,7 @@ std::optional<ShardedStep> sharded_step(const KinetoRecording& recording, const 
   std::vector<const CollectiveCall*> gathers;
   bool large_reduction = false;
   const auto is_small = [](const CollectiveCall& call) {
-    return call.elements * dtype_of_pytorch(call.dtype).value_or(DtypeWord{"", 4}).bytes <=
+    return call.elements * dtype_of_pytorch(call.dtype.get()).value_or(DtypeWord{"", 4}).bytes <=
            kSmallBytes;
   };
   const auto look = [&](const CollectiveSample& each) {

@@ -72,8 +72,9 @@ std::optional<Found> first_answer(const StepSample& step, const SizeSources& sou
 // Bytes by the type that travels: the bucket's, else that of the gradient.
 void add_bytes(const StepSample& step, const SizeSources& sources, GradientSizes& result) {
   const auto known_dtype = [&](std::int32_t bucket) -> std::optional<DtypeWord> {
-    return bucket < 0 ? std::nullopt
-                      : dtype_of_pytorch(step.buckets[static_cast<std::size_t>(bucket)].call.dtype);
+    return bucket < 0
+               ? std::nullopt
+               : dtype_of_pytorch(step.buckets[static_cast<std::size_t>(bucket)].call.dtype.get());
   };
   std::optional<DtypeWord> common; // of any collective with gradients
   for (std::size_t b = 0; b < step.buckets.size() && !common; ++b) {

@@ -11,7 +11,7 @@ std::vector<double> size_weights(const StepSample& step) {
   std::vector<double> weights;
   for (const GradientSample& gradient : step.gradients) {
     const LayerSample& layer = step.layers[static_cast<std::size_t>(gradient.layer)];
-    const bool normalizes = layer.operation.find("norm") != std::string::npos;
+    const bool normalizes = layer.operation.get().find("norm") != std::string::npos;
     weights.push_back(normalizes ? 0.0
                                  : static_cast<double>(layer.backward) /
                                        static_cast<double>(layer.gradients));

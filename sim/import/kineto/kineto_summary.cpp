@@ -171,7 +171,7 @@ std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> 
   std::vector<train::MeasuredBucket> buckets;
   for (std::size_t b = 0; b < times.size(); ++b) {
     const CollectiveSample& sample = (last.*list)[b];
-    const Payload data = payload(sample.call.dtype, sample.call.elements);
+    const Payload data = payload(sample.call.dtype.get(), sample.call.elements);
     train::MeasuredBucket bucket{
         sample.call.elements, data.bytes, data.dtype, sample.gradients, {}, {}, {}};
     if (!times[b].empty()) {

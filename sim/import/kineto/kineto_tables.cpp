@@ -105,14 +105,14 @@ sizes_by_kind(const StepSample& step, const train::ModelTable& table, const std:
   std::vector<std::vector<TableTensor>> sizes(step.layers.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < step.layers.size(); ++i) {
-    const Kind kind = size_kind_of(step.layers[i].operation);
+    const Kind kind = size_kind_of(step.layers[i].operation.get());
     if (kind == Kind::other) {
       continue;
     }
     if (next == parameters.size() || size_kind_of(parameters[next]->kind) != kind) {
       throw InputError(file, "",
                        "model " + table.name + " does not fit: operator " +
-                           step.layers[i].operation + " where the table has " +
+                           step.layers[i].operation.get() + " where the table has " +
                            (next == parameters.size()
                                 ? "no more layers"
                                 : parameters[next]->name + " (" + parameters[next]->kind + ")"));

@@ -19,7 +19,7 @@ using Calls = std::vector<const CollectiveCall*>;
 std::map<std::string, Calls> calls_by_group(const KinetoRank& rank) {
   std::map<std::string, Calls> groups;
   for (const CollectiveCall& call : rank.calls) {
-    if (call.kernels > 0 && ends_together(call.op)) {
+    if (call.kernels > 0 && ends_together(call.op.get())) {
       groups[call.group].push_back(&call);
     }
   }
