@@ -34,7 +34,8 @@ struct ReplayPlan {
 
 struct ReplayScale {
   double time = 1; // factor on the times of layers and update
-  // Factor on the bytes of gradients, which are then rounded to whole fp32 elements, at least one.
+  // Factor on the bytes of gradients. Every gradient with bytes is then rounded to whole fp32
+  // elements, at least one, even if the factor is 1.
   double bytes = 1;
 };
 
@@ -45,7 +46,8 @@ struct ReplayScale {
 // scenario that a replay cannot execute:
 //   - training other than sync_sgd, compression, reduce_broadcast, or several jobs;
 //   - a schedule with more than one channel, or an algorithm that is not in kinds();
-//   - no buckets, or buckets that are not whole fp32 elements;
+//   - no buckets, or a bucket that is not whole fp32 elements, which rounding the gradients
+//     (ReplayScale::bytes) excludes;
 //   - the collective `calibrated` without `library`, or `library` with another collective.
 [[nodiscard]] ReplayPlan replay_plan(const io::Json& scenario, const std::string& calibration,
                                      const std::string& schedule, std::uint32_t ranks,

@@ -56,9 +56,9 @@ private:
 
 // The value of a control variable of the MPI library, such as "btl_tcp_eager_limit"; "" = unknown.
 [[nodiscard]] std::string control_variable(const std::string& name);
-// The largest number of processes of the job on one machine, and the smallest number of cores that
-// any process may use, which may be on another machine. Containers that share a kernel are one
-// machine.
+// The largest number of processes of `group` on one machine, and the smallest number of cores that
+// any process of `group` may use, which may be on another machine. Containers that share a kernel
+// are one machine.
 struct Crowding {
   int processes{};
   int cores{};

@@ -1,7 +1,8 @@
 #pragma once
-// Runs every combination of the axes of a sweep and returns the rows, best first. If the number of
-// batches per iteration varies, as with the number of workers, the rows stay in the order of the
-// grid. Each row that did not fail has its ratio to the best row (Ranking::ratios in ranking.hpp).
+// Runs every combination of the axes of a sweep and returns the rows, best first. If the batches of
+// an iteration differ in number or size (Ranking::batches_differ in ranking.hpp), as with the
+// number of workers, the rows stay in the order of the grid. Each row that did not fail has its
+// ratio to the best row (Ranking::ratios).
 #include <cstdint>
 #include <functional>
 #include <optional>

@@ -29,9 +29,9 @@ struct FirstScenario {
 //   no /training                            micro-batches and sharding of the trace
 //                                           (scenario/recorded_training.hpp)
 // File names in the returned tree are relative to the folder of the file `output` ("-": to the
-// working directory). So is "$schema", or it is a file:// address if the schemas of the program's
-// data are two or more levels above that folder; it is left out if the data has none. Throws
-// InputError if parse_scenario() refuses the scenario.
+// working directory). So is "$schema", unless the path from that folder to the schemas of the
+// program's data begins with ../../: then it is a file:// address. It is left out if the data has
+// no schemas. Throws InputError if parse_scenario() refuses the scenario.
 [[nodiscard]] FirstScenario first_scenario(io::Json given, Files& files, const std::string& output);
 
 } // namespace stepsim::study

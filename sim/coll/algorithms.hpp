@@ -35,7 +35,9 @@ struct Schedule;
 
 // How the ranks of a node share its interfaces if there are fewer interfaces than ranks (COL 5.9):
 //   shared            equally among the ranks that send in a step
-//   shared_off_chain  as shared, except in rank order, which crosses every node once
+//   shared_off_chain  as `shared` if Collective::chain orders the ranks; without a chain they are
+//                     in rank order, where only one rank of a node sends to another node, and
+//                     nothing is shared
 //   fixed_share       every rank has a fixed share
 //   own               the schedule has its own rule
 enum class Interfaces { shared, shared_off_chain, fixed_share, own };

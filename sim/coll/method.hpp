@@ -12,7 +12,9 @@
 
 namespace stepsim::coll {
 
-// The cheapest evaluator that is exact for `collective`. The first rule that holds decides:
+// The evaluator of method `auto`: the cheapest one that is exact for `collective`, except that
+// max_plus is taken with static_share_estimates(), where it estimates. The first rule that holds
+// decides:
 //   events        the links are a fabric
 //   closed_form   there is a formula and all ranks are alike, and either the formula equals the
 //                 schedule (no upper bound, parts_divide()), or nothing is sent, or there is no

@@ -47,7 +47,7 @@ struct CollectiveRecord {
   Op op{};
   AlgorithmId algorithm{}; // as requested; `choice` names the winner of `automatic`
   std::uint32_t ranks{};
-  double bytes{}; // total
+  double bytes{}; // total_bytes() of the collective (formula/uniform.hpp)
   Traffic traffic;
 
   std::optional<double> closed_form_s; // if there is a closed form

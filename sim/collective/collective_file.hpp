@@ -29,8 +29,9 @@ struct CollectiveSystem {
 };
 
 struct CollectiveFile {
-  // Operation, ranks, bytes and links. A compressed exchange and the algorithm `library` leave its
-  // algorithm at ring, which they do not use.
+  // Operation, algorithm, ranks, bytes and links. For a compressed exchange and the algorithm
+  // `library` the algorithm here is ring: fp16 and codecs run on the ring, other methods have
+  // algorithms of their own, and `library` has no schedule.
   coll::Collective collective;
   std::optional<coll::Compression> compression; // empty if nothing is compressed
   coll::GradientPart gradient;                  // what is compressed; unused without `compression`

@@ -1,8 +1,8 @@
 #pragma once
 // The keys of a file of kind collective (COL, SPA 3 and 11): one collective operation with its
 // ranks, bytes, links and algorithm. Keys that a scenario has, too, reuse the rows of the scenario,
-// some with another sentence or range. The flags of `stepsim collective` have the names of these
-// keys.
+// some with another sentence or range. Most flags of `stepsim collective` are named like the key
+// that they set, without its unit: --latency sets latency_s (cli/collective/collective_flags.cpp).
 //
 //     {"kind": "collective", "op": "allreduce", "algorithm": "ring", "ranks": 8, "bytes": 1e8,
 //      "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}}
@@ -167,7 +167,8 @@ inline constexpr std::array kCollectiveFileKeys{
         .in(io::between(0, io::kMostExact))
         .example("25000000"),
     word("element_type", library::kElementTypes,
-         "Type of the elements: of its bytes, and whether the switch of a node adds it.")
+         "Type of the elements. It gives the bytes of an element and, with algorithm library, says "
+         "whether the switch of a node can add them.")
         .by_default("fp32"),
     either("sizes", kSizesForms, "Bytes of every rank of an allgatherv, instead of bytes.")
         .example("[1000, 2000]"),

@@ -73,7 +73,8 @@ public:
   [[nodiscard]] Place word(bool one_behind = false) const {
     return one_behind && delimiter_ && !end_seen_ ? previous_ : word_;
   }
-  // The first characters of word(one_behind).
+  // The first kShownWord characters of the number or literal at word(one_behind); empty if a string
+  // or one of {}[]:, begins there.
   [[nodiscard]] const std::string& text(bool one_behind = false) const {
     return one_behind && delimiter_ && !end_seen_ ? previous_text_ : text_;
   }

@@ -42,8 +42,8 @@ struct ScheduleOptions {
   PriorityPreset preset = PriorityPreset::bytescheduler; // priority
   // priority, >= 1; `with_preset` fills in the default of a preset. Empty = unlimited.
   std::optional<Bytes> partition_bytes = Bytes{4'000'000};
-  // priority, >= 1; a chunk starts while fewer bytes than this are in flight, which it may then
-  // exceed.
+  // priority, >= 1; a chunk starts while fewer bytes than this are in flight. With the chunk, there
+  // may be more.
   Bytes credit_bytes{16'000'000};
   std::optional<std::int64_t> dear_layers; // dear, >= 1: layers per group, replaces bucket_bytes
   Prefetch prefetch = Prefetch::all;       // dear; all-gathers back to back, or one group ahead

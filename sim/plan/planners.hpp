@@ -40,8 +40,8 @@ struct Sending;
 struct SendInput;
 struct SendTimes;
 
-// What a planner needs to know. A schedule that needs forward times sends messages in the next
-// forward pass as well. make_plan() does not know that pass, and only decides the groups.
+// What a planner needs to know. Schedules with linear_forward or forward send messages in the next
+// forward pass as well; make_plan() does not know that pass, and only decides their groups.
 enum class Needs : std::uint8_t {
   cost,            // a cost function of messages, of any form
   linear_cost,     // a cost whose start-up and data can be told apart (MER D18)
@@ -70,6 +70,7 @@ struct Planner {
   [[nodiscard]] bool needs_linear_cost() const {
     return needs == Needs::linear_cost || needs == Needs::linear_forward;
   }
+  // Whether it needs layers and not only gradients, for their forward times or selection costs.
   [[nodiscard]] bool needs_forward() const {
     return needs != Needs::cost && needs != Needs::linear_cost && needs != Needs::buckets;
   }

@@ -1,6 +1,7 @@
 #pragma once
-// P3, ByteScheduler and TicTac (MER 6.2): gradients are cut into chunks of partition_bytes. Among
-// ready chunks, the chunk of the first layer is sent first, while credit_bytes allow.
+// P3, ByteScheduler and TicTac (MER 6.2): gradients are cut into chunks of partition_bytes. While
+// fewer bytes than credit_bytes are in flight, the ready chunk of the first layer is sent next, and
+// may then exceed credit_bytes.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -32,7 +33,7 @@ inline constexpr std::int64_t kMaxChunks = 1'000'000;
 // for too many chunks. O(items log items + chunks).
 [[nodiscard]] Plan plan_priority(const Problem& problem, const ScheduleOptions& options);
 
-// Sends the most urgent ready chunk first, while there is credit. Start-ups of chunks in flight
+// Sends the most urgent ready chunk first, while credit is above 0. Start-ups of chunks in flight
 // overlap, their data phases do not (MER 6.2). Transfers are in the order of plan_priority(); less
 // urgent ones must be ready first, and none comes back (asserted).
 void send_by_priority(const Sending& sending, const SendInput& input, SendTimes& times);

@@ -61,10 +61,12 @@ struct UnitPlan {
 // Returns the period of one division by the recurrence of TRN 4.5. O(units).
 [[nodiscard]] double unit_period(const UnitProblem& problem, const Cuts& cuts);
 
-// Returns a lower bound of the period over all divisions: the largest of all compute time, the
-// compute time between the first gather and the last reduction, and the time of each stream with
-// the work before and after it. It also holds for any prefetch, for `micro_batches` >= 1, for
-// replicas and for interference. O(layers^2).
+// Returns a lower bound of the period over all divisions: the update plus the largest of
+//   - all compute with the gather before it and the reduction after it. Both are of the first unit;
+//     their least sum over the units that can be the first one counts;
+//   - the time of each communication stream with the work before and after it.
+// It also holds for any prefetch, for `micro_batches` >= 1, for replicas and for interference.
+// O(layers^2).
 [[nodiscard]] double unit_lower_bound(const UnitProblem& problem, std::int64_t micro_batches = 1);
 
 // Whether this many layers with this many parameters may form a unit.

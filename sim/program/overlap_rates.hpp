@@ -39,7 +39,8 @@ public:
     double time;
   };
   // Applies the changes at time `now`. Appends to `due` the end of every run that has started or
-  // whose end has moved; a later end of a run replaces an earlier one.
+  // whose end has moved, at most once per run. This end replaces the one from an earlier call, even
+  // if it is sooner.
   void settle(double now, std::vector<Due>& due);
 
 private:

@@ -8,9 +8,9 @@
 
 namespace stepsim::study {
 
-// Sets merge_optimal_iteration_time_s to the iteration time of the best merge, `best_s`. For
+// Sets merge_optimal_iteration_time_s to the iteration time of the best merge, `best_s`. Only for
 // schedules that plan with the cost of messages alone (plan::Needs::cost), it is set to the run's
-// own iteration time if that is less, and merge_gap_to_optimal is set, too. The iteration time of
+// own iteration time if that is less, and merge_gap_to_optimal is set. The iteration time of
 // `summary` must be set.
 void compare_with_optimum(plan::Schedule schedule, double best_s, Summary& summary);
 

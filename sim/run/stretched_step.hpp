@@ -19,8 +19,10 @@ struct StretchedStep {
 };
 
 // The workers of `scenario` must be equal; `input` is its step without the slowdown of
-// /training/overlap. Throws SimulationError if the scenario has no program, if its stages overlap
-// with more than one iteration, or if a slowdown reaches forward and /training/input_s is above 0.
+// /training/overlap. Throws SimulationError if the scenario has no program, or if the period of the
+// stretched step is not that of the events. This happens where computing and messages of an
+// iteration overlap with more than one other iteration, and where a slowdown reaches forward and
+// /training/input_s is above 0.
 [[nodiscard]] StretchedStep stretched_step(const Scenario& scenario, train::StepInput input);
 
 } // namespace stepsim::study

@@ -43,9 +43,8 @@ struct Summary {
   std::optional<bool> memory_fits;
   std::optional<bool> certified;                 // optimal sharding units: none can be better
   std::vector<std::int64_t> staleness_histogram; // [staleness]: number of gradients
-  // compute, latency, bandwidth, reduction, straggler, compression, server
-  std::string bottleneck;
-  std::string baseline; // baseline of speedup, in words
+  std::string bottleneck;                        // one of the words that the table lists
+  std::string baseline;                          // baseline of speedup, in words
 };
 
 // All figures in the order of the table, with the keys of sweep records. Empty figures are null.

@@ -79,7 +79,9 @@ template <class Member>
 
 // The order is made for readers. Records and results sort their keys.
 inline constexpr std::array kAll{
-    row("iteration_time_s", &Summary::iteration_time_s, "Steady period of one iteration, s."),
+    row("iteration_time_s", &Summary::iteration_time_s,
+        "Steady period of one iteration, s. With local_sgd and diloco this and all other figures "
+        "per iteration are means per step of a round, and period_s is the period of the round."),
     row("forward_s", &Summary::forward_s, "Forward pass of the slowest worker, s."),
     row("backward_s", &Summary::backward_s, "Backward pass of the slowest worker, s."),
     row("update_s", &Summary::update_s, "Weight update, s."),

@@ -18,7 +18,8 @@ inline constexpr auto kInnerTrainings = base::words<InnerTraining>(
     {{InnerTraining::step, "step"}, {InnerTraining::sync_sgd, "sync_sgd"}});
 
 // The layers of fragment p of P: every P-th layer from p on (strided), or consecutive layers
-// (sequential); both are numbered from 0, layers in forward order.
+// (sequential). Layers, in forward order, and fragments are numbered from 0; this fragment p is
+// fragment p + 1 of local_sgd_program.hpp.
 enum class FragmentPattern { strided, sequential };
 inline constexpr auto kFragmentPatterns = base::words<FragmentPattern>(
     {{FragmentPattern::strided, "strided"}, {FragmentPattern::sequential, "sequential"}});

@@ -10,9 +10,12 @@ namespace stepsim::study {
 // (compression, overlap, sharding, reduce_broadcast, sync_s and similar).
 [[nodiscard]] bool sends_by_program(const Scenario& scenario);
 
-// Reports settings that the flow and packet models do not have, at their keys. If every message is
-// simulated, training that is defined by its own messages (parameter servers) or by times of
-// exchanges is refused.
+// Reports settings that the flow and packet models do not have, at their keys, such as exchange_s,
+// a measured cost or a published cost form. If every message is simulated, parameter servers also
+// refuse micro-batches, overlap, reduce_broadcast, compression other than fp16 and plain codecs,
+// schedules without Planner::fits_networks(), and times_beside_exchanges(). Other training then
+// refuses selections on a side stream, and horovod with compression or with iterations that
+// overlap.
 void check_network_use(const io::Json& tree, const ParseContext& context, const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -19,7 +19,8 @@ struct KeyRule {
 [[nodiscard]] std::vector<KeyRule> key_rules();
 
 // Pointers of those keys among sync_s, host_copy_Bps, input_s, copy_bandwidth_Bps and exchange_cv
-// that are above 0. Training whose messages are simulated one by one does not support them.
+// that are above 0. Where messages are simulated one by one, parameter servers refuse these keys,
+// and other training runs as a program to support them (network_use.hpp).
 [[nodiscard]] std::vector<std::string_view> times_beside_exchanges(const Scenario& scenario);
 
 } // namespace stepsim::study

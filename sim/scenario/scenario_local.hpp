@@ -27,8 +27,12 @@ void check_local(const io::Json& tree, io::Problems& problems, const Scenario& s
 
 // Synchronous training of one island: a cluster of one node.
 [[nodiscard]] Scenario island_of(const Scenario& scenario);
-// The cluster of outer exchanges: the scenario itself, or its ranks with the links of
-// outer_network.
+// The scenario whose cluster runs the outer exchanges: `scenario` itself if it has no
+// outer_network, or an exchange_s. Otherwise a copy, in which a ring replaces an algorithm that its
+// cluster cannot run. If outer_network has a link, the cluster is one node of one GPU per
+// participant on that link; participants are the islands, else the `ranks` of outer_network, else
+// all ranks. If outer_network has only `ranks`, the cluster is so many nodes of one GPU on the
+// network of `scenario`.
 [[nodiscard]] Scenario outer_cluster_of(const Scenario& scenario);
 
 } // namespace stepsim::study

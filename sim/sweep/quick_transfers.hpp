@@ -26,8 +26,8 @@ public:
 
   // Takes over the buckets of a plan of the gradients of `workload`.
   void set_plan(const plan::Plan& plan, const train::Workload& workload);
-  // Sends them at the costs of a lane; sets the end of each layer's last message and adds to the
-  // totals.
+  // Sends them at the costs of a lane. Sets the end of each layer's last message, and of `totals`
+  // channel_end and communication; adds to its latency, bandwidth and reduction, and leaves wire.
   void send(const LaneCosts& costs, std::size_t lane, double backward_end_s,
             std::span<Lanes> layer_end_s, LaneTotals& totals);
   // The same for halves that are apart, where the first is the all-reduce less the all-gather, as

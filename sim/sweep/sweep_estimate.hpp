@@ -9,9 +9,9 @@ namespace stepsim::study {
 struct SweepEstimate {
   double seconds{};     // wall-clock time for all points of the shard with `jobs` threads
   std::int64_t timed{}; // number of points that were timed: the first, the middle and the last
-  // The number of timed points that QuickRun evaluates, together with points that differ from them
-  // in nodes, latency and bandwidth only, and the number that SharedRun evaluates. For every other
-  // point the scenario is parsed anew.
+  // How many of the timed points QuickRun evaluates (a point together with all that differ from it
+  // in nodes, latency and bandwidth only), and how many SharedRun evaluates. For every other point
+  // the scenario is parsed anew.
   std::int64_t by_formula{};
   std::int64_t sharing{};
 };

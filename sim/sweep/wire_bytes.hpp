@@ -21,8 +21,9 @@ public:
   [[nodiscard]] double most(const Scenario& scenario, coll::AlgorithmId algorithm, double bytes,
                             double ranks);
 
-  // The sum over messages of these sizes, and the same where message g is sent by algorithm_of(g).
-  // All calls must give the same sizes.
+  // The sum of most() over the messages g of `bytes[g]` bytes: total() by the algorithm of the
+  // scenario, total_by() by algorithm_of(g). All calls of one object must give the same `bytes`,
+  // because the caches are not keyed by them.
   [[nodiscard]] double total(const Scenario& scenario, std::span<const double> bytes, double ranks);
   [[nodiscard]] double
   total_by(const Scenario& scenario,

@@ -1,7 +1,7 @@
 #pragma once
-// The flags of `stepsim collective`, each of which sets one key of a file of kind collective. A
-// list or range is an axis of the sweep, in the order of the table of flags; a single value is set
-// in the collective itself.
+// The flags of `stepsim collective` that set keys of a file of kind collective: those of the table
+// of flags, each with one key, and --param, which names its key. A list or range is an axis of the
+// sweep, in the order of the table of flags; a single value is set in the collective itself.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,7 +32,7 @@ struct CollectiveFlags {
 void add_collective_flags(CLI::App& app, CollectiveFlags& flags);
 
 // The JSON pointer of the key that a flag sets in a file of kind collective: "/op" for "--op"; ""
-// for a flag that sets no key.
+// for a flag that is not in the table of flags, such as --explain.
 [[nodiscard]] std::string_view pointer_of_collective_flag(std::string_view flag);
 
 // The collective of FILE, or an empty one, with the flags applied. Throws UsageError `--ranks 0:

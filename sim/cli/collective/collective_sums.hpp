@@ -10,8 +10,8 @@
 
 namespace stepsim::cli {
 
-// Times of one record, or sums over the operations of a grid point; a sum is empty if a time is
-// missing.
+// Times of one record, or their sums over the operations of the axis /op at one combination of the
+// other axes; a sum is empty if a time is missing.
 struct Times {
   std::optional<double> closed_form_s, max_plus_s, events_s;
   double seconds{}; // by the evaluator that `method` of the record names

@@ -19,10 +19,10 @@ void add_tuner_flags(CLI::App& app, TunerFlags& flags);
 [[nodiscard]] bool any_given(const TunerFlags& flags);
 
 // Writes the table to -o, without lines if none differs from NCCL's own choice, prints the gain of
-// each line next to it, and returns kOk. Throws UsageError for flags, for a scenario without the
-// collective `library` among several ranks, for a log with an operation that the table lacks, and
-// for an operation with fewer than 3 sizes in all logs together; InputError for other errors of
-// logs.
+// each line with print_beside(), and returns kOk. Throws UsageError for flags, for a scenario
+// without the collective `library` among several ranks, for a log with an operation that the table
+// lacks, and for an operation with fewer than 3 sizes in all logs together; InputError for other
+// errors of logs.
 int emit_nccl_tuner(const study::Scenario& scenario, const TunerFlags& flags, const Common& common);
 
 } // namespace stepsim::cli

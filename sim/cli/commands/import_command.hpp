@@ -5,9 +5,9 @@
 
 namespace stepsim::cli {
 
-// Writes the imported file to -o and a summary next to it. Returns kOk. Throws UsageError for a
-// flag that belongs to another format, and InputError for an input that lacks required data, such
-// as a trace without gradient sizes if --allow-unknown-sizes is not given.
+// Writes the imported file to -o and prints a summary with print_beside(). Returns kOk. Throws
+// UsageError for a flag that belongs to another format, and InputError for an input that lacks
+// required data, such as a trace without gradient sizes if --allow-unknown-sizes is not given.
 [[nodiscard]] int import_files(const Invocation& invocation);
 
 } // namespace stepsim::cli

@@ -120,8 +120,9 @@ constexpr CommandText answered_at_once(CommandText text) {
 // The format of the output: --format, else --json, else the extension of -o, else `fallback`.
 [[nodiscard]] Format format_of(const Common& common, Format fallback);
 
-// A callback that sweeps and searches call after each point. The first call begins a round of
-// `total` points, of which `done` needed no work; a call with a smaller `done` than the last one
+// Returns a callback that shows how far a sweep or search is. Call it with the number of points
+// that are done once before any work, and then from time to time. The first call begins a round of
+// `total` points, of which `done` need no work; a call with a smaller `done` than the last one
 // begins another round. `common` must outlive the callback.
 [[nodiscard]] std::function<void(std::int64_t done, std::int64_t total)>
 counting(const Common& common);

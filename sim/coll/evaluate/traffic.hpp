@@ -1,6 +1,7 @@
 #pragma once
-// Counts the bytes and messages of a collective on the wire, which do not depend on link costs. The
-// schedule is counted, so that unequal parts are exact.
+// Counts the bytes and messages of a collective on the wire. They depend on link costs only if the
+// best size of blocks or number of chunks is searched (Options::block or Options::pipeline_chunks
+// is empty). The schedule is counted, so that unequal parts are exact.
 #include <cstdint>
 #include <vector>
 

@@ -1,7 +1,8 @@
 #pragma once
 // The evaluator of collectives by formula: one function per operation and algorithm (COL 5), in the
-// table of algorithms. A formula assumes P >= 2 ranks, n > 0 bytes, identical links, parts of
-// exactly n / k bytes, and ranks that all enter at 0.
+// table of algorithms. The functions of the table assume P >= 2 ranks, n > 0 bytes, identical
+// links, parts of exactly n / k bytes, and ranks that all enter at 0; closed_form() also takes one
+// rank, 0 bytes and a common entry time.
 #include <optional>
 
 #include "coll/collective.hpp"
@@ -22,9 +23,10 @@ using ClosedFormFunction = std::optional<ClosedForm> (*)(const Collective&);
 [[nodiscard]] ClosedForm linear_form(double startup, double per_byte, double n);
 
 // Returns the form that options.cost_form names; empty if it does not exist, and for the algorithm
-// `automatic`. A collective that is_empty() (uniform.hpp) takes 0 s. Needs `homogeneous()` and an
-// operation that the algorithm offers (asserted). The option `chunking` applies to blocks only:
-// parts are n / k bytes. Seconds count from time 0, so they include the common entry time.
+// `automatic`. Needs `homogeneous()` and an operation that the algorithm offers (asserted). A
+// collective that is_empty() (uniform.hpp) lasts 0 s. `seconds` and `startup_s` count from time 0:
+// the common entry time is added to both, also for an empty collective. The option `chunking`
+// applies to blocks only: parts are n / k bytes.
 [[nodiscard]] std::optional<ClosedForm> closed_form(const Collective& collective);
 
 } // namespace stepsim::coll

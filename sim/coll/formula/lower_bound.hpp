@@ -1,8 +1,8 @@
 #pragma once
 // Lower bound of an operation on given links, for every algorithm: the largest of three times, each
-// computed without the other two. Ranks that are all alike, or have single links, use COL 6. Nodes
-// of several ranks with network cards use CLU 4, with latency between nodes only. Hosts of a fabric
-// use fabric_bound.hpp. A parameter server and sums in switches have separate bounds, because they
+// computed without the other two. Several nodes of several ranks use CLU 4, with latency between
+// nodes only, unless links are listed pair by pair. Hosts of a fabric use fabric_bound.hpp. All
+// other ranks use COL 6. A parameter server and sums in switches have separate bounds, because they
 // move fewer or other bytes than ranks that send to each other.
 #include <cstdint>
 

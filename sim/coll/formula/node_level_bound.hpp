@@ -1,11 +1,13 @@
 #pragma once
 // The bandwidth bound of nodes with several ranks (CLU 4), which may differ in size. Node k has G_k
-// ranks and min(R, G_k) cards; P ranks are on N nodes. These bytes must pass:
-//     allreduce                  n out of every node; 2 (N-1) n through all cards, 2 (P-1) n
-//                                through all ports
-//     broadcast, reduce          n into (out of) every node but the root's, and each of its ranks
-//     allgather, reduce_scatter  n less what a node owns, through its cards and through its ports
-//     alltoall                   G_k (P - G_k) n / P through the cards of a node
+// ranks and min(R, G_k) cards; P ranks are on N nodes. The ports of a node are its cards and, if it
+// has several ranks, their ports inside the node; own_k are the bytes that its ranks own. So many
+// bytes must pass the cards of node k, and so many its ports:
+//                                cards              ports
+//     allreduce                  n                  G_k n         all nodes: 2 (N-1) n, 2 (P-1) n
+//     broadcast, reduce          n                  G_k n         in the node of the root n
+//     allgather, reduce_scatter  n - own_k          G_k n - own_k
+//     alltoall                   G_k (P - G_k) n/P  (G_k - 1) n/P at each rank, inside the node
 #include "coll/collective.hpp"
 #include "library/node_bound.hpp"
 

@@ -5,9 +5,10 @@
 //   topk             the sum of all selections
 //   gtopk_tree       T_k along a binomial tree to rank 0: in round j rank r, a multiple of 2^(j+1),
 //                    merges the list of r + 2^j, if that rank exists
-//   gtopk_butterfly  in round i rank r merges the list of r XOR 2^i; each rank beyond the largest
-//                    power of two P2 <= P first gives its list to rank - P2 (round 0) and gets the
-//                    result at the end
+//   gtopk_butterfly  in exchange i rank r merges the list of r XOR 2^i. If P is no power of two,
+//                    each rank r >= P2, the largest power of two below P, first gives its list to
+//                    r - P2, which merges it (round 0), and gets the result at the end; exchange i
+//                    is then round i + 1, otherwise round i
 //   gtopk_exact      the top k of the sum of all selections
 //
 // T_k adds two lists and keeps the k largest entries (sparse_vector.hpp). It is not associative, so

@@ -1,10 +1,11 @@
 #pragma once
 // ring_rails (CLU 3.1, 3.5): K rings over all ranks, one per network card of a node (one on a
 // single node), each with n/K bytes. Ring k visits the nodes in order. In every node it starts at
-// local index k G/K and goes upwards modulo G; it enters and leaves every node through card k.
-// Example with two nodes of four GPUs and two cards:
+// local index k G/K and goes upwards modulo G. Example with two nodes of four GPUs and two cards:
 //     ring 0   0 1 2 3   4 5 6 7
 //     ring 1   2 3 0 1   6 7 4 5
+// Ring k enters and leaves every node through card k, even where CLU 2 gives its first or last GPU
+// another card (local index l has card l mod R): reaching card k inside the node costs nothing.
 // The K rings always share the ports inside a node and the adder of a GPU, so each has separate
 // ports at 1/K of the rate. The number of cards divides the number of GPUs per node, which is the
 // same in all nodes.

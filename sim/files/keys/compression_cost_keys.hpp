@@ -26,7 +26,7 @@ inline constexpr std::array kCompressionCosts{
     compression_cost("staging_s_per_element",
                      "Time of copies between device and host per element, s."),
     compression_cost("merge_s", "Fixed time to merge two lists, s."),
-    compression_cost("merge_s_per_entry", "Time to merge two lists per entry, s."),
+    compression_cost("merge_s_per_entry", "Time to merge two lists, s per entry of one list."),
     compression_cost("scatter_s", "Fixed time to scatter entries into the dense update, s."),
     compression_cost("scatter_s_per_entry",
                      "Time to scatter entries into the dense update per entry, s.")};

@@ -26,8 +26,9 @@ inline constexpr std::array<std::string_view, 3> kProfileModels{"alpha_beta", "f
 //
 //     "latency_s": 4.5e-6      "latency_s": {"value": 4.5e-6, "low": 3.9e-6, "high": 5e-6}
 //
-// The range of the number holds for `value`. The ends have no range, because the interval of a
-// latency near 0 reaches below 0; the reader checks that `value` lies between them.
+// The range of the number holds for `value`. The ends have no range, so that files of other origin
+// may give a latency near 0 an interval that reaches below 0; intervals of stepsim-calibrate are
+// cut at 0. The reader checks that `value` lies between the ends.
 [[nodiscard]] constexpr std::array<Key, 3> interval_keys(Range range) {
   return {number("value", "Estimate.").in(range).plain().example("2").required(),
           number("low", "Lower end. The default is the estimate.").plain().example("1"),

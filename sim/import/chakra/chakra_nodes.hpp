@@ -107,10 +107,11 @@ inline constexpr std::size_t kMostChakraNodes = 2'000'000;
 // Whether all compute nodes and all collectives have a start time.
 [[nodiscard]] bool starts_give_order(const ChakraFile& file);
 
-// The positions of the nodes in the order in which they run: by start if all compute nodes and
-// collectives have one, else every node after the nodes it waits for, the smallest id first; an id
-// that is not in the file, or its own, is not waited for. Throws InputError if nodes wait for each
-// other in a cycle.
+// The positions of the nodes in the order in which they run. If all compute nodes and collectives
+// have a start, the order is by start, and a node of another kind without one counts as starting at
+// 0. Otherwise every node comes after the nodes it waits for, the smallest id first; an id that is
+// not in the file, or its own, is not waited for. Throws InputError if nodes wait for each other in
+// a cycle.
 [[nodiscard]] std::vector<std::size_t> running_order(const ChakraFile& file);
 
 } // namespace stepsim::io

@@ -18,8 +18,10 @@ namespace stepsim::io {
 struct KinetoImport {
   train::Trace trace;
   MeasuredVariability variability;
-  MeasuredCosts costs;               // empty unless KinetoOptions::with_costs
-  std::vector<double> clock_offsets; // [rank] ns; empty if waiting was not separated
+  MeasuredCosts costs; // empty unless KinetoOptions::with_costs
+  // [index in `ranks`] ns to add to the clock of a rank to get that of the first one, as in
+  // Waiting::offset; empty if waiting was not separated.
+  std::vector<double> clock_offsets;
   std::string sizes;  // "AccumulateGrad shapes (62 of 62 tensors), bfloat16"; empty = unknown
   std::string remedy; // "404 gradients, no sizes: give --parameters N .."; empty = sizes are known
 };

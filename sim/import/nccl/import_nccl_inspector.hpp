@@ -11,8 +11,9 @@
 // shortest of its ranks with the best clock, the time of the rank that entered last and waited for
 // nobody. If the lines of some ranks are missing, it is the shortest of the others, which may
 // contain waiting, and a warning says so. For all-gather, reduce-scatter and all-to-all the log has
-// the bytes of one rank, samples the bytes of all ranks. Host names and process numbers are not
-// read.
+// the bytes of one of the P parts of a buffer. A sample has P times as many, as bytes are counted
+// in coll/collective.hpp: the total buffer, and for all-to-all the send buffer of one rank. Host
+// names and process numbers are not read.
 #include <string>
 #include <vector>
 

@@ -35,7 +35,9 @@ struct NcclTable {
   std::string dtype;                         // "" = unknown
   std::vector<NcclRow> rows;
   std::optional<double> logged_busbw; // average, bytes/s
-  std::size_t skipped{};              // rows left out because their first time is out of range
+  // With skip_bad_times: rows left out because the time of their first half, as printed, is
+  // missing, 0 or otherwise out of range.
+  std::size_t skipped{};
 };
 
 // "all_reduce_perf" -> "allreduce"; "" for a program whose operation stepsim does not have.

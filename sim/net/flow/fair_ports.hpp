@@ -27,7 +27,8 @@ public:
   void advance(double now, std::vector<std::uint32_t>& done);
 
 private:
-  // A transfer. Flows in random order are what a run with many of them waits for: 72 bytes each.
+  // A transfer. A run with many transfers visits these records in random order and mostly waits for
+  // memory, so that a record is kept to 72 bytes.
   struct Flow {
     std::uint64_t
         number{}; // 1, 2, .. in the order in which bytes began; 0 = they have not, or free

@@ -105,8 +105,8 @@ public:
   void push_timer(TimerKind kind, ConnectionId connection, std::uint32_t index, Picoseconds time);
 
   void complete(MessageId message); // records that the receiver has enough of the message now
-  // Ends a raw message that lost packets, once none of its packets are in flight. `last` is the
-  // time of its last delivery, kNeverPs if there was none.
+  // Ends a raw message that lost packets. The caller waits until none of its packets is in flight
+  // (not checked). `last` is the time of its last delivery, kNeverPs if there was none.
   void settle(MessageId message, Picoseconds last);
   // Checks of debug builds (PKT 10).
   [[nodiscard]] bool conserved() const;         // per class, ended <= sent; the rest is in the pool

@@ -66,7 +66,9 @@ struct TcpOptions {           // reno and dctcp
 
 // Options of bounded-loss delivery (dlcp).
 struct DlcpOptions {
-  // A message ends with its need-th packet; else with its last one, or when a PROBE finds `need`.
+  // Whether a message ends as soon as `need` of its packets (message.hpp) have arrived. Otherwise
+  // it ends when all have arrived, or when the PROBE that follows the last packet
+  // (transport/dlcp.hpp) finds that `need` have.
   bool early_stop = true;
   RateControl rate_control = RateControl::dctcp;
   // The receiver sends feedback to the rate control after this many data packets, or with the

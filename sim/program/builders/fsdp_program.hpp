@@ -9,7 +9,7 @@
 //
 // Units are numbered from 0 in forward order. The options `ahead_*` = g limit how early a gather
 // starts: the gather for the compute at position q of the iteration waits for the end of the
-// compute at position q - 1 - g.
+// compute at position q - 1 - g, so that g = 0 is the compute just before.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -42,8 +42,9 @@ struct FsdpOptions {
   std::uint32_t shards = 1;
   Seconds encode = {}; // encoding a rank's shards, after the update and before the first gathers
   bool reshard_after_forward = true;
-  // If false, a unit keeps its gathered parameters after backward for the forward of the next
-  // micro-batch, which then gathers only the units that were resharded after forward.
+  // If false, a unit that is not gathered again for backward keeps its parameters after backward,
+  // too, and is gathered in the first micro-batch only. A unit that is gathered again for backward
+  // is always gathered in the forward of every micro-batch.
   bool reshard_after_backward = true;
   bool keep_last = false; // the last unit is not gathered again for backward
   std::optional<std::uint32_t> ahead_forward = 2;

@@ -36,8 +36,9 @@ struct RoundOptions {
 [[nodiscard]] Program local_sgd_program(Seconds step, const std::vector<FragmentTimes>& fragments,
                                         const RoundOptions& options);
 
-// What waits for an outer message: the whole step that merges it (step), or only the forward of its
-// layer (layer), in which case every layer has its own message.
+// What one outer message is, and what waits for it in the step before which it is merged:
+//   step    a fragment; the whole step waits
+//   layer   one layer of a fragment; only the forward of this layer waits
 enum class OuterGate { step, layer };
 inline constexpr auto kOuterGates =
     base::words<OuterGate>({{OuterGate::step, "step"}, {OuterGate::layer, "layer"}});
@@ -53,11 +54,14 @@ struct LayeredRound {
   Seconds update{};                   // inner update of all layers, in every step
 };
 
-// The program of a layered round. Without islands, the inner update of a layer follows its backward
-// and an outer message is sent when its layers are updated. In an island, an outer message is sent
-// after the exchanges of its buckets, and the inner update comes before the next forward. With
-// OuterGate::step, outer messages are sent after the whole step. The marker is the last backward;
-// the tail has the merges of the last round that fall into the next one.
+// The program of a layered round. The inner update of a layer follows its backward; in an island it
+// comes before the next forward instead, after the exchanges of the island. In the step after which
+// a fragment is sent, its outer messages leave
+//   OuterGate::step    after the whole step, in an island after all exchanges of the step
+//   OuterGate::layer   after the update of the layer, in an island after the exchanges of the
+//                      layer's buckets
+// The marker is the last backward; the tail has the merges of the last round that fall into the
+// next one.
 [[nodiscard]] Program layered_round_program(const LayeredRound& round, const RoundOptions& options);
 
 } // namespace stepsim::program

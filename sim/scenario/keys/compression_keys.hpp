@@ -68,7 +68,8 @@ inline constexpr std::array kCompression{
     number("density", "Share of the elements that is selected.")
         .in(io::above_to(0, 1))
         .example("0.001"),
-    integer("k", "Number of selected entries, instead of density; for one bucket.")
+    integer("k", "Number of selected entries, instead of density. In a scenario it needs schedule "
+                 "single, which has one bucket.")
         .in(io::at_least(1))
         .example("1000"),
     integer("index_bytes", "Bytes of an index.").in(io::at_least(1)).by_default(4).example("8"),

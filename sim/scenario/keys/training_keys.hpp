@@ -157,7 +157,8 @@ inline constexpr std::array kTraining{
         .because("every batch is followed by an update"),
     word("accumulation_exchange", kAccumulationExchanges,
          "Whether gradients are exchanged after the last micro-batch or after each. The default is "
-         "last; each with sharded parameters.")
+         "last; each with sharded parameters. It cannot be set for zero1, which exchanges after "
+         "the last, or zero2, which exchanges after each.")
         .example(R"("each")"),
     either("sharding", kShardingForms,
            "What is sharded over the ranks: a strategy, or an object with it.")

@@ -70,13 +70,16 @@ struct JobPiece {
 struct JobServers {
   std::uint32_t count = 1; // number of servers; placement sharded: unused, one server per worker
   coll::Placement placement = coll::Placement::dedicated;
-  bool whole = false;        // dedicated: piece i is on server i mod count; else even parts
+  // Whether piece i is sent as a whole, to server i mod count, which needs placement dedicated.
+  // Otherwise every piece is cut into even parts, one per server.
+  bool whole = false;
   double add_s_per_byte = 0; // time to decode and add a push, per byte
   // Time to encode a sum, per byte; asynchronous: to encode the weights after each push.
   double encode_s_per_byte = 0;
   // Asynchronous: every worker computes, pushes and pulls without waiting for others, and a server
-  // adds and answers each push. All pieces are sent as one message, and the job ends after workers
-  // x iterations updates.
+  // adds and answers each push. A push has all pieces of the worker together, cut into one part per
+  // server, or sent to the first server with `whole`. The job ends after workers x iterations
+  // updates.
   bool async = false;
   // Asynchronous: iterations that a worker may be ahead of the slowest (TRN 4.7); empty = no limit.
   std::optional<std::int64_t> staleness_bound{};

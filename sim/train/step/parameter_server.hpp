@@ -61,10 +61,11 @@ struct AsyncTimes {
   double period_s{}; // of a worker: harmonic mean over all, second half of each one's updates
   double throughput_per_s{}; // updates per second: workers / period
   double makespan_s{};       // when all weights are back
-  // The mean compute time of the same iterations (the rest of the period is the exchange), and the
-  // iteration time of one worker alone with the same random factors, as fast as the fastest worker.
+  // Parts of period_s: computing, and waiting for the staleness bound. Their shares are means over
+  // the workers, of the same updates as period_s. The rest of period_s is the exchange.
   double compute_s{};
-  double held_s{}; // wait for the staleness bound, mean of the same iterations
+  double held_s{};
+  // Iteration time of one worker alone with the same random factors, as fast as the fastest worker.
   double alone_compute_s{};
   StalenessCounts staleness;
   std::vector<double> worker_compute_s; // [worker]: mean compute time per iteration
