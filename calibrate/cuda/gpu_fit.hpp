@@ -3,8 +3,8 @@
 //
 //   collectives   one curve per operation, algorithm, variant, way of launching and ranks
 //   link          t = latency + per_byte n, a message of n bytes between two ranks
-//   kernels       t = c0 + c1 n + c2 k, a call on n elements and k requested entries; equal
-//                 relative errors, no constant below 0
+//   kernels       t = c0 + c1 n + c2 k, a call on n elements and k requested entries; least sum of
+//                 squared relative errors, no constant below 0
 //
 // Ranks that share a device give a link of class same-device, which no scenario accepts as its
 // network. The warnings name curves of grade fail.

@@ -12,6 +12,7 @@
 #include "ask/assumptions.hpp"
 #include "ask/solve.hpp"
 #include "base/nearest.hpp"
+#include "base/remembered.hpp"
 #include "sweep/assumed.hpp"
 #include "sweep/ranking.hpp"
 #include "sweep/rows.hpp"
@@ -147,11 +148,12 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
         row.set("compression_wins", io::Json());
         if (has_compression(tree) && error_in(row).empty()) {
           io::assign(tree, kBandwidth, 1e9);
-          const auto [place, is_new] = break_evens.try_emplace(io::compact(tree), io::Object{});
-          if (is_new) {
-            add_break_even(tree, files, options.jobs, place->second);
-          }
-          for (const auto& [key, value] : place->second.as_object()) {
+          const io::Json& found = base::remembered(break_evens, io::compact(tree), [&] {
+            io::Json out{io::Object{}};
+            add_break_even(tree, files, options.jobs, out);
+            return out;
+          });
+          for (const auto& [key, value] : found.as_object()) {
             row.set(key, value);
           }
         }

@@ -152,7 +152,8 @@ struct Options {
   bool lp_last_hop = true;      // lp allreduce: the last rank also gets the sums (COL 5.6)
   bool ring_startup_2p = false; // ring: 2P start-ups instead of 2(P-1) (COL 5.4)
   bool exchange_sizes = false;  // allgatherv: sizes are gathered first (COL 5.8)
-  AlgorithmId intra_algorithm = AlgorithmId::mst;  // hierarchical_leader; collnet: nvls or rings
+  // hierarchical_leader; collnet, which adds in rings unless it is nvls
+  AlgorithmId intra_algorithm = AlgorithmId::mst;
   AlgorithmId inter_algorithm = AlgorithmId::ring; // hierarchical, hierarchical_leader
   std::vector<AlgorithmId> candidates;             // auto; empty = the defaults of COL 9
   std::uint32_t servers = 1;                       // parameter_server

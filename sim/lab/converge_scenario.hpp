@@ -6,8 +6,8 @@
 // learns.
 //
 //   sync_sgd, pipe_sgd and a synchronous parameter server
-//       point t is the start of iteration t + 1, which applies gradient t + 1 - K; K is the width
-//       of pipe_sgd, 1 for the others
+//       iterations count from 0; point t is when iteration t begins, which first applies the
+//       gradient of iteration t - K; K is the width of pipe_sgd, 1 for the others
 //   asynchronous parameter server
 //       point i is when the last of the first i P updates is applied; P workers
 #include <cstdint>
@@ -43,7 +43,7 @@ struct Curve {
   std::optional<std::int64_t> k;
   double staleness_mean{};   // iterations; asynchronous: updates
   double iteration_time_s{}; // mean time of an iteration of the scenario
-  // [t - 1]: iteration whose gradient step t applies, numbered from 0; empty list if asynchronous.
+  // [t] iteration whose gradient iteration t applies, both from 0; empty list if asynchronous.
   std::vector<std::optional<std::int64_t>> applied_gradient;
   std::vector<CurvePoint> points; // [0] is the start
   // The time of the first point whose loss is at most the target, and its index in `points`. Empty

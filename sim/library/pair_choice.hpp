@@ -9,10 +9,9 @@
 
 namespace stepsim::library {
 
-// Inputs of the time of an operation, resolved once for many sizes. Without measurements the
-// multipliers come from prior_means().
+// Inputs of the time of an operation, resolved once for many sizes.
 struct LibraryModel {
-  Multipliers multipliers;
+  Multipliers multipliers{}; // must be set; multipliers_of(prior_means()) without measurements
   Choice choice = Choice::published;
   Restrictions restrictions;
   CollnetOptions collnet;

@@ -4,9 +4,10 @@
 //     wfbp      end = max(end, r_i) + a + b m_i
 //     mg_wfbp   the same over the groups of the greedy   (MER 5.4)
 //     optimal   F_i = min over j of max(F_j, r_i) + a + b (S_i - S_j)   (MER 5.7)
-// r_i, m_i and S_i are the ready time of item i, its bytes and the bytes of the first i items. 32
-// costs are computed in lockstep, one vector lane each. Seconds and bytes are plain doubles here;
-// finish times equal those of make_plan() bit for bit.
+// Items count from 1 in these formulas: r_i and m_i are the ready time and the bytes of item i, S_i
+// the bytes of the first i items, and F_i is when the best plan for them ends. 32 costs are
+// computed in lockstep, one vector lane each. Seconds and bytes are plain doubles here; finish
+// times equal those of make_plan() bit for bit.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -63,9 +64,9 @@ private:
 };
 
 // Walks back over the best plans of all lanes: where the last message of the items so far begins,
-// the one before it ends. Row i of `finish` is F_i, row i of `back` the number of items before the
-// last message of the first i; row i of `item_end` becomes the end of the message that carries
-// item i. A row has kBatchLanes numbers.
+// the one before it ends. Row i of `finish` is F_i, and row i of `back` is the number of items
+// before the last message of the first i items; both have items + 1 rows. `item_end` has one row
+// per item and gets the end of the message that carries it. A row has kBatchLanes numbers.
 void item_ends(std::size_t items, const double* __restrict finish,
                const std::int64_t* __restrict back, double* __restrict item_end);
 

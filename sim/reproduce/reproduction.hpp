@@ -37,14 +37,14 @@ inline constexpr auto kLabels = base::words<Label>({{Label::abstract, "abstract"
 }
 
 // Turns rows into columns: records that are equal except in `column`, `value`, low and high become
-// one record. For each value of `column` it has a column with the content of `value`. Other values
-// of `column` than those in `names` are left out.
+// one record, without low and high. For each text in `column` it has a column with the content of
+// `value`. Numbers in `column`, and texts that are not in `names`, are left out.
 //     column "scheme", value "s":  {"scheme": "a", "s": 1}, {"scheme": "b", "s": 2}
 //                              ->  {"a": 1, "b": 2}
 struct Pivot {
   std::string column; // "": no pivot
   std::string value;
-  // Values of `column` and the names of their columns; empty: every value is the name.
+  // Texts in `column` and the names of their columns; empty: every text is its own name.
   std::vector<std::pair<std::string, std::string>> names;
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "base/remembered.hpp"
 #include "base/statistics.hpp"
 #include "reproduce/series.hpp"
 #include "run/run.hpp"
@@ -152,12 +153,10 @@ Records predicted_rows(const Records& rows, const Scoreboard& rules, study::File
       continue;
     }
     const std::string table = row_text(row, "table");
-    const auto [model, is_new] = models.try_emplace(table);
-    if (is_new) {
-      model->second = model_of(table, rules, files, folder);
-    }
+    const std::string& model =
+        base::remembered(models, table, [&] { return model_of(table, rules, files, folder); });
     const auto run = [&](double slower) {
-      return step_s(scenario_of(row, rules, model->second, slower), files);
+      return step_s(scenario_of(row, rules, model, slower), files);
     };
     const double predicted_s = run(1);
     const double measured_s = measured_step_s(row);

@@ -30,9 +30,11 @@ inline constexpr auto kEstimate = std::to_array<io::Written<Scenario>>({
               : s.workload.interval->validated             ? kEstimateLabels[0]
                                                            : kEstimateLabels[1];
      }},
-    {io::rows::number("low", "Least factor between a measured time and the estimate.").required(),
+    {io::rows::number("low", "Measured times are at least this many times the estimate.")
+         .required(),
      [](const Scenario& s) -> io::Json { return s.workload.interval->low; }},
-    {io::rows::number("high", "Largest such factor.").required(),
+    {io::rows::number("high", "Measured times are at most this many times the estimate.")
+         .required(),
      [](const Scenario& s) -> io::Json { return s.workload.interval->high; }},
     {io::rows::number("scale", "Factor on all times by a measured step; 1 without one.").required(),
      [](const Scenario& s) -> io::Json { return s.workload.estimate_scale; }},

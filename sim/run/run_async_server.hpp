@@ -1,7 +1,8 @@
 #pragma once
 // Runs training with an asynchronous parameter server, which applies the push of every worker when
-// it arrives. No worker waits for another, so that a gradient is applied to weights that other
-// workers have changed meanwhile (staleness).
+// it arrives, so that a gradient is applied to weights that other workers have changed meanwhile
+// (staleness). In mode async no worker waits for another; in mode ssp one that is too far ahead
+// waits for the slowest.
 #include "run/result.hpp"
 #include "train/step/parameter_server.hpp"
 

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
+#include "base/remembered.hpp"
 #include "files/cost_file.hpp"
 #include "files/library_file.hpp"
 #include "files/model_file.hpp"
@@ -139,13 +140,14 @@ std::string Files::sha256(const io::Json& name, std::string_view pointer) {
   } catch (const InputError&) { // no shipped file has the name, which a point may replace
     return "";
   }
-  const auto [found, is_new] = sha256_.try_emplace(path);
-  if (is_new && io::is_regular(path)) {
+  return base::remembered(sha256_, path, [&] {
+    if (!io::is_regular(path)) {
+      return std::string();
+    }
     io::ByteSource source(path, io::kDefaultMaxBytes, true);
     while (!source.next().empty()) {}
-    found->second = source.digest();
-  }
-  return found->second;
+    return std::string(source.digest());
+  });
 }
 
 const std::pair<train::Trace, std::string>& Files::trace(const io::Json& name) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/remembered.hpp"
 #include "coll/evaluate/traffic.hpp"
 #include "scenario/scenario_exchange.hpp"
 
@@ -20,25 +21,23 @@ double WireBytes::most(const Scenario& scenario, coll::AlgorithmId algorithm, do
     const double sent = bytes - bytes / ranks;
     return sent + sent;
   }
-  const auto [place, is_new] = known_.try_emplace({algorithm, ranks, bytes});
-  if (is_new) {
+  return base::remembered(known_, {algorithm, ranks, bytes}, [&] {
     coll::Collective collective = exchange_of(scenario);
     collective.ranks = static_cast<std::uint32_t>(ranks);
     collective.algorithm = algorithm;
     collective.bytes = bytes;
-    place->second = coll::traffic(collective).max_per_rank;
-  }
-  return place->second;
+    return coll::traffic(collective).max_per_rank;
+  });
 }
 
 double WireBytes::total(const Scenario& scenario, std::span<const double> bytes, double ranks) {
-  const auto [place, is_new] = totals_.try_emplace(ranks);
-  if (is_new) {
+  return base::remembered(totals_, ranks, [&] {
+    double sum = 0;
     for (const double each : bytes) {
-      place->second += most(scenario, scenario.communication.collective, each, ranks);
+      sum += most(scenario, scenario.communication.collective, each, ranks);
     }
-  }
-  return place->second;
+    return sum;
+  });
 }
 
 double

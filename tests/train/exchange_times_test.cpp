@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/random.hpp"
 #include "coll/choose.hpp"
 #include "coll/evaluate/max_plus.hpp"
@@ -41,6 +42,17 @@ TEST_CASE("exchange: planners see the line of a ring on a star at every size") {
     CHECK(cost.seconds(bytes, 1) == within(*form.startup_s + *form.per_byte_s * bytes, 1e-8));
   }
   CHECK(cost.seconds(0, 1) == 0);
+}
+
+TEST_CASE("exchange: a message that cannot be evaluated has no time when it is asked again") {
+  coll::Collective collective = point(coll::Op::allreduce, Id::ring, 4, 0, {1e-6, 1e-9, 0});
+  collective.links.pairs_only = true;
+  collective.links.pairs = {{0, 1, {1e-6, 1e-6, 1e-9}}}; // the others have no link
+  ExchangeTimes times(collective, coll::Method::max_plus, std::nullopt);
+  for (int i = 0; i < 3; ++i) {
+    CHECK_THROWS_AS((void)times(Bytes{1000}), SimulationError);
+    CHECK_THROWS_AS((void)times.seconds(Bytes{2000}), SimulationError);
+  }
 }
 
 TEST_CASE("exchange: the curve is exact at powers of two, never falls and stays positive") {

@@ -149,8 +149,9 @@ private:
     return state.first == kNone ? state.reception.position : arrivals_[state.first].position;
   }
 
-  // Whether all data that the send passes on has arrived. Positions are compared, not counted: a
-  // reception still to come is later in program order than the send, or the send has to wait.
+  // Whether all data that the send passes on has arrived. Where a lane carries one set of data no
+  // receptions are counted: the send waits while one that comes before it in program order is still
+  // open.
   [[nodiscard]] bool data_is_there(const NextSend& send) const {
     switch (send.needs) {
     case Needs::entry:
@@ -172,8 +173,7 @@ private:
     return walk_.schedule().phases[cursor.phase];
   }
 
-  // Moves to the next send or reception of the port; `open_` counts the cursors that are not at
-  // their end.
+  // Moves to the next send or reception of the port.
   template <class Next> void go_on(std::uint32_t port, Next& cursor) {
     walk_.advance(port, cursor);
     open_ -= cursor.position == kEndOfSchedule ? 1 : 0;

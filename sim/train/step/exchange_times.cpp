@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/remembered.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/choose.hpp"
 #include "coll/evaluate/evaluation.hpp"
@@ -83,11 +84,8 @@ private:
   static constexpr double kFirstBytes = 1024;
 
   double sample(std::size_t exponent) {
-    const auto [place, is_new] = seconds_.try_emplace(exponent);
-    if (is_new) {
-      place->second = simulate_(kFirstBytes * std::exp2(exponent));
-    }
-    return place->second;
+    return base::remembered(seconds_, exponent,
+                            [&] { return simulate_(kFirstBytes * std::exp2(exponent)); });
   }
 
   std::function<double(double)> simulate_;
@@ -277,17 +275,20 @@ bool ExchangeTimes::evaluate_by_formula(double bytes, Exchange& exchange) {
 }
 
 ExchangeTimes::Known& ExchangeTimes::evaluated(Bytes bytes) {
-  const auto [place, is_new] = known_.try_emplace(bytes.value);
-  Exchange& exchange = place->second.exchange;
-  if (!is_new || evaluate_by_formula(static_cast<double>(bytes.value), exchange)) {
-    return place->second;
+  return base::remembered(known_, bytes.value, [&] { return Known{.exchange = evaluate(bytes)}; });
+}
+
+Exchange ExchangeTimes::evaluate(Bytes bytes) {
+  Exchange exchange;
+  if (evaluate_by_formula(static_cast<double>(bytes.value), exchange)) {
+    return exchange;
   }
   collective_.bytes = static_cast<double>(bytes.value);
   const coll::Collective collective = coll::with_chosen_algorithm(collective_);
   exchange.algorithm = collective.algorithm;
   if (curve_) {
     exchange.seconds = curve_->seconds(collective_.bytes, 1);
-    return place->second;
+    return exchange;
   }
   const coll::Method method = asked_ ? *asked_ : coll::automatic_method(collective);
   used_ = std::max(used_, method);
@@ -299,21 +300,20 @@ ExchangeTimes::Known& ExchangeTimes::evaluated(Bytes bytes) {
   } else {
     exchange.seconds = coll::seconds(collective, method);
   }
-  return place->second;
+  return exchange;
 }
 
 const Exchange& ExchangeTimes::operator()(Bytes bytes) {
   Known& known = evaluated(bytes);
   if (!known.counted) {
-    known.counted = true;
     if (collective_.ranks > 1 && bytes.value > 0) {
-      const coll::AlgorithmId algorithm =
-          std::exchange(collective_.algorithm, known.exchange.algorithm);
-      collective_.bytes = static_cast<double>(bytes.value);
+      coll::Collective collective = collective_;
+      collective.algorithm = known.exchange.algorithm;
+      collective.bytes = static_cast<double>(bytes.value);
       known.exchange.max_bytes_sent =
-          sent_ != nullptr ? sent_->most(collective_) : coll::traffic(collective_).max_per_rank;
-      collective_.algorithm = algorithm;
+          sent_ != nullptr ? sent_->most(collective) : coll::traffic(collective).max_per_rank;
     }
+    known.counted = true;
   }
   return known.exchange;
 }

@@ -73,6 +73,7 @@ private:
     bool counted = false; // whether max_bytes_sent is set
   };
   [[nodiscard]] Known& evaluated(Bytes bytes);
+  [[nodiscard]] Exchange evaluate(Bytes bytes);
   [[nodiscard]] bool evaluate_by_formula(double bytes, Exchange& exchange);
   void prepare_formula();
 
