@@ -6,43 +6,43 @@
 #include <cmath>
 #include <map>
 
+#include "base/remembered.hpp"
 #include "net/flow/flow_path.hpp"
+#include "train/job/network_job.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-// Links between two ranks, as the network takes them.
-class RankPaths {
+// Links of the connections of the first job, as the network takes them.
+class ConnectionPaths {
 public:
-  explicit RankPaths(const net::RankFabric& fabric) : fabric_(fabric) {}
+  explicit ConnectionPaths(const net::RankFabric& fabric) : fabric_(fabric) {}
 
-  bool passes(std::uint32_t src, std::uint32_t dst, net::LinkId link) {
-    // A job sends along the same pairs again and again; each path is looked up once.
-    const auto [place, is_new] = known_.try_emplace({src, dst});
-    if (is_new) {
-      const net::NodeId from = fabric_.hosts[src];
-      const net::NodeId to = fabric_.hosts[dst];
-      const std::uint64_t connection = std::uint64_t{src} * fabric_.hosts.size() + dst;
-      place->second = fabric_.paths.spray
-                          ? net::sprayed_path(fabric_.fabric(), fabric_.routes(), from, to).links
-                          : fabric_.routes().ecmp_path(from, to, connection, fabric_.paths.seed);
-    }
-    return std::ranges::find(place->second, link) != place->second.end();
+  bool passes(const MessageLife& message, net::LinkId link) {
+    const std::uint64_t connection = train::connection_number(fabric_.hosts.size(), 0, message);
+    // A job uses the same connections again and again; each path is looked up once.
+    const std::vector<net::LinkId>& links = base::remembered(known_, connection, [&] {
+      const net::NodeId from = fabric_.hosts[message.src];
+      const net::NodeId to = fabric_.hosts[message.dst];
+      return fabric_.paths.spray
+                 ? net::sprayed_path(fabric_.fabric(), fabric_.routes(), from, to).links
+                 : fabric_.routes().ecmp_path(from, to, connection, fabric_.paths.seed);
+    });
+    return std::ranges::find(links, link) != links.end();
   }
 
 private:
   const net::RankFabric& fabric_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<net::LinkId>> known_;
+  std::map<std::uint64_t, std::vector<net::LinkId>> known_; // by connection_number()
 };
 
-std::vector<LinkChange> changes_of_messages(const Result& result, RankPaths& paths,
+std::vector<LinkChange> changes_of_messages(const Result& result, ConnectionPaths& paths,
                                             net::LinkId link, std::int64_t first,
                                             std::int64_t last) {
   std::vector<LinkChange> changes;
   for (const MessageLife& message : result.messages) {
-    if (message.iteration >= first && message.iteration <= last &&
-        paths.passes(message.src, message.dst, link)) {
+    if (message.iteration >= first && message.iteration <= last && paths.passes(message, link)) {
       changes.push_back({message.start_s, 1});
       changes.push_back({message.end_s, -1});
     }
@@ -93,7 +93,7 @@ void add_link_counters(const Result& result, std::int64_t first, std::int64_t la
   const auto node = static_cast<std::uint32_t>(timeline.node_names.size());
   timeline.node_names.emplace_back("network");
   if (!result.messages.empty()) {
-    RankPaths paths(fabric);
+    ConnectionPaths paths(fabric);
     for (const net::LinkId link : busiest_links(result.links, kHotLinks)) {
       add_counter(node, "messages on " + fabric.fabric().link_names[link],
                   changes_of_messages(result, paths, link, first, last), timeline);

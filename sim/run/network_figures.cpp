@@ -109,6 +109,7 @@ void keep_messages(const train::JobResult& job, Result& result) {
                                .bucket = message.piece,
                                .src = message.src,
                                .dst = message.dst,
+                               .communicator = message.communicator,
                                .start_s = message.start_s,
                                .end_s = message.end_s});
   }

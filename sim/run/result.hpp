@@ -104,6 +104,7 @@ struct MessageLife {
   std::int64_t iteration{};
   // `src` and `dst` are ranks from 0; dedicated servers are numbered after the workers.
   std::uint32_t bucket{}, src{}, dst{};
+  std::uint32_t communicator{}; // NetworkJob::communicators()
   double start_s{}, end_s{};
 };
 struct LinkHeat {

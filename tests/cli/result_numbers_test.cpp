@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,45 @@ TEST_CASE("link counters: the first and the last iteration asked for are both co
     CHECK(points(k, k) > 0);
   }
   CHECK(points(0, 2) == points(0, 0) + points(1, 1) + points(2, 2));
+}
+
+TEST_CASE("link counters: messages are in flight while the link is busy, on every communicator") {
+  // ECMP sends the connections of two communicators over different spines. Without latency a link
+  // is busy exactly while one of its messages is in flight.
+  const study::Result result = study::testing::run_text(
+      R"({"workload": {"layers": [
+            {"name": "a", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 4000000},
+            {"name": "b", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 4000000}]},
+          "cluster": {"nodes": 4, "topology": {"preset": "leaf_spine", "leaves": 2,
+            "hosts_per_leaf": 2, "spines": 4, "latency_s": 0, "bandwidth_Bps": 1e9,
+            "uplink_bandwidth_Bps": 1e8},
+            "network": {"model": "flow"}},
+          "training": {"iterations": 2, "sharding": {"strategy": "full_shard",
+            "wrapping": {"policy": "layer"}, "communicators": 2}}})");
+  REQUIRE_FALSE(result.messages.empty());
+  engine::Timeline timeline;
+  study::add_link_counters(result, 0, 1, timeline);
+  std::map<std::string, double> in_flight; // [name] s
+  for (std::size_t i = 0; i + 1 < timeline.counters.size(); ++i) {
+    const engine::CounterPoint& point = timeline.counters[i];
+    const engine::CounterPoint& next = timeline.counters[i + 1];
+    if (point.name == next.name && point.value > 0) {
+      in_flight[point.name] += next.time.value - point.time.value;
+    }
+  }
+  const net::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+  std::size_t between_leaves = 0;
+  for (const auto& [name, seconds] : in_flight) {
+    const std::string link = name.substr(std::string("messages on ").size());
+    const auto found = std::ranges::find(fabric.link_names, link);
+    REQUIRE(found != fabric.link_names.end());
+    CAPTURE(name);
+    CHECK(seconds ==
+          within(result.links[static_cast<std::size_t>(found - fabric.link_names.begin())].busy_s,
+                 1e-9));
+    between_leaves += link.find("spine") != std::string::npos ? 1 : 0;
+  }
+  CHECK(between_leaves > 2);
 }
 
 TEST_CASE("message classes: the first front_fraction x layers are front layers") {

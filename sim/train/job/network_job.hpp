@@ -226,9 +226,9 @@ struct JobsResult {
 // dst, where `first` is the number of connections of all earlier jobs. Returns `first` of every
 // job, then the number of all connections.
 [[nodiscard]] std::vector<std::uint64_t> first_connections(std::span<const NetworkJob> jobs);
-[[nodiscard]] inline std::uint64_t connection_number(const NetworkJob& job, std::uint64_t first,
-                                                     const JobMessage& message) {
-  const std::uint64_t ranks = job.hosts.size();
+template <class Message> // has communicator, src and dst
+[[nodiscard]] std::uint64_t connection_number(std::uint64_t ranks, std::uint64_t first,
+                                              const Message& message) {
   return first + (message.communicator * ranks + message.src) * ranks + message.dst;
 }
 

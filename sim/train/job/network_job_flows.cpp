@@ -35,7 +35,8 @@ FlowMessages::FlowMessages(const JobNetwork& network, std::span<const NetworkJob
 // Made at the first message: the path is that of the connection's number, as at the packet level.
 std::uint32_t FlowMessages::channel(std::uint32_t job, const JobMessage& message) {
   const std::vector<net::NodeId>& hosts = jobs_[job].hosts;
-  const std::uint64_t number = connection_number(jobs_[job], first_connections_[job], message);
+  const std::uint64_t number =
+      connection_number(jobs_[job].hosts.size(), first_connections_[job], message);
   const std::uint8_t queue = jobs_[job].pieces[message.piece].message_class.queue;
   const auto priority = static_cast<std::uint32_t>(
       std::lower_bound(queues_.begin(), queues_.end(), queue) - queues_.begin());

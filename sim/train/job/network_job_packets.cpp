@@ -41,7 +41,8 @@ PacketMessages::PacketMessages(const JobNetwork& network, std::span<const Networ
 // Opened at the first message; its window then lasts for the whole run.
 net::ConnectionId PacketMessages::connection(std::uint32_t job, const JobMessage& message) {
   const std::vector<net::NodeId>& hosts = jobs_[job].hosts;
-  const std::uint64_t number = connection_number(jobs_[job], first_connections_[job], message);
+  const std::uint64_t number =
+      connection_number(jobs_[job].hosts.size(), first_connections_[job], message);
   const auto [found, is_new] = connections_.try_emplace(number, 0);
   if (is_new) {
     found->second = packets_.open({.src = hosts[message.src],
