@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
+#include <memory>
+#include <utility>
 
 #include "base/vector_clones.hpp"
 
@@ -17,6 +19,30 @@ namespace {
 
 // How the data of a received part becomes ready (COL 2.3).
 enum class Addition { none, overlapped, serial };
+
+// Numbers of which the one at `aligned` begins a cache line, so that loads and stores of vectors
+// from there on cross none.
+class Row {
+public:
+  explicit Row(std::size_t size, std::size_t aligned = 0) : values_(size + kLine) {
+    void* place = values_.data() + aligned;
+    std::size_t space = (size + kLine - aligned) * sizeof(double);
+    first_ =
+        static_cast<double*>(std::align(kLine * sizeof(double), sizeof(double), place, space)) -
+        aligned;
+  }
+  Row(Row&&) = default;
+  Row& operator=(Row&&) = default;
+
+  [[nodiscard]] double* data() { return first_; }
+  [[nodiscard]] const double* data() const { return first_; }
+  [[nodiscard]] double& operator[](std::size_t i) { return first_[i]; }
+
+private:
+  static constexpr std::size_t kLine = 8; // numbers of a cache line
+  std::vector<double> values_;            // moved with its memory, so that first_ stays right
+  double* first_;
+};
 
 STEPSIM_VECTOR_CLONES
 void fill_costs(double* cost, const double* latency, const double* bytes, const double* per_byte,
@@ -34,28 +60,25 @@ void fill_costs(double* cost, const double* latency, const double* bytes, const 
 class StepCosts {
 public:
   StepCosts(const RingState& state, const Partition& partition, bool reduce, bool shortcuts)
-      : state_(state), size_(state.tx.size()), addition_(size_) {
-    twice_.reserve(2 * size_);
-    for (std::size_t i = 0; i < 2 * size_; ++i) {
-      twice_.push_back(partition.bytes(static_cast<Index>(i % size_), 1));
+      : state_(state), size_(state.tx.size()), addition_(size_), cost_(2 * size_),
+        uniform_(partition.uniform()) {
+    twice_.resize(2 * size_, partition.bytes(0, 1));
+    for (std::size_t i = 0; !uniform_ && i < 2 * size_; ++i) {
+      twice_[i] = partition.bytes(static_cast<Index>(i % size_), 1);
     }
     first_ = size_ - (reduce ? 1 : 0);
     const auto all_equal = [](const std::vector<double>& values) {
       return std::ranges::all_of(values, [&](double value) { return value == values.front(); });
     };
     equal_links_ = shortcuts && all_equal(state.latency_s) && all_equal(state.per_byte_s);
-    if (equal_links_) {
-      for (const double bytes : twice_) {
-        cost_.push_back(state.latency_s.front() + bytes * state.per_byte_s.front());
-      }
-    } else {
-      cost_.resize(size_);
+    for (std::size_t i = 0; equal_links_ && i < 2 * size_; ++i) {
+      cost_[i] = state.latency_s.front() + twice_[i] * state.per_byte_s.front();
     }
     fill(0);
   }
   void fill(std::size_t step) {
     if (equal_links_) {
-      now_ = cost_.data() + (first_ - step);
+      now_ = cost_.data() + (uniform_ ? 0 : first_ - step);
       return;
     }
     fill_costs(cost_.data(), state_.latency_s.data(), bytes(step), state_.per_byte_s.data(), size_);
@@ -82,21 +105,23 @@ public:
 private:
   const RingState& state_;
   std::size_t size_;
-  std::vector<double> twice_, addition_;
-  bool equal_links_{};
-  std::vector<double> cost_; // twice in a row on equal links
-  const double* now_{};      // costs of the step
+  std::vector<double> twice_;
+  Row addition_;
+  Row cost_; // twice in a row on equal links
+  bool uniform_, equal_links_{};
+  const double* now_{}; // costs of the step
   std::size_t first_{};
 };
 
 // Send ends of two steps, with the end of the last rank in front as the left neighbour of rank 0.
 struct Ends {
-  explicit Ends(std::size_t size) : now(size + 1), next(size + 1) {}
+  explicit Ends(std::size_t ranks) : size(ranks), now(ranks + 1, 1), next(ranks + 1, 1) {}
   void turn() {
-    next[0] = next.back();
-    now.swap(next);
+    next[0] = next[size];
+    std::swap(now, next);
   }
-  std::vector<double> now, next; // [0] = [size]; rank i at i + 1
+  std::size_t size;
+  Row now, next; // [0] = [size]; rank i at i + 1
 };
 
 STEPSIM_VECTOR_CLONES
@@ -192,11 +217,11 @@ void run_pass(RingState& state, const Partition& partition, std::size_t ranks, b
   const bool same_costs = partition.uniform();
   StepCosts costs(state, partition, reduce, shortcuts);
   Ends ends(size);
-  std::vector<double> data(size);  // time at which the part received last is ready
-  std::vector<double> port(size);  // time at which the receive port is free, with serial additions
-  std::vector<double> delay(size); // of what rank i receives, from rank i - 1
+  Row data(size);  // time at which the part received last is ready
+  Row port(size);  // time at which the receive port is free, with serial additions
+  Row delay(size); // of what rank i receives, from rank i - 1
   std::rotate_copy(state.delay_s.begin(), state.delay_s.end() - 1, state.delay_s.end(),
-                   delay.begin());
+                   delay.data());
 
   // The first step is the general equation with all three terms; afterwards two of them are one.
   for (std::size_t i = 0; i < size; ++i) {
