@@ -102,6 +102,20 @@ std::string delay_word(const Scenario& s) {
 }
 constexpr std::string_view kNoDelayOnLinks = "the network model is alpha_beta";
 
+// Blocks follow one another over a link if the collective or its algorithm on one level sends them.
+bool sends_in_blocks(const Scenario& s, AlgorithmId of_level) {
+  const AlgorithmId whole = s.communication.collective;
+  const bool on_level =
+      coll::has_level_algorithms(whole) && coll::algorithm(of_level).block_streams > 0;
+  return !is_simulated(s) &&
+         (is_automatic(s) || on_level || coll::algorithm(whole).block_streams > 0);
+}
+constexpr std::string_view kInBlocks =
+    "the network model is alpha_beta and the collective can send in blocks";
+std::string block_word(const Scenario& s) {
+  return is_simulated(s) ? model_word(s) : collective_word(s);
+}
+
 bool is_library(const Scenario& s) { return s.communication.library; }
 constexpr std::string_view kOfLibrary = "the collective is library";
 
@@ -209,28 +223,16 @@ constexpr std::array kRules{
             [](const Scenario& s) { return !is_simulated(s); }, delay_word},
     KeyRule{"/cluster/intra_network/delay_s", kNoDelayOnLinks,
             [](const Scenario& s) { return !is_simulated(s); }, delay_word},
-    KeyRule{"/cluster/network/block_latency_s",
-            "the network model is alpha_beta and the collective can send in blocks",
+    KeyRule{"/cluster/network/block_latency_s", kInBlocks,
             [](const Scenario& s) {
-              const Communication& c = s.communication;
-              const bool between_nodes =
-                  coll::has_level_algorithms(c.collective) &&
-                  coll::algorithm(c.options.inter_algorithm).block_streams > 0;
-              return !is_simulated(s) && (is_automatic(s) || between_nodes ||
-                                          coll::algorithm(c.collective).block_streams > 0);
+              return sends_in_blocks(s, s.communication.options.inter_algorithm);
             },
-            [](const Scenario& s) { return is_simulated(s) ? model_word(s) : collective_word(s); }},
-    KeyRule{"/cluster/intra_network/block_latency_s",
-            "the network model is alpha_beta and the collective can send in blocks",
+            block_word},
+    KeyRule{"/cluster/intra_network/block_latency_s", kInBlocks,
             [](const Scenario& s) {
-              const Communication& c = s.communication;
-              const bool inside_nodes =
-                  coll::has_level_algorithms(c.collective) &&
-                  coll::algorithm(c.options.intra_algorithm).block_streams > 0;
-              return !is_simulated(s) && (is_automatic(s) || inside_nodes ||
-                                          coll::algorithm(c.collective).block_streams > 0);
+              return sends_in_blocks(s, s.communication.options.intra_algorithm);
             },
-            [](const Scenario& s) { return is_simulated(s) ? model_word(s) : collective_word(s); }},
+            block_word},
     KeyRule{"/cluster/network/cost", "gradients are not compressed",
             [](const Scenario& s) { return !is_compressed(s); }, method_word},
     KeyRule{"/cluster/network/cost", kNotAsync, is_in_step, algorithm_word},

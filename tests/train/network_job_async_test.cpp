@@ -46,6 +46,34 @@ TEST_CASE("asynchronous servers on flows: one worker takes computing, push, addi
   }
 }
 
+TEST_CASE("asynchronous servers: whole pieces go to the servers in turn") {
+  const auto run_of = [](std::vector<std::int64_t> bytes, bool whole) {
+    const std::vector<double> times(bytes.size(), 0.001);
+    NetworkJob job =
+        with_servers(job_of(4, times, times, std::move(bytes)), 2, coll::Placement::dedicated);
+    job.servers->async = true;
+    job.servers->whole = whole;
+    job.iterations = 5;
+    return run_job(star_of_flows(6, kLatency), job).jobs[0];
+  };
+  const auto bytes_to = [](const JobResult& run, std::uint32_t rank) {
+    std::int64_t sum = 0;
+    for (const JobMessage& message : run.messages) {
+      sum += message.dst == rank ? message.size_bytes : 0;
+    }
+    return sum;
+  };
+  const JobResult uneven = run_of({100'000, 700'000, 200'000}, true); // servers are ranks 4 and 5
+  CHECK(bytes_to(uneven, 4) == 4 * 5 * 300'000);
+  CHECK(bytes_to(uneven, 5) == 4 * 5 * 700'000);
+  // Equal pieces are parts of the same size as even ones, and take the same time.
+  const JobResult equal = run_of({400'000, 400'000}, true);
+  const JobResult even = run_of({400'000, 400'000}, false);
+  CHECK(equal.updates.back().received_s == within(even.updates.back().received_s, 1e-12));
+  CHECK(uneven.updates.back().received_s >
+        run_of({500'000, 500'000}, true).updates.back().received_s);
+}
+
 TEST_CASE("asynchronous servers: workers that are equal fill the server's port") {
   NetworkJob job = async_job(8, 1, 2'500'000); // 2 ms for a push, eight of them 16 ms
   job.iterations = 40;

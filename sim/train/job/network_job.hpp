@@ -77,9 +77,8 @@ struct JobServers {
   // Time to encode a sum, per byte; asynchronous: to encode the weights after each push.
   double encode_s_per_byte = 0;
   // Asynchronous: every worker computes, pushes and pulls without waiting for others, and a server
-  // adds and answers each push. A push has all pieces of the worker together, cut into one part per
-  // server, or sent to the first server with `whole`. The job ends after workers x iterations
-  // updates.
+  // adds and answers each push. A push has all pieces of the worker together, as one part per
+  // server. The job ends after workers x iterations updates.
   bool async = false;
   // Asynchronous: iterations that a worker may be ahead of the slowest (TRN 4.7); empty = no limit.
   std::optional<std::int64_t> staleness_bound{};

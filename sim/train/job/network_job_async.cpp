@@ -14,6 +14,23 @@ namespace {
 
 constexpr std::uint32_t kNoServer = ~std::uint32_t{0}; // of an update without bytes
 
+// [server] bytes of a gradient: whole pieces in turn, or even parts of all of it in whole values,
+// the first ones a value longer.
+std::vector<std::int64_t> bytes_of_servers(const NetworkJob& job, std::uint32_t servers) {
+  std::vector<std::int64_t> parts(servers);
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < job.pieces.size(); ++i) {
+    sum += job.pieces[i].bytes;
+    parts[i % servers] += job.servers->whole ? job.pieces[i].bytes : 0;
+  }
+  const std::int64_t value = sum % job.value_bytes == 0 ? job.value_bytes : 1;
+  const std::int64_t values = sum / value;
+  for (std::uint32_t server = 0; !job.servers->whole && server < servers; ++server) {
+    parts[server] = (values / servers + (server < values % servers ? 1 : 0)) * value;
+  }
+  return parts;
+}
+
 } // namespace
 
 AsyncServerJob::AsyncServerJob(const NetworkJob& job)
@@ -24,14 +41,14 @@ AsyncServerJob::AsyncServerJob(const NetworkJob& job)
       compute_s_(std::accumulate(job.forward_s.begin(), job.forward_s.end(), 0.0) +
                  std::accumulate(job.backward_s.begin(), job.backward_s.end(), 0.0) + job.update_s),
       total_(job.iterations * job.workers), workers_(job.workers),
-      bound_(job.workers, job.servers->staleness_bound), adder_free_s_(servers_) {
+      bound_(job.workers, job.servers->staleness_bound),
+      part_bytes_(bytes_of_servers(job, servers_)), adder_free_s_(servers_) {
   assert(job.hosts.size() >= job.workers + (dedicated_ ? servers_ : 0) && "ranks have hosts");
   if (std::uint64_t{job.workers} * servers_ >= engine::EventQueue<double>::kMaxIds) {
     throw SimulationError(std::to_string(job.workers) + " workers and " + std::to_string(servers_) +
                           " servers are more than 16777215 pairs on a simulated network");
   }
   for (const JobPiece& piece : job.pieces) {
-    bytes_ += piece.bytes;
     compute_s_ += piece.encode_s + piece.decode_s;
   }
   for (std::uint32_t worker = 0; worker < job.workers; ++worker) {
@@ -72,16 +89,6 @@ void AsyncServerJob::delivered(double now, const JobMessage& message) {
   }
 }
 
-// Even parts in whole values, the first ones a value longer; or everything on the first server.
-std::int64_t AsyncServerJob::part_bytes(std::uint32_t server) const {
-  if (job_.servers->whole) {
-    return server == 0 ? bytes_ : 0;
-  }
-  const std::int64_t value = bytes_ % job_.value_bytes == 0 ? job_.value_bytes : 1;
-  const std::int64_t values = bytes_ / value;
-  return (values / servers_ + (server < values % servers_ ? 1 : 0)) * value;
-}
-
 std::uint32_t AsyncServerJob::rank_of(std::uint32_t server) const {
   return dedicated_ ? job_.workers + server : server;
 }
@@ -102,7 +109,7 @@ void AsyncServerJob::push(double now, std::uint32_t worker) {
   Worker& x = workers_[worker];
   x.pushed_s = now;
   for (std::uint32_t server = 0; server < servers_; ++server) {
-    x.to_add += part_bytes(server) > 0 ? 1 : 0;
+    x.to_add += part_bytes_[server] > 0 ? 1 : 0;
   }
   x.to_receive = x.to_add;
   if (x.to_add == 0) { // nothing to send
@@ -111,7 +118,7 @@ void AsyncServerJob::push(double now, std::uint32_t worker) {
     return;
   }
   for (std::uint32_t server = 0; server < servers_; ++server) {
-    if (part_bytes(server) > 0) {
+    if (part_bytes_[server] > 0) {
       hand_over(now, worker, server, MessagePart::gradient);
     }
   }
@@ -131,12 +138,12 @@ void AsyncServerJob::hand_over(double now, std::uint32_t worker, std::uint32_t s
   message.src = push ? worker : rank_of(server);
   message.dst = push ? rank_of(server) : worker;
   message.start_s = now;
-  message.size_bytes = part_bytes(server);
+  message.size_bytes = part_bytes_[server];
 }
 
 void AsyncServerJob::arrived(double now, std::uint32_t worker, std::uint32_t server) {
   double& free = adder_free_s_[server];
-  free = std::max(free, now) + static_cast<double>(part_bytes(server)) *
+  free = std::max(free, now) + static_cast<double>(part_bytes_[server]) *
                                    (job_.servers->add_s_per_byte + job_.servers->encode_s_per_byte);
   additions_.push(free, worker * servers_ + server);
 }

@@ -1,7 +1,8 @@
 #pragma once
 // A job with asynchronous parameter servers (PIP 3.3). Every worker computes, pushes its gradient
-// in one part per server (with JobServers::whole, all of it to the first server), and continues
-// when all its parts have come back and the staleness bound, if there is one, permits it (TRN 4.7).
+// in one part per server, and continues when all its parts have come back and the staleness bound,
+// if there is one, permits it (TRN 4.7). Parts are even, or with JobServers::whole the pieces that
+// the server has.
 //
 //   worker   compute -> push to all servers -> all parts back -> compute ..
 //   server   push arrives -> added, one after the other -> the part is sent back
@@ -46,7 +47,6 @@ private:
     bool held = false;      // the staleness bound delays the next iteration
     std::size_t update = 0; // position in updates_
   };
-  [[nodiscard]] std::int64_t part_bytes(std::uint32_t server) const;
   [[nodiscard]] std::uint32_t rank_of(std::uint32_t server) const;
   void compute(double now, std::uint32_t worker);
   void push(double now, std::uint32_t worker);
@@ -60,13 +60,13 @@ private:
   std::uint32_t servers_;
   bool dedicated_;
   double compute_s_ = 0;
-  std::int64_t bytes_ = 0;
   std::int64_t total_;        // number of updates of the run
   std::int64_t pushed_ = 0;   // updates that have left a worker
   std::int64_t received_ = 0; // updates whose weights are back
   std::int64_t version_ = 0;
   std::vector<Worker> workers_;
   StalenessBound bound_;
+  std::vector<std::int64_t> part_bytes_; // [server] of every gradient
   std::vector<double> adder_free_s_;     // [server]
   engine::EventQueue<double> computing_; // id: worker
   engine::EventQueue<double> additions_; // id: worker x servers + server
