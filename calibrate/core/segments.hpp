@@ -1,7 +1,7 @@
 #pragma once
 // Fits one to three lines to a curve (CAL 4.3). The segments are contiguous, with at least 3 points
-// each; dynamic programming finds the least sum S_k of squared relative errors of k segments. The
-// number of segments is chosen by the Bayesian information criterion:
+// each if there are several; dynamic programming finds the least sum S_k of squared relative errors
+// of k segments. The number of segments is chosen by the Bayesian information criterion:
 //
 //   BIC(k) = N ln(max(S_k, N 1e-12) / N) + (3k - 1) ln N,   k only if lower by more than 6
 //
@@ -33,9 +33,9 @@ struct SegmentChoice {
   std::vector<double> bic; // BIC of k = 1, 2 .. most, if there are enough points
   Segmentation chosen;
 };
-// Tries 1, 2 .. `most` segments while there are 3 points for each. Another segment is taken if the
-// BIC falls by more than 6 below the BIC of the segments taken so far: BICs of 100, 96 and 92 for
-// one, two and three segments give three, because 96 is not enough below 100, and 92 is.
+// Tries one segment, and 2 .. `most` while there are 3 points for each. Another segment is taken if
+// the BIC falls by more than 6 below the BIC of the segments taken so far: BICs of 100, 96 and 92
+// for one, two and three segments give three, because 96 is not enough below 100, and 92 is.
 [[nodiscard]] SegmentChoice choose_segments(std::span<const Datum> data,
                                             std::size_t most = kMostSegments);
 

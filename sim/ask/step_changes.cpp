@@ -11,6 +11,7 @@
 #include "base/number_text.hpp"
 #include "plan/planners.hpp"
 #include "run/run.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
@@ -83,12 +84,12 @@ void add_faster_computing(const io::Json& tree, const Scenario& scenario,
   }
 }
 
-// Halves the latency of messages, and that of further blocks if the file has it.
+// Halves the latency of messages and that of further blocks, if it is another one or in the file.
 std::vector<std::string> half_latency(const io::Json& tree, const std::string& network,
-                                      double latency_s) {
+                                      double latency_s, double block_latency_s, bool in_blocks) {
   std::vector<std::string> out{assigned(network + "/latency_s", latency_s / 2)};
-  if (const auto block = number_at(tree, network + "/block_latency_s")) {
-    out.push_back(assigned(network + "/block_latency_s", *block / 2));
+  if ((in_blocks && block_latency_s < latency_s) || number_at(tree, network + "/block_latency_s")) {
+    out.push_back(assigned(network + "/block_latency_s", block_latency_s / 2));
   }
   return out;
 }
@@ -96,6 +97,8 @@ std::vector<std::string> half_latency(const io::Json& tree, const std::string& n
 void add_faster_network(const io::Json& tree, const Scenario& scenario,
                         std::vector<Change>& changes) {
   const Network& network = scenario.cluster.network;
+  const Communication& communication = scenario.communication;
+  const coll::Options& options = communication.options;
   const io::Json* topology = io::resolve(tree, "/cluster/topology");
   if (topology != nullptr && topology->is_object()) {
     for (const char* key : {"bandwidth_Bps", "uplink_bandwidth_Bps"}) {
@@ -117,15 +120,20 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario,
     add("twice the bandwidth of outer exchanges", "bandwidth_Bps",
         outer->bandwidth_Bps.value_or(network.bandwidth_Bps) * 2);
   } else if (scenario.cluster.has_network && !network.curve && topology == nullptr) {
-    changes.push_back({"half the latency of the network",
-                       half_latency(tree, "/cluster/network", network.latency_s)});
+    changes.push_back(
+        {"half the latency of the network",
+         half_latency(tree, "/cluster/network", network.latency_s, network.block_latency_s,
+                      !is_simulated(scenario) &&
+                          may_send_blocks(communication, options.inter_algorithm))});
     changes.push_back({"twice the bandwidth of the network",
                        {assigned("/cluster/network/bandwidth_Bps", network.bandwidth_Bps * 2)}});
   }
   if (scenario.cluster.intra && scenario.cluster.gpus_of_domain() > 1) {
     const coll::LinkCost& intra = *scenario.cluster.intra;
-    changes.push_back({"half the latency inside a node",
-                       half_latency(tree, "/cluster/intra_network", intra.latency_s)});
+    changes.push_back(
+        {"half the latency inside a node",
+         half_latency(tree, "/cluster/intra_network", intra.latency_s, intra.block_latency_s,
+                      may_send_blocks(communication, options.intra_algorithm))});
     changes.push_back({"twice the bandwidth inside a node",
                        {assigned("/cluster/intra_network/bandwidth_Bps", 2 / intra.per_byte_s)}});
   }

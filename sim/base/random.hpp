@@ -1,8 +1,9 @@
 #pragma once
-// Counter-based random numbers for tests and calibration; simulations use counter_hash.hpp. A value
-// depends only on (seed, point, worker, step, purpose) and not on the order of calls, so that
-// results are equal for any number of threads and shards. The hash combines the five parts of the
-// key one after the other, each through the finaliser of splitmix64.
+// Counter-based random numbers for test data, and for the order in which calibration and sweeps
+// draw samples. What has a numbered stream uses counter_hash.hpp. A value depends only on (seed,
+// point, worker, step, purpose) and not on the order of calls, so that results are equal for any
+// number of threads and shards. The hash combines the five parts of the key one after the other,
+// each through the finaliser of splitmix64.
 #include <cstdint>
 #include <initializer_list>
 

@@ -40,7 +40,7 @@ private:
     Entries entries;
   };
   static Pool& pool() {
-    static Pool all; // made by the first value, and so destroyed after every static one
+    static Pool all; // made by the first value, so that it outlives static ones
     return all;
   }
   static typename Entries::iterator find(const T& value) {

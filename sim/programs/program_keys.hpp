@@ -30,8 +30,8 @@ inline constexpr std::array kProgramStreamKeys{
          "the smallest priority first; at_once: several messages at a time.")
         .by_default("fifo"),
     integer("credit_bytes",
-            "Bytes that may be in flight when the next message of a priority stream is sent. The "
-            "default is no limit.")
+            "A priority stream sends its next message while fewer bytes than this are in flight. "
+            "The default is no limit.")
         .in(io::between(1, io::kMostExact))
         .example("4000000"),
     integer("concurrency", "Messages at a time on a stream at_once.")
@@ -78,9 +78,10 @@ inline constexpr std::array kProgramOperationKeys{
          "its time."),
     word("algorithm", coll::algorithm_names,
          "Algorithm of the collective. The default is ring, mst for reduce and broadcast."),
-    integer("bytes",
-            "Bytes of the collective, or of a message on a priority stream, which take part of the "
-            "credit.")
+    integer(
+        "bytes",
+        "Bytes of the whole buffer of the collective (alltoall: of the send buffer of one rank), "
+        "or of a message on a priority stream, which take part of the credit.")
         .in(io::between(0, io::kMostExact))
         .by_default(0)
         .example("1000000"),

@@ -168,7 +168,7 @@ inline constexpr std::array kPanelKeys{
     list("bands", kBands, "Areas between two curves."),
     list("marks", kMarks, "What the figure points at."),
     object("bars", kBarsKeys, "Bars instead of lines."),
-    list("lane_parts", kPart, "Names of the spans of lanes, in the legend."),
+    list("lane_parts", kPart, "Name of all spans of the lanes, in the legend."),
     list("lanes", kLanes, "Spans of time instead of lines."),
     object("x", kAxisKeys, "Its own x axis."),
     object("y", kAxisKeys, "Its own y axis.")};

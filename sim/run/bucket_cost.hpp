@@ -56,8 +56,8 @@ public:
   BucketCosts(const Scenario& scenario, const std::optional<plan::Cost>& curve,
               Parts parts = Parts::halves);
   [[nodiscard]] BucketCost operator()(const plan::Group& group);
-  // Return less, for dense buckets only: times() only the times, counted() the times and
-  // bytes_sent.
+  // Return parts of the cost: times() only the times, counted() the times and bytes_sent. They must
+  // not be called for compressed buckets.
   [[nodiscard]] BucketCost times(const plan::Group& group);
   [[nodiscard]] BucketCost counted(const plan::Group& group);
   // Calls ExchangeTimes::share() for both halves.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/number_text.hpp"
 #include "run/network_setup.hpp"
 #include "run/run_figures.hpp"
 
@@ -129,6 +130,15 @@ std::string busiest_part(const Scenario& scenario, const std::vector<LinkResult>
     }
   }
   return "bandwidth";
+}
+
+void warn_of_idle_servers(const Scenario& scenario, std::size_t pieces, Result& result) {
+  const std::uint32_t servers = scenario.communication.options.servers;
+  if (scenario.training.whole_split && pieces < servers) {
+    result.warnings.push_back(
+        "server_split whole: " + base::counted(static_cast<std::int64_t>(pieces), "message") +
+        " for " + std::to_string(servers) + " servers; the others have nothing to do");
+  }
 }
 
 std::vector<LinkResult> links_of(const net::Fabric& fabric, const train::JobsResult& run) {

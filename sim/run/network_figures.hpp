@@ -31,6 +31,8 @@ void fill_loss(const Scenario& scenario, std::span<const train::JobIteration> st
 void fill_tensors(const train::JobResult& job, double start_s, Result& result);
 // Copies the messages of all iterations to result.messages, for the timeline.
 void keep_messages(const train::JobResult& job, Result& result);
+// Warns of servers that have no tensor because server_split is whole.
+void warn_of_idle_servers(const Scenario& scenario, std::size_t pieces, Result& result);
 // Element l is the use of link l of `fabric` by all jobs, over the whole run.
 [[nodiscard]] std::vector<LinkResult> links_of(const net::Fabric& fabric,
                                                const train::JobsResult& run);

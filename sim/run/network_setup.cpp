@@ -187,8 +187,15 @@ Scenario scenario_of_job(const Scenario& scenario, std::size_t job) {
   return result;
 }
 
+// Asynchronous workers send all gradients at once, but servers may have whole tensors of them.
+// Compressed gradients are one message.
 PlannedJob planned_job(const Scenario& scenario) {
-  PlannedJob result{plan_of(scenario, planned_problem(scenario)), {}};
+  const plan::Problem problem = planned_problem(scenario);
+  const bool tensors = scenario.training.async() && scenario.training.whole_split &&
+                       !is_compressed(scenario) && has_servers(scenario);
+  PlannedJob result{tensors ? plan::make_plan(problem, plan::Schedule::wfbp, {})
+                            : plan_of(scenario, problem),
+                    {}};
   sort_by_ready(scenario, result.plan);
   result.job = job_of(scenario, result.plan);
   return result;

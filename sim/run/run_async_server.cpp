@@ -91,6 +91,7 @@ train::AsyncTimes on_network(const Scenario& scenario, const train::AsyncInput& 
     result.packet_hops = run.packet_hops;
   }
   result.links = links_of(scenario.cluster.fabric->fabric(), run);
+  warn_of_idle_servers(scenario, planned.job.pieces.size(), result);
   fill_messages(job, 0, result.summary);
   fill_loss(scenario, job.iterations, result.summary);
   result.summary.effective_loss = result.summary.loss_fraction; // a message is of one worker

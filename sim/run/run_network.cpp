@@ -135,12 +135,7 @@ Result run_network(const Scenario& scenario) {
     result.packet_hops = run.packet_hops;
   }
   add_common_warnings(first, plan, result);
-  if (first.training.whole_split && plan.groups.size() < first.communication.options.servers) {
-    result.warnings.push_back("server_split whole: " + std::to_string(plan.groups.size()) +
-                              " messages of the schedule for " +
-                              std::to_string(first.communication.options.servers) +
-                              " servers; the others have nothing to do");
-  }
+  warn_of_idle_servers(first, plan.groups.size(), result);
   result.links = links_of(scenario.cluster.fabric->fabric(), run);
   fill_summary(first, all.front(), job, result);
   fill_lists(first, plan, all.front().collective.algorithm, job, result);

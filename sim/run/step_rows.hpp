@@ -55,8 +55,8 @@ inline constexpr auto kIteration = std::to_array<io::Written<Iteration>>({
      [](const Iteration& i) -> io::Json { return i.exchange_end_s; }},
     {io::rows::number(
          "iteration_time_s",
-         "From its start to that of the next iteration, s; in pipelined training and programs from "
-         "the end of the iteration before to its own.")
+         "Period of the iteration, s: between two ends of the forward pass; in pipelined "
+         "training and programs from the end of the iteration before to its own.")
          .required(),
      [](const Iteration& i) -> io::Json { return i.iteration_time_s; }},
     {io::rows::number("exposed_communication_s", "Communication not hidden behind computation, s.")
@@ -90,7 +90,8 @@ inline constexpr auto kWorker = std::to_array<io::Written<WorkerResult>>({
     {io::rows::number("straggler_wait_s", "Waiting for slower workers, s per iteration.")
          .required(),
      [](const WorkerResult& w) -> io::Json { return w.straggler_wait_s; }},
-    {io::rows::number("transfer_s", "Communication without waiting for others, s per iteration.")
+    {io::rows::number("transfer_s", "Communication without waiting for slower workers, s per "
+                                    "iteration. It includes waiting at an asynchronous server.")
          .required(),
      [](const WorkerResult& w) -> io::Json { return w.transfer_s; }},
 });

@@ -78,11 +78,7 @@ bool of_node_type(const Scenario& scenario) { return scenario.cluster.node.has_v
 bool of_no_node_type(const Scenario& scenario) { return !of_node_type(scenario); }
 
 bool streams_blocks(const Scenario& scenario) {
-  const Communication& communication = scenario.communication;
-  return exchanges_by_links(scenario) &&
-         (communication.collective == coll::AlgorithmId::automatic ||
-          coll::sends_blocks(communication.collective, communication.options) ||
-          sends_chains(communication));
+  return exchanges_by_links(scenario) && may_send_blocks(scenario.communication);
 }
 
 bool adds_in_node(const Scenario& scenario) {

@@ -102,20 +102,6 @@ std::string delay_word(const Scenario& s) {
 }
 constexpr std::string_view kNoDelayOnLinks = "the network model is alpha_beta";
 
-// Blocks follow one another over a link if the collective or its algorithm on one level sends them.
-bool sends_in_blocks(const Scenario& s, AlgorithmId of_level) {
-  const AlgorithmId whole = s.communication.collective;
-  const bool on_level =
-      coll::has_level_algorithms(whole) && coll::algorithm(of_level).block_streams > 0;
-  return !is_simulated(s) &&
-         (is_automatic(s) || on_level || coll::algorithm(whole).block_streams > 0);
-}
-constexpr std::string_view kInBlocks =
-    "the network model is alpha_beta and the collective can send in blocks";
-std::string block_word(const Scenario& s) {
-  return is_simulated(s) ? model_word(s) : collective_word(s);
-}
-
 bool is_library(const Scenario& s) { return s.communication.library; }
 constexpr std::string_view kOfLibrary = "the collective is library";
 
@@ -221,18 +207,19 @@ constexpr std::array kRules{
             [](const Scenario&) { return std::string("a cluster without a topology"); }},
     KeyRule{"/cluster/network/delay_s", kNoDelayOnLinks,
             [](const Scenario& s) { return !is_simulated(s); }, delay_word},
-    KeyRule{"/cluster/intra_network/delay_s", kNoDelayOnLinks,
-            [](const Scenario& s) { return !is_simulated(s); }, delay_word},
-    KeyRule{"/cluster/network/block_latency_s", kInBlocks,
+    KeyRule{"/cluster/network/block_latency_s",
+            "the network model is alpha_beta and the collective can send in blocks",
             [](const Scenario& s) {
-              return sends_in_blocks(s, s.communication.options.inter_algorithm);
+              const Communication& communication = s.communication;
+              return !is_simulated(s) &&
+                     may_send_blocks(communication, communication.options.inter_algorithm);
             },
-            block_word},
-    KeyRule{"/cluster/intra_network/block_latency_s", kInBlocks,
+            [](const Scenario& s) { return is_simulated(s) ? model_word(s) : collective_word(s); }},
+    KeyRule{"/cluster/intra_network/block_latency_s", "the collective can send in blocks",
             [](const Scenario& s) {
-              return sends_in_blocks(s, s.communication.options.intra_algorithm);
+              return may_send_blocks(s.communication, s.communication.options.intra_algorithm);
             },
-            block_word},
+            collective_word},
     KeyRule{"/cluster/network/cost", "gradients are not compressed",
             [](const Scenario& s) { return !is_compressed(s); }, method_word},
     KeyRule{"/cluster/network/cost", kNotAsync, is_in_step, algorithm_word},

@@ -160,6 +160,18 @@ bool sends_chains(const Communication& communication) {
          coll::algorithm(communication.collective).node_blocks != nullptr;
 }
 
+bool may_send_blocks(const Communication& communication, coll::AlgorithmId of_level) {
+  const coll::AlgorithmId whole = communication.collective;
+  return whole == coll::AlgorithmId::automatic || coll::algorithm(whole).block_streams > 0 ||
+         sends_chains(communication) ||
+         (coll::has_level_algorithms(whole) && coll::algorithm(of_level).block_streams > 0);
+}
+
+bool may_send_blocks(const Communication& communication) {
+  return may_send_blocks(communication, communication.options.inter_algorithm) ||
+         may_send_blocks(communication, communication.options.intra_algorithm);
+}
+
 coll::Op exchange_op(const Communication& communication) {
   return communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
 }

@@ -45,6 +45,10 @@ struct CodecTimes {
 // Whether an algorithm over nodes, such as ring_rails, sends its reduce and its broadcast as chains
 // of blocks.
 [[nodiscard]] bool sends_chains(const Communication& communication);
+// Whether blocks may follow one another over a link: the collective sends blocks, or one that
+// `auto` may choose, or its algorithm of the level of that link. Without a level: over any link.
+[[nodiscard]] bool may_send_blocks(const Communication& communication, coll::AlgorithmId of_level);
+[[nodiscard]] bool may_send_blocks(const Communication& communication);
 
 // The operation of the first exchange: allreduce, or reduce with reduce_broadcast.
 [[nodiscard]] coll::Op exchange_op(const Communication& communication);

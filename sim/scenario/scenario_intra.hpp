@@ -8,7 +8,7 @@ namespace stepsim::study {
 // The link class of a profile that joins GPUs of one node: the first of nvlink, pcie and host that
 // has a rate; null if there is none.
 [[nodiscard]] const net::LinkClass* class_in_node(const net::NetworkProfile& profile);
-// The cost of the link; its block latency is its latency, whatever block_latency_s the class has.
+// The cost of the link, with LinkClass::further_block_s().
 [[nodiscard]] coll::LinkCost cost_of(const net::LinkClass& link);
 
 // Reads the object; nodes, GPUs and node type of `cluster` must be known. Without the object, the

@@ -288,7 +288,7 @@ Scenario outer_cluster_of(const Scenario& scenario) {
     Network& network = outer.cluster.network;
     network.latency_s = given->latency_s.value_or(network.latency_s);
     network.delay_s = given->latency_s ? 0 : network.delay_s;
-    network.block_latency_s = network.latency_s;
+    network.block_latency_s = given->latency_s ? network.latency_s : network.block_latency_s;
     network.efficiency = given->bandwidth_Bps ? 1 : network.efficiency;
     network.bandwidth_Bps = given->bandwidth_Bps.value_or(network.bandwidth_Bps);
     network.profile.reset();

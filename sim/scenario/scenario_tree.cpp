@@ -120,7 +120,9 @@ io::Json cluster_tree(const Scenario& scenario) {
     if (network.delay_s != 0) {
       net.set("delay_s", network.delay_s);
     }
-    net.set("block_latency_s", network.block_latency_s);
+    if (!cluster.topology_gives_latency || network.block_latency_s < network.latency_s) {
+      net.set("block_latency_s", network.block_latency_s);
+    }
     net.set("efficiency", network.efficiency);
   }
   if (network.bandwidth_Bps > 0 && !topology_counts && !curve_counts &&

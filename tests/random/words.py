@@ -132,7 +132,7 @@ APPLIES = {
     "/cluster/rank_placement": lambda d: d["level"] in NETWORKS,
     "/cluster/network/reduction_Bps": lambda d: d["level"] == "alpha_beta" and d["collective"] != "library",
     "/cluster/network/delay_s": lambda d: d["level"] == "alpha_beta",
-    "/cluster/intra_network/delay_s": lambda d: d["level"] == "alpha_beta" and d["gpus"] == "several",
+    "/cluster/intra_network/delay_s": lambda d: d["gpus"] == "several",
     "/cluster/network/block_latency_s": lambda d: d["collective"] in ("lp", "double_binary_tree"),
     "/cluster/intra_network/block_latency_s": lambda d: d["collective"] in ("lp", "double_binary_tree"),
     "/cluster/network/efficiency": lambda d: d["level"] == "alpha_beta",

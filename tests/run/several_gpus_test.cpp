@@ -187,15 +187,19 @@ TEST_CASE("further blocks inside a node cost what the calibration says, also fro
 
 TEST_CASE("further blocks between nodes cost what the calibration says, in runs and collectives") {
   const io::TemporaryFolder folder;
-  const auto block_of = [&](const std::string& network, const std::string& more = "") {
+  const auto text_of = [&](const std::string& network, const std::string& more = "",
+                           const std::string& cluster = "") {
     const std::string file = folder.put(
         "net" + std::to_string(folder.files()) + ".json",
         R"({"schema_version": 1, "kind": "network_calibration", "name": "net", "label": "measured",
             )" +
             network + "}");
-    return scenario(text(R"({"nodes": 4, "network": {"calibration": ")" + file + "\"" + more + "}}",
-                         R"(, "communication": {"collective": "lp"})"))
-        .cluster.network.block_latency_s;
+    return text(R"({"nodes": 4, "network": {"calibration": ")" + file + "\"" + more + "}" +
+                    cluster + "}",
+                R"(, "communication": {"collective": "lp", "block_bytes": 1000000})");
+  };
+  const auto block_of = [&](const std::string& network, const std::string& more = "") {
+    return scenario(text_of(network, more)).cluster.network.block_latency_s;
   };
   const std::string whole =
       R"("network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9, "block_latency_s": 2e-6})";
@@ -210,6 +214,22 @@ TEST_CASE("further blocks between nodes cost what the calibration says, in runs 
   CHECK(block_of(link("3e-6")) == 3e-6);
   CHECK(block_of(link("null")) == 1e-5);
   CHECK(block_of(link("4e-5")) == 1e-5); // a fit may lie above the latency of a message
+
+  // The first block waits for a latency on each of 3 hops of the reduction. Behind it follow 39
+  // blocks of the reduction and 40 of the broadcast, whose first one does not wait for the last.
+  const double further = seconds_of(text_of(whole));
+  CHECK(seconds_of(text_of(whole, R"(, "block_latency_s": 1e-5)")) - further ==
+        within(79 * 8e-6, 1e-9));
+  CHECK(seconds_of(text_of(link("2e-6"))) == within(further, 1e-12));
+  // A resolved scenario keeps it, also where a topology gives the latency.
+  CHECK(*run(scenario(io::pretty(scenario_tree(scenario(text_of(whole))))))
+             .summary.iteration_time_s == further);
+  const Scenario star = scenario(text(
+      R"({"nodes": 4, "network": {"model": "alpha_beta"},
+          "topology": {"preset": "star", "hosts": 4, "latency_s": 5e-6, "bandwidth_Bps": 1e9}})",
+      R"(, "communication": {"collective": "lp"})"));
+  CHECK(*run(scenario(io::pretty(scenario_tree(star)))).summary.iteration_time_s ==
+        *run(star).summary.iteration_time_s);
 }
 
 TEST_CASE("eight nodes of four GPUs: the interfaces of a node carry what all its GPUs send") {

@@ -2,7 +2,9 @@
 // tests/train/parameter_server_test.cpp).
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "run/summary.hpp"
 #include "scenario/scenario_text.hpp"
@@ -80,4 +82,43 @@ TEST_CASE("ssp: keys, and the resolved scenario") {
     CHECK(without_scenario(first) == without_scenario(second));
     CHECK(second.scenario.training.mode == ServerMode::ssp);
   }
+}
+
+TEST_CASE("whole tensors: asynchronous servers on a simulated network have layers in turn") {
+  const auto bytes_into_servers = [](const std::string& more) {
+    const Result result = run_text(
+        R"({"workload": {"layers": [
+            {"name": "a", "forward_s": 0.1, "backward_s": 0.2, "gradient_bytes": 1000000},
+            {"name": "b", "forward_s": 0.1, "backward_s": 0.2, "gradient_bytes": 3000000},
+            {"name": "c", "forward_s": 0.1, "backward_s": 0.2, "gradient_bytes": 500000}]},
+            "cluster": {"nodes": 3, "network": {"model": "flow", "latency_s": 1e-5,
+                                                "bandwidth_Bps": 1e9}},
+            "training": {"algorithm": "parameter_server", "mode": "async", "iterations": 4,
+                         "servers": )" +
+        more + "}}");
+    const net::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+    const auto& hosts = result.scenario.cluster.fabric->hosts;
+    std::vector<double> bytes(hosts.size() - 3);
+    for (std::size_t link = 0; link < result.links.size(); ++link) {
+      for (std::size_t server = 0; server < bytes.size(); ++server) {
+        bytes[server] += fabric.links[link].to == hosts[3 + server] ? result.links[link].bytes : 0;
+      }
+    }
+    for (const std::string& warning : result.warnings) {
+      bytes.push_back(warning.starts_with("server_split whole: ") ? -1 : 0);
+    }
+    return bytes;
+  };
+  const auto first = [](std::vector<double> bytes, std::size_t count) {
+    bytes.resize(count);
+    return bytes;
+  };
+  const double pushes = 3 * 4;
+  // Gradients are in the order of the backward pass: c, b, a.
+  CHECK(first(bytes_into_servers(R"(2, "server_split": "whole")"), 2) ==
+        std::vector<double>{pushes * 1500000, pushes * 3000000});
+  CHECK(first(bytes_into_servers("2"), 2) ==
+        std::vector<double>{pushes * 2250000, pushes * 2250000});
+  CHECK(std::ranges::count(bytes_into_servers(R"(5, "server_split": "whole")"), -1) == 1);
+  CHECK(std::ranges::count(bytes_into_servers(R"(3, "server_split": "whole")"), -1) == 0);
 }

@@ -134,7 +134,7 @@ std::optional<MeasuredSteps> measured_steps(const net::NetworkProfile& profile) 
   steps.exchange = curve("sendrecv", "exchange", *link->duplex_exchange);
   steps.shift = curve("sendrecv", "shift", *link->duplex_shift);
   steps.reply_s = link->reply_s;
-  steps.block_latency_s = link->block_latency_s.value_or(link->latency_s);
+  steps.block_latency_s = link->further_block_s();
   steps.per_byte_s = link->per_byte_s;
   return steps;
 }

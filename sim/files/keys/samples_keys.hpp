@@ -14,7 +14,9 @@ namespace stepsim::io::keys {
 inline constexpr double kMostRanks = 1 << 20;
 
 inline constexpr std::array kSampleKeys{
-    integer("bytes", "Size of the collective, bytes.")
+    integer(
+        "bytes",
+        "Bytes of the whole buffer of the collective; alltoall: of the send buffer of one rank.")
         .in(between(0, kMostExact))
         .example("1024")
         .required(),

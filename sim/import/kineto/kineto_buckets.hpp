@@ -16,7 +16,7 @@ namespace stepsim::io {
 
 // One gradient: its elements if they are known, and the measured bucket that carries it.
 struct BucketMember {
-  static constexpr std::int32_t kUnknown = -1; // in some bucket, but it is not known in which
+  static constexpr std::int32_t kUnknown = -1; // it is not known in which bucket, or whether in any
   static constexpr std::int32_t kNever = -2;   // in no bucket: never reduced
 
   std::optional<std::int64_t> elements;

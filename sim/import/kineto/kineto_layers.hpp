@@ -65,7 +65,7 @@ struct StepSample {
   std::vector<CollectiveSample> replicas;    // all-reduces of shards (kineto_sharding.hpp)
   std::vector<CollectiveSample> collectives; // all other calls
   std::int64_t forward_operators{};          // number on the forward thread, at any depth
-  std::int64_t backward_nodes{};             // number without gradient nodes
+  std::int64_t backward_nodes{};             // number, not counting gradient nodes
   std::int64_t backward_matched{};           // number that match a forward operator
   // Start of the first backward node on the host; without one the end of the step.
   Nanoseconds backward_begin{};

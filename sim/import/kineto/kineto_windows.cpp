@@ -156,7 +156,8 @@ SampledSteps KinetoWindows::sample(const std::optional<std::string>& step_annota
     no_device(recording_);
   }
   result.steps = find_steps(recording_, step_annotation);
-  recording_.events = {}; // a window needs less memory than what reading the file took
+  recording_.events =
+      std::vector<KinetoEvent>(); // a window needs less memory than what reading the file took
   make_windows(result.steps);
   fill_windows();
   for (Window& window : windows_) {

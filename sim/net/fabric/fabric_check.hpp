@@ -24,7 +24,8 @@ struct FabricProblem {
 // wrong, and only the first problem of paths is reported.
 [[nodiscard]] std::vector<FabricProblem> fabric_problems(const Fabric& fabric);
 
-// Whether one connected set of switches joins all hosts. If not, hosts must forward traffic.
+// Whether one connected set of switches joins all hosts, so that no host ever forwards traffic. If
+// not, fabric_problems() says whether a host must.
 [[nodiscard]] bool switches_join_hosts(const Fabric& fabric);
 
 } // namespace stepsim::net
