@@ -11,6 +11,7 @@
 #include "import/import_samples.hpp"
 #include "import/kineto/kineto_read.hpp"
 #include "import/kineto/kineto_scan.hpp"
+#include "import/kineto/plain_text.hpp"
 #include "import/kineto_generator.hpp"
 #include "json/file.hpp"
 #include "json/file_write.hpp"
@@ -157,25 +158,32 @@ std::string changed(std::string text, base::RandomStream& random) {
   return text;
 }
 
-bool taken(const std::string& text, RawEvent& event) {
-  return scan_event(text.data(), text.data() + text.size(), event) == text.data() + text.size();
-}
-bool taken(const std::string& text) {
+// A text with the zero bytes that the scanner needs behind it. `event` has parts of it.
+struct Scanned {
+  explicit Scanned(const std::string& text)
+      : padded(text + std::string(kTextPadding, '\0')),
+        taken(scan_event(padded.data(), event) == padded.data() + text.size()) {}
+  Scanned(const Scanned&) = delete;
+  Scanned& operator=(const Scanned&) = delete;
+
+  std::string padded;
   RawEvent event;
-  return taken(text, event);
-}
+  bool taken;
+};
+bool taken(const std::string& text) { return Scanned(text).taken; }
 
 } // namespace
 
 TEST_CASE("kineto scanner: an event of the usual form is read whole") {
-  RawEvent event;
-  REQUIRE(taken(R"({ "ph": "X", "cat": "kernel", "name": "k<1>", "pid": 0, "tid": "stream 7",
+  const Scanned scanned(
+      R"({ "ph": "X", "cat": "kernel", "name": "k<1>", "pid": 0, "tid": "stream 7",
     "ts": 1700000000123456.789, "dur": 12, "id": 3.25, "bp": [1, {"a": null}, true, "\"\\"],
     "args": {"External id": 17, "correlation": 18, "Sequence number": -1, "dtype": "Float",
              "Collective name": "allreduce", "In msg nelems": 5, "Out msg nelems": 6,
              "Group size": 8, "Process Group Name": "0", "grid": [1, 2, 3],
-             "Input Dims": [[2, 3], [], 4, [[10], [20, 2]]], "Input type": ["float", ""]}})",
-                event));
+             "Input Dims": [[2, 3], [], 4, [[10], [20, 2]]], "Input type": ["float", ""]}})");
+  REQUIRE(scanned.taken);
+  const RawEvent& event = scanned.event;
   CHECK(event.complete);
   CHECK(event.category == "kernel");
   CHECK(event.name == "k<1>");
@@ -207,7 +215,8 @@ TEST_CASE("kineto scanner: what is unusual, or no JSON, is left to the parser") 
                            R"({"n\u0061me": "a"})",
                            R"({"ts": 1e3})",
                            R"({"ts": -1})",
-                           R"({"ts": "1"})",
+                           R"({"ts": "\u0031"})",
+                           R"({"ts": null})",
                            R"({"ts": 9223372036854775.808})",
                            R"({"pid": 1.5})",
                            R"({"pid": -0})",
@@ -240,8 +249,9 @@ TEST_CASE("kineto scanner: every prefix of an event is incomplete") {
   const std::string text =
       R"({"ph": "X", "name": "a long enough name", "ts": 1.25, "args": {"a": [1, {"b": "\n"}]}})";
   for (std::size_t size = 1; size < text.size(); ++size) {
+    const std::string padded = text.substr(0, size) + std::string(kTextPadding, '\0');
     RawEvent event;
-    CHECK(scan_event(text.data(), text.data() + size, event) == nullptr);
+    CHECK(scan_event(padded.data(), event) == nullptr);
   }
 }
 

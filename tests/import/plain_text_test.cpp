@@ -1,10 +1,11 @@
-// The end of the plain part of a text, by all instructions that the scanner may use.
+// The ends of plain parts and of numbers, by all instructions that the scanner may use.
 #include "import/kineto/plain_text.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "base/random.hpp"
@@ -25,11 +26,25 @@ std::size_t plain_size(const std::string& text) {
 
 void check_all(const std::string& text) {
   CAPTURE(text);
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
+  const std::string padded = text + std::string(kTextPadding, '\0');
+  const char* const begin = padded.data();
   const std::size_t expected = plain_size(text);
-  REQUIRE(static_cast<std::size_t>(plain_end(begin, end) - begin) == expected);
-  REQUIRE(static_cast<std::size_t>(plain_end_portable(begin, end) - begin) == expected);
+  REQUIRE(static_cast<std::size_t>(plain_end(begin) - begin) == expected);
+  REQUIRE(static_cast<std::size_t>(plain_end_portable(begin) - begin) == expected);
+}
+
+// Digit by digit.
+void check_digits(const std::string& text) {
+  CAPTURE(text);
+  const std::string padded = text + std::string(kTextPadding, '\0');
+  std::uint64_t value = 0;
+  std::size_t size = 0;
+  for (; size < text.size() && text[size] >= '0' && text[size] <= '9'; ++size) {
+    value = value * 10 + static_cast<std::uint64_t>(text[size] - '0');
+  }
+  const DigitRun run = digit_run(padded.data());
+  REQUIRE(static_cast<std::size_t>(run.end - padded.data()) == size);
+  REQUIRE(run.value == value);
 }
 
 } // namespace
@@ -57,5 +72,30 @@ TEST_CASE("plain text: random bytes, the first of several that are not plain cou
                                                             : random.integer(0, 255));
     }
     check_all(text);
+  }
+}
+
+TEST_CASE("digit runs: every byte at every place of numbers up to 20 digits") {
+  for (std::size_t size = 0; size <= 20; ++size) {
+    for (std::size_t place = 0; place <= size; ++place) {
+      for (int byte = 0; byte < 256; ++byte) {
+        std::string text = std::string("98765432101234567899").substr(0, size) + "x";
+        text[place] = static_cast<char>(byte);
+        check_digits(text);
+      }
+    }
+  }
+}
+
+TEST_CASE("digit runs: random bytes near the digits") {
+  base::RandomStream random({.seed = 6});
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text(static_cast<std::size_t>(random.integer(0, 40)), '0');
+    const bool rare = random.uniform() < 0.8;
+    for (char& c : text) {
+      c = static_cast<char>(rare && random.uniform() < 0.95 ? random.integer('0', '9')
+                                                            : random.integer(0, 255));
+    }
+    check_digits(text);
   }
 }

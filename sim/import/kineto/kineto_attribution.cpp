@@ -218,20 +218,24 @@ Attribution attribute(const KinetoRecording& recording, std::span<const KinetoSt
   const std::vector<HostInterval> updates = annotated(recording, "Optimizer.step#");
   const std::vector<HostInterval> zeroings = annotated(recording, "Optimizer.zero_grad#");
   const std::vector<HostInterval> calls = annotated(recording, "nccl:");
+  IntervalSearch find_update(updates);
+  IntervalSearch find_zeroing(zeroings);
+  IntervalSearch find_call(calls);
+  IntervalSearch find_top(result.tops);
+  auto launch = launches.begin();
   std::vector<char> communicates(recording.names.size());
   std::ranges::transform(recording.names, communicates.begin(), is_communication);
 
   // The table of IO 4.4, first rule that fits.
-  const auto work_class = [&](const KinetoEvent& event, const DeviceItem& item,
-                              const Launch& launch) {
+  const auto work_class = [&](const KinetoEvent& event, const DeviceItem& item, const Launch& by) {
     const std::string_view op = item.top < 0
                                     ? std::string_view()
                                     : recording.name(recording.events[static_cast<std::size_t>(
                                           result.tops[static_cast<std::size_t>(item.top)].event)]);
     // The thread that marks the steps is the one that runs forward; backward has threads of its
     // own.
-    const bool forward_thread = launch.thread == steps[static_cast<std::size_t>(item.step)].thread;
-    if (interval_at(updates, launch.thread, launch.begin) >= 0) {
+    const bool forward_thread = by.thread == steps[static_cast<std::size_t>(item.step)].thread;
+    if (find_update.at(by.thread, by.begin) >= 0) {
       return WorkClass::update;
     }
     if (item.top >= 0 && result.tops[static_cast<std::size_t>(item.top)].kind != NodeKind::none) {
@@ -240,7 +244,7 @@ Attribution attribute(const KinetoRecording& recording, std::span<const KinetoSt
     if (op.starts_with("torch.distributed.ddp") || op.starts_with("c10d::")) {
       return WorkClass::framework;
     }
-    if (interval_at(zeroings, launch.thread, launch.begin) >= 0) {
+    if (find_zeroing.at(by.thread, by.begin) >= 0) {
       return WorkClass::other;
     }
     if (forward_thread && event.category == KinetoCategory::copy &&
@@ -260,8 +264,10 @@ Attribution attribute(const KinetoRecording& recording, std::span<const KinetoSt
     item.begin = event.begin;
     item.end = event.end();
     item.event = index_of(i);
-    const auto launch =
-        std::ranges::lower_bound(launches, event.correlation, {}, &Launch::correlation);
+    launch =
+        partition_point_near(launches.begin(), launches.end(), launch, [&](const Launch& each) {
+          return each.correlation < event.correlation;
+        });
     if (event.correlation >= 0 && launch != launches.end() &&
         launch->correlation == event.correlation) {
       // Work belongs to the step in which it was launched, also where the device comes to it later.
@@ -270,12 +276,12 @@ Attribution attribute(const KinetoRecording& recording, std::span<const KinetoSt
       item.thread = launch->thread;
       item.in_graph = launch->graph;
       item.step = step_at(steps, launch->begin);
-      item.top = interval_at(result.tops, launch->thread, launch->begin);
+      item.top = find_top.at(launch->thread, launch->begin);
     }
     // Communication is told by the kernel or by the call, all other work by who launched it.
     if (event.category == KinetoCategory::kernel &&
         (communicates[static_cast<std::size_t>(event.name)] != 0 ||
-         (item.thread >= 0 && interval_at(calls, item.thread, item.launched) >= 0))) {
+         (item.thread >= 0 && find_call.at(item.thread, item.launched) >= 0))) {
       item.work = WorkClass::communication;
     } else if (item.step >= 0) {
       item.work = work_class(event, item, *launch);

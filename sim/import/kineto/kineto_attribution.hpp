@@ -88,23 +88,52 @@ struct HostInterval {
   Nanoseconds end{};
 };
 
-// The last of `intervals` that begins at or before `moment` on `thread` and ends after it; -1 if
-// there is none. The intervals are sorted by (thread, begin) and do not overlap on a thread.
+// Where `before` ends to hold in a sorted list. Looked for from the place `near` on, a few steps
+// and then by halves: what is asked one after the other is mostly found one behind the other.
+template <class Iterator, class Before>
+[[nodiscard]] Iterator partition_point_near(Iterator first, Iterator last, Iterator near,
+                                            const Before& before) {
+  constexpr int kSteps = 8;
+  if (near != first && !before(*(near - 1))) {
+    return std::partition_point(first, near, before);
+  }
+  for (int i = 0; i < kSteps; ++i, ++near) {
+    if (near == last || !before(*near)) {
+      return near;
+    }
+  }
+  return std::partition_point(near, last, before);
+}
+
+// Finds intervals, which are sorted by (thread, begin) and do not overlap on a thread.
+template <class Intervals> class IntervalSearch {
+public:
+  explicit IntervalSearch(const Intervals& intervals)
+      : intervals_(intervals), near_(intervals.begin()) {}
+
+  // The last interval that begins at or before `moment` on `thread` and ends after it; -1 if there
+  // is none.
+  [[nodiscard]] std::int32_t at(std::int32_t thread, Nanoseconds moment) {
+    near_ = partition_point_near(
+        intervals_.begin(), intervals_.end(), near_, [&](const auto& interval) {
+          return std::tie(interval.thread, interval.begin) <= std::tie(thread, moment);
+        });
+    if (near_ == intervals_.begin() || (near_ - 1)->thread != thread ||
+        moment >= (near_ - 1)->end) {
+      return -1;
+    }
+    return static_cast<std::int32_t>(near_ - intervals_.begin() - 1);
+  }
+
+private:
+  const Intervals& intervals_;
+  typename Intervals::const_iterator near_;
+};
+
 template <class Intervals>
 [[nodiscard]] std::int32_t interval_at(const Intervals& intervals, std::int32_t thread,
                                        Nanoseconds moment) {
-  const auto after = std::upper_bound(intervals.begin(), intervals.end(), std::tie(thread, moment),
-                                      [](const auto& key, const auto& interval) {
-                                        return key < std::tie(interval.thread, interval.begin);
-                                      });
-  if (after == intervals.begin()) {
-    return -1;
-  }
-  const auto& candidate = *(after - 1);
-  if (candidate.thread != thread || moment >= candidate.end) {
-    return -1;
-  }
-  return static_cast<std::int32_t>(after - intervals.begin() - 1);
+  return IntervalSearch(intervals).at(thread, moment);
 }
 
 // The intervals of the annotations whose name starts with `prefix`, by (thread, begin); overlapping

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "files/import_number.hpp"
+#include "import/kineto/word_table.hpp"
 
 namespace stepsim::io {
 
@@ -19,29 +20,21 @@ namespace {
 constexpr Nanoseconds kLargestTime = std::numeric_limits<Nanoseconds>::max();
 
 // Categories that say where time goes; others (Python stacks, memory) are not kept.
-std::optional<KinetoCategory> category_of(std::string_view text) {
-  struct Row {
-    std::string_view text;
-    KinetoCategory category;
-  };
-  static constexpr std::array kRows{
-      Row{"cpu_op", KinetoCategory::cpu_operator},
-      Row{"cuda_runtime", KinetoCategory::launch},
-      Row{"kernel", KinetoCategory::kernel},
-      Row{"gpu_memcpy", KinetoCategory::copy},
-      Row{"gpu_memset", KinetoCategory::fill},
-      Row{"cuda_driver", KinetoCategory::launch},
-      Row{"user_annotation", KinetoCategory::annotation},
-      Row{"python_function", KinetoCategory::module},
-      Row{"Operator", KinetoCategory::cpu_operator}, // this and the next four: older profilers
-      Row{"Runtime", KinetoCategory::launch},
-      Row{"Kernel", KinetoCategory::kernel},
-      Row{"Memcpy", KinetoCategory::copy},
-      Row{"Memset", KinetoCategory::fill},
-  };
-  const auto row = std::ranges::find(kRows, text, &Row::text);
-  return row == kRows.end() ? std::nullopt : std::optional(row->category);
-}
+constexpr WordTable kCategories(std::array{
+    WordRow{"cpu_op", KinetoCategory::cpu_operator},
+    WordRow{"cuda_runtime", KinetoCategory::launch},
+    WordRow{"kernel", KinetoCategory::kernel},
+    WordRow{"gpu_memcpy", KinetoCategory::copy},
+    WordRow{"gpu_memset", KinetoCategory::fill},
+    WordRow{"cuda_driver", KinetoCategory::launch},
+    WordRow{"user_annotation", KinetoCategory::annotation},
+    WordRow{"python_function", KinetoCategory::module},
+    WordRow{"Operator", KinetoCategory::cpu_operator}, // this and the next four: older profilers
+    WordRow{"Runtime", KinetoCategory::launch},
+    WordRow{"Kernel", KinetoCategory::kernel},
+    WordRow{"Memcpy", KinetoCategory::copy},
+    WordRow{"Memset", KinetoCategory::fill},
+});
 
 // Why a time could not be read.
 std::string time_message(const RawTime& time) {
@@ -160,9 +153,7 @@ void RawEvent::clear() {
   complete = false;
   event = {};
   ts.state = dur.state = RawTime::State::missing;
-  for (std::string* text : {&category, &name, &pid, &tid, &collective, &dtype, &group}) {
-    text->clear();
-  }
+  category = name = pid = tid = collective = dtype = group = {};
   elements = out_elements = group_size = -1;
   shape_count = type_count = 0;
   has_shapes = false;
@@ -187,7 +178,7 @@ void RawEvent::add_type(std::string_view type) {
   if (type_count == types.size()) {
     types.emplace_back();
   }
-  types[type_count++].assign(type);
+  types[type_count++] = type;
 }
 
 KinetoInputs RawEvent::inputs() const {
@@ -212,32 +203,37 @@ KinetoInputs RawEvent::inputs() const {
 }
 
 // A recording has millions of events and a few thousand names: what a name means is looked up once.
-std::int32_t KinetoCollector::name_number(const std::string& name) {
-  const auto next = static_cast<std::int32_t>(recording_.names.size());
-  const auto [row, added] = names_.try_emplace(name, next);
-  if (added) {
-    recording_.names.push_back(name);
-    meanings_.push_back(
-        {.marks_range = marks_range(name),
-         .call = name == "record_param_comms" || name.starts_with("nccl:"),
-         .with_inputs = name == kGradientOperator || !parameter_inputs(name).empty()});
+std::int32_t KinetoCollector::name_number(std::string_view name) {
+  if (const auto row = names_.find(name); row != names_.end()) {
+    return row->second;
   }
-  return row->second;
+  const auto next = static_cast<std::int32_t>(recording_.names.size());
+  names_.emplace(name, next);
+  recording_.names.emplace_back(name);
+  meanings_.push_back(
+      {.marks_range = marks_range(name),
+       .call = name == "record_param_comms" || name.starts_with("nccl:"),
+       .with_inputs = name == kGradientOperator || !parameter_inputs(name).empty()});
+  return next;
 }
 
 // Threads are told apart by process and thread; the separator keeps "1", "23" from "12", "3". Most
-// events are on the thread of the event before.
+// events are on the threads of a few events before.
 std::int32_t KinetoCollector::thread_number(const RawEvent& raw) {
-  const bool same = thread_ >= 0 && thread_key_.size() == raw.pid.size() + 1 + raw.tid.size() &&
-                    thread_key_.starts_with(raw.pid) && thread_key_[raw.pid.size()] == '\0' &&
-                    thread_key_.ends_with(raw.tid);
-  if (!same) {
-    thread_key_.assign(raw.pid).push_back('\0');
-    thread_key_ += raw.tid;
-    const auto next = static_cast<std::int32_t>(threads_.size());
-    thread_ = threads_.try_emplace(thread_key_, next).first->second;
+  for (const Thread& thread : recent_) {
+    if (thread.number >= 0 && thread.track == raw.tid && thread.process == raw.pid) {
+      return thread.number;
+    }
   }
-  return thread_;
+  thread_key_.assign(raw.pid).push_back('\0');
+  thread_key_ += raw.tid;
+  const auto next = static_cast<std::int32_t>(threads_.size());
+  const std::int32_t number = threads_.try_emplace(thread_key_, next).first->second;
+  Thread& oldest = recent_[oldest_++ % recent_.size()];
+  oldest.process.assign(raw.pid);
+  oldest.track.assign(raw.tid);
+  oldest.number = number;
+  return number;
 }
 
 // The position of what only collectives, gradients and operators with parameters have; -1 for other
@@ -246,8 +242,14 @@ std::int32_t KinetoCollector::detail_number(const RawEvent& raw, const Meaning& 
                                             KinetoCategory category) {
   const bool call = meaning.call;
   if (call || (category == KinetoCategory::kernel && !raw.collective.empty())) {
-    KinetoCollective collective{raw.collective, raw.dtype, -1, -1,
-                                raw.group_size, raw.group, -1, ""};
+    KinetoCollective collective{std::string(raw.collective),
+                                std::string(raw.dtype),
+                                -1,
+                                -1,
+                                raw.group_size,
+                                std::string(raw.group),
+                                -1,
+                                ""};
     collective.elements = raw.elements <= kMostElements ? raw.elements : -1;
     collective.out_elements = raw.out_elements <= kMostElements ? raw.out_elements : -1;
     for (const KinetoTensor& tensor : call ? raw.inputs() : KinetoInputs()) {
@@ -270,8 +272,9 @@ std::int32_t KinetoCollector::detail_number(const RawEvent& raw, const Meaning& 
 
 // Events of other phases and categories are dropped without looking at their times.
 KinetoCollector::Fault KinetoCollector::add(const RawEvent& raw) {
-  const auto category = raw.complete ? category_of(raw.category) : std::nullopt;
-  if (!category || (*category == KinetoCategory::module && !raw.name.starts_with(kModule))) {
+  const KinetoCategory* const category = raw.complete ? kCategories.find(raw.category) : nullptr;
+  if (category == nullptr ||
+      (*category == KinetoCategory::module && !raw.name.starts_with(kModule))) {
     return {};
   }
   KinetoEvent event = raw.event;

@@ -2,8 +2,10 @@
 // One event of a profiler trace as it was read, and the collector that checks it and adds it to a
 // recording. Checks happen when the event is complete, because its keys come in any order and only
 // some categories matter.
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -40,22 +42,23 @@ struct RawShape {
   void end_listed();
 };
 
-// The members of one event that any category needs, as texts.
+// The members of one event that any category needs. Texts are parts of a text that outlives the
+// event.
 struct RawEvent {
   bool complete = false; // ph is X
   KinetoEvent event;     // correlation, external id, sequence
   RawTime ts, dur;
-  std::string category, name, pid, tid, collective, dtype, group;
+  std::string_view category, name, pid, tid, collective, dtype, group;
   std::int64_t elements = -1;     // "In msg nelems"
   std::int64_t out_elements = -1; // "Out msg nelems"
   std::int64_t group_size = -1;
   // The first entries (at most 8) of "Input Dims" and of "Input type".
   std::vector<RawShape> shapes;
-  std::vector<std::string> types;
+  std::vector<std::string_view> types;
   std::size_t shape_count{}, type_count{}; // used entries of the two lists
   bool has_shapes = false;                 // the key was there
 
-  void clear(); // keeps the memory of the strings and lists
+  void clear(); // keeps the memory of the lists
   RawShape* add_shape();
   void add_type(std::string_view type);
   // The inputs as tensors. If types were recorded, the last inputs are left out that have neither a
@@ -86,13 +89,20 @@ private:
   };
   Fault add(const RawEvent& raw);
   [[noreturn]] void refuse(const std::string& where, const std::string& message) const;
+  // Texts are looked up without a copy of them.
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
   // What the name of an event says about it.
   struct Meaning {
     bool marks_range = false; // an operator of this name is an annotation
     bool call = false;        // of a collective
     bool with_inputs = false; // some inputs are parameters or gradients
   };
-  std::int32_t name_number(const std::string& name);
+  std::int32_t name_number(std::string_view name);
   std::int32_t thread_number(const RawEvent& raw);
   std::int32_t detail_number(const RawEvent& raw, const Meaning& meaning, KinetoCategory category);
 
@@ -100,11 +110,16 @@ private:
 
   KinetoRecording& recording_;
   Nanoseconds durations_{}; // sum over all events kept
-  std::unordered_map<std::string, std::int32_t> names_, threads_;
+  std::unordered_map<std::string, std::int32_t, TextHash, std::equal_to<>> names_, threads_;
   std::vector<Meaning> meanings_; // [name]
   // [text of all values] position in the lists of the recording, which hold each value once.
   std::unordered_map<std::string, std::int32_t> collectives_, inputs_;
-  std::int32_t thread_ = -1; // of thread_key_; -1 before the first event
+  struct Thread {
+    std::string process, track;
+    std::int32_t number = -1; // -1: none yet
+  };
+  std::array<Thread, 4> recent_; // threads of the last events
+  std::size_t oldest_{};
   std::string thread_key_, detail_key_;
 };
 

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include "base/error.hpp"
 #include "json/file.hpp"
@@ -23,23 +22,21 @@ static_assert(std::is_trivially_copyable_v<KinetoEvent>, "written as its bytes")
 } // namespace
 
 KinetoEventFile::KinetoEventFile() : file_(std::tmpfile()) {
-  if (!file_) {
+  if (!file_ || std::setvbuf(file_.get(), nullptr, _IONBF, 0) != 0) {
     fail("made");
   }
+  last_.reserve(kTogether);
 }
 
-void KinetoEventFile::append(const KinetoEvent& event) {
-  if (std::fwrite(&event, sizeof event, 1, file_.get()) != 1) {
+void KinetoEventFile::write() {
+  if (std::fwrite(last_.data(), sizeof(KinetoEvent), last_.size(), file_.get()) != last_.size()) {
     fail("written");
   }
-  ++size_;
+  last_.clear();
 }
 
 void KinetoEventFile::each(const std::function<void(const KinetoEvent&)>& visit) {
-  constexpr std::size_t kTogether = 4096;
-  if (std::fflush(file_.get()) != 0) {
-    fail("written");
-  }
+  write();
   std::rewind(file_.get());
   std::vector<KinetoEvent> events(kTogether);
   for (std::size_t left = size_; left > 0;) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "import/kineto/kineto_event.hpp"
 
@@ -15,16 +16,25 @@ namespace stepsim::io {
 class KinetoEventFile {
 public:
   KinetoEventFile();
-  void append(const KinetoEvent& event);
+  void append(const KinetoEvent& event) {
+    last_.push_back(event);
+    ++size_;
+    if (last_.size() == kTogether) {
+      write();
+    }
+  }
   // Calls `visit` for every event, from the first; append() may follow.
   void each(const std::function<void(const KinetoEvent&)>& visit);
   [[nodiscard]] std::size_t size() const { return size_; }
 
 private:
+  static constexpr std::size_t kTogether = 1024; // events that are written and read at a time
+  void write();
   struct Close {
     void operator()(std::FILE* file) const { (void)std::fclose(file); }
   };
   std::unique_ptr<std::FILE, Close> file_;
+  std::vector<KinetoEvent> last_; // not in the file yet
   std::size_t size_{};
 };
 

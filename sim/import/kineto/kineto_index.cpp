@@ -13,7 +13,7 @@ std::int32_t number(std::size_t i) { return static_cast<std::int32_t>(i); }
 } // namespace
 
 KinetoIndex::KinetoIndex(const KinetoRecording& recording, std::span<const KinetoStep> steps,
-                         const Attribution& attribution)
+                         const Attribution& attribution, std::span<const CollectiveCall> calls)
     : attribution_(attribution), nodes_(steps.size()), collectives_(steps.size()) {
   const auto event = [&](std::int32_t i) -> const KinetoEvent& {
     return recording.events[static_cast<std::size_t>(i)];
@@ -56,9 +56,9 @@ KinetoIndex::KinetoIndex(const KinetoRecording& recording, std::span<const Kinet
   }
   std::ranges::sort(numbered_, {},
                     [](const Numbered& n) { return std::tuple(n.sequence, n.position); });
-  for (CollectiveCall& call : collective_calls(recording, steps, attribution)) {
+  for (const CollectiveCall& call : calls) {
     if (call.step >= 0) {
-      collectives_[static_cast<std::size_t>(call.step)].push_back(std::move(call));
+      collectives_[static_cast<std::size_t>(call.step)].push_back(call);
     }
   }
 }

@@ -10,11 +10,12 @@
 namespace stepsim::io {
 
 // Built once per recording in O(events log events); recording and attribution must outlive it.
+// `calls` are those of collective_calls().
 // Top-level operators are indices into `tops` of the attribution, steps into `steps`.
 class KinetoIndex {
 public:
   KinetoIndex(const KinetoRecording& recording, std::span<const KinetoStep> steps,
-              const Attribution& attribution);
+              const Attribution& attribution, std::span<const CollectiveCall> calls);
 
   [[nodiscard]] NodeKind kind(std::int32_t top) const {
     return attribution_.tops[static_cast<std::size_t>(top)].kind;

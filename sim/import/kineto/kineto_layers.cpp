@@ -292,8 +292,9 @@ std::vector<std::int32_t> operators_with_work(const StepReader& reader) {
 
 std::vector<StepSample> sample_steps(const KinetoRecording& recording,
                                      std::span<const KinetoStep> steps,
-                                     const Attribution& attribution) {
-  const KinetoIndex index(recording, steps, attribution);
+                                     const Attribution& attribution,
+                                     std::span<const CollectiveCall> calls) {
+  const KinetoIndex index(recording, steps, attribution, calls);
   const LayerNames names(recording);
   std::vector<StepSample> samples;
   for (std::size_t i = 0; i < steps.size(); ++i) {

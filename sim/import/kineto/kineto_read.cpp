@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "base/error.hpp"
 #include "import/kineto/kineto_sax.hpp"
 #include "import/kineto/kineto_scan.hpp"
+#include "import/kineto/plain_text.hpp"
 
 namespace stepsim::io {
 
@@ -25,12 +27,26 @@ namespace {
 
 constexpr std::size_t kLongestValue = std::size_t{16} << 20; // one string or number, bytes
 
+// Sums of a byte each are what compilers add up fast: parts of the text cannot exceed them.
+std::int64_t line_breaks(std::string_view text) {
+  constexpr std::size_t kPart = 240;
+  std::int64_t count = 0;
+  for (; !text.empty(); text.remove_prefix(std::min(kPart, text.size()))) {
+    std::uint8_t in_part = 0;
+    for (const char c : text.substr(0, kPart)) {
+      in_part = static_cast<std::uint8_t>(in_part + (c == '\n' ? 1 : 0));
+    }
+    count += in_part;
+  }
+  return count;
+}
+
 // The chunks as one sequence of characters. All copies of the iterator share one cursor.
 class Cursor {
 public:
   Cursor(const TextChunks& chunks, KinetoSax& sax, const std::string& file, std::size_t window)
-      : chunks_(chunks), sax_(sax), file_(file), window_(window), next_(window_.data()),
-        end_(window_.data()) {}
+      : chunks_(chunks), sax_(sax), file_(file), size_(window), window_(window + kTextPadding),
+        next_(window_.data()), end_(window_.data()) {}
 
   [[nodiscard]] bool at_end() {
     if (sax_.take_behind_event()) {
@@ -58,7 +74,7 @@ private:
     char* const front = window_.data();
     std::memmove(front, next_, left);
     char* to = front + left;
-    char* const room = front + window_.size();
+    char* const room = front + size_;
     while (to != room && !ended_) {
       if (chunk_.empty()) {
         chunk_ = chunks_();
@@ -69,6 +85,7 @@ private:
       to += count;
       chunk_.remove_prefix(count);
     }
+    std::fill_n(to, kTextPadding, '\0');
     next_ = front;
     end_ = to;
     return static_cast<std::size_t>(to - front) > left;
@@ -89,8 +106,8 @@ private:
     return size > 0;
   }
 
-  static const char* behind_blanks(const char* at, const char* end) {
-    while (at != end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r')) {
+  static const char* behind_blanks(const char* at) {
+    while (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r') {
       ++at;
     }
     return at;
@@ -99,12 +116,12 @@ private:
   // The end of the event that follows a comma here, which `event_` holds then; null where there is
   // none of the usual form within the window.
   const char* scanned() {
-    const char* at = behind_blanks(next_, end_);
-    if (at == end_ || *at != ',') {
+    const char* at = behind_blanks(next_);
+    if (*at != ',') {
       return nullptr;
     }
-    at = behind_blanks(at + 1, end_);
-    return at == end_ || *at != '{' ? nullptr : scan_event(at, end_, event_);
+    at = behind_blanks(at + 1);
+    return *at != '{' ? nullptr : scan_event(at, event_);
   }
 
   // Reads events as long as the scanner takes them. One that may not be whole is tried again with a
@@ -120,7 +137,7 @@ private:
         continue;
       }
       hide({begin, static_cast<std::size_t>(next_ - begin)});
-      if (filled || static_cast<std::size_t>(end_ - next_) > window_.size() / 2 || !fill()) {
+      if (filled || static_cast<std::size_t>(end_ - next_) > size_ / 2 || !fill()) {
         return;
       }
       begin = next_;
@@ -133,7 +150,7 @@ private:
     if (text.empty()) {
       return;
     }
-    const std::int64_t lines = std::count(text.begin(), text.end(), '\n');
+    const std::int64_t lines = line_breaks(text);
     const auto size = std::ssize(text);
     if (lines > 0) { // columns count from the last line break
       const auto behind = static_cast<std::int64_t>(text.rfind('\n')) + 1;
@@ -149,10 +166,11 @@ private:
   const TextChunks& chunks_;
   KinetoSax& sax_;
   const std::string& file_;
-  std::vector<char> window_;
-  std::string_view chunk_; // what of it is not in the window yet
-  bool ended_ = false;     // there are no more chunks
-  const char* next_;       // in the window
+  std::size_t size_;         // of the text that is in memory at a time
+  std::vector<char> window_; // and the zero bytes behind the text
+  std::string_view chunk_;   // what of it is not in the window yet
+  bool ended_ = false;       // there are no more chunks
+  const char* next_;         // in the window
   const char* end_;
   RawEvent event_;
   std::uint64_t values_{};

@@ -40,6 +40,7 @@ bool KinetoSax::start_object(std::size_t) {
   open();
   if (in_event()) {
     raw_.clear();
+    texts_.clear();
     in_args_ = false;
   } else if (in_events_ && depth_ == event_depth_ + 1 && key_ == KinetoKey::args) {
     in_args_ = true;
@@ -165,7 +166,7 @@ bool KinetoSax::number_integer(std::int64_t value) {
   if (RawTime* time = time_field()) {
     time->set_integer(value);
   } else if (in_event() && (key_ == KinetoKey::pid || key_ == KinetoKey::tid)) {
-    (key_ == KinetoKey::pid ? raw_.pid : raw_.tid) = std::to_string(value);
+    (key_ == KinetoKey::pid ? raw_.pid : raw_.tid) = keep(std::to_string(value));
   } else if (in_args()) {
     set_argument(value);
   } else if (in_shapes(1) && shape_ != nullptr) {
@@ -209,7 +210,7 @@ void KinetoSax::set_argument(std::int64_t value) {
 }
 
 // The text that the current key names; null for all others, whose values are dropped.
-std::string* KinetoSax::text_field() {
+std::string_view* KinetoSax::text_field() {
   if (in_event()) {
     return key_ == KinetoKey::cat    ? &raw_.category
            : key_ == KinetoKey::name ? &raw_.name
@@ -229,12 +230,12 @@ std::string* KinetoSax::text_field() {
 bool KinetoSax::string(std::string& value) {
   ++values_;
   count_element();
-  if (std::string* text = text_field()) {
-    text->swap(value); // the parser does not need it any more
+  if (std::string_view* text = text_field()) {
+    *text = keep(std::move(value)); // the parser does not need it any more
   } else if (RawTime* time = time_field()) {
     time->set_bad('"' + value + '"');
   } else if (in_args_ && key_ == KinetoKey::input_type && depth_ == event_depth_ + 2) {
-    raw_.add_type(value);
+    raw_.add_type(keep(std::move(value)));
   } else if (in_event() && key_ == KinetoKey::ph) {
     raw_.complete = value == "X";
   } else if (in_devices_ && key_ == KinetoKey::name && !recording_.device) {

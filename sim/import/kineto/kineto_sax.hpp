@@ -3,6 +3,7 @@
 // events > event > args > arrays in args; `depth` counts open objects and arrays.
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -71,7 +72,7 @@ private:
   bool close();
   // The field that the next value belongs to; null if it belongs to no field of this type.
   [[nodiscard]] RawTime* time_field();
-  [[nodiscard]] std::string* text_field();
+  [[nodiscard]] std::string_view* text_field();
   void set_argument(std::int64_t value);
   void set_job(std::int64_t value);
   void count_element(); // before a value directly inside the array of events
@@ -81,7 +82,11 @@ private:
 
   KinetoRecording& recording_;
   KinetoCollector collector_;
+  // The parser does not keep a text for long: those of the event are here.
+  std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
+
   RawEvent raw_;
+  std::deque<std::string> texts_;
   RawShape* shape_ = nullptr; // the entry of "Input Dims" that is being read
   KinetoKey key_ = KinetoKey::other;
   std::size_t depth_{};

@@ -1,11 +1,13 @@
 // Every byte is looked at once and checked as JSON. A scanner whose `at` is null has met something
-// that it does not take; all functions leave at once then:
+// that it does not take; all functions leave at once then. The zero behind the text is no part of
+// any value, so that a text that ends too soon is met like a wrong byte:
 //     {"ph": "X", "ts": 12.5, "args": {"Input Dims": [[2, 3], []]}}
 //     ^ members ^ text  ^ time         ^ members     ^ shapes
 #include "import/kineto/kineto_scan.hpp"
 
-#include <charconv>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -18,30 +20,29 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr int kDeepest = 32;             // nested values that are skipped
-constexpr std::size_t kMostDigits = 300; // a number below 1e300 is a finite double
+constexpr int kDeepest = 32;                // nested values that are skipped
+constexpr std::ptrdiff_t kMostDigits = 300; // a number below 1e300 is a finite double
 
 constexpr bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
+const char* behind_value(const char* at, int depth);
+
+// The functions that are called in many places are inlined: `at` stays in a register.
 struct Scanner {
   const char* at;
-  const char* end;
 
   void fail() { at = nullptr; }
   [[nodiscard]] bool good() const { return at != nullptr; }
 
-  // The next character that is no blank; 0 at the end, which ends everything.
-  char peek() {
-    if (at != end && *at > ' ') { // char is signed or beyond 127: both are no blank
-      return *at;
-    }
-    while (at != end && is_blank(*at)) {
+  // The next character that is no blank.
+  [[gnu::always_inline]] char peek() {
+    while (is_blank(*at)) {
       ++at;
     }
-    return at == end ? '\0' : *at;
+    return *at;
   }
 
-  bool take(char wanted) {
+  [[gnu::always_inline]] bool take(char wanted) {
     if (peek() != wanted) {
       return false;
     }
@@ -50,13 +51,13 @@ struct Scanner {
   }
 
   // A text without escapes, without its quotes.
-  std::string_view text() {
+  [[gnu::always_inline]] std::string_view text() {
     if (!take('"')) {
       return fail(), std::string_view();
     }
     const char* const begin = at;
-    at = plain_end(at, end);
-    if (at == end || *at != '"') {
+    at = plain_end(at);
+    if (*at != '"') {
       return fail(), std::string_view();
     }
     return {begin, static_cast<std::size_t>(at++ - begin)};
@@ -66,95 +67,77 @@ struct Scanner {
   void skip_text() {
     ++at; // the quote
     while (true) {
-      at = plain_end(at, end);
-      if (at == end || (*at != '"' && *at != '\\')) {
+      at = plain_end(at);
+      if (*at != '"' && *at != '\\') {
         return fail();
       }
       if (*at++ == '"') {
         return;
       }
       // Escapes by number need more care, for pairs of them may make one letter.
-      if (at == end || std::string_view("\"\\/bfnrt").find(*at) == std::string_view::npos) {
+      if (std::string_view("\"\\/bfnrt").find(*at) == std::string_view::npos) {
         return fail();
       }
       ++at;
     }
   }
 
-  struct Number {
-    std::string_view text;
-    bool whole = false;
-  };
-  Number number() {
-    (void)peek();
-    const char* const begin = at;
-    if (at != end && *at == '-') {
-      ++at;
-    }
-    const char* const digits = at;
-    while (at != end && is_digit(*at)) {
-      ++at;
-    }
-    const auto count = static_cast<std::size_t>(at - digits);
-    const bool fraction = at != end && *at == '.';
-    if (count == 0 || count > kMostDigits || (*digits == '0' && count > 1)) {
-      return fail(), Number();
-    }
-    if (fraction) {
-      const char* const behind = ++at;
-      while (at != end && is_digit(*at)) {
-        ++at;
-      }
-      if (at == behind) {
-        return fail(), Number();
-      }
-    }
-    if (at == end || *at == 'e' || *at == 'E') {
-      return fail(), Number();
-    }
-    return {{begin, static_cast<std::size_t>(at - begin)}, !fraction};
-  }
-
-  std::int64_t integer() {
-    const Number found = number();
-    std::int64_t value{};
-    if (!good() || !found.whole ||
-        std::from_chars(found.text.data(), found.text.data() + found.text.size(), value).ec !=
-            std::errc{}) {
+  // The digits before a point or an end: at least one, and no zero before others. The scanner then
+  // is behind them.
+  [[gnu::always_inline]] std::uint64_t digits(std::ptrdiff_t most) {
+    const DigitRun run = digit_run(at);
+    const std::ptrdiff_t count = run.end - at;
+    if (count == 0 || count > most || (*at == '0' && count > 1)) {
       return fail(), 0;
     }
-    return value;
+    at = run.end;
+    return run.value;
+  }
+
+  // Behind a number: no exponent, and no point if it is to be whole.
+  [[gnu::always_inline]] void end_number(bool whole) {
+    if (*at == 'e' || *at == 'E' || (whole && *at == '.')) {
+      fail();
+    }
+  }
+
+  void skip_number() {
+    at += *at == '-' ? 1 : 0;
+    (void)digits(kMostDigits);
+    if (good() && *at == '.') {
+      const char* const behind = ++at;
+      at = digit_run(at).end;
+      if (at == behind) {
+        return fail();
+      }
+    }
+    if (good()) {
+      end_number(false);
+    }
+  }
+
+  // Longer ones, which may be beyond 64 bits, are left to the parser.
+  [[gnu::always_inline]] std::int64_t integer() {
+    constexpr std::ptrdiff_t kMost = 18;
+    const bool minus = take('-');
+    const auto value = static_cast<std::int64_t>(digits(kMost));
+    if (good()) {
+      end_number(true);
+    }
+    return minus ? -value : value;
   }
 
   void skip_word(std::string_view word) {
-    if (static_cast<std::size_t>(end - at) < word.size() ||
-        std::string_view(at, word.size()) != word) {
+    if (std::strncmp(at, word.data(), word.size()) != 0) {
       return fail();
     }
     at += word.size();
   }
 
-  void skip_value(int depth) {
-    switch (peek()) {
-    case '"':
-      return skip_text();
-    case '{':
-      return depth == kDeepest ? fail() : members([&](std::string_view) { skip_value(depth + 1); });
-    case '[':
-      return depth == kDeepest ? fail() : elements([&] { skip_value(depth + 1); });
-    case 't':
-      return skip_word("true");
-    case 'f':
-      return skip_word("false");
-    case 'n':
-      return skip_word("null");
-    default:
-      (void)number();
-    }
-  }
+  void skip_value(int depth) { at = behind_value(at, depth); }
 
   // Behind a value: whether the object or list ends here. Another value follows if not.
-  bool ends(char closing) {
+  [[gnu::always_inline]] bool ends(char closing) {
     const char next = peek();
     if (next != closing && next != ',') {
       fail();
@@ -198,24 +181,31 @@ struct Scanner {
 
   // Microseconds since 1970 have 16 digits, and up to three behind the point.
   void time(RawTime& to) {
-    const Number found = number();
-    constexpr std::size_t kMost = 16; // times 1000 they fit into 64 bits without a sign
-    if (!good() || found.text.front() == '-') {
-      return fail();
+    constexpr std::ptrdiff_t kMost = 16; // times 1000 they fit into 64 bits without a sign
+    if (peek() == '"') {
+      return to.set_bad('"' + std::string(text()) + '"');
     }
-    const std::size_t point = found.whole ? found.text.size() : found.text.find('.');
-    const std::size_t behind = found.whole ? 0 : found.text.size() - point - 1;
-    if (point > kMost) {
-      return fail();
+    const char* const begin = at;
+    std::uint64_t value = digits(kMost);
+    if (!good()) {
+      return;
     }
-    if (behind > 3) {
-      return to.set(found.text);
+    int missing = 3; // decimals of a nanosecond that are not written
+    if (*at == '.') {
+      const char* const behind = ++at;
+      for (; is_digit(*at) && missing > 0; ++at, --missing) {
+        value = value * 10 + static_cast<std::uint64_t>(*at - '0');
+      }
+      if (at == behind) {
+        return fail();
+      }
+      if (is_digit(*at)) { // rounded
+        at = digit_run(at).end;
+        to.set({begin, static_cast<std::size_t>(at - begin)});
+        return end_number(false);
+      }
     }
-    std::uint64_t value = 0;
-    for (const char c : found.text) {
-      value = c == '.' ? value : value * 10 + static_cast<std::uint64_t>(c - '0');
-    }
-    for (std::size_t i = behind; i < 3; ++i) {
+    for (; missing > 0; --missing) {
       value *= 10;
     }
     if (value > static_cast<std::uint64_t>(std::numeric_limits<Nanoseconds>::max())) {
@@ -223,20 +213,20 @@ struct Scanner {
     }
     to.state = RawTime::State::good;
     to.value = static_cast<Nanoseconds>(value);
+    end_number(false);
   }
 
   // A number or a text; numbers as they are written, which is what printing them gives.
-  void id(std::string& to) {
+  [[gnu::always_inline]] std::string_view id() {
     if (peek() == '"') {
-      to.assign(text());
-      return;
+      return text();
     }
-    const Number found = number();
-    constexpr std::size_t kMost = 18; // fits into 64 bits
-    if (!good() || !found.whole || found.text.size() > kMost || found.text == "-0") {
-      return fail();
+    const char* const begin = at;
+    const std::int64_t value = integer();
+    if (!good() || (value == 0 && *begin == '-')) {
+      return fail(), std::string_view();
     }
-    to.assign(found.text);
+    return {begin, static_cast<std::size_t>(at - begin)};
   }
 
   // [[2, 3], [], [[10], [20, 2]]]
@@ -294,13 +284,13 @@ struct Scanner {
       event.group_size = integer();
       return;
     case KinetoKey::collective:
-      event.collective.assign(text());
+      event.collective = text();
       return;
     case KinetoKey::dtype:
-      event.dtype.assign(text());
+      event.dtype = text();
       return;
     case KinetoKey::group:
-      event.group.assign(text());
+      event.group = text();
       return;
     case KinetoKey::input_dims:
       return shapes(event);
@@ -320,15 +310,17 @@ struct Scanner {
       event.complete = text() == "X";
       return;
     case KinetoKey::cat:
-      event.category.assign(text());
+      event.category = text();
       return;
     case KinetoKey::name:
-      event.name.assign(text());
+      event.name = text();
       return;
     case KinetoKey::pid:
-      return id(event.pid);
+      event.pid = id();
+      return;
     case KinetoKey::tid:
-      return id(event.tid);
+      event.tid = id();
+      return;
     case KinetoKey::ts:
       return time(event.ts);
     case KinetoKey::dur:
@@ -344,11 +336,45 @@ struct Scanner {
   }
 };
 
+// The end of a value of no interest inside `depth` others; null if the scanner does not take it.
+const char* behind_value(const char* at, int depth) {
+  Scanner scanner{at};
+  switch (scanner.peek()) {
+  case '"':
+    scanner.skip_text();
+    break;
+  case '{':
+    if (depth == kDeepest) {
+      return nullptr;
+    }
+    scanner.members([&](std::string_view) { scanner.skip_value(depth + 1); });
+    break;
+  case '[':
+    if (depth == kDeepest) {
+      return nullptr;
+    }
+    scanner.elements([&] { scanner.skip_value(depth + 1); });
+    break;
+  case 't':
+    scanner.skip_word("true");
+    break;
+  case 'f':
+    scanner.skip_word("false");
+    break;
+  case 'n':
+    scanner.skip_word("null");
+    break;
+  default:
+    scanner.skip_number();
+  }
+  return scanner.at;
+}
+
 } // namespace
 
-const char* scan_event(const char* begin, const char* end, RawEvent& event) {
+const char* scan_event(const char* begin, RawEvent& event) {
   event.clear();
-  Scanner scanner{begin, end};
+  Scanner scanner{begin};
   scanner.members([&](std::string_view name) { scanner.member(name, event); });
   return scanner.at;
 }

@@ -8,8 +8,9 @@
 namespace stepsim::io {
 
 // Clears `event`, reads the object that begins with the brace at `begin` into it, and returns the
-// end of the object. Returns null if the object is not complete before `end` or not of the usual
-// form; the content of `event` is then unspecified.
-[[nodiscard]] const char* scan_event(const char* begin, const char* end, RawEvent& event);
+// end of the object. The texts of `event` are parts of the object. Returns null if the object is
+// not complete or not of the usual form; the content of `event` is then unspecified. The text must
+// be followed by kTextPadding zero bytes (plain_text.hpp).
+[[nodiscard]] const char* scan_event(const char* begin, RawEvent& event);
 
 } // namespace stepsim::io

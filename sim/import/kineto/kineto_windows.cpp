@@ -118,10 +118,11 @@ void KinetoWindows::sample_into(SampledSteps& result, const Range& range) {
   const std::span<const KinetoStep> steps(result.steps.data() + range.first_step,
                                           range.last_step - range.first_step);
   const Attribution attribution = attribute(recording_, steps, std::move(operators_));
-  std::ranges::move(sample_steps(recording_, steps, attribution),
+  std::vector<CollectiveCall> calls = collective_calls(recording_, steps, attribution);
+  std::ranges::move(sample_steps(recording_, steps, attribution, calls),
                     std::back_inserter(result.samples));
   std::ranges::move(idle_times(attribution.items, steps.size()), std::back_inserter(result.idle));
-  for (CollectiveCall& call : collective_calls(recording_, steps, attribution)) {
+  for (CollectiveCall& call : calls) {
     if (call.begin >= range.begin && call.begin < range.end) { // else another window's
       call.step += call.step >= 0 ? static_cast<std::int32_t>(range.first_step) : 0;
       result.calls.push_back(std::move(call));
