@@ -152,8 +152,10 @@ def sweeps(folder):
     arrays = pathlib.Path(folder, "out.npz")
 
     def run(jobs, file=out):
-        return lambda: timed([build / "stepsim", "sweep", sweep, "-o", file, "--force", "--quiet",
-                              "--jobs", jobs])
+        def measured():
+            file.unlink(missing_ok=True)  # the system frees the pages of a file before it is written anew
+            return timed([build / "stepsim", "sweep", sweep, "-o", file, "--quiet", "--jobs", jobs])
+        return measured
     one, two, binary, binary_two = alternate(run(1), run(2), run(1, arrays), run(2, arrays))
     times = [min(seconds for _, seconds, _ in found) for found in (one, two, binary, binary_two)]
     print_row("sweep, lines written, one core", f"{points:,} points of 160 layers",
