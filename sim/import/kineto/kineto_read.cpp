@@ -25,6 +25,7 @@ namespace stepsim::io {
 
 namespace {
 
+constexpr std::size_t kMostReserved = std::size_t{1} << 20; // events
 constexpr std::size_t kLongestValue = std::size_t{16} << 20; // one string or number, bytes
 
 // Sums of a byte each are what compilers add up fast: parts of the text cannot exceed them.
@@ -209,6 +210,9 @@ KinetoRecording read_kineto(const TextChunks& chunks, const std::string& file,
   KinetoRecording recording;
   recording.file = file;
   recording.most_events = options.most_events;
+  if (options.most_events <= kMostReserved) {
+    recording.events.reserve(options.most_events + 1); // memory that is not used costs nothing
+  }
   KinetoSax sax(recording);
   Cursor cursor(chunks, sax, file, options.window);
   nlohmann::json::sax_parse(CursorIterator(&cursor), CursorIterator(), &sax);
