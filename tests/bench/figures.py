@@ -159,14 +159,12 @@ def sweeps(folder):
 
     def at_once(file):
         """Two runs of half the points each: what the machine has to give beyond one core."""
-        halves = [file.with_stem(f"half{i}") for i in range(2)]
-
         def measured():
-            for half in halves:
-                half.unlink(missing_ok=True)
-            commands = [f"'{build}/stepsim' sweep '{sweep}' -o '{half}' --shard {i}/2 --quiet --jobs 1"
-                        for i, half in enumerate(halves)]
-            return timed(["sh", "-c", f"{commands[0]} & {commands[1]}; wait"])
+            for half in file.parent.glob(f"half*{file.suffix}"):
+                half.unlink()
+            first, second = (f"'{build}/stepsim' sweep '{sweep}' -o '{file.with_stem('half')}' --shard {i}/2 --quiet --jobs 1"
+                             for i in range(2))
+            return timed(["sh", "-c", f"{first} & {second} && wait $!"])
         return measured
     one, two, _, binary, binary_two, _ = found = alternate(
         run(1), run(2), at_once(out), run(1, arrays), run(2, arrays), at_once(arrays))

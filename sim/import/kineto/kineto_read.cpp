@@ -25,7 +25,7 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr std::size_t kMostReserved = std::size_t{1} << 20; // events
+constexpr std::size_t kMostReserved = std::size_t{1} << 20;  // events
 constexpr std::size_t kLongestValue = std::size_t{16} << 20; // one string or number, bytes
 
 // Sums of a byte each are what compilers add up fast: parts of the text cannot exceed them.
