@@ -101,7 +101,6 @@ void KinetoWindows::fill_windows() {
 
 void KinetoWindows::load(Window& window) {
   recording_.events.clear();
-  recording_.events.reserve(window.events.size());
   window.events.each([&](const KinetoEvent& event) { recording_.events.push_back(event); });
   operators_ = demote_ranges(recording_);
 }
@@ -161,6 +160,8 @@ SampledSteps KinetoWindows::sample(const std::optional<std::string>& step_annota
       std::vector<KinetoEvent>(); // a window needs less memory than what reading the file took
   make_windows(result.steps);
   fill_windows();
+  const auto events_of = [](const Window& window) { return window.events.size(); };
+  recording_.events.reserve(events_of(*std::ranges::max_element(windows_, {}, events_of)));
   for (Window& window : windows_) {
     load(window);
     sample_into(result, window.range);
