@@ -282,6 +282,16 @@ TEST_CASE("kineto scanner: one trace in windows of every size up to 1500 bytes")
   }
 }
 
+// The parser hands over its last event where an object ends, and only there.
+TEST_CASE("kineto scanner: a list among the events is none") {
+  const std::string event = R"({"ph":"X","cat":"kernel","pid":1,"tid":1,"ts":1,"dur":1,"name":")";
+  const std::string lists =
+      "[" + event + R"(a"},)" + event + R"(b"},[],[{"name":"c"}],["ts",null]])";
+  const std::string plain = "[" + event + R"(a"},)" + event + R"(b"}])";
+  CHECK(parsed(lists) == parsed(plain));
+  CHECK(result_of(lists, kWindow, 65536) == parsed(plain));
+}
+
 TEST_CASE("kineto scanner: changed traces give the parser's recording or its error") {
   int errors = 0;
   for (std::uint64_t seed = 0; seed < 1500; ++seed) {

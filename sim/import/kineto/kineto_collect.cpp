@@ -171,8 +171,10 @@ RawShape* RawEvent::add_shape() {
   return &shapes[shape_count++];
 }
 
+bool RawEvent::wants_type() const { return type_count < kMostInputs; }
+
 void RawEvent::add_type(std::string_view type) {
-  if (type_count == kMostInputs) {
+  if (!wants_type()) {
     return;
   }
   if (type_count == types.size()) {

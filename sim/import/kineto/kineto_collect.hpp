@@ -42,8 +42,8 @@ struct RawShape {
   void end_listed();
 };
 
-// The members of one event that any category needs. Texts are parts of a text that outlives the
-// event.
+// The members of one event that any category needs. Texts are parts of a text that is there until
+// the event is added.
 struct RawEvent {
   bool complete = false; // ph is X
   KinetoEvent event;     // correlation, external id, sequence
@@ -60,6 +60,7 @@ struct RawEvent {
 
   void clear(); // keeps the memory of the lists
   RawShape* add_shape();
+  [[nodiscard]] bool wants_type() const; // false behind the last entry that is kept
   void add_type(std::string_view type);
   // The inputs as tensors. If types were recorded, the last inputs are left out that have neither a
   // size nor a type.

@@ -1,6 +1,7 @@
 #pragma once
 // The keys of a profiler trace that the importer reads; all others are `other`. A key counts only
 // on its own level: a `name` among the arguments of an event is `other`.
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -34,6 +35,7 @@ enum class KinetoKey : std::uint8_t {
   group_size,
   dtype
 };
+inline constexpr std::size_t kKinetoKeys = static_cast<std::size_t>(KinetoKey::dtype) + 1;
 
 // Return the key with this name in the object of the file, in an event, and in the arguments of an
 // event.

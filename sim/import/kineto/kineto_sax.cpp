@@ -40,7 +40,7 @@ bool KinetoSax::start_object(std::size_t) {
   open();
   if (in_event()) {
     raw_.clear();
-    texts_.clear();
+    types_.clear();
     in_args_ = false;
   } else if (in_events_ && depth_ == event_depth_ + 1 && key_ == KinetoKey::args) {
     in_args_ = true;
@@ -81,11 +81,17 @@ bool KinetoSax::start_array(std::size_t) {
 }
 
 // The end of an event hands it to the collector; its keys may come in any order.
-bool KinetoSax::close() {
+bool KinetoSax::end_object() {
   if (in_event()) {
     collector_.add(raw_, [this] { return event_pointer(); });
     behind_event_ = true;
-  } else if (in_args()) {
+  }
+  return close();
+}
+
+// A list among the events is none.
+bool KinetoSax::close() {
+  if (in_args()) {
     in_args_ = false;
   } else if (in_shapes(1)) {
     shape_ = nullptr;
@@ -235,7 +241,9 @@ bool KinetoSax::string(std::string& value) {
   } else if (RawTime* time = time_field()) {
     time->set_bad('"' + value + '"');
   } else if (in_args_ && key_ == KinetoKey::input_type && depth_ == event_depth_ + 2) {
-    raw_.add_type(keep(std::move(value)));
+    if (raw_.wants_type()) {
+      raw_.add_type(types_.emplace_back(std::move(value)));
+    }
   } else if (in_event() && key_ == KinetoKey::ph) {
     raw_.complete = value == "X";
   } else if (in_devices_ && key_ == KinetoKey::name && !recording_.device) {

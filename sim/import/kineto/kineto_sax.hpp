@@ -1,6 +1,7 @@
 #pragma once
 // The parser events of a profiler trace, gathered into a KinetoRecording. Levels: file > array of
 // events > event > args > arrays in args; `depth` counts open objects and arrays.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -32,7 +33,7 @@ public:
   template <class Binary> bool binary(Binary&) { return true; }
   bool start_object(std::size_t);
   bool key(std::string_view name);
-  bool end_object() { return close(); }
+  bool end_object();
   bool start_array(std::size_t);
   bool end_array() { return close(); }
   template <class Exception>
@@ -83,11 +84,14 @@ private:
   KinetoRecording& recording_;
   KinetoCollector collector_;
   // The parser does not keep a text for long: those of the event are here.
-  std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
+  std::string_view keep(std::string text) {
+    return texts_[static_cast<std::size_t>(key_)] = std::move(text);
+  }
 
   RawEvent raw_;
-  std::deque<std::string> texts_;
-  RawShape* shape_ = nullptr; // the entry of "Input Dims" that is being read
+  std::array<std::string, kKinetoKeys> texts_; // [key]
+  std::deque<std::string> types_;              // of the inputs
+  RawShape* shape_ = nullptr;                  // the entry of "Input Dims" that is being read
   KinetoKey key_ = KinetoKey::other;
   std::size_t depth_{};
   std::size_t event_depth_{}; // depth inside an event object

@@ -22,7 +22,7 @@ template <class Value> WordRow(const char*, Value) -> WordRow<Value>;
 template <class Value, std::size_t N> class WordTable {
 public:
   // Does not compile if a word is empty, too long, or listed twice.
-  constexpr explicit WordTable(std::array<WordRow<Value>, N> rows) : rows_(rows) {
+  consteval explicit WordTable(std::array<WordRow<Value>, N> rows) : rows_(rows) {
     for (std::size_t row = 0; row < N; ++row) {
       if (rows_[row].word.empty() || rows_[row].word.size() > kLongest) {
         throw "a word has 1 to 24 bytes"; // the compiler stops here
@@ -46,7 +46,8 @@ private:
   static constexpr std::size_t kLongest = 24;
   static constexpr int kPlaceBits = 6;
   static constexpr std::uint64_t kFirstMultiplier = 0x9E3779B97F4A7C15;
-  static_assert(N > 0 && N <= (std::size_t{1} << kPlaceBits) / 2);
+  // With more words too many multipliers have to be tried.
+  static_assert(N > 0 && N <= (std::size_t{1} << kPlaceBits) / 4);
 
   // Everything of a text: its size, the first and the last eight bytes, and those between.
   struct Bytes {
@@ -54,15 +55,16 @@ private:
     [[nodiscard]] constexpr bool operator==(const Bytes&) const = default;
   };
 
-  template <class Word> static constexpr Word load(const char* at) {
-    Word word{};
+  template <class Word> static constexpr std::uint64_t load(const char* at) {
     if (std::is_constant_evaluated() || std::endian::native != std::endian::little) {
-      for (std::size_t i = 0; i < sizeof(Word); ++i) {
-        word |= static_cast<Word>(static_cast<unsigned char>(at[i])) << (8 * i);
+      std::uint64_t word = 0;
+      for (std::size_t i = sizeof(Word); i-- > 0;) {
+        word = word << 8U | static_cast<unsigned char>(at[i]);
       }
-    } else {
-      std::memcpy(&word, at, sizeof(Word));
+      return word;
     }
+    Word word{};
+    std::memcpy(&word, at, sizeof(Word));
     return word;
   }
 

@@ -46,9 +46,12 @@ class Program(unittest.TestCase):
         calibration = self.folder / "local.calibration.json"
         table = self.folder / "errors.jsonl"
         links = self.folder / "links.json"
-        done = mpi(2, "mpi", "-o", calibration, "--table", table, "--max-seconds", 15,
-                   "--rate", "1Gbps", "--links", links, "--assume", "allreduce=ring", "--force")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        for _ in range(3):  # on a crowded machine 8 bytes may take longer than 256 KiB: no link then
+            done = mpi(2, "mpi", "-o", calibration, "--table", table, "--max-seconds", 15,
+                       "--rate", "1Gbps", "--links", links, "--assume", "allreduce=ring", "--force")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            if json.loads(links.read_text())["links"]:
+                break
         tree = json.loads(calibration.read_text())
         jsonschema.validate(tree, SCHEMA)
         # Two processes of one host have no network between them.
