@@ -2,8 +2,16 @@
 // whatever pieces the text comes in.
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -280,6 +288,66 @@ TEST_CASE("kineto scanner: one trace in windows of every size up to 1500 bytes")
     CAPTURE(window);
     REQUIRE(result_of(text, window, 1 + window % 97) == expected);
   }
+}
+
+TEST_CASE("kineto threads: the same number in another process is another thread") {
+  // More threads than are remembered from the last events, in every order of two.
+  const std::vector<std::pair<std::string, std::string>> threads{
+      {"1", "1"}, {"2", "1"}, {"1", "2"}, {"12", "3"}, {"1", "23"}, {"3", "1"}, {"4", "1"}};
+  std::string text = "[";
+  std::vector<std::int32_t> expected;
+  const auto add = [&](std::size_t thread) {
+    text += text.size() == 1 ? "" : ",";
+    text += R"({"ph":"X","cat":"kernel","name":"k","ts":1,"dur":1,"pid":)" + threads[thread].first +
+            R"(,"tid":")" + threads[thread].second + R"("})";
+    expected.push_back(static_cast<std::int32_t>(thread));
+  };
+  for (std::size_t first = 0; first < threads.size(); ++first) {
+    add(first);
+  }
+  for (std::size_t first = 0; first < threads.size(); ++first) {
+    for (std::size_t second = 0; second < threads.size(); ++second) {
+      add(first);
+      add(second);
+    }
+  }
+  text += "]";
+  bool given = false;
+  const KinetoRecording recording = read_kineto(
+      [&] { return std::exchange(given, true) ? std::string_view() : std::string_view(text); },
+      "t.json");
+  std::vector<std::int32_t> found;
+  std::ranges::transform(recording.events, std::back_inserter(found), &KinetoEvent::thread);
+  CHECK(found == expected);
+}
+
+TEST_CASE("kineto parser: of a list of types no more is kept than counts") {
+  const auto peak_bytes = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) * 1024;
+  };
+  constexpr int kParts = 4000; // of 1,000 types each: kept, they are 32 bytes a type
+  std::string types;
+  for (int i = 0; i < 1000; ++i) {
+    types += R"("a",)";
+  }
+  const std::string begin =
+      R"([{"ph":"X","cat":"cpu_op","name":"x","pid":1,"tid":1,"ts":1,"dur":1,)"
+      R"("args":{"Input type":[)";
+  const double before = peak_bytes();
+  int part = -1;
+  const KinetoRecording recording = read_kineto(
+      [&]() -> std::string_view {
+        ++part;
+        return part == 0            ? std::string_view(begin)
+               : part <= kParts     ? std::string_view(types)
+               : part == kParts + 1 ? std::string_view(R"("a"]}}])")
+                                    : std::string_view();
+      },
+      "t.json", {.most_events = 10});
+  CHECK(recording.events.size() == 1);
+  CHECK(peak_bytes() - before < 0.25 * 32 * 1000 * kParts);
 }
 
 // The parser hands over its last event where an object ends, and only there.

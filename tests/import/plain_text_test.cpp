@@ -47,6 +47,17 @@ void check_digits(const std::string& text) {
   REQUIRE(run.value == value);
 }
 
+// Mostly characters of [least, most], sometimes any bytes.
+std::string random_text(base::RandomStream& random, int longest, int least, int most) {
+  std::string text(static_cast<std::size_t>(random.integer(0, longest)), ' ');
+  const bool rare = random.uniform() < 0.8;
+  for (char& c : text) {
+    c = static_cast<char>(rare && random.uniform() < 0.96 ? random.integer(least, most)
+                                                          : random.integer(0, 255));
+  }
+  return text;
+}
+
 } // namespace
 
 TEST_CASE("plain text: every byte at every place of texts up to 40 bytes") {
@@ -65,13 +76,7 @@ TEST_CASE("plain text: every byte at every place of texts up to 40 bytes") {
 TEST_CASE("plain text: random bytes, the first of several that are not plain counts") {
   base::RandomStream random({.seed = 5});
   for (int round = 0; round < 20'000; ++round) {
-    std::string text(static_cast<std::size_t>(random.integer(0, 100)), ' ');
-    const bool rare = random.uniform() < 0.8;
-    for (char& c : text) {
-      c = static_cast<char>(rare && random.uniform() < 0.97 ? random.integer(0x20, 0x7f)
-                                                            : random.integer(0, 255));
-    }
-    check_all(text);
+    check_all(random_text(random, 100, 0x20, 0x7f));
   }
 }
 
@@ -90,12 +95,6 @@ TEST_CASE("digit runs: every byte at every place of numbers up to 20 digits") {
 TEST_CASE("digit runs: random bytes near the digits") {
   base::RandomStream random({.seed = 6});
   for (int round = 0; round < 20'000; ++round) {
-    std::string text(static_cast<std::size_t>(random.integer(0, 40)), '0');
-    const bool rare = random.uniform() < 0.8;
-    for (char& c : text) {
-      c = static_cast<char>(rare && random.uniform() < 0.95 ? random.integer('0', '9')
-                                                            : random.integer(0, 255));
-    }
-    check_digits(text);
+    check_digits(random_text(random, 40, '0', '9'));
   }
 }

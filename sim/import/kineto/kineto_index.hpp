@@ -10,7 +10,7 @@
 namespace stepsim::io {
 
 // Built once per recording in O(events log events); recording and attribution must outlive it.
-// `calls` are those of collective_calls().
+// `calls` is what collective_calls() returned for the same recording.
 // Top-level operators are indices into `tops` of the attribution, steps into `steps`.
 class KinetoIndex {
 public:

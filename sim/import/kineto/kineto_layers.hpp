@@ -77,11 +77,11 @@ struct StepSample {
   std::int64_t repeats = 1; // equal micro-steps that were joined to one
 };
 
-// One sample per step; `calls` are those of collective_calls(). Without backward nodes the layers
-// are all top-level operators of the forward thread with device work, without gradients (IO 4.5,
-// rule 8). A gradient node got no gradient if its recorded input has no type or, where no shapes
-// were recorded, if autograd ran it on the forward thread but others on other threads (INP 1.3,
-// rule 5).
+// Returns one sample per step. `calls` is what collective_calls() returned. Without backward nodes
+// the layers are all top-level operators of the forward thread with device work, without gradients
+// (IO 4.5, rule 8). A gradient node got no gradient if its recorded input has no type or, where no
+// shapes were recorded, if autograd ran it on the forward thread but others on other threads
+// (INP 1.3, rule 5).
 [[nodiscard]] std::vector<StepSample> sample_steps(const KinetoRecording& recording,
                                                    std::span<const KinetoStep> steps,
                                                    const Attribution& attribution,

@@ -107,13 +107,6 @@ private:
     return size > 0;
   }
 
-  static const char* behind_blanks(const char* at) {
-    while (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r') {
-      ++at;
-    }
-    return at;
-  }
-
   // The end of the event that follows a comma here, which `event_` holds then; null where there is
   // none of the usual form within the window.
   const char* scanned() {

@@ -83,7 +83,7 @@ private:
 
   KinetoRecording& recording_;
   KinetoCollector collector_;
-  // The parser does not keep a text for long: those of the event are here.
+  // The parser reuses its string, so the texts of the current event are kept here, one per key.
   std::string_view keep(std::string text) {
     return texts_[static_cast<std::size_t>(key_)] = std::move(text);
   }

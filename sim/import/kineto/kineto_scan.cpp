@@ -23,8 +23,6 @@ namespace {
 constexpr int kDeepest = 32;                // nested values that are skipped
 constexpr std::ptrdiff_t kMostDigits = 300; // a number below 1e300 is a finite double
 
-constexpr bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
 const char* behind_value(const char* at, int depth);
 
 // The functions that are called in many places are inlined: `at` stays in a register.
@@ -36,9 +34,7 @@ struct Scanner {
 
   // The next character that is no blank.
   [[gnu::always_inline]] char peek() {
-    while (is_blank(*at)) {
-      ++at;
-    }
+    at = behind_blanks(at);
     return *at;
   }
 

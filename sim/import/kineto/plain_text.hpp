@@ -29,6 +29,18 @@ inline constexpr bool kLittle = std::endian::native == std::endian::little;
 }
 } // namespace bytes
 
+// What JSON allows between its parts.
+[[nodiscard]] constexpr bool is_blank(char c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+[[nodiscard]] inline const char* behind_blanks(const char* at) {
+  while (is_blank(*at)) {
+    ++at;
+  }
+  return at;
+}
+
 // The first byte from `at` on that is not plain.
 [[nodiscard]] inline const char* plain_end_portable(const char* at) {
   using bytes::kOnes;
@@ -93,7 +105,8 @@ struct DigitRun {
     if ((word & (word + kOnes * 6) & (kOnes * 0xF0)) != kOnes * 0x30) {
       break;
     }
-    // Neighbours become numbers of two digits, those of four, and those of eight.
+    // Pairs of digits become two-digit numbers, pairs of these four-digit numbers, and the last
+    // pair one number of eight digits.
     word = (word & (kOnes * 0x0F)) * 2561 >> 8U;
     word = (word & 0x00FF00FF00FF00FF) * 6553601 >> 16U;
     word = (word & 0x0000FFFF0000FFFF) * 42949672960001 >> 32U;

@@ -68,7 +68,7 @@ private:
     return word;
   }
 
-  // Parts of a short text overlap, so that no byte beside it is read.
+  // The loads of a short text overlap, so that no byte outside the text is read.
   static constexpr Bytes bytes_of(std::string_view text) {
     const std::size_t size = text.size();
     const char* const at = text.data();
