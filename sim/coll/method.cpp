@@ -81,6 +81,14 @@ bool parts_divide(const Collective& collective) {
   return into(part_count(collective.op, collective.algorithm, ranks));
 }
 
+bool has_equal_ring(const Collective& collective) {
+  const Links& links = collective.links;
+  return collective.algorithm == AlgorithmId::ring && collective.ranks > 1 && !links.fabric &&
+         !links.two_level && links.pairs.empty() && !links.pairs_only && links.all.delay_s == 0 &&
+         collective.reduction_s_per_byte_rank.empty() && collective.homogeneous() &&
+         parts_divide(collective);
+}
+
 bool static_share_estimates(const Collective& collective) {
   return algorithm(collective.algorithm).interfaces == Interfaces::fixed_share &&
          few_interfaces(collective) && !(collective.homogeneous() && parts_divide(collective));

@@ -51,6 +51,10 @@ void check_bound(const Collective& collective, Method method, double seconds);
 // a fabric, and if no such other algorithm exists.
 [[nodiscard]] std::optional<std::string> idle_interfaces(const Collective& collective);
 
+// Whether the collective is a ring of equal ranks on equal links without delays, one level and no
+// fabric, whose parts have the same size: what one rank does tells what all do.
+[[nodiscard]] bool has_equal_ring(const Collective& collective);
+
 // Whether max_plus only estimates because the algorithm gives every rank a fixed share of an
 // interface (COL 5.9). The share is exact if all transfers have one size and start together, as
 // with equal ranks and parts that divide; then this is false.

@@ -20,6 +20,7 @@ namespace {
 constexpr double kFormula = 1e-6;
 constexpr double kSweptTransfer = 2e-8;
 constexpr double kRingTransfer = 1e-9;
+constexpr double kEqualRingStep = 1e-7; // one rank stands for all
 constexpr double kEventTransfer = 3e-7;
 constexpr double kRingEvent = 3e-8;
 constexpr double kUnequalRingEvent = 1.2e-7;
@@ -71,7 +72,12 @@ double of_schedule(const Collective& collective, Method method) {
     return of_search(collective, transfer_seconds(collective, method, false));
   }
   double seconds = 0;
+  const bool equal_ring = has_equal_ring(collective);
   for (const Phase& phase : make_schedule(collective).phases) {
+    if (equal_ring) {
+      seconds += static_cast<double>(phase.steps()) * kEqualRingStep;
+      continue;
+    }
     const double transfers = static_cast<double>(phase.layout.groups) *
                              static_cast<double>(phase.layout.size) *
                              static_cast<double>(phase.steps());

@@ -2,7 +2,8 @@
 // Estimates the CPU time of an evaluation before it runs, from the number of transfers in its
 // schedule, which a phase counts without listing the transfers.
 //     closed_form   1 us; a double binary tree, whose trees are built, 0.5 us per rank more
-//     max_plus      20 ns per transfer; 1 ns in rings, which are vector loops
+//     max_plus      20 ns per transfer; 1 ns in rings, which are vector loops; 0.1 us per step of a
+//                   ring of equal ranks, by events as well
 //     events        0.3 us per transfer; in rings 30 ns, or 120 ns where ranks or links differ;
 //                   2 us through a fabric
 // The constants hold for one core of the 2020s and an optimised build, within a factor of about 3.

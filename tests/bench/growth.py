@@ -47,9 +47,9 @@ def write(folder, tree):
     return path.name
 
 
-def collective(algorithm, *more):
+def collective(algorithm, *more, size="100MB"):
     def command(_, ranks):
-        return ("collective", "--op", "allreduce", "--algorithm", algorithm, "--ranks", ranks, "--bytes", "100MB",
+        return ("collective", "--op", "allreduce", "--algorithm", algorithm, "--ranks", ranks, "--bytes", size,
                 "--latency", "5us", "--bandwidth", "1.25GB/s", *more)
     return command
 
@@ -108,6 +108,8 @@ ROWS = [ # path, what it grows with, sizes, command; words, how often and comman
     ("lp, closed form", "ranks", RANKS, collective("lp", "--method", "closed_form"), RING),
     ("topk", "ranks", RANKS, collective("topk", "--density", "0.001"), RING),
     ("gtopk_tree", "ranks", RANKS, collective("gtopk_tree", "--density", "0.001"), RING),
+    ("ring of equal parts, max_plus", "ranks", (256, 4096, 65_536), collective("ring", "--method", "max_plus", size=2**26), None),
+    ("ring of equal parts, events", "ranks", (256, 4096, 65_536), collective("ring", "--method", "events", size=2**26), None),
     ("hierarchical of 8 GPUs a node, events", "ranks", (256, 2048, 16_384),
      collective("hierarchical", "--gpus-per-node", 8, "--intra-latency", "2us", "--intra-bandwidth", "100GB/s", "--method", "events"), None),
     ("training step of two levels, max_plus", "nodes of 8 GPUs", (4, 16, 64), two_levels, None),

@@ -79,9 +79,11 @@ class Progress(unittest.TestCase):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.temporary.name)
         put = lambda name, tree: (cls.folder / name).write_text(json.dumps(tree))
-        # 4096 x 4095 x 2 messages for each of 1,000 buckets of different sizes.
+        # 4096 x 4095 x 2 messages for each of 1,000 buckets of different sizes, whose parts differ
+        # too: no rank stands for all.
         put("messages.json", scenario(1000, method="events", cluster__nodes=4096,
-                                      communication__schedule="wfbp"))
+                                      communication__schedule="wfbp",
+                                      communication__chunking="integer"))
         put("fabric.json", scenario(
             60, cluster__nodes=128, cluster__network={"model": "flow"},
             cluster__topology={"preset": "leaf_spine", "leaves": 8, "hosts_per_leaf": 16, "spines": 4,
@@ -179,7 +181,8 @@ class Progress(unittest.TestCase):
                            "4,16,60000", "--bytes", "1MB", "--latency", "10us", "--bandwidth",
                            "10Gbps", "--method", "events", "--max-seconds", "1e9", "--json"],
             "compare": ["compare", "small.json", "--over", "/cluster/nodes=2,4,60000,60001",
-                        "--set", "/method=events", "--max-seconds", "1e9", "--format", "jsonl"],
+                        "--set", "/method=events", "--set", "/communication/chunking=integer",
+                        "--max-seconds", "1e9", "--format", "jsonl"],
         }
         for name, words in points.items():
             with self.subTest(command=name):

@@ -3,12 +3,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "coll/algorithms.hpp"
+#include "coll/evaluate/disjoint_ring.hpp"
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/event_run.hpp"
 #include "coll/evaluate/events.hpp"
@@ -84,6 +86,39 @@ TEST_CASE(
       }
     }
   }
+}
+
+// The test must not be of other rings alone: most of these take the shortcut.
+TEST_CASE("events: a ring of equal ranks gives the bits of playing every rank") {
+  stepsim::base::RandomStream random({.seed = 72});
+  int taken = 0;
+  for (int round = 0; round < 600; ++round) {
+    const Op op = std::array{Op::allreduce, Op::reduce_scatter,
+                             Op::allgather}[static_cast<std::size_t>(random.integer(0, 2))];
+    const auto ranks = static_cast<std::uint32_t>(random.integer(2, 24));
+    Collective collective =
+        point(op, Id::ring, ranks, 4.0 * ranks * static_cast<double>(random.integer(1, 300)),
+              {random.uniform(), random.uniform(), round % 3 == 0 ? 0 : 2 * random.uniform()});
+    collective.options.reduction_mode =
+        random.integer(0, 1) == 0 ? ReductionMode::serial : ReductionMode::overlapped;
+    if (random.integer(0, 1) == 0) {
+      collective.enter_s.assign(ranks, random.uniform(0, 100));
+    }
+    if (random.integer(0, 3) == 0) {
+      collective.bytes += 4;
+    }
+    CAPTURE(round);
+    CAPTURE(name(op));
+    CAPTURE(ranks);
+    const Evaluation quick = events(collective);
+    const Evaluation played = events(collective, false, false);
+    taken += equal_ring(collective) ? 1 : 0;
+    CHECK(quick.seconds == played.seconds);
+    CHECK(quick.events == played.events);
+    CHECK(quick.messages == played.messages);
+    CHECK(quick.ranks.finish_s == played.ranks.finish_s);
+  }
+  CHECK(taken > 300);
 }
 
 TEST_CASE("events: nothing to do takes until the last rank has entered") {

@@ -7,6 +7,7 @@
 
 #include "coll/evaluate/fabric_links.hpp"
 #include "coll/evaluate/max_plus.hpp"
+#include "coll/method.hpp"
 #include "coll/schedule/schedule.hpp"
 #include "net/flow/flow_network.hpp"
 
@@ -27,6 +28,17 @@ bool fits(const Collective& collective) {
                       (collective.links.two_level && collective.links.two_level->intra.delay_s > 0);
   return collective.algorithm == AlgorithmId::ring && collective.ranks > 1 && !delays &&
          collective.reduction_s_per_byte_rank.empty() && fabric.headers.payload_bytes <= 0;
+}
+
+// Entries, ends of transfers and of additions: what events() counts.
+std::uint64_t events_of_ring(const Collective& collective, const Schedule& schedule) {
+  std::uint64_t events = collective.ranks;
+  for (const Phase& phase : schedule.phases) {
+    const RingPass& pass = std::get<RingPass>(phase.rule);
+    const auto transfers = static_cast<std::uint64_t>(phase.layout.size * pass.steps());
+    events += pass.reduce && collective.reduction_s_per_byte > 0 ? 2 * transfers : transfers;
+  }
+  return events;
 }
 
 // All phases are passes round one ring, with something to send in each of their steps.
@@ -70,7 +82,6 @@ std::optional<Evaluation> disjoint_ring(const Collective& asked) {
   std::vector<net::LinkUse> uses(asked.links.fabric->fabric().links.size());
   Collective collective = asked;
   collective.links = {.all = {}, .pairs_only = true};
-  std::uint64_t additions = 0;
   for (Index local = 0; local < layout.size; ++local) {
     const auto rank = [&](Index place) {
       return static_cast<std::uint32_t>(layout.rank(0, place));
@@ -82,9 +93,6 @@ std::optional<Evaluation> disjoint_ring(const Collective& asked) {
       const RingPass& pass = std::get<RingPass>(phase.rule);
       const Index kept = pass.reduce ? local : (local + 1) % layout.size;
       bytes += phase.partition.total() - phase.partition.bytes(kept, 1);
-      additions += pass.reduce && asked.reduction_s_per_byte > 0
-                       ? static_cast<std::uint64_t>(pass.steps())
-                       : 0;
     }
     for (std::size_t i = 0; i < each.path.links.size(); ++i) {
       net::LinkUse& use = uses[each.path.links[i]];
@@ -99,8 +107,41 @@ std::optional<Evaluation> disjoint_ring(const Collective& asked) {
   std::ranges::sort(collective.links.pairs, {},
                     [](const PairCost& pair) { return std::pair(pair.src, pair.dst); });
   Evaluation result = max_plus(collective);
-  result.events = asked.ranks + result.messages + additions; // entries, ends, additions
+  result.events = events_of_ring(asked, schedule);
   result.links = std::move(uses);
+  return result;
+}
+
+std::optional<Evaluation> equal_ring(const Collective& collective) {
+  if (!has_equal_ring(collective)) {
+    return std::nullopt;
+  }
+  const Schedule schedule = make_schedule(collective);
+  if (!is_one_ring(schedule) || !std::ranges::all_of(schedule.phases, [](const Phase& phase) {
+        return phase.partition.uniform();
+      })) {
+    return std::nullopt;
+  }
+  const bool serial =
+      schedule.serial_additions || collective.options.reduction_mode == ReductionMode::serial;
+  const LinkCost& link = collective.links.all;
+  Evaluation result;
+  double free = collective.enter_s.empty() ? 0 : collective.enter_s.front(); // both ports
+  double ready = free;                                                       // data to pass on
+  for (const Phase& phase : schedule.phases) {
+    const RingPass& pass = std::get<RingPass>(phase.rule);
+    const double bytes = phase.partition.bytes(0, 1);
+    const double addition = pass.reduce ? bytes * collective.reduction_s_per_byte : 0;
+    for (Index step = 0; step < pass.steps(); ++step) {
+      const double end = std::max(free, ready) + link.latency_s + bytes * link.per_byte_s;
+      ready = end + addition;
+      free = serial ? ready : end;
+    }
+    result.messages += static_cast<std::uint64_t>(phase.layout.size * pass.steps());
+  }
+  result.seconds = std::max(free, ready);
+  result.ranks.finish_s.assign(collective.ranks, result.seconds);
+  result.events = events_of_ring(collective, schedule);
   return result;
 }
 

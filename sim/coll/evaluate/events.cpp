@@ -67,7 +67,7 @@ Evaluation fabric_events(const Collective& collective, bool with_transfer_times)
 
 } // namespace
 
-Evaluation events(const Collective& collective, bool with_transfer_times) {
+Evaluation events(const Collective& collective, bool with_transfer_times, bool shortcuts) {
   if (takes_measured_steps(collective)) {
     throw SimulationError("events knows no duplex factors of a calibration; use max_plus");
   }
@@ -78,12 +78,17 @@ Evaluation events(const Collective& collective, bool with_transfer_times) {
     return in_switch_evaluation(collective, with_transfer_times);
   }
   if (collective.links.fabric) {
-    if (!with_transfer_times) {
+    if (shortcuts && !with_transfer_times) {
       if (std::optional<Evaluation> ring = disjoint_ring(collective)) {
         return *std::move(ring);
       }
     }
     return fabric_events(collective, with_transfer_times);
+  }
+  if (shortcuts && !with_transfer_times) {
+    if (std::optional<Evaluation> ring = equal_ring(collective)) {
+      return *std::move(ring);
+    }
   }
   const Schedule schedule = make_schedule(collective);
   const AnyLinks links = make_links(collective.links, collective.ranks);

@@ -12,9 +12,11 @@
 namespace stepsim::coll {
 
 // Evaluates the collective; fills `ranks.transfer_s` if `with_transfer_times`, and `links` on a
-// fabric. Without transfer times, a ring whose connections share no link takes the shortcut of
-// disjoint_ring.hpp. Throws SimulationError if the link of a pair is missing (the text names the
-// pair), and if measured steps give the time (takes_measured_steps), which only max_plus supports.
-[[nodiscard]] Evaluation events(const Collective& collective, bool with_transfer_times = false);
+// fabric. Without transfer times, rings of equal ranks and, on a fabric, those whose connections
+// share no link take the `shortcuts` of disjoint_ring.hpp; tests switch them off to compare. Throws
+// SimulationError if the link of a pair is missing (the text names the pair), and if measured steps
+// give the time (takes_measured_steps), which only max_plus supports.
+[[nodiscard]] Evaluation events(const Collective& collective, bool with_transfer_times = false,
+                                bool shortcuts = true);
 
 } // namespace stepsim::coll
