@@ -198,17 +198,13 @@ void set_written_rates(const CollectiveFile& file, io::Json& tree) {
   }
 }
 
-// Compressed exchanges are short sequences, and the model of a library is a formula.
-double estimated_seconds(const CollectiveFile& file) {
-  if (file.compression || file.system.question) {
-    return 0;
-  }
-  const auto of = [&](coll::Method method) {
-    return coll::evaluation_seconds(file.collective, method);
-  };
-  switch (file.method) {
+namespace {
+
+// `of(method)` for each method that is asked for; empty stands for the one that is chosen.
+template <typename Of> double seconds_of(coll::AskedMethod asked, Of of) {
+  switch (asked) {
   case coll::AskedMethod::automatic:
-    return of(coll::automatic_method(file.collective));
+    return of(std::optional<coll::Method>());
   case coll::AskedMethod::closed_form:
     return of(coll::Method::closed_form);
   case coll::AskedMethod::max_plus:
@@ -219,6 +215,24 @@ double estimated_seconds(const CollectiveFile& file) {
     return of(coll::Method::max_plus) + of(coll::Method::events);
   }
   return 0;
+}
+
+} // namespace
+
+double estimated_seconds(const CollectiveFile& file) {
+  if (file.system.question) {
+    return 0; // the model of a library is a formula
+  }
+  if (!file.compression) {
+    return seconds_of(file.method, [&](std::optional<coll::Method> method) {
+      return coll::evaluation_seconds(file.collective, method);
+    });
+  }
+  const coll::CompressedExchange exchange =
+      coll::compressed_exchange(*file.compression, file.gradient, file.collective);
+  return seconds_of(file.method, [&](std::optional<coll::Method> method) {
+    return coll::evaluation_seconds(exchange, method);
+  });
 }
 
 io::Json evaluate_collective(const CollectiveFile& file, const RecordOptions& options) {

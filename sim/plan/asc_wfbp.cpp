@@ -54,11 +54,13 @@ public:
     checkpoints_.clear();
     underway_of_.clear();
     underway_.clear();
-    return go_on<true>(0, idle_, begins, kNever);
+    found_idle_.assign(items_.size(), 0);
+    return go_on<true>(0, idle_, begins, 0, kNever);
   }
 
   // Finish with `begins`, which differs from those of the last call of `finish` by the mark of
-  // `toggled` alone. Infinite, or not, where it is not below `limit`.
+  // `toggled` alone. Infinite, or not, where it is not below `limit`, which is not above the finish
+  // of that call.
   [[nodiscard]] double finish_after(const Begins& begins, std::size_t toggled, double limit) {
     const auto after =
         std::upper_bound(checkpoints_.begin(), checkpoints_.end(), toggled - 1,
@@ -67,7 +69,7 @@ public:
     const std::size_t first = after - 1 == checkpoints_.begin() ? 0 : (after - 2)->underway;
     underway_.assign(underway_of_.begin() + static_cast<std::ptrdiff_t>(first),
                      underway_of_.begin() + static_cast<std::ptrdiff_t>(from.underway));
-    return go_on<false>(from.item, from.channel, begins, limit);
+    return go_on<false>(from.item, from.channel, begins, toggled, limit);
   }
 
 private:
@@ -81,6 +83,8 @@ private:
   std::vector<Checkpoint> checkpoints_; // of the last partition, one per group
   std::vector<Underway> underway_of_;   // the messages of all checkpoints, one list after another
   std::vector<Underway> underway_;      // now
+  std::vector<char> found_idle_;        // [items] in the last partition, a group begins at the item
+                                        // and is sent at its ready time by an idle channel
 
   // No finish from here on is earlier, but for rounding: all data that is left, at the highest rate
   // of all messages together.
@@ -92,8 +96,11 @@ private:
     return (channel.now + left * least_slowdown_) * (1 - rounding_);
   }
 
+  // Once a group behind `toggled` finds the channel idle, as it did in the last partition, all goes
+  // on as there, and nothing is gained.
   template <bool kKeepsCheckpoints>
-  double go_on(std::size_t first, AtOnce channel, const Begins& begins, double limit) {
+  double go_on(std::size_t first, AtOnce channel, const Begins& begins, std::size_t toggled,
+               double limit) {
     while (first < items_.size()) {
       if (!kKeepsCheckpoints && soonest(first, channel) >= limit) {
         return kNever;
@@ -110,6 +117,13 @@ private:
         std::ignore = next_end(channel, underway_, kNever);
       }
       while (next_end(channel, underway_, items_[last].ready.value) >= 0) {}
+      if (underway_.empty() && channel.now <= items_[last].ready.value) {
+        if constexpr (kKeepsCheckpoints) {
+          found_idle_[first] = 1;
+        } else if (first > toggled && found_idle_[first] != 0) {
+          return kNever;
+        }
+      }
       channel.now = std::max(channel.now, items_[last].ready.value);
       start(channel, underway_, 0, cost_.startup_s,
             cost_.per_byte_s * (prefix_bytes_[last + 1] - prefix_bytes_[first]));

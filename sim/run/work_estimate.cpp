@@ -9,10 +9,13 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "coll/compress/compressed_exchange.hpp"
+#include "coll/compress/compressed_time.hpp"
 #include "coll/work.hpp"
 #include "net/packet/background.hpp"
 #include "plan/planners.hpp"
 #include "scenario/merge_problem.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
@@ -35,6 +38,22 @@ namespace {
 constexpr double kPacketHop = 2e-7; // s
 constexpr double kFlow = 1e-5;      // s per message at the flow level, rates of all others included
 
+// Evaluating an exchange of `bytes` of gradients once, as it is sent.
+double exchange_seconds(const Scenario& scenario, double bytes,
+                        std::optional<coll::Method> method) {
+  coll::Collective collective = exchange_of(scenario);
+  if (!is_compressed(scenario)) {
+    collective.bytes = bytes;
+    return coll::evaluation_seconds(collective, method);
+  }
+  const coll::Compression& compression = scenario.communication.compression;
+  const bool by_shape = compression.method == coll::CompressionMethod::powersgd;
+  const coll::GradientPart part = by_shape
+                                      ? gradient_part(scenario, all_gradients(scenario))
+                                      : part_of_bytes(bytes, scenario.workload.bytes_per_value());
+  return coll::evaluation_seconds(coll::compressed_exchange(compression, part, collective), method);
+}
+
 // How often a planner asks for the time of a message of another size.
 double planned_messages(const Scenario& scenario, double different) {
   switch (scenario.communication.schedule) {
@@ -50,17 +69,17 @@ double planned_messages(const Scenario& scenario, double different) {
 // What planning and naming the bottleneck take beside the run itself. Where links differ both
 // evaluate schedules, of sizes in powers of two, so that together they take as long as a few of
 // the largest.
-double planning_seconds(const Scenario& scenario, coll::Collective collective, double messages) {
+double planning_seconds(const Scenario& scenario, double bytes, double messages) {
   constexpr double kSampled = 3.5;  // time grows with the root of the size: 1 / (1 - 1 / sqrt 2)
   constexpr double kBottleneck = 3; // latency, bandwidth and adding alone
   const double asked = planned_messages(scenario, messages) + kBottleneck * messages;
+  const coll::Collective collective = exchange_of(scenario);
   if (collective.homogeneous() && !collective.links.fabric) {
-    return coll::evaluation_seconds(collective, coll::Method::closed_form) * asked;
+    return exchange_seconds(scenario, bytes, coll::Method::closed_form) * asked;
   }
   const coll::Method method =
       collective.links.fabric ? coll::Method::events : coll::Method::max_plus;
-  collective.bytes = static_cast<double>(scenario.workload.bytes().value);
-  return coll::evaluation_seconds(collective, method) *
+  return exchange_seconds(scenario, static_cast<double>(scenario.workload.bytes().value), method) *
          std::min(asked, kSampled * (1 + kBottleneck));
 }
 
@@ -151,11 +170,19 @@ double network_seconds(const Scenario& scenario) {
   if (scenario.cluster.network.model == NetworkModel::packet) {
     return packet_seconds(scenario, 2 * bytes * ranks * iterations);
   }
-  coll::Collective collective = exchange_of(scenario);
   const double messages = different_messages(scenario);
-  collective.bytes = bytes / messages;
-  return coll::evaluation_seconds(collective, coll::Method::events) * messages * iterations *
-         (kFlow / 2e-6);
+  return exchange_seconds(scenario, bytes / messages, coll::Method::events) * messages *
+         iterations * (kFlow / 2e-6);
+}
+
+// One run, without those that it is compared with.
+double run_seconds(const Scenario& scenario, double messages) {
+  if (simulates_messages(scenario)) {
+    return network_seconds(scenario);
+  }
+  const double bytes = static_cast<double>(scenario.workload.bytes().value) / messages;
+  return exchange_seconds(scenario, bytes, scenario.method) * messages +
+         planning_seconds(scenario, bytes, messages);
 }
 
 } // namespace
@@ -169,13 +196,15 @@ double estimated_seconds(const Scenario& scenario, double messages) {
   if (scenario.cluster.ranks() == 1) {
     return 0;
   }
-  if (simulates_messages(scenario)) {
-    return network_seconds(scenario);
+  double seconds = run_seconds(scenario, messages);
+  if (is_compressed(scenario)) { // which the same step with dense messages, and with one, follow
+    Scenario dense = scenario;
+    dense.communication = *scenario.dense_baseline;
+    seconds += run_seconds(dense, messages);
+    dense.communication.schedule = plan::Schedule::single;
+    seconds += run_seconds(dense, 1);
   }
-  coll::Collective collective = exchange_of(scenario);
-  collective.bytes = static_cast<double>(scenario.workload.bytes().value) / messages;
-  return coll::evaluation_seconds(collective, scenario.method) * messages +
-         planning_seconds(scenario, collective, messages);
+  return seconds;
 }
 
 void refuse_long_work(double estimate_s, double max_seconds) {

@@ -364,7 +364,7 @@ private:
 } // namespace
 
 TEST_CASE("asc_wfbp: trials that are given up early change no choice of the search") {
-  for (std::uint64_t instance = 0; instance < 300; ++instance) {
+  for (std::uint64_t instance = 0; instance < 1500; ++instance) {
     CAPTURE(instance);
     stepsim::base::RandomStream random({.seed = 21, .point = instance});
     const RandomShape shape{.min_items = 1, .max_items = 25, .repeated_ready = true};

@@ -17,6 +17,7 @@
 #include "coll/formula/uniform.hpp"
 #include "coll/method.hpp"
 #include "coll/schedule/schedule.hpp"
+#include "coll/work.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -85,6 +86,14 @@ ExchangeTime exchange_time(const CompressedExchange& exchange, const Compression
   time.messages = traffic.messages;
   time.max_bytes_sent = traffic.max_per_rank;
   return time;
+}
+
+double evaluation_seconds(const CompressedExchange& exchange, std::optional<Method> method) {
+  double seconds = 0;
+  for (const ExchangeStage& stage : exchange.stages) {
+    seconds += evaluation_seconds(stage.collective, method);
+  }
+  return seconds;
 }
 
 std::optional<double> closed_form_seconds(const CompressedExchange& exchange) {

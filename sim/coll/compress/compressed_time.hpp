@@ -27,6 +27,9 @@ struct ExchangeTime {
 [[nodiscard]] ExchangeTime exchange_time(const CompressedExchange& exchange,
                                          const Compression& compression,
                                          std::optional<Method> method);
+// Returns the estimated CPU seconds of exchange_time(): those of its stages (coll/work.hpp).
+[[nodiscard]] double evaluation_seconds(const CompressedExchange& exchange,
+                                        std::optional<Method> method);
 // Returns the closed forms of all stages + fixed_s + formula_s; empty if a stage has no closed
 // form.
 [[nodiscard]] std::optional<double> closed_form_seconds(const CompressedExchange& exchange);
