@@ -98,16 +98,18 @@ void send_by_priority(const Sending& sending, const SendInput& input, SendTimes&
          "less urgent chunks are ready first");
   const std::size_t count = sending.transfers.size();
   size_for(count, times);
+  times.order.resize(count);
+  times.waiting.resize(2 * count);
   const auto full = static_cast<double>(sending.options.credit_bytes.value);
   double credit = full;
-  double data_free = input.channel_free_s;          // end of the data of the chunk before
-  std::size_t arrived = count;                      // chunks arrived.. are ready
-  std::size_t completed = 0;                        // of times.order
-  std::vector<std::uint32_t>& runs = times.waiting; // first, end, first, end, ..
-  runs.clear();
+  double data_free = input.channel_free_s; // end of the data of the chunk before
+  std::size_t arrived = count;             // chunks arrived.. are ready
+  std::size_t started = 0;                 // of times.order
+  std::size_t completed = 0;               // of times.order
+  std::size_t runs = 0;                    // that wait: first, end, first, end, .. in times.waiting
   double now = input.channel_free_s;
-  while (times.order.size() < count) {
-    while (completed < times.order.size() && times.end_s[times.order[completed]] <= now) {
+  while (started < count) {
+    while (completed < started && times.end_s[times.order[completed]] <= now) {
       credit = std::min(credit + sending.transfers[times.order[completed]].bytes, full);
       ++completed;
     }
@@ -116,24 +118,25 @@ void send_by_priority(const Sending& sending, const SendInput& input, SendTimes&
       while (arrived > 0 && input.ready_s[arrived - 1] <= now) {
         --arrived;
       }
-      runs.push_back(static_cast<std::uint32_t>(arrived));
-      runs.push_back(end);
+      times.waiting[2 * runs] = static_cast<std::uint32_t>(arrived);
+      times.waiting[2 * runs + 1] = end;
+      ++runs;
     }
-    while (!runs.empty() && credit > 0) {
-      const std::uint32_t chunk = runs[runs.size() - 2]++;
-      if (runs[runs.size() - 2] == runs.back()) {
-        runs.resize(runs.size() - 2);
+    while (runs > 0 && credit > 0) {
+      std::uint32_t& first = times.waiting[2 * runs - 2];
+      const std::uint32_t chunk = first++;
+      if (first == times.waiting[2 * runs - 1]) {
+        --runs;
       }
       const Transfer& transfer = sending.transfers[chunk];
       credit -= transfer.bytes;
-      times.order.push_back(chunk);
+      times.order[started++] = chunk;
       times.start_s[chunk] = now;
       data_free = std::max(now + input.factor * transfer.startup_s, data_free) +
                   input.factor * transfer.data_s;
       times.end_s[chunk] = data_free;
     }
-    const double completion =
-        completed < times.order.size() ? times.end_s[times.order[completed]] : kNever;
+    const double completion = completed < started ? times.end_s[times.order[completed]] : kNever;
     const double arrival = arrived > 0 ? input.ready_s[arrived - 1] : kNever;
     now = std::max(now, std::min(completion, arrival));
   }

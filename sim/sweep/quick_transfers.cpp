@@ -84,11 +84,17 @@ void QuickTransfers::send_all(std::size_t lane, double backward_end_s,
 void QuickTransfers::send(const LaneCosts& costs, std::size_t lane, double backward_end_s,
                           std::span<Lanes> layer_end_s, LaneTotals& totals) {
   set_times(costs, lane, false);
+  double latency = totals.latency[lane];
+  double bandwidth = totals.bandwidth[lane];
+  double reduction = totals.reduction[lane];
   for (const plan::Transfer& transfer : sending_.transfers) {
-    totals.latency[lane] += costs.latency[lane];
-    totals.bandwidth[lane] += costs.bandwidth[lane] * transfer.bytes;
-    totals.reduction[lane] += costs.reduction[lane] * transfer.bytes;
+    latency += costs.latency[lane];
+    bandwidth += costs.bandwidth[lane] * transfer.bytes;
+    reduction += costs.reduction[lane] * transfer.bytes;
   }
+  totals.latency[lane] = latency;
+  totals.bandwidth[lane] = bandwidth;
+  totals.reduction[lane] = reduction;
   send_all(lane, backward_end_s, layer_end_s);
   totals.channel_end[lane] = times_.finish_s;
   totals.communication[lane] = times_.busy_s;
