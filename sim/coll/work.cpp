@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "coll/algorithms.hpp"
 #include "coll/choose.hpp"
+#include "coll/evaluate/equal_nodes.hpp"
 #include "coll/formula/blocks.hpp"
+#include "coll/formula/closed_form.hpp"
 #include "coll/formula/uniform.hpp"
 #include "coll/method.hpp"
 #include "coll/schedule/schedule.hpp"
@@ -25,6 +29,7 @@ constexpr double kEventTransfer = 3e-7;
 constexpr double kRingEvent = 3e-8;
 constexpr double kUnequalRingEvent = 1.2e-7;
 constexpr double kFabricTransfer = 2e-6;
+constexpr double kWorthChoosing = 1; // of the slowest candidate: to choose by formulas takes less
 
 double formula_seconds(const Collective& collective) {
   return algorithm(collective.algorithm).formula_s_per_rank * static_cast<double>(collective.ranks);
@@ -73,7 +78,13 @@ double of_schedule(const Collective& collective, Method method) {
   }
   double seconds = 0;
   const bool equal_ring = has_equal_ring(collective);
-  for (const Phase& phase : make_schedule(collective).phases) {
+  Schedule schedule = make_schedule(collective);
+  if (method == Method::events) {
+    if (std::optional<TwoNodes> two = two_of_equal_nodes(collective, schedule)) {
+      schedule = std::move(two->schedule);
+    }
+  }
+  for (const Phase& phase : schedule.phases) {
     if (equal_ring) {
       seconds += static_cast<double>(phase.steps()) * kEqualRingStep;
       continue;
@@ -85,6 +96,17 @@ double of_schedule(const Collective& collective, Method method) {
     seconds += transfers * transfer_seconds(collective, method, ring);
   }
   return seconds;
+}
+
+// What `auto` takes, if formulas tell; empty where the choice is as much work as the evaluation.
+std::optional<AlgorithmId> chosen_by_formula(const Collective& asked) {
+  const auto has_formula = [&](AlgorithmId id) {
+    Collective candidate = asked;
+    candidate.algorithm = id;
+    return candidate.homogeneous() && closed_form(candidate).has_value();
+  };
+  const bool all = !asked.links.fabric && std::ranges::all_of(candidates_of(asked), has_formula);
+  return all ? std::optional(choose_algorithm(asked).chosen) : std::nullopt;
 }
 
 } // namespace
@@ -101,6 +123,12 @@ double evaluation_seconds(const Collective& asked, std::optional<Method> method)
                                                       : Method::max_plus;
       seconds += evaluation_seconds(collective, tried);
       longest = std::max(longest, evaluation_seconds(collective, method));
+    }
+    if (longest > kWorthChoosing) {
+      if (const std::optional<AlgorithmId> chosen = chosen_by_formula(asked)) {
+        collective.algorithm = *chosen;
+        longest = evaluation_seconds(collective, method);
+      }
     }
     return seconds + longest;
   }

@@ -5,7 +5,8 @@
 //     max_plus      20 ns per transfer; 1 ns in rings, which are vector loops; 0.1 us per step of a
 //                   ring of equal ranks, by events as well
 //     events        0.3 us per transfer; in rings 30 ns, or 120 ns where ranks or links differ;
-//                   2 us through a fabric
+//                   2 us through a fabric; transfers of two nodes where these stand for all
+//                   (evaluate/equal_nodes.hpp)
 // The constants hold for one core of the 2020s and an optimised build, within a factor of about 3.
 #include <optional>
 
@@ -14,7 +15,8 @@
 namespace stepsim::coll {
 
 // Seconds of CPU time to evaluate `asked` by `method`; empty stands for automatic_method(). For
-// algorithm `auto`: the time to try all candidates, and that of the slowest one once more.
+// algorithm `auto`: the time to try all candidates, and that of the one that formulas choose, or
+// else of the slowest one, once more.
 [[nodiscard]] double evaluation_seconds(const Collective& asked, std::optional<Method> method);
 
 } // namespace stepsim::coll

@@ -99,6 +99,7 @@ def points(ending, jobs=1, nodes=range(2, 102), **sections):
     return command
 
 
+NODES_OF_8 = ("--gpus-per-node", 8, "--intra-latency", "2us", "--intra-bandwidth", "100GB/s")
 RANKS = (1024, 32_768, 262_144)
 RING = ("the ring", 1, collective("ring", "--method", "closed_form"))
 ROWS = [ # path, what it grows with, sizes, command; words, how often and command of what stands beside it
@@ -110,8 +111,12 @@ ROWS = [ # path, what it grows with, sizes, command; words, how often and comman
     ("gtopk_tree", "ranks", RANKS, collective("gtopk_tree", "--density", "0.001"), RING),
     ("ring of equal parts, max_plus", "ranks", (256, 4096, 65_536), collective("ring", "--method", "max_plus", size=2**26), None),
     ("ring of equal parts, events", "ranks", (256, 4096, 65_536), collective("ring", "--method", "events", size=2**26), None),
-    ("hierarchical of 8 GPUs a node, events", "ranks", (256, 2048, 16_384),
-     collective("hierarchical", "--gpus-per-node", 8, "--intra-latency", "2us", "--intra-bandwidth", "100GB/s", "--method", "events"), None),
+    ("hierarchical of equal nodes, events", "ranks", (256, 4096, 65_536),
+     collective("hierarchical", *NODES_OF_8, "--method", "events", size=2**26), None),
+    ("ring over equal nodes, events", "ranks", (256, 4096, 65_536),
+     collective("ring", *NODES_OF_8, "--method", "events", size=2**26), None),
+    ("hierarchical, parts that differ, events", "ranks", (256, 2048, 16_384),
+     collective("hierarchical", *NODES_OF_8, "--method", "events", size=10**8 + 1), None),
     ("training step of two levels, max_plus", "nodes of 8 GPUs", (4, 16, 64), two_levels, None),
     ("training on a leaf-spine, flows", "hosts", (256, 1024, 4096), on_a_fabric, ("its ten collectives", 10, collective_on_a_fabric)),
     ("run, wfbp", "layers", (1000, 10_000, 100_000), layers("wfbp"), None),

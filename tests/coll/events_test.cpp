@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/evaluate/disjoint_ring.hpp"
+#include "coll/evaluate/equal_nodes.hpp"
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/event_run.hpp"
 #include "coll/evaluate/events.hpp"
@@ -119,6 +121,93 @@ TEST_CASE("events: a ring of equal ranks gives the bits of playing every rank") 
     CHECK(quick.ranks.finish_s == played.ranks.finish_s);
   }
   CHECK(taken > 300);
+}
+
+// Random two-level collectives that have phases of every kind that two nodes can stand for.
+TEST_CASE("events: two nodes stand for many equal ones") {
+  stepsim::base::RandomStream random({.seed = 73});
+  int taken = 0;
+  for (int round = 0; round < 800; ++round) {
+    const Id id =
+        std::array{Id::hierarchical, Id::hierarchical_leader, *parse_algorithm("two_level"),
+                   *parse_algorithm("ring_rails"), Id::ring}[static_cast<std::size_t>(round % 5)];
+    const auto gpus = static_cast<std::uint32_t>(random.integer(1, 4));
+    const auto ranks = gpus * static_cast<std::uint32_t>(random.integer(2, 7));
+    const std::array ops{Op::allreduce, Op::allgather, Op::reduce_scatter, Op::broadcast,
+                         Op::reduce};
+    const int offered = id == Id::ring ? 3 : round % 5 < 2 ? 1 : 5;
+    const Op op = ops[static_cast<std::size_t>(random.integer(0, offered - 1))];
+    Collective collective =
+        point(op, id, ranks, 4.0 * ranks * static_cast<double>(random.integer(1, 300)),
+              {random.uniform(), random.uniform(), round % 3 == 0 ? 0 : 2 * random.uniform()});
+    collective.root = op == Op::broadcast || op == Op::reduce ? ranks / 2 : 0;
+    collective.options.pipeline_chunks = static_cast<std::uint32_t>(random.integer(1, 3));
+    collective.links.all.delay_s = random.integer(0, 2) == 0 ? random.uniform() : 0;
+    collective.links.two_level =
+        TwoLevel{.gpus_per_node = gpus,
+                 .nics_per_node = random.integer(0, 1) == 0 ? 1 : gpus,
+                 .intra = {.latency_s = random.uniform(), .per_byte_s = random.uniform() / 10}};
+    collective.links.two_level->intra.block_latency_s = collective.links.two_level->intra.latency_s;
+    collective.options.reduction_mode =
+        random.integer(0, 1) == 0 ? ReductionMode::serial : ReductionMode::overlapped;
+    if (random.integer(0, 1) == 0) {
+      collective.enter_s.assign(ranks, random.uniform(0, 100));
+    }
+    // Where nodes differ, two of them must not stand for all.
+    const std::int64_t different = random.integer(0, 9);
+    const auto one = static_cast<std::size_t>(random.integer(0, ranks - 1));
+    if (different == 0) {
+      collective.options.chunking = Chunking::integer;
+      collective.bytes += static_cast<double>(random.integer(1, ranks));
+    } else if (different == 1) {
+      collective.enter_s.resize(ranks);
+      collective.enter_s[one] += random.uniform(0, 100);
+    } else if (different == 2) {
+      collective.reduction_s_per_byte_rank.resize(ranks);
+      collective.reduction_s_per_byte_rank[one] = random.uniform();
+    } else if (different == 3) {
+      std::vector<std::uint32_t>& nodes = collective.links.two_level->ranks_per_node;
+      nodes.assign(ranks / gpus, gpus);
+      if (gpus > 1 && (id == Id::hierarchical_leader || id == Id::ring)) {
+        --nodes.front();
+        ++nodes.back();
+      }
+    }
+    CAPTURE(round);
+    CAPTURE(name(id));
+    CAPTURE(ranks);
+    CAPTURE(gpus);
+    CAPTURE(collective.links.two_level->nics_per_node);
+    const bool watched = random.integer(0, 1) == 0;
+    const Evaluation quick = events(collective, watched);
+    const Evaluation played = events(collective, watched, false);
+    taken += two_of_equal_nodes(collective, make_schedule(collective)) ? 1 : 0;
+    CHECK(quick.seconds == played.seconds);
+    CHECK(quick.events == played.events);
+    CHECK(quick.messages == played.messages);
+    REQUIRE(quick.ranks.finish_s.size() == ranks);
+    REQUIRE(quick.ranks.transfer_s.size() == played.ranks.transfer_s.size());
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      CHECK(quick.ranks.finish_s[rank] == played.ranks.finish_s[rank]);
+      if (watched) {
+        CHECK(quick.ranks.transfer_s[rank] == played.ranks.transfer_s[rank]);
+      }
+    }
+  }
+  CHECK(taken > 300);
+}
+
+TEST_CASE("events: two nodes stand for no ring that differs from node to node") {
+  Collective collective = point(Op::allgather, *parse_algorithm("ring_rails"), 8, 800, {1, 1, 0});
+  collective.links.two_level = TwoLevel{.gpus_per_node = 2, .intra = {1, 1, 0.1}};
+  Schedule schedule = make_schedule(collective);
+  CHECK(two_of_equal_nodes(collective, schedule));
+  std::vector<std::uint32_t>& order = schedule.phases.front().layout.order;
+  REQUIRE(order == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6, 7});
+  std::swap(order[4], order[5]);
+  CHECK(!two_of_equal_nodes(collective, schedule));
+  order = {2, 3, 4, 5, 6, 7, 0, 1}; // its first node would be the second of the two
+  CHECK(!two_of_equal_nodes(collective, schedule));
 }
 
 TEST_CASE("events: nothing to do takes until the last rank has entered") {

@@ -37,6 +37,23 @@ TEST_CASE("work: events take time in proportion to the transfers of the schedule
         within(2.0 * 511 * 512 / (2.0 * 7 * 8), 1e-9));
 }
 
+TEST_CASE("work: of auto the candidate counts that formulas choose, not the slowest") {
+  const Collective pipeline = exchange(AlgorithmId::lp, 1 << 18, 1e8);
+  CHECK(coll::evaluation_seconds(pipeline, std::nullopt) > 600);
+  const Collective automatic = exchange(AlgorithmId::automatic, 1 << 18, 1e8);
+  CHECK(coll::evaluation_seconds(automatic, std::nullopt) < 5);
+}
+
+TEST_CASE("work: two nodes that stand for all are what is played by events") {
+  Collective levels = exchange(AlgorithmId::hierarchical, 1 << 16, 0x1p26);
+  levels.links.two_level =
+      coll::TwoLevel{.gpus_per_node = 8,
+                     .intra = {.latency_s = 1e-6, .block_latency_s = 1e-6, .per_byte_s = 1e-11}};
+  CHECK(coll::evaluation_seconds(levels, Method::events) < 1);
+  levels.bytes += 4; // parts that differ
+  CHECK(coll::evaluation_seconds(levels, Method::events) > 20);
+}
+
 TEST_CASE("work: a formula costs nothing, a tree of a million ranks what building it takes") {
   CHECK(coll::evaluation_seconds(exchange(AlgorithmId::ring, 1 << 20, 1e9), Method::closed_form) <
         1e-5);

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/evaluate/disjoint_ring.hpp"
+#include "coll/evaluate/equal_nodes.hpp"
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/event_run.hpp"
 #include "coll/evaluate/fabric_links.hpp"
@@ -55,6 +56,11 @@ struct Runner {
   }
 };
 
+Evaluation play(const Collective& collective, const Schedule& schedule, bool with_transfer_times) {
+  const AnyLinks links = make_links(collective.links, collective.ranks);
+  return std::visit(Runner{collective, schedule, with_transfer_times}, links);
+}
+
 Evaluation fabric_events(const Collective& collective, bool with_transfer_times) {
   const Schedule schedule = make_schedule(collective);
   const FabricLinks links(collective.links);
@@ -91,8 +97,12 @@ Evaluation events(const Collective& collective, bool with_transfer_times, bool s
     }
   }
   const Schedule schedule = make_schedule(collective);
-  const AnyLinks links = make_links(collective.links, collective.ranks);
-  return std::visit(Runner{collective, schedule, with_transfer_times}, links);
+  if (shortcuts) {
+    if (const std::optional<TwoNodes> two = two_of_equal_nodes(collective, schedule)) {
+      return of_all_nodes(play(two->collective, two->schedule, with_transfer_times), collective);
+    }
+  }
+  return play(collective, schedule, with_transfer_times);
 }
 
 } // namespace stepsim::coll

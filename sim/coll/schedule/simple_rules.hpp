@@ -158,11 +158,14 @@ struct FlatSplit {
 struct RingPass {
   Index size{};
   bool reduce{};
-  [[nodiscard]] Index steps() const { return size - 1; }
+  // Steps beyond those of `size` ranks, which stand for a longer ring with parts of one size
+  // (evaluate/equal_nodes.hpp): their first part counts for all.
+  Index more_steps = 0;
+  [[nodiscard]] Index steps() const { return size - 1 + more_steps; }
   [[nodiscard]] Send send(Index step, Index rank) const {
     const Index part = rank - step - (reduce ? 1 : 0);
     return {.peer = rank + 1 < size ? rank + 1 : 0,
-            .first = part < 0 ? part + size : part,
+            .first = part < 0 ? std::max<Index>(part + size, 0) : part,
             .count = 1,
             .reduce = reduce};
   }
