@@ -107,7 +107,7 @@ std::string pointer_of(const std::string& what) {
 
 // What an algorithm over nodes asks of the cluster, also for the dense run beside a compressed one.
 void check_nodes(const io::Json& tree, const ParseContext& context, const Scenario& scenario) {
-  if (!context.problems.empty() || scenario.training.exchange || scenario.cluster.network.curve) {
+  if (!context.problems.empty()) {
     return;
   }
   const coll::Collective exchange = exchange_of(scenario);

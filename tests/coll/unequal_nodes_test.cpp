@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/random.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/evaluate/events.hpp"
@@ -18,6 +19,7 @@
 #include "coll/node_ranks.hpp"
 #include "coll/nodes.hpp"
 #include "coll/schedule/ring_rails.hpp"
+#include "coll/schedule/schedule.hpp"
 #include "coll/schedule/two_level.hpp"
 #include "coll/validate.hpp"
 #include "testing/tolerance.hpp"
@@ -190,6 +192,16 @@ TEST_CASE("unequal nodes: the smallest node bounds what it must receive") {
   // One card a node: both carry half of 2 (N-1) n.
   CHECK(lower_bound(on_counts(Op::allreduce, AlgorithmId::automatic, {4, 2, 1}, 1, 1e8))
             .bandwidth_s == within(4.0 / 3 * 1e8 / 25e9, kSlack));
+}
+
+TEST_CASE("unequal nodes: algorithms that need equal counts have no schedule") {
+  for (const AlgorithmId algorithm : {kTwoLevel, kRingRails, AlgorithmId::hierarchical}) {
+    const Collective collective = on_counts(Op::allreduce, algorithm, {3, 1, 2}, 1);
+    const std::string message = std::string(name(algorithm)) +
+                                " needs equal ranks per node, got 6 ranks in nodes of 1 to 3; try "
+                                "hierarchical_leader";
+    CHECK_THROWS_WITH_AS((void)make_schedule(collective), message.c_str(), SimulationError);
+  }
 }
 
 TEST_CASE("unequal nodes: algorithms that need equal counts are refused with an advice") {

@@ -91,6 +91,10 @@ TEST_CASE("ranks_per_node: what does not fit is refused") {
           place + ": " + collective +
               " needs as many ranks on every node; use hierarchical_leader, or ring on one card "
               "of a node");
+    // The algorithm counts bytes and messages even where a time is given.
+    CHECK(problem_of(
+              text(counts("[3, 1, 2]"), by(collective) + R"(, "training": {"exchange_s": 0.06})"))
+              .starts_with(place + ": " + collective + " needs as many ranks on every node"));
   }
   // A dense run stands beside the compressed one.
   CHECK(problem_of(text(counts("[3, 1, 2]"), R"(, "communication": {"collective": "two_level",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -18,7 +19,7 @@ struct EqualNodes {
 };
 
 bool all_equal(const std::vector<double>& values) {
-  return std::ranges::adjacent_find(values, std::ranges::not_equal_to()) == values.end();
+  return std::adjacent_find(values.begin(), values.end(), std::not_equal_to()) == values.end();
 }
 
 // Empty if nodes differ, or ranks beyond their place in the node.

@@ -12,6 +12,7 @@
 #include "coll/choose.hpp"
 #include "coll/formula/blocks.hpp"
 #include "coll/formula/uniform.hpp"
+#include "coll/node_ranks.hpp"
 #include "coll/schedule/flat_phases.hpp"
 
 namespace stepsim::coll {
@@ -94,6 +95,23 @@ Index end_step(const std::vector<Phase>& phases) {
   return end;
 }
 
+namespace {
+
+void require_equal_nodes(const Collective& collective) {
+  const NodeRanks nodes(collective);
+  if (nodes.equal()) {
+    return;
+  }
+  const bool listed = !collective.links.two_level->ranks_per_node.empty();
+  throw SimulationError(
+      std::string(name(collective.algorithm)) + " needs equal ranks per node, got " +
+      std::to_string(collective.ranks) + " ranks in nodes of " +
+      (listed ? std::to_string(nodes.smallest()) + " to " : "") + std::to_string(nodes.largest()) +
+      (collective.op == Op::allreduce ? "; try hierarchical_leader" : ""));
+}
+
+} // namespace
+
 Schedule make_schedule(const Collective& collective) {
   Collective resolved = collective;
   if (collective.algorithm == AlgorithmId::automatic) {
@@ -106,6 +124,9 @@ Schedule make_schedule(const Collective& collective) {
   }
   if (is_empty(resolved)) {
     return schedule;
+  }
+  if (row.two_level && row.needs_equal_nodes) { // alltoall.cpp asks for itself, after its op
+    require_equal_nodes(resolved);
   }
   if (row.node_phases != nullptr) {
     row.node_phases(schedule, resolved);

@@ -123,7 +123,7 @@ struct Schedule {
 
 // Returns the schedule; `automatic` is resolved first. Empty for one rank or nothing to send.
 // Throws SimulationError if the algorithm does not offer the operation, if it has no list of phases
-// (parameter_server, sums in switches), and for hierarchical on unequal nodes.
+// (parameter_server, sums in switches), and if it needs equal nodes and gets unequal ones.
 [[nodiscard]] Schedule make_schedule(const Collective& collective);
 
 // Returns the name of a phase for messages: "ring reduce-scatter".

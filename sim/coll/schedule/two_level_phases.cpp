@@ -121,13 +121,6 @@ void add_leader_phases(Schedule& schedule, const Collective& collective, const N
 // its node. The ranks of one local index then all-reduce their shard among nodes, all indices at
 // once.
 void add_shard_phases(Schedule& schedule, const Collective& collective, const NodeRanks& nodes) {
-  if (!nodes.equal()) {
-    const bool listed = !collective.links.two_level->ranks_per_node.empty();
-    throw SimulationError("hierarchical needs equal ranks per node, got " +
-                          std::to_string(collective.ranks) + " ranks in nodes of " +
-                          (listed ? std::to_string(nodes.smallest()) + " to " : "") +
-                          std::to_string(nodes.largest()) + "; try hierarchical_leader");
-  }
   const Index per_node = nodes.largest();
   const Index count = nodes.nodes();
   const Layout groups{
