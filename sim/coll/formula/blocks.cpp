@@ -343,8 +343,8 @@ bool times_blocks(const Collective& collective) {
   if (!needs_search(together)) {
     return false;
   }
-  const Symbols s = symbols(together);
-  return is_tree(together) || !together.homogeneous() || !has_slow_additions_form(together, s);
+  return is_tree(together) || !together.homogeneous() ||
+         !has_slow_additions_form(together, symbols(together));
 }
 
 std::optional<Blocks> resolve_blocks(const Collective& collective) {
