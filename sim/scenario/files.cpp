@@ -52,9 +52,9 @@ bool names_node(const std::string& data_folder, const io::Json& name) {
 // Whether the table of keys has the place that `name` was read from.
 [[maybe_unused]] bool is_known_place(const io::Json& name, FileKind kind) {
   std::string pointer = name.pointer();
-  constexpr std::string_view kInSweep = "/scenario";
-  if (pointer.starts_with("/scenario/")) {
-    pointer.erase(0, kInSweep.size());
+  constexpr std::string_view kScenario = "/scenario"; // of a sweep, or of a row of measured steps
+  if (const std::size_t place = pointer.rfind("/scenario/"); place != std::string::npos) {
+    pointer.erase(0, place + kScenario.size());
   }
   return pointer.empty() || file_kind_at(pointer) == kind;
 }
