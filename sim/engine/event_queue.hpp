@@ -13,6 +13,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace stepsim::engine {
@@ -177,7 +178,7 @@ private:
   std::size_t run_mask_ = 0;
   std::vector<Entry> heap_;
   std::uint64_t sequence_ = 0;
-  Time last_{};
+  Time last_ = std::numeric_limits<Time>::lowest(); // of the event that left last
 };
 
 } // namespace stepsim::engine
