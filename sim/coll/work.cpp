@@ -24,11 +24,12 @@ namespace {
 constexpr double kFormula = 1e-6;
 constexpr double kSweptTransfer = 2e-8;
 constexpr double kRingTransfer = 1e-9;
-constexpr double kEqualRingStep = 1e-7; // one rank stands for all
+constexpr double kEqualRingStep = 1e-7; // of a ring of which one rank is played
 constexpr double kEventTransfer = 3e-7;
 constexpr double kRingEvent = 3e-8;
 constexpr double kUnequalRingEvent = 1.2e-7;
 constexpr double kFabricTransfer = 2e-6;
+constexpr double kWatchedTransfer = 1e-7; // more, where the busy times of ranks are collected
 constexpr double kWorthChoosing = 1; // of the slowest candidate: to choose by formulas takes less
 
 double formula_seconds(const Collective& collective) {
@@ -59,7 +60,7 @@ double of_search(const Collective& collective, double schedule_transfer_s) {
   return transfers * (4 * kSweptTransfer + schedule_transfer_s);
 }
 
-double of_schedule(const Collective& collective, Method method) {
+double of_schedule(const Collective& collective, Method method, bool with_transfer_times) {
   if (is_empty(collective)) {
     return 0;
   }
@@ -77,7 +78,7 @@ double of_schedule(const Collective& collective, Method method) {
     return of_search(collective, transfer_seconds(collective, method, false));
   }
   double seconds = 0;
-  const bool equal_ring = has_equal_ring(collective);
+  const bool equal_ring = has_equal_ring(collective) && !with_transfer_times;
   Schedule schedule = make_schedule(collective);
   if (method == Method::events) {
     if (std::optional<TwoNodes> two = two_of_equal_nodes(collective, schedule)) {
@@ -93,7 +94,8 @@ double of_schedule(const Collective& collective, Method method) {
                              static_cast<double>(phase.layout.size) *
                              static_cast<double>(phase.steps());
     const bool ring = std::holds_alternative<RingPass>(phase.rule);
-    seconds += transfers * transfer_seconds(collective, method, ring);
+    seconds += transfers * (transfer_seconds(collective, method, ring) +
+                            (with_transfer_times ? kWatchedTransfer : 0));
   }
   return seconds;
 }
@@ -111,7 +113,8 @@ std::optional<AlgorithmId> chosen_by_formula(const Collective& asked) {
 
 } // namespace
 
-double evaluation_seconds(const Collective& asked, std::optional<Method> method) {
+double evaluation_seconds(const Collective& asked, std::optional<Method> method,
+                          bool with_transfer_times) {
   if (asked.algorithm == AlgorithmId::automatic) { // tries all candidates, then takes one of them
     Collective collective = asked;
     double seconds = 0;
@@ -122,22 +125,25 @@ double evaluation_seconds(const Collective& asked, std::optional<Method> method)
                            : collective.homogeneous() ? Method::closed_form
                                                       : Method::max_plus;
       seconds += evaluation_seconds(collective, tried);
-      longest = std::max(longest, evaluation_seconds(collective, method));
+      longest = std::max(longest, evaluation_seconds(collective, method, with_transfer_times));
     }
     if (longest > kWorthChoosing) {
       if (const std::optional<AlgorithmId> chosen = chosen_by_formula(asked)) {
         collective.algorithm = *chosen;
-        longest = evaluation_seconds(collective, method);
+        longest = evaluation_seconds(collective, method, with_transfer_times);
       }
     }
     return seconds + longest;
   }
   const double formula = kFormula + formula_seconds(asked);
-  const Method by = method ? *method : automatic_method(asked);
+  Method by = method ? *method : automatic_method(asked);
+  if (with_transfer_times) { // no formula knows them
+    by = std::max(by, Method::max_plus);
+  }
   if (by == Method::closed_form) {
     return formula + (times_blocks(asked) ? of_search(asked, 0) : 0);
   }
-  return formula + of_schedule(asked, by);
+  return formula + of_schedule(asked, by, with_transfer_times);
 }
 
 } // namespace stepsim::coll

@@ -7,6 +7,7 @@
 //     events        0.3 us per transfer; in rings 30 ns, or 120 ns where ranks or links differ;
 //                   2 us through a fabric; transfers of two nodes where these stand for all
 //                   (evaluate/equal_nodes.hpp)
+// With transfer times 0.1 us more per transfer, and every rank of a ring is played by max_plus.
 // The constants hold for one core of the 2020s and an optimised build, within a factor of about 3.
 #include <optional>
 
@@ -17,6 +18,8 @@ namespace stepsim::coll {
 // Seconds of CPU time to evaluate `asked` by `method`; empty stands for automatic_method(). For
 // algorithm `auto`: the time to try all candidates, and that of the one that formulas choose, or
 // else of the slowest one, once more.
-[[nodiscard]] double evaluation_seconds(const Collective& asked, std::optional<Method> method);
+// `with_transfer_times` as of the evaluators; no closed form has them, so that max_plus runs.
+[[nodiscard]] double evaluation_seconds(const Collective& asked, std::optional<Method> method,
+                                        bool with_transfer_times = false);
 
 } // namespace stepsim::coll

@@ -219,13 +219,13 @@ template <typename Of> double seconds_of(coll::AskedMethod asked, Of of) {
 
 } // namespace
 
-double estimated_seconds(const CollectiveFile& file) {
+double estimated_seconds(const CollectiveFile& file, bool per_rank) {
   if (file.system.question) {
     return 0; // the model of a library is a formula
   }
   if (!file.compression) {
     return seconds_of(file.method, [&](std::optional<coll::Method> method) {
-      return coll::evaluation_seconds(file.collective, method);
+      return coll::evaluation_seconds(file.collective, method, per_rank);
     });
   }
   const coll::CompressedExchange exchange =
@@ -245,7 +245,7 @@ io::Json evaluate_collective(const CollectiveFile& file, const RecordOptions& op
     io::require_finite(tree);
     return tree;
   }
-  refuse_long_work(estimated_seconds(file), options.max_seconds);
+  refuse_long_work(estimated_seconds(file, options.per_rank), options.max_seconds);
   coll::CollectiveRecord record = record_of(file, options.per_rank);
   record.warnings.insert(record.warnings.begin(), file.warnings.begin(), file.warnings.end());
   io::Json tree = record_tree(record);

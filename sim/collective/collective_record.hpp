@@ -33,8 +33,9 @@ struct RecordOptions {
 [[nodiscard]] bool has_library_keys(const io::Json& tree);
 
 // An estimate of the CPU seconds of the evaluators that the collective asks for; runs none of them.
-// It is 0 for compressed exchanges, which are not estimated, and for the algorithm `library`.
-[[nodiscard]] double estimated_seconds(const CollectiveFile& file);
+// It is 0 for the algorithm `library`, whose model is a formula. With the times of every rank it is
+// more, but for compressed exchanges.
+[[nodiscard]] double estimated_seconds(const CollectiveFile& file, bool per_rank = false);
 
 // Runs the evaluators that the collective asks for. Throws SimulationError if the estimate exceeds
 // max_seconds, if a number of the record is not finite, and if an evaluator does not support the

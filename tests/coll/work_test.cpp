@@ -44,6 +44,16 @@ TEST_CASE("work: of auto the candidate counts that formulas choose, not the slow
   CHECK(coll::evaluation_seconds(automatic, std::nullopt) < 5);
 }
 
+TEST_CASE("work: with the times of ranks every rank of a ring is played") {
+  const Collective ring = exchange(AlgorithmId::ring, 1 << 14, 0x1p26);
+  const double transfers = 2 * 0x1p14 * (0x1p14 - 1);
+  for (const auto method : {Method::closed_form, Method::max_plus, Method::events}) {
+    CHECK(coll::evaluation_seconds(ring, method) < 0.1);
+    CHECK(coll::evaluation_seconds(ring, method, true) > 0.1e-6 * transfers);
+    CHECK(coll::evaluation_seconds(ring, method, true) < 0.14e-6 * transfers);
+  }
+}
+
 TEST_CASE("work: two nodes that stand for all are what is played by events") {
   Collective levels = exchange(AlgorithmId::hierarchical, 1 << 16, 0x1p26);
   levels.links.two_level =

@@ -221,7 +221,7 @@ int collective(const Invocation& invocation) {
   try {
     double estimate_s = 0;
     for (std::int64_t point = 0; point < sweep.grid.points(); ++point) {
-      estimate_s += study::estimated_seconds(collective_at(sweep, files, point));
+      estimate_s += study::estimated_seconds(collective_at(sweep, files, point), options.per_rank);
     }
     refuse_meaningless_keys(sweep);
     common.work.estimate(estimate_s);

@@ -27,7 +27,8 @@ struct ExchangeTime {
 [[nodiscard]] ExchangeTime exchange_time(const CompressedExchange& exchange,
                                          const Compression& compression,
                                          std::optional<Method> method);
-// Returns the estimated CPU seconds of exchange_time(): those of its stages (coll/work.hpp).
+// Returns the CPU seconds that exchange_time() is estimated to take: the sum over the stages, each
+// as coll/work.hpp estimates it.
 [[nodiscard]] double evaluation_seconds(const CompressedExchange& exchange,
                                         std::optional<Method> method);
 // Returns the closed forms of all stages + fixed_s + formula_s; empty if a stage has no closed

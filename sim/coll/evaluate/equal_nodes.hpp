@@ -22,7 +22,8 @@ struct TwoNodes {
 [[nodiscard]] std::optional<TwoNodes> two_of_equal_nodes(const Collective& collective,
                                                          const Schedule& schedule);
 
-// What events() gives for all nodes of `collective`, to the bit, from its result for two of them.
+// Extends the result of events() for the two nodes to all nodes of `collective`. The times are
+// those of playing all nodes, to the bit.
 [[nodiscard]] Evaluation of_all_nodes(Evaluation two, const Collective& collective);
 
 } // namespace stepsim::coll

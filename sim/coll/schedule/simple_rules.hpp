@@ -158,8 +158,8 @@ struct FlatSplit {
 struct RingPass {
   Index size{};
   bool reduce{};
-  // Steps beyond those of `size` ranks, which stand for a longer ring with parts of one size
-  // (evaluate/equal_nodes.hpp): their first part counts for all.
+  // Further steps, for ranks that stand for those of a longer ring (evaluate/equal_nodes.hpp). All
+  // parts must then have the same size, since these steps send part 0.
   Index more_steps = 0;
   [[nodiscard]] Index steps() const { return size - 1 + more_steps; }
   [[nodiscard]] Send send(Index step, Index rank) const {
