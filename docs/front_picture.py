@@ -5,7 +5,7 @@
 
 Writes examples/front.sweep.json and docs/images/front.svg, or both into FOLDER. The band of the
 picture is 200 runs in which latency and bandwidth of the network lie anywhere between 1/1.25 and
-1.25 times those of the profile 25gbe, whose values are assumed, and computing times vary by 2 %.
+1.25 times those of the profile 25g-tcp, whose values are assumed, and computing times vary by 2 %.
 The draws are points of an additive recurrence that fills the square evenly (the R2 sequence of
 M. Roberts, step 1/g and 1/g^2 with g^3 = g + 1), so that the file is the same on every machine.
 """
@@ -52,7 +52,7 @@ def sweep(profile):
         "scenario": {
             "schema_version": 1, "kind": "scenario", "name": "ResNet-50 on 25 GbE",
             "workload": {"trace": "../traces/resnet50.1gpu.json", "batch_size": 32},
-            "cluster": {"nodes": 8, "network": {"calibration": "25gbe"}},
+            "cluster": {"nodes": 8, "network": {"calibration": "25g-tcp"}},
             "communication": {"collective": "ring", "schedule": "ddp"}},
     }
     lines = [f'  "{key}": {json.dumps(value)},' for key, value in tree.items()]
@@ -72,7 +72,7 @@ def make(stepsim, sweep_file, picture):
 
 def main():
     stepsim = str(pathlib.Path(sys.argv[1]).resolve())
-    profile = json.loads((ROOT / "topologies/25gbe.calibration.json").read_text())["network"]
+    profile = json.loads((ROOT / "topologies/25g-tcp.calibration.json").read_text())["network"]
     folder = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
     sweep_file = folder / SWEEP if folder else ROOT / "examples" / SWEEP
     sweep_file.write_text(sweep(profile))

@@ -65,7 +65,7 @@ check "no network is there" test "$(inside sh -c 'cat /proc/net/dev' | grep -c '
 check "it runs as an ordinary user" test "$(inside id -u)" = 1000
 check "there is no compiler" test -z "$(inside sh -c 'command -v gcc g++ cc clang make cmake || true')"
 check "models ship" test -n "$(stepsim models | grep llama3_8b)"
-check "init writes a scenario into the user's folder" stepsim init --nodes 8 --network 10gbe -o mine.scenario.json --quiet
+check "init writes a scenario into the user's folder" stepsim init --nodes 8 --network 10g-tcp -o mine.scenario.json --quiet
 check "which belongs to the user" test "$(stat -c %u "$folder/work/mine.scenario.json")" = 1000
 check "run answers it" test -n "$(stepsim run mine.scenario.json | grep '^iteration time')"
 check "compare ranks schedules" test -n "$(stepsim compare mine.scenario.json --over /communication/schedule=wfbp,single,ddp | grep best)"

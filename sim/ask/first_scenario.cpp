@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kTrace = "resnet50.ddp.2xa100.json"; // in traces/ of the data folder
-constexpr std::string_view kNetwork = "25gbe";
+constexpr std::string_view kNetwork = "25g-tcp";
 constexpr std::int64_t kNodes = 8;
 
 // Written whether a result lists them or not: what users change first.
@@ -113,6 +113,18 @@ bool is_written(const DefaultValue& value, const io::Json& tree) {
   return value.decisive || std::ranges::find(kAlwaysWritten, value.pointer) != kAlwaysWritten.end();
 }
 
+// A new file has the present names of profiles.
+void renew_names(io::Json& tree, std::vector<std::string>& said) {
+  for (const std::string_view pointer :
+       {"/cluster/network/calibration", "/cluster/intra_network/calibration"}) {
+    if (const io::Json* given = io::resolve(tree, pointer); given && given->is_string()) {
+      std::string name = given->as_string();
+      renew_name(name, said);
+      io::assign(tree, pointer, std::move(name));
+    }
+  }
+}
+
 // What the trace recorded and the user did not say.
 std::vector<std::string> take_from_trace(io::Json& tree, const Scenario& scenario) {
   RecordedTraining recorded = recorded_training(scenario.workload, scenario.cluster);
@@ -135,6 +147,7 @@ FirstScenario first_scenario(io::Json given, Files& files, const std::string& ou
   io::Json tree = std::move(given);
   fill_in(tree, files, first.assumed);
   tree = with_short_forms_expanded(std::move(tree));
+  renew_names(tree, first.assumed);
   first.from_trace = take_from_trace(tree, parse_scenario(tree, files));
   const Scenario scenario = parse_scenario(tree, files);
   first.nodes = scenario.cluster.nodes;

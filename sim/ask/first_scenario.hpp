@@ -25,7 +25,7 @@ struct FirstScenario {
 //   neither a trace nor a model             the shipped trace of ResNet-50
 //   a model without a batch size            batch size 1
 //   no number of nodes                      8 nodes
-//   several nodes, no network or node type  network 25gbe
+//   several nodes, no network or node type  network 25g-tcp
 //   no /training                            micro-batches and sharding of the trace
 //                                           (scenario/recorded_training.hpp)
 // File names in the returned tree are relative to the folder of the file `output` ("-": to the

@@ -55,7 +55,7 @@ inline constexpr std::array kCollectiveNetwork{
         "File of kind network_calibration, or the name of a shipped one: latency, bandwidth, speed "
         "of adding, and how much traffic in both directions slows a link down. Values next to it "
         "replace its own; latency_s or bandwidth_Bps also its times of both directions.")
-        .example(R"("../topologies/10gbe.calibration.json")")};
+        .example(R"("../topologies/10g-tcp.calibration.json")")};
 
 inline constexpr std::array kCollectiveIntra{
     shared_row(kIntraKeys, "latency_s").says("Time per message, s.").required(),

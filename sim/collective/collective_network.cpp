@@ -38,6 +38,8 @@ std::optional<Calibrated> parse_calibration(io::Fields& network, const ParseCont
     (void)network.optional_text("calibration"); // a problem, if it is not null
     return std::nullopt;
   }
+  std::string name = place->as_string();
+  study::renew_name(name, file.warnings);
   const net::NetworkProfile& profile = context.files.profile(*place);
   if (auto failed = net::grade_warning(profile)) {
     file.warnings.push_back(std::move(*failed));

@@ -47,21 +47,77 @@ std::map<std::string, std::string> shipped_files(const std::string& data_folder,
   return files;
 }
 
+namespace {
+
+// The former names of shipped profiles.
+struct Renamed {
+  std::string_view former, present;
+};
+constexpr std::array kRenamed{
+    Renamed{"1gbe", "1g-tcp"},
+    Renamed{"10gbe", "10g-tcp"},
+    Renamed{"25gbe", "25g-tcp"},
+    Renamed{"100gbe-tcp", "100g-tcp"},
+    Renamed{"100gbe", "100g-roce"},
+    Renamed{"roce-25g", "25g-roce"},
+    Renamed{"roce-50g", "50g-roce"},
+    Renamed{"roce-200g", "200g-roce"},
+    Renamed{"roce-400g", "400g-roce"},
+    Renamed{"infiniband-56g", "56g-ib"},
+    Renamed{"infiniband-100g", "100g-ib"},
+    Renamed{"infiniband-200g", "200g-ib"},
+    Renamed{"infiniband-400g", "400g-ib"},
+};
+
+} // namespace
+
+std::string present_name(std::string_view name) {
+  const auto found = std::ranges::find(kRenamed, name, &Renamed::former);
+  return std::string(found == kRenamed.end() ? name : found->present);
+}
+
+void renew_name(std::string& name, std::vector<std::string>& warnings) {
+  std::string present = present_name(name);
+  if (present != name) {
+    warnings.push_back("network profile " + name + " is called " + present +
+                       " now; the former name is read until release 0.3");
+    name = std::move(present);
+  }
+}
+
+bool is_listed(std::string_view name) {
+  return !name.starts_with("testbed-") && !name.ends_with("-recalled");
+}
+
 std::string shipped_file(const std::string& data_folder, const Shipped& kind,
                          const std::string& name) {
   const std::map<std::string, std::string> files = shipped_files(data_folder, kind);
-  if (const auto found = files.find(name); found != files.end()) {
+  if (const auto found = files.find(present_name(name)); found != files.end()) {
     return found->second;
   }
   std::vector<std::string_view> known;
   for (const auto& [each, path] : files) {
-    known.push_back(each);
+    if (is_listed(each)) {
+      known.push_back(each);
+    }
   }
-  const std::vector<std::string> near = base::nearest_words(name, known);
-  if (!near.empty() && near.front().starts_with(name)) {
-    known.assign(near.begin(), near.end()); // one family: infiniband-100g, infiniband-400g
-  } else if (!near.empty()) {
-    known = {near.front()};
+  std::vector<std::string_view> tried = known;
+  for (const Renamed& each : kRenamed) {
+    if (files.contains(std::string(each.present))) {
+      tried.push_back(each.former); // "infiniband" begins former names only
+    }
+  }
+  std::vector<std::string> near = base::nearest_words(name, tried);
+  if (!near.empty() && !near.front().starts_with(name)) {
+    near.resize(1); // else all of one family: 100g-ib, 100g-roce, 100g-tcp
+  }
+  if (!near.empty()) {
+    for (std::string& each : near) {
+      each = '"' + present_name(each) + '"';
+    }
+    known.assign(near.begin(), near.end());
+    throw UsageError("unknown " + std::string(kind.noun) + " \"" + base::shown_value(name) +
+                     "\"; did you mean " + base::joined(known, " or ") + "?");
   }
   throw UsageError(base::unknown_word(kind.noun, name, known));
 }

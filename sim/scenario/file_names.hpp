@@ -2,13 +2,14 @@
 // Lists the keys that name files, and finds shipped files: a word without a slash that does not end
 // in .json or .gz is the name of a shipped file.
 //     "resnet50"        models/resnet50.json
-//     "10gbe"           topologies/10gbe.calibration.json
-//     "./10gbe.json"    a path
+//     "10g-tcp"         topologies/10g-tcp.calibration.json
+//     "./10g-tcp.json"  a path
 #include <array>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "json/json.hpp"
 
@@ -31,8 +32,16 @@ inline constexpr Shipped kShippedTopologies{"topology", "topologies", kShippedEn
 // folder cannot be read.
 [[nodiscard]] std::map<std::string, std::string> shipped_files(const std::string& data_folder,
                                                                const Shipped& kind);
-// The path of a shipped file. Throws UsageError, `unknown network profile "10gb"; did you mean
-// "10gbe"?`, and as shipped_files() does.
+// The present name of a shipped file that was renamed ("10gbe": "10g-tcp"); else `name` itself. A
+// former name is read for two releases.
+[[nodiscard]] std::string present_name(std::string_view name);
+// If `name` is a former name, replaces it and adds a warning that says so.
+void renew_name(std::string& name, std::vector<std::string>& warnings);
+// Whether lists show the profile without --all. They leave out profiles of test beds on one machine
+// and numbers that were recalled and not looked up.
+[[nodiscard]] bool is_listed(std::string_view name);
+// The path of a shipped file, also by its former name. Throws UsageError, `unknown network profile
+// "10g-tpc"; did you mean "10g-tcp"?`, and as shipped_files() does.
 [[nodiscard]] std::string shipped_file(const std::string& data_folder, const Shipped& kind,
                                        const std::string& name);
 // Whether `name` has no slash and does not end in .json or .gz.

@@ -11,6 +11,8 @@ namespace stepsim::study {
 
 // Density matters to the ranges of a profile only where something is selected.
 void add_profile_warnings(Scenario& scenario) {
+  renew_name(scenario.cluster.network.calibration, scenario.warnings);
+  renew_name(scenario.cluster.intra_calibration, scenario.warnings);
   if (!scenario.cluster.network.profile) {
     return;
   }

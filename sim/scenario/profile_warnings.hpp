@@ -4,7 +4,8 @@
 
 namespace stepsim::study {
 
-// Adds what follows from the network's profile for this run: a failed grade, which becomes the
+// Replaces former names of profiles by the present ones, with a warning. Adds what follows from the
+// network's profile for this run: a failed grade, which becomes the
 // first warning, the note of a calibrated profile, and ranks, GPUs per node and densities outside
 // its fit. NetworkProfile::warnings are not among them. Adds nothing without a profile.
 void add_profile_warnings(Scenario& scenario);

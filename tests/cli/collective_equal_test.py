@@ -140,7 +140,7 @@ def random_collective(rng, missing):
         of["/network/latency_s"] = value_of(rng, "/network/latency_s", ranks)
         of["/network/bandwidth_Bps"] = value_of(rng, "/network/bandwidth_Bps", ranks)
     if kind > 0.2 and rng.random() < 0.1:
-        of["/network/calibration"] = "10gbe"
+        of["/network/calibration"] = "10g-tcp"
     if kind > 0.9 and ranks > 1:
         of["/links"] = {"links": [{"src": 0, "dst": 1, "latency_s": 1e-5, "bandwidth_Bps": 1e9}],
                         "enter_s": [rng.uniform(0, 1e-3) for _ in range(ranks)]}

@@ -45,7 +45,7 @@ class Init(Folder):
         done = self.stepsim("init", "-o", "s.json")
         tree = self.tree()
         self.assertEqual(tree["cluster"]["nodes"], 8)
-        self.assertEqual(tree["cluster"]["network"]["calibration"], "25gbe")
+        self.assertEqual(tree["cluster"]["network"]["calibration"], "25g-tcp")
         self.assertEqual((self.folder / tree["workload"]["trace"]).resolve(),
                          ROOT / "traces" / "resnet50.ddp.2xa100.json")
         # Also after the file has been moved.
@@ -54,14 +54,14 @@ class Init(Folder):
         self.assertEqual(tree["communication"], {"collective": "ring", "schedule": "trace"})
         self.assertEqual(tree["training"], {"algorithm": "sync_sgd"})
         self.assertTrue(self.stepsim("check", "s.json").stdout.endswith("s.json: ok, scenario\n"))
-        self.assertIn("assumed: trace resnet50.ddp.2xa100, nodes 8, network 25gbe, "
+        self.assertIn("assumed: trace resnet50.ddp.2xa100, nodes 8, network 25g-tcp, "
                       "schedule trace (5 measured buckets)", done.stdout)
 
     def test_nothing_decisive_is_left_open(self):
-        clusters = (["--nodes", 4], ["--nodes", 4, "--network", "100gbe"],
+        clusters = (["--nodes", 4], ["--nodes", 4, "--network", "100g-roce"],
                     ["--nodes", 1, "--gpus-per-node", 4, "--intra-network", "nvlink-a100"],
                     ["--nodes", 2, "--gpus-per-node", 4, "--intra-network", "nvlink-a100",
-                     "--network", "infiniband-100g"],
+                     "--network", "100g-ib"],
                     ["--nodes", 2, "--cluster", "dgx_a100"],
                     ["--nodes", 2, "--cluster", "dgx_h100", "--gpus-per-node", 4])
         for number, cluster in enumerate(clusters):
@@ -76,7 +76,7 @@ class Init(Folder):
                     self.assertNotIn("schedule", line)
 
     def test_the_interfaces_of_a_node_type_are_written(self):
-        done = self.stepsim("init", "--cluster", "dgx_h100", "--nodes", 8, "--network", "25gbe",
+        done = self.stepsim("init", "--cluster", "dgx_h100", "--nodes", 8, "--network", "25g-tcp",
                             "-o", "s.json")
         self.assertIn("nics_per_node 8", done.stdout)
         self.assertEqual(self.tree()["cluster"]["nics_per_node"], 8)

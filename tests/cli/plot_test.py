@@ -186,7 +186,7 @@ class FrontPicture(unittest.TestCase):
                     and r["schedule"] == schedule)["samples_per_s"]
 
     def test_sweep_and_picture_are_the_committed_ones(self):
-        profile = json.loads((ROOT / "topologies/25gbe.calibration.json").read_text())["network"]
+        profile = json.loads((ROOT / "topologies/25g-tcp.calibration.json").read_text())["network"]
         self.assertEqual(front_picture.sweep(profile), (ROOT / "examples/front.sweep.json").read_text())
         picture = stepsim("plot", self.records_file, *front_picture.PLOT)
         self.assertEqual(picture, (ROOT / "docs/images/front.svg").read_text())
@@ -210,7 +210,7 @@ class FrontPicture(unittest.TestCase):
         title = front_picture.PLOT[front_picture.PLOT.index("--title") + 1]
         self.assertEqual(re.findall(r"\d+", title), ["50", "25", "128"])
         self.assertIn(128, {r["nodes"] for r in self.records})
-        profile = json.loads((ROOT / "topologies/25gbe.calibration.json").read_text())
+        profile = json.loads((ROOT / "topologies/25g-tcp.calibration.json").read_text())
         self.assertEqual(profile["network"]["nominal_Bps"] * 8, 25e9)
         trace = json.loads((ROOT / "traces/resnet50.1gpu.json").read_text())
         self.assertIn("resnet50", trace["name"].lower().replace("-", ""))
@@ -218,7 +218,7 @@ class FrontPicture(unittest.TestCase):
     def test_draws_lie_within_the_factor_and_fill_it(self):
         drawn = {(r["latency_s"], r["bandwidth_Bps"]) for r in self.records if r["name"] == "draw"}
         self.assertEqual(len(drawn), 200)
-        profile = json.loads((ROOT / "topologies/25gbe.calibration.json").read_text())["network"]
+        profile = json.loads((ROOT / "topologies/25g-tcp.calibration.json").read_text())["network"]
         for index, key in enumerate(("latency_s", "bandwidth_Bps")):
             ratios = sorted(pair[index] / profile[key] for pair in drawn)
             self.assertGreater(ratios[0], 1 / 1.25001)

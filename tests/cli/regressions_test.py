@@ -300,7 +300,7 @@ def a_key_without_effect_is_refused(place):
     for topology in ("star_16", {"preset": "star", "hosts": 8, "bandwidth_Bps": 1e6,
                                  "latency_s": 1e-3}):
         refused(place, scenario(nodes=8, cluster={"topology": topology},
-                                network={"model": "alpha_beta", "calibration": "1gbe"}),
+                                network={"model": "alpha_beta", "calibration": "1g-tcp"}),
                 "/cluster/topology: topology has no meaning")
     found = result(place, scenario(cluster={"nics_per_node": 4}))
     check("unused_nics" in found["stderr"], found["stderr"])

@@ -128,13 +128,13 @@ class RunAgain(unittest.TestCase):
         trace = json.loads((ROOT / "traces" / "resnet50.ddp.2xa100.json").read_text())
         self.write("in/t.json", trace)
         words = ["in/s.json", "--set", "/workload/trace=t.json"]
-        self.stepsim("run", *words, "--set", "/cluster/network=25gbe", "-o", "r.json")
+        self.stepsim("run", *words, "--set", "/cluster/network=25g-tcp", "-o", "r.json")
         result = json.loads((self.folder / "r.json").read_text())
         digests = {entry["pointer"]: entry["sha256"] for entry in result["files"]}
         self.assertEqual(digests, {
             "/workload/trace": hashlib.sha256((self.folder / "in/t.json").read_bytes()).hexdigest(),
             "/cluster/network/calibration": hashlib.sha256(
-                (ROOT / "topologies" / "25gbe.calibration.json").read_bytes()).hexdigest()})
+                (ROOT / "topologies" / "25g-tcp.calibration.json").read_bytes()).hexdigest()})
         self.stepsim("sweep", *words, "--over", "/cluster/nodes=2,3", "-o", "sweep.jsonl")
         self.assertNotIn("changed", self.stepsim("run", "r.json").stderr)
         self.write("in/t.json", dict(trace, name="the same times under another name"))

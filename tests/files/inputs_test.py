@@ -69,7 +69,7 @@ def named_files():
     def slower(tree):
         return dict(tree, table=[[size, 2 * time] for size, time in tree["table"]])
 
-    calibration = shipped("topologies/10gbe.calibration.json")
+    calibration = shipped("topologies/10g-tcp.calibration.json")
     yield "trace", trace, other_changes, scenario_with(workload={"trace": "named.json"}), axis
     yield ("trace of a list of jobs", trace, other_changes,
            scenario_with(workload=[{"trace": "named.json", "nodes": 2}] * 2, topology="star_16",
@@ -286,7 +286,7 @@ def escapes(place):
         (dict(TOPOLOGY), [["topologies", "show"], ["topologies", "show", "--dot", "-"], ["check"]]),
         (shipped("models/alexnet.json"), [["models", "show"], ["check"]]),
         (shipped("traces/googlenet.k80.json"), [["check"]]),
-        (shipped("topologies/10gbe.calibration.json"), [["topologies", "show"], ["check"]]),
+        (shipped("topologies/10g-tcp.calibration.json"), [["topologies", "show"], ["check"]]),
     ]
     for path in sorted((ROOT / "examples").glob("*.json")):
         tree = json.loads(path.read_text())

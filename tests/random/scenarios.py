@@ -6,7 +6,7 @@ from rules import LATE
 from words import (CODECS, COMPRESSION_KEYS, COSTS, LEAVES, NETWORKS, SPARSE_KEYS, TRANSPORTS, applies,
                    program, rounds)
 
-CALIBRATIONS = ["10gbe", "25gbe", "100gbe", "icdcs19", "infiniband-100g"]
+CALIBRATIONS = ["10g-tcp", "25g-tcp", "100g-roce", "icdcs19", "100g-ib"]
 # Open numbers whose size is the work of a run: what an everyday value of each is.
 EVERYDAY = {"iterations": (1, 5), "discard_iterations": (0, 2), "warmup_iterations": (0, 5),
             "max_width": (1, 6), "pipeline_width": (1, 6), "servers": (1, 4), "concurrency": (1, 4),

@@ -32,7 +32,7 @@ DIMENSIONS = {
 }
 CODECS = {"fp16", "truncate16", "quantize8", "custom_codec"}
 TRANSPORTS = words("/cluster/network/packet/transport/kind")
-CALIBRATIONS = ["10gbe", "25gbe", "100gbe", "icdcs19", "infiniband-100g"]
+CALIBRATIONS = ["10g-tcp", "25g-tcp", "100g-roce", "icdcs19", "100g-ib"]
 NETWORKS = {"flow", "packet"}
 SSP, ISLANDS = "parameter_server ssp", "diloco sync_sgd"
 

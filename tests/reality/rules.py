@@ -12,7 +12,7 @@ import json
 import math
 import pathlib
 
-# Share of the line rate that is payload under TCP: the shipped 10gbe profile, measured over nominal.
+# Share of the line rate that is payload under TCP: the shipped 10g-tcp profile, measured over nominal.
 TCP_PAYLOAD = 1186.61 / 1250
 TCP_LATENCY_S = 30.27e-6
 SLOW_TCP_LATENCY_S = 436e-6  # the shipped profile of 1 Gb/s

@@ -81,11 +81,11 @@ TEST_CASE("preset: every number of the node type that decides a time is shown") 
     }
     // The interfaces multiply another network, too.
     const std::string slow = text(
-        R"("nodes": 4, "preset": "dgx_h100", "network": {"calibration": "25gbe"})", collective);
+        R"("nodes": 4, "preset": "dgx_h100", "network": {"calibration": "25g-tcp"})", collective);
     CHECK(default_of(slow, "/cluster/nics_per_node") == "8, node type dgx_h100");
     CHECK(default_of(slow, "/cluster/network") == "");
     const std::string shared = text(
-        R"("nodes": 4, "preset": "dgx_h100", "nics_per_node": 1, "network": {"calibration": "25gbe"})",
+        R"("nodes": 4, "preset": "dgx_h100", "nics_per_node": 1, "network": {"calibration": "25g-tcp"})",
         collective);
     CHECK(seconds_of(slow) - kCompute < 0.5 * (seconds_of(shared) - kCompute));
   }

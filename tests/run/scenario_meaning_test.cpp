@@ -52,7 +52,7 @@ const std::string kAsync = R"("algorithm": "parameter_server", "mode": "async")"
 TEST_CASE(
     "meaning: a topology beside a calibration, or beside latency and bandwidth, is an error") {
   CHECK(
-      problem({.cluster = R"("nodes": 4, "network": {"calibration": "1gbe"}, )" + kStar}) ==
+      problem({.cluster = R"("nodes": 4, "network": {"calibration": "1g-tcp"}, )" + kStar}) ==
       "test.json: /cluster/topology: topology has no meaning for network model alpha_beta beside a "
       "calibration");
   CHECK(problem({.cluster = Parts{}.cluster + ", " + kStar}) ==

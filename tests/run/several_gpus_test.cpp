@@ -79,7 +79,7 @@ TEST_CASE("several GPUs per node need the network inside the node") {
   CHECK(problem_of(text(R"({"nodes": 8, "gpus_per_node": 4, )" + kEthernet + "}")) == missing);
   CHECK(problem_of(text(R"({"nodes": 1, "gpus_per_node": 4, )" + kEthernet + "}")) == missing);
   CHECK(problem_of(text(R"({"nodes": 8, "gpus_per_node": 4, "network":
-      {"calibration": "25gbe"}})")) == missing);
+      {"calibration": "25g-tcp"}})")) == missing);
   CHECK(problem_of(
             text(R"({"nodes": 8, "gpus_per_node": 4, )" + kEthernet + ", " + kInside + "}")) == "");
   CHECK(problem_of(text(R"({"nodes": 8, )" + kEthernet + "}")) == ""); // one GPU each
@@ -109,7 +109,7 @@ TEST_CASE("one node needs no network: its ring runs inside") {
 
 TEST_CASE("networks are given by the names of profiles") {
   const std::string words =
-      text(R"({"nodes": 4, "gpus_per_node": 4, "network": "25gbe", "intra_network":
+      text(R"({"nodes": 4, "gpus_per_node": 4, "network": "25g-tcp", "intra_network":
                "nvlink-a100"})",
            R"(, "communication": {"collective": "hierarchical"})");
   const Scenario by_name = parse_scenario(tree_of(words), shipped_files());

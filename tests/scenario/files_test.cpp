@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "sweep/sweep_helpers.hpp"
+#include "testing/paths.hpp"
 
 using namespace stepsim;
 using study::file_kind_at;
@@ -67,4 +68,24 @@ TEST_CASE("files: a data folder that cannot be read is an error, none at all has
   CHECK_THROWS_WITH_AS((void)study::shipped_files("/nowhere", study::kShippedModels),
                        doctest::Contains("/nowhere/models: cannot read the folder of the models"),
                        InputError);
+}
+
+TEST_CASE("files: a profile that was renamed is read by its former name, with a word about it") {
+  const std::string root = STEPSIM_SOURCE_DIR;
+  const auto path = [&](const std::string& name) {
+    return study::shipped_file(root, study::kShippedProfiles, name);
+  };
+  CHECK(path("10gbe") == path("10g-tcp"));
+  CHECK(path("infiniband-400g") == root + "/topologies/400g-ib.calibration.json");
+  std::string name = "100gbe";
+  std::vector<std::string> warnings;
+  study::renew_name(name, warnings);
+  CHECK(name == "100g-roce");
+  study::renew_name(name, warnings);
+  CHECK(warnings.size() == 1);
+  CHECK(warnings.front().find("100gbe is called 100g-roce now") != std::string::npos);
+  // A part of a former name finds its family by the present names.
+  CHECK_THROWS_WITH_AS((void)path("roce"), doctest::Contains("25g-roce"), UsageError);
+  CHECK_THROWS_WITH_AS((void)path("100g"),
+                       doctest::Contains("\"100g-ib\", \"100g-roce\" or \"100g-tcp\""), UsageError);
 }

@@ -70,15 +70,15 @@ TEST_CASE("an unknown model names the nearest one") {
 }
 
 TEST_CASE("a shipped network profile has a name, an unknown name the nearest one") {
-  const Scenario named = study::testing::scenario(with_network(R"("calibration": "10gbe")"));
+  const Scenario named = study::testing::scenario(with_network(R"("calibration": "10g-tcp")"));
   const Scenario by_path = study::testing::scenario(with_network(
-      R"("calibration": ")" STEPSIM_SOURCE_DIR R"(/topologies/10gbe.calibration.json")"));
+      R"("calibration": ")" STEPSIM_SOURCE_DIR R"(/topologies/10g-tcp.calibration.json")"));
   CHECK(named.cluster.network.bandwidth_Bps > 0);
   CHECK(named.cluster.network.bandwidth_Bps == by_path.cluster.network.bandwidth_Bps);
   CHECK(named.cluster.network.latency_s == by_path.cluster.network.latency_s);
   CHECK(problem_of(with_network(R"("calibration": "10gb")")) ==
         "test.json: /cluster/network/calibration: unknown network profile \"10gb\"; did you mean "
-        "\"10gbe\"?");
+        "\"10g-tcp\"?");
 }
 
 TEST_CASE("a sequence length belongs to models with tokens and to their positions") {
@@ -123,7 +123,7 @@ TEST_CASE("latency and bandwidth are required unless a cost stands for them") {
 TEST_CASE("a value beside a profile wins over it") {
   const Scenario scenario = study::testing::scenario(
       with_network(R"("calibration": ")" STEPSIM_SOURCE_DIR
-                   R"(/topologies/10gbe.calibration.json", "latency_s": 0.5)"));
+                   R"(/topologies/10g-tcp.calibration.json", "latency_s": 0.5)"));
   CHECK(scenario.cluster.network.latency_s == 0.5);
   CHECK(scenario.cluster.network.bandwidth_Bps > 0);
   CHECK(scenario.cluster.network.label == "default");

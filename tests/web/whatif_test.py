@@ -93,7 +93,7 @@ class WhatIf(unittest.TestCase):
     def test_wrong_settings_give_the_message_of_the_command(self):
         base = {"schema_version": 1, "kind": "scenario",
                 "workload": {"model": "bert_large", "gpu": "h100", "batch_size": 8},
-                "cluster": {"nodes": 8, "network": "25gbe"}, "communication": {"collective": "ring"}}
+                "cluster": {"nodes": 8, "network": "25g-tcp"}, "communication": {"collective": "ring"}}
         scenarios = []
         for where, key, value in (("cluster", "nodes", 0), ("cluster", "nodes", "abc"), ("cluster", "nodes", 2.5),
                                   ("cluster", "gpus_per_node", -1), ("workload", "batch_size", "many"),
@@ -114,7 +114,7 @@ class WhatIf(unittest.TestCase):
     def test_curve_changes_and_timeline_are_answered(self):
         scenario = json.dumps({"schema_version": 1, "kind": "scenario",
                                "workload": {"model": "bert_large", "gpu": "h100", "batch_size": 8},
-                               "cluster": {"nodes": 8, "network": "25gbe"}, "communication": {"collective": "ring"}})
+                               "cluster": {"nodes": 8, "network": "25g-tcp"}, "communication": {"collective": "ring"}})
         questions = [{"ask": "point", "scenario": scenario}, {"ask": "changes", "scenario": scenario},
                      {"ask": "timeline", "scenario": scenario},
                      {"ask": "curve", "points": [[1, 10], [2, 19], [4, 35], [8, 40]],

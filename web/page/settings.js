@@ -16,10 +16,10 @@ const STEPSIM_SETTINGS = (() => {
   const LARGE = ['llama3_8b']; // places of its gradients need more than 4 bytes
   const CONVOLUTIONAL = ['resnet50', 'vgg16']; // their estimate must be accepted
   const NETWORKS = [
-    choice('1gbe', '1 Gb Ethernet, TCP'), choice('10gbe', '10 Gb Ethernet, TCP'),
-    choice('25gbe', '25 Gb Ethernet, TCP'), choice('roce-25g', '25 Gb RoCE'),
-    choice('100gbe-tcp', '100 Gb Ethernet, TCP'), choice('100gbe', '100 Gb RoCE'),
-    choice('infiniband-200g', '200 Gb InfiniBand'), choice('infiniband-400g', '400 Gb InfiniBand')];
+    choice('1g-tcp', '1 Gb Ethernet, TCP'), choice('10g-tcp', '10 Gb Ethernet, TCP'),
+    choice('25g-tcp', '25 Gb Ethernet, TCP'), choice('25g-roce', '25 Gb RoCE'),
+    choice('100g-tcp', '100 Gb Ethernet, TCP'), choice('100g-roce', '100 Gb RoCE'),
+    choice('200g-ib', '200 Gb InfiniBand'), choice('400g-ib', '400 Gb InfiniBand')];
   const INSIDE = [
     choice('nvlink-v100', 'NVLink of V100'), choice('nvlink-a100', 'NVLink of A100'),
     choice('nvlink-h100', 'NVLink of H100'), choice('xgmi-mi300x', 'xGMI of MI300X'),
@@ -78,7 +78,7 @@ const STEPSIM_SETTINGS = (() => {
     {key: 'compression', label: 'Compression', options: COMPRESSIONS, note: limits}];
   const DEFAULTS = {
     workload: 'trace:' + TRACES[0].value, gpu: 'a100-80', batch: '32', nodes: '8', gpus: '1', inside: 'nvlink-a100',
-    network: '25gbe', bandwidth: '25', latency: '10', schedule: '', collective: '', compression: 'none',
+    network: '25g-tcp', bandwidth: '25', latency: '10', schedule: '', collective: '', compression: 'none',
     table: 'conv, 4, 8, 6000000\ndense, 2, 4, 90000000'};
 
   // A number as typed, times `unit`; the text itself where it is none.

@@ -56,7 +56,7 @@ constexpr std::array kFlags{
     Flag{"--preset", "/preset", "NAME|FILE", "dgx_h100", kNetwork, true},
     Flag{"--latency", "/network/latency_s", "TIME", "10us", kNetwork},
     Flag{"--bandwidth", "/network/bandwidth_Bps", "RATE", "10Gbps", kNetwork},
-    Flag{"--calibration", "/network/calibration", "FILE|NAME", "10gbe", kNetwork},
+    Flag{"--calibration", "/network/calibration", "FILE|NAME", "10g-tcp", kNetwork},
     Flag{"--delay", "/network/delay_s", "TIME", "5us", kNetwork},
     Flag{"--reduction-rate", "/network/reduction_Bps", "RATE", "10GB/s", kNetwork},
     Flag{"--links", "/links", "FILE", "links.json", kNetwork},

@@ -34,7 +34,7 @@ constexpr CommandText kInitText{
     "on\n"
     "8 nodes behind 25 Gigabit Ethernet. Prints what it assumed and the next two commands.",
     "stepsim init -o s.json\n"
-    "stepsim init --trace mine.json --nodes 16 --network 100gbe -o s.json\n"
+    "stepsim init --trace mine.json --nodes 16 --network 100g-roce -o s.json\n"
     "stepsim init --model llama3_8b --gpu h100 --cluster dgx_h100 --nodes 16 -o s.json",
     "stepsim models, stepsim topologies and stepsim presets list the names; stepsim keys tells "
     "what\n"
@@ -62,7 +62,7 @@ constexpr std::array kInitFlags{
     KeyFlag{"--nodes", "N", kCluster, "number of machines; default 8"},
     KeyFlag{"--gpus-per-node", "N", kCluster, "default 1, or that of the node type"},
     KeyFlag{"--network", "NAME|FILE", kCluster,
-            "network between nodes; default 25gbe, or that of the node type"},
+            "network between nodes; default 25g-tcp, or that of the node type"},
     KeyFlag{"--intra-network", "NAME|FILE", kCluster,
             "network inside a node; required with several GPUs per node and no node type"},
 };

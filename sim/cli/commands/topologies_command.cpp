@@ -37,13 +37,13 @@ namespace {
 
 constexpr CommandText kTopologiesText = answered_at_once({
     "topologies",
-    "list | show NAME|FILE [--dot FILE]",
+    "list [--all] | show NAME|FILE [--dot FILE]",
     "Lists the shipped network profiles, topologies and node types, or shows one, also from a "
     "file,\n"
     "with the source of its numbers. --dot draws a topology: dot -Tsvg FILE > net.svg.",
     "stepsim topologies list\n"
-    "stepsim topologies show 10gbe\n"
-    "stepsim topologies show topologies/infiniband-100g.calibration.json --json\n"
+    "stepsim topologies show 10g-tcp\n"
+    "stepsim topologies show topologies/100g-ib.calibration.json --json\n"
     "stepsim topologies show dgx_h100\n"
     "stepsim topologies show leaf_spine_144 --dot -",
     "The files are described in docs/file-formats.md (kinds network_calibration, topology, "
@@ -142,9 +142,13 @@ int list_files(const std::map<std::string, std::string>& files, const Common& co
 
 // The path of a shipped name, else the name itself. Shipped names have neither a folder nor an
 // ending, so that a path is never taken for one.
-std::string find_file(const Invocation& invocation, const std::string& name) {
+std::string find_file(const Invocation& invocation, const Common& common, const std::string& name) {
   const std::map<std::string, std::string> files = shipped_names(invocation);
-  if (const auto found = files.find(name); found != files.end()) {
+  std::string present = name;
+  std::vector<std::string> renamed;
+  study::renew_name(present, renamed);
+  if (const auto found = files.find(present); found != files.end()) {
+    print_warnings(renamed, common);
     return found->second;
   }
   if (!study::is_shipped_name(name)) {
@@ -215,6 +219,8 @@ int topologies(const Invocation& invocation) {
   app.add_option("ACTION", action, "list or show; default list");
   app.add_option("NAME", name,
                  "of a shipped profile, topology or node type, or a FILE of such a kind");
+  bool all = false;
+  app.add_flag("--all", all, "list profiles of test beds and recalled numbers, too");
   std::string dot;
   app.add_option("--dot", dot, "write a topology as a Graphviz drawing (- = to standard output)")
       ->type_name("FILE");
@@ -227,12 +233,26 @@ int topologies(const Invocation& invocation) {
     if (!dot.empty()) {
       throw UsageError("--dot: needs topologies show NAME|FILE");
     }
-    return list_files(shipped_names(invocation), common);
+    std::map<std::string, std::string> files = shipped_names(invocation);
+    const std::size_t shipped = files.size();
+    if (!all) {
+      std::erase_if(files, [](const auto& file) { return !study::is_listed(file.first); });
+    }
+    const int code = list_files(files, common);
+    if (files.size() < shipped) {
+      print_note(std::to_string(shipped - files.size()) +
+                     " profiles of test beds and recalled numbers are left out; --all lists them",
+                 common);
+    }
+    return code;
+  }
+  if (all) {
+    throw UsageError("--all: needs topologies list");
   }
   if (name.empty()) {
     throw UsageError("topologies show: give a NAME or FILE; see stepsim topologies list");
   }
-  return show(common, find_file(invocation, name), name, dot);
+  return show(common, find_file(invocation, common, name), name, dot);
 }
 
 int presets(const Invocation& invocation) {

@@ -126,7 +126,9 @@ Candidates shipped_words(study::FileKind kind, const std::string& data_folder) {
   }
   Candidates words;
   for (const auto& [name, path] : files) {
-    words.push_back({name, ""});
+    if (study::is_listed(name)) {
+      words.push_back({name, ""});
+    }
   }
   return words;
 }

@@ -118,7 +118,7 @@ inline constexpr std::array kNetwork{
     text("calibration", "File of kind network_calibration, or the name of a shipped one; latency_s "
                         "and bandwidth_Bps "
                         "next to it replace its values.")
-        .example(R"("../topologies/10gbe.calibration.json")"),
+        .example(R"("../topologies/10g-tcp.calibration.json")"),
     either("cost", kCostForms, "Time of one exchange by its bytes, or a file of kind cost.")
         .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})"),
     boolean("count_headers", "Messages have the bytes on the wire instead of the payload.")
@@ -130,7 +130,7 @@ inline constexpr std::array kNetwork{
 inline constexpr std::array kNetworkForms{
     object("network", kNetwork, "The network between nodes.")
         .example(R"({"latency_s": 5e-5, "bandwidth_Bps": 1.25e9})"),
-    text("network", "Name or file of a calibration.").example(R"("10gbe")")};
+    text("network", "Name or file of a calibration.").example(R"("10g-tcp")")};
 
 inline constexpr std::array kTopologyFile{
     text("file", "File of kind topology, or the name of a shipped one.")
