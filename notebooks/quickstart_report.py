@@ -1,8 +1,10 @@
 #!/usr/bin/python3
-"""The end of ./quickstart: the sweep as a table and a plot, and its 2-node row beside what the trace
-itself measured on 2 GPUs.
+"""The end of ./quickstart: what the sweep answers, in one table, three sentences and a plot.
 
-usage: quickstart_report.py [RESULTS.jsonl [PLOT.png]] [--stepsim build/stepsim]
+usage: quickstart_report.py [RESULTS.jsonl [PLOT.png]] [--all] [--stepsim build/stepsim]
+
+--all prints every schedule instead, and the 2-node row beside what the trace itself measured on 2
+GPUs.
 
 RESULTS is what `stepsim sweep ... -o RESULTS.jsonl` wrote, of any scenario: what the sweep does not
 vary is taken from the scenario in its first line.
@@ -70,6 +72,49 @@ def print_table(points):
     print()
 
 
+def usual_schedule(points):
+    """The schedule that frameworks use, where the sweep has it."""
+    schedules = plots.values(points, "schedule")
+    return "ddp" if "ddp" in schedules else schedules[0]
+
+
+def print_answer(points):
+    """How far training scales on each network with the usual schedule, and what would help."""
+    schedule = usual_schedule(points)
+    rows = {(plots.network(p), p["nodes"]): p for p in points if p["schedule"] == schedule}
+    networks = plots.networks(points)
+    sizes = sorted({nodes for _, nodes in rows if nodes > 1})
+    if not sizes:
+        print_table(points)
+        return
+    width = max(len("network"), *map(len, networks))
+    print("How long one training step takes [ms], and the scaling efficiency: which share of the speed-up of "
+          f"as many nodes is reached.\nGradients are exchanged by {plots.named(schedule)}.\n")
+    print(f"{'network':<{width}}" + "".join(f"{f'{n} nodes':>15}" for n in sizes))
+    for network in networks:
+        cells = [rows.get((network, n)) for n in sizes]
+        print(f"{network:<{width}}" + "".join(
+            f"{'-':>15}" if p is None else
+            f"{milliseconds(p['iteration_time_s']):>9} {100 * p['scaling_efficiency']:>3.0f} %" for p in cells))
+    most = sizes[-1]
+    at_most = {network: rows[network, most] for network in networks if (network, most) in rows}
+    if at_most:
+        best, worst = (of(at_most, key=lambda n: at_most[n]["scaling_efficiency"]) for of in (max, min))
+        print(f"\nOn {most} nodes training is {most * at_most[best]['scaling_efficiency']:.3g} times as fast as on one "
+              f"with {best}, and {most * at_most[worst]['scaling_efficiency']:.3g} times with {worst}.")
+        others = [p for p in points if p["nodes"] == most and plots.network(p) == worst]
+        fastest = min(others, key=lambda p: p["iteration_time_s"])
+        gain = at_most[worst]["iteration_time_s"] / fastest["iteration_time_s"] - 1
+        if fastest["schedule"] != schedule and gain >= 0.005:
+            print(f"There the best other schedule, {plots.named(fastest['schedule'])}, gains {100 * gain:.1f} %: "
+                  "the network limits the step, not the way of sending.")
+    print("Real steps are longer than predicted in nine cases of ten: docs/accuracy.md says by how much.")
+    print("\nnext: stepsim run examples/quickstart.scenario.json\n"
+          "      stepsim import kineto TRACE.json.gz -o mine.trace.json      your own model\n"
+          "      stepsim init --trace mine.trace.json --nodes 8 -o mine.scenario.json\n"
+          "      notebooks/quickstart_report.py --all      every schedule, and the trace's own exchanges")
+
+
 def plot(points, what, file):
     """How far the schedule that frameworks use scales on each network, at most five of them; on one
     network, how far each schedule does."""
@@ -77,7 +122,7 @@ def plot(points, what, file):
     schedules = plots.values(points, "schedule")
     title = f"What-if sweep of {what}"
     if len(found) > 1:
-        schedule = "ddp" if "ddp" in schedules else schedules[0]
+        schedule = usual_schedule(points)
         shown = {found[round(i * (len(found) - 1) / 4)] for i in range(5)}
         points = [p for p in points if p["schedule"] == schedule and plots.network(p) in shown]
         title += f"\nexchanged by {plots.named(schedule)}"
@@ -140,6 +185,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("results", nargs="?", default="results/quickstart.jsonl")
     parser.add_argument("plot", nargs="?")
+    parser.add_argument("--all", action="store_true")
     parser.add_argument("--stepsim", default=shutil.which("stepsim") or "build/stepsim")
     options = parser.parse_args()
     picture = options.plot or str(pathlib.Path(options.results).with_suffix(".png"))
@@ -156,8 +202,8 @@ def main():
         what = plots.provenance(trace)
         print(f"\n{what}; {sum(l['gradient_bytes'] or 0 for l in trace['layers']) / 1e6:.1f} "
               f"MB of gradients; computation alone {1e3 * plots.compute_of(points):.1f} ms\n")
-    print_table(points)
-    if trace:
+    print_table(points) if options.all else print_answer(points)
+    if trace and options.all:
         compare_with_trace(options.stepsim, options.results, header, points, trace)
     plot(points, what, picture)
     print(f"\nplot: {picture}\nevery point with all its numbers: {options.results}")

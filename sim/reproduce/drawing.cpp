@@ -32,10 +32,10 @@ plot::Bars bars_of(const BarsOf& bars, const Reproduction& paper, const AllRecor
       if (!may_be_drawn(paper, bar.series.run)) {
         continue;
       }
-      if (bar.values.size() != bars.parts.size()) {
+      if (bar.first + bar.values.size() > bars.parts.size()) {
         throw InputError(paper.file, bar.series.place,
-                         std::to_string(bar.values.size()) + " values, but there are " +
-                             std::to_string(bars.parts.size()) + " parts");
+                         "values up to part " + std::to_string(bar.first + bar.values.size()) +
+                             ", but there are " + std::to_string(bars.parts.size()));
       }
       const Joined joined = select(bar.series, all, paper.file).front();
       plot::Bar& drawn = group.bars.emplace_back();
@@ -45,6 +45,7 @@ plot::Bars bars_of(const BarsOf& bars, const Reproduction& paper, const AllRecor
       if (drawn.reported) {
         out.reported_label = label;
       }
+      drawn.values.assign(bar.first, 0.0);
       for (const std::string& formula : bar.values) {
         drawn.values.push_back(std::max(0.0, evaluate(formula, joined, bar.series, paper.file)));
       }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -101,18 +102,26 @@ std::string curve_table(const PanelOf& panel, const FigureOf& figure, const Repr
          ":\n\n" + table_of(heading, rows);
 }
 
-std::string bar_table(const plot::Panel& drawn) {
+// A part that a bar does not have is an empty cell.
+std::string bar_table(const PanelOf& panel, const plot::Panel& drawn, const Reproduction& paper) {
   Row heading{"group", "bar"};
   heading.insert(heading.end(), drawn.bars.parts.begin(), drawn.bars.parts.end());
   std::vector<Row> rows;
-  for (const plot::BarGroup& group : drawn.bars.groups) {
+  for (std::size_t i = 0; i < drawn.bars.groups.size(); ++i) {
+    const plot::BarGroup& group = drawn.bars.groups[i];
+    auto of = panel.bars.groups[i].second.begin();
     for (const plot::Bar& bar : group.bars) {
+      while (!may_be_drawn(paper, of->series.run)) {
+        ++of;
+      }
+      const std::size_t first = (of++)->first;
       Row& row = rows.emplace_back(
           Row{group.name,
               bar.name + (bar.reported ? (bar.name.empty() ? "" : ", ") + drawn.bars.reported_label
                                        : std::string())});
-      for (const double value : bar.values) {
-        row.push_back(base::significant(value));
+      for (std::size_t part = 0; part < drawn.bars.parts.size(); ++part) {
+        const bool there = part >= first && part < bar.values.size();
+        row.push_back(there ? base::significant(bar.values[part]) : std::string());
       }
     }
   }
@@ -279,7 +288,7 @@ std::string figure_text(const FigureOf& figure, const Reproduction& paper, const
         text += drawn.panels[i].title + ":\n\n";
       }
       if (!drawn.panels[i].bars.groups.empty()) {
-        text += bar_table(drawn.panels[i]);
+        text += bar_table(panel, drawn.panels[i], paper);
       }
       if (!drawn.panels[i].lanes.lanes.empty()) {
         text += lane_table(drawn.panels[i]);
@@ -344,18 +353,26 @@ Counts counts_of(const Reproduction& paper, const std::vector<Decided>& decided)
     counts.figures += figure.not_drawn.empty() ? 1 : 0;
   }
   for (const Decided& each : decided) {
-    (each.verdict == Verdict::met       ? counts.met
-     : each.verdict == Verdict::not_met ? counts.not_met
-                                        : counts.not_comparable)++;
+    ++counts.claims[static_cast<std::size_t>(each.verdict)];
   }
   return counts;
 }
 
+Counts& Counts::operator+=(const Counts& more) {
+  figures += more.figures;
+  std::ranges::transform(claims, more.claims, claims.begin(), std::plus());
+  return *this;
+}
+
 std::string counts_text(const Counts& counts) {
-  const std::size_t claims = counts.met + counts.not_met + counts.not_comparable;
-  return std::to_string(counts.figures) + " figures, " + std::to_string(claims) +
-         " claims: " + std::to_string(counts.met) + " met, " + std::to_string(counts.not_met) +
-         " not met, " + std::to_string(counts.not_comparable) + " not comparable";
+  std::size_t claims = 0;
+  std::string text;
+  for (std::size_t i = 0; i < counts.claims.size(); ++i) {
+    claims += counts.claims[i];
+    text += (i == 0 ? " claims: " : ", ") + std::to_string(counts.claims[i]) + " " +
+            std::string(kVerdicts.all()[i]);
+  }
+  return std::to_string(counts.figures) + " figures, " + std::to_string(claims) + text;
 }
 
 std::vector<std::vector<std::string>> claim_rows(const std::vector<Decided>& decided) {
@@ -372,16 +389,14 @@ std::string claims_page(const std::vector<PaperClaims>& papers) {
   std::string text =
       "# Claims of the papers\n\n"
       "Every claim that stepsim was held against, as `stepsim reproduce all` decides "
-      "it. A claim is not comparable where an\ninput of theirs is unknown or where "
+      "it. A claim is bracketed where it holds only\nbecause an input that the paper does not give "
+      "may take any value, and not comparable where an input of theirs is unknown\nor where "
       "stepsim does not compute what it speaks of. How a number got its label is\n"
       "explained in [the README of these pages](../../reproduce/README.md).\n\n";
   Counts sum;
   for (const PaperClaims& each : papers) {
     const Counts counts = counts_of(*each.paper, *each.decided);
-    sum.figures += counts.figures;
-    sum.met += counts.met;
-    sum.not_met += counts.not_met;
-    sum.not_comparable += counts.not_comparable;
+    sum += counts;
     text += "## [" + each.paper->title + "](" + each.paper->name + ".md)\n\n" +
             counts_text(counts) + ".\n\n";
     Row heading = kClaimHeading;

@@ -2,6 +2,7 @@
 // Writes the page of a paper as Markdown (REP 1): for each figure the question, the picture, the
 // table, the commands and the verdicts; then the assumptions, the values that could not be read
 // from the paper, later papers, and the sources of all numbers.
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,9 @@ namespace stepsim::reproduce {
 
 // The number of figures of a paper that are drawn, and of its claims with each verdict.
 struct Counts {
-  std::size_t figures{}, met{}, not_met{}, not_comparable{};
+  std::size_t figures{};
+  std::array<std::size_t, kVerdicts.all().size()> claims{}; // by Verdict
+  Counts& operator+=(const Counts& more);
 };
 [[nodiscard]] Counts counts_of(const Reproduction& paper, const std::vector<Decided>& decided);
 
@@ -29,7 +32,8 @@ struct PaperClaims {
 };
 // Returns the page with the claims of all papers.
 [[nodiscard]] std::string claims_page(const std::vector<PaperClaims>& papers);
-// Returns the counts in words: "27 figures, 20 claims: 9 met, 6 not met, 5 not comparable".
+// Returns the counts in words: "27 figures, 20 claims: 9 met, 6 not met, 2 bracketed, 3
+// not comparable".
 [[nodiscard]] std::string counts_text(const Counts& counts);
 // Returns one row per claim: figure, verdict, our numbers, the paper's numbers, label and text.
 [[nodiscard]] std::vector<std::vector<std::string>> claim_rows(const std::vector<Decided>& decided);

@@ -145,7 +145,8 @@ struct MarkAt {
 struct BarOf {
   std::string name;
   Series series;
-  std::vector<std::string> values;
+  std::size_t first{};             // the part that the first of the values is of
+  std::vector<std::string> values; // formulas; further parts are not there
 };
 struct BarsOf {
   std::vector<std::string> parts;
@@ -189,6 +190,7 @@ struct FigureOf {
 
 struct Claim {
   std::string id, figure, text, source, unit, reason, theirs;
+  std::string free; // an input of ours that the paper does not give; "": all are given
   Label label{};
   std::vector<double> reported;
   std::vector<Cell> ours;          // our numbers; empty: there are none to compare

@@ -208,6 +208,7 @@ BarsOf read_bars(const Json& json, Problems& problems) {
     return std::pair(group.text("name"), each(group, "bars", [](Fields& bar) {
                        return BarOf{.name = bar.text("name"),
                                     .series = read_series(bar),
+                                    .first = static_cast<std::size_t>(bar.integer("first")),
                                     .values = texts(bar, "values")};
                      }));
   });
@@ -299,6 +300,7 @@ Claim read_claim(Fields& fields) {
   }
   claim.theirs = fields.text("theirs");
   claim.unit = fields.text("unit");
+  claim.free = fields.text("free");
   claim.ours = each(fields, "ours", read_cell);
   claim.low = fields.optional_number("low");
   claim.high = fields.optional_number("high");

@@ -138,7 +138,12 @@ inline constexpr std::array kMarks{object("marks", kMarkKeys, "One marked value.
 
 inline constexpr std::array kBarKeys{
     text("name", "Name under the bar.").by_default(""),
-    list("values", kFormula, "Formula of each part.").sizes(1).required()};
+    integer("first", "Index of the part that the first formula is of.")
+        .in(io::at_least(0))
+        .by_default(0),
+    list("values", kFormula, "Formulas of this part and those after it; other parts are not there.")
+        .sizes(1)
+        .required()};
 inline constexpr std::array kBar{object("bars", kSeriesKeys, "One bar.").and_also(kBarKeys)};
 inline constexpr std::array kGroupKeys{text("name", "Name of the group.").required(),
                                        list("bars", kBar, "Its bars.").required()};
@@ -211,6 +216,10 @@ inline constexpr std::array kClaimKeys{
     list("ours", kCells, "Our numbers; left out: they cannot be compared."),
     number("low", "The claim is met where no number of ours is below it."),
     number("high", "The claim is met where no number of ours is above it."),
+    text("free",
+         "An input of ours that the paper does not give and that decides whether our numbers "
+         "hold the claim: the verdict is then bracketed instead of met.")
+        .by_default(""),
     boolean("comparable", "False: our numbers stand beside theirs and decide nothing.")
         .by_default(true),
     text("reason", "Why it is not met or cannot be compared, or what it means that it is met.")

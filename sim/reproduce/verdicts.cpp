@@ -30,6 +30,9 @@ std::string shown_number(double value) {
 
 std::string reason_text(const Decided& decided) {
   std::string text = decided.claim->reason;
+  if (decided.verdict == Verdict::bracketed) {
+    text = "nobody outside knows " + decided.claim->free + (text.empty() ? "." : ". " + text);
+  }
   if (const std::size_t place = text.find("{}"); place != std::string::npos) {
     text.replace(place, 2, ours_text(decided));
   }
@@ -46,7 +49,9 @@ std::vector<Decided> decide(const Reproduction& paper, const AllRecords& all) {
     if (!one.ours.empty() && claim.comparable && counts(claim.label)) {
       const auto [low, high] = std::ranges::minmax(one.ours);
       const bool met = (!claim.low || low >= *claim.low) && (!claim.high || high <= *claim.high);
-      one.verdict = met ? Verdict::met : Verdict::not_met;
+      one.verdict = !met                 ? Verdict::not_met
+                    : claim.free.empty() ? Verdict::met
+                                         : Verdict::bracketed;
     }
   }
   return decided;
@@ -93,6 +98,7 @@ io::Json claims_tree(const Reproduction& paper, const std::vector<Decided>& deci
                    {"ours", io::Array(each.ours.begin(), each.ours.end())},
                    {"reported", io::Array(claim.reported.begin(), claim.reported.end())},
                    {"unit", claim.unit},
+                   {"free", claim.free},
                    {"low", number(claim.low)},
                    {"high", number(claim.high)},
                    {"reason", reason_text(each)}});

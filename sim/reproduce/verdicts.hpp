@@ -1,6 +1,8 @@
 #pragma once
-// Whether a claim of a paper holds in our numbers (REP, verdicts): met, not met, or not comparable.
-// For a claim with label second_hand, "as read by others" follows met and not met.
+// Whether a claim of a paper holds in our numbers (REP, verdicts): met, not met, bracketed, or not
+// comparable. A claim is bracketed where our numbers hold it only because an input that the paper
+// does not give may take any value; that confirms nothing. For a claim with label second_hand, "as
+// read by others" follows all but the last.
 #include <string>
 #include <vector>
 
@@ -10,10 +12,11 @@
 
 namespace stepsim::reproduce {
 
-enum class Verdict { met, not_met, not_comparable };
+enum class Verdict { met, not_met, bracketed, not_comparable };
 inline constexpr auto kVerdicts =
     base::words<Verdict>({{Verdict::met, "met"},
                           {Verdict::not_met, "not met"},
+                          {Verdict::bracketed, "bracketed"},
                           {Verdict::not_comparable, "not comparable"}});
 
 struct Decided {

@@ -400,12 +400,13 @@ def the_report_shows_any_sweep(place):
     if subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"], capture_output=True).returncode:
         raise Skipped("no matplotlib")
 
-    def shown(name):
-        return subprocess.run(["/usr/bin/python3", report, name, "--stepsim", place.stepsim],
+    def shown(name, *more):
+        return subprocess.run(["/usr/bin/python3", report, name, "--stepsim", place.stepsim, *more],
                               cwd=place.folder, capture_output=True, text=True, timeout=120)
     place.sweep("own.jsonl", nodes="2,4")
     done = shown("own.jsonl")
-    check(done.returncode == 0 and "single" in done.stdout and "own.png" in place.names(), done.stderr)
+    check(done.returncode == 0 and "4 nodes" in done.stdout and "own.png" in place.names(), done.stderr)
+    check("single" in shown("own.jsonl", "--all").stdout)
     place.run("sweep", "s.json", "--over", "/training/iterations=2,3", "-o", "other.jsonl", code=0)
     for name in ("other.jsonl", "s.json"):
         done = shown(name)

@@ -12,12 +12,13 @@ namespace {
 
 // The claim that a value of 1.5 lies in [low, high], as `label` vouches for it.
 std::string verdict(Label label, std::optional<double> low, std::optional<double> high,
-                    bool with_cells = true) {
+                    bool with_cells = true, std::string free = "") {
   Reproduction paper;
   Claim& claim = paper.claims.emplace_back();
   claim.label = label;
   claim.low = low;
   claim.high = high;
+  claim.free = std::move(free);
   if (with_cells) {
     claim.ours.push_back(
         Cell{.series = {.run = "t", .where = {}, .when = "", .other = {}, .place = ""},
@@ -38,6 +39,12 @@ TEST_CASE("verdicts: met within the limits, else not met") {
   CHECK(verdict(Label::abstract, 1.5, {}) == "met");
   CHECK(verdict(Label::repository, 1.6, {}) == "not met");
   CHECK(verdict(Label::repository, {}, 1.4) == "not met");
+}
+
+TEST_CASE("verdicts: what only a free input makes true is bracketed, what it does not is not met") {
+  CHECK(verdict(Label::abstract, 1, 2, true, "the load") == "bracketed");
+  CHECK(verdict(Label::second_hand, 1, 2, true, "the load") == "bracketed as read by others");
+  CHECK(verdict(Label::abstract, 1.6, {}, true, "the load") == "not met");
 }
 
 TEST_CASE("verdicts: what others read is met or not met in these words") {

@@ -10,6 +10,7 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
@@ -36,7 +37,7 @@ constexpr CommandText kReproduceText{
     "reproduce",
     "PAPER",
     "Runs the commands that a paper's figures need, draws the figures, and says for each claim of\n"
-    "the paper whether it is met, not met or not comparable. Writes RUN.jsonl, ID.svg,\n"
+    "the paper whether it is met, not met, bracketed or not comparable. Writes RUN.jsonl, ID.svg,\n"
     "claims.json and PAPER.md to a folder. A claim that is not met is a result, no failure.",
     "stepsim reproduce lp\n"
     "stepsim reproduce mg-wfbp --figure MG1 -o mine\n"
@@ -96,8 +97,33 @@ std::vector<std::string> papers_of(const std::string& word) {
   return {kPapers.begin(), kPapers.end() - 1};
 }
 
-// Only what --figure names is drawn and decided.
-void keep_figure(reproduce::Reproduction& paper, const std::string& id) {
+// Adds the names of the runs in a part of figures.json, which stand at `run` and in lists `runs`.
+void add_runs(const io::Json& json, std::string_view key, std::set<std::string>& runs) {
+  if (json.is_string() && (key == "run" || key == "runs")) {
+    runs.insert(json.as_string());
+  } else if (json.is_array()) {
+    for (const io::Json& each : json.as_array()) {
+      add_runs(each, key, runs);
+    }
+  } else if (json.is_object()) {
+    for (const auto& [name, member] : json.as_object()) {
+      add_runs(member, name, runs);
+    }
+  }
+}
+
+// Only what --figure names is run, drawn and decided. `tree` is the file of the paper.
+void keep_figure(reproduce::Reproduction& paper, const io::Json& tree, const std::string& id) {
+  std::set<std::string> runs;
+  for (const auto& [list, key] : {std::pair("figures", "id"), std::pair("claims", "figure")}) {
+    const io::Json* members = tree.find(list);
+    for (const io::Json& each : members != nullptr ? members->as_array() : io::Array()) {
+      if (*each.find(key) == io::Json(id)) {
+        add_runs(each, "", runs);
+      }
+    }
+  }
+  std::erase_if(paper.runs, [&](const reproduce::Run& run) { return !runs.contains(run.id); });
   std::erase_if(paper.claims, [&](const reproduce::Claim& claim) { return claim.figure != id; });
   std::erase_if(paper.figures, [&](const reproduce::FigureOf& figure) { return figure.id != id; });
 }
@@ -106,7 +132,8 @@ Reproduced reproduced(const std::string& name, const ReproduceFlags& flags,
                       const Invocation& invocation, const fs::path& folder) {
   const std::string file =
       (fs::path(invocation.data_folder) / "reproduce" / name / "figures.json").string();
-  Reproduced result{reproduce::parse_reproduction(io::read_json(file)), {}, {}, {}};
+  const io::Json tree = io::read_json(file);
+  Reproduced result{reproduce::parse_reproduction(tree), {}, {}, {}};
   if (!flags.figure.empty()) {
     std::vector<std::string_view> known;
     for (const reproduce::FigureOf& figure : result.paper.figures) {
@@ -115,6 +142,7 @@ Reproduced reproduced(const std::string& name, const ReproduceFlags& flags,
     if (std::ranges::find(known, flags.figure) == known.end()) {
       throw UsageError("--figure: " + base::unknown_word("figure", flags.figure, known));
     }
+    keep_figure(result.paper, tree, flags.figure);
   }
   fs::create_directories(folder);
   result.records =
@@ -125,9 +153,6 @@ Reproduced reproduced(const std::string& name, const ReproduceFlags& flags,
       result.stored[fs::absolute(io::relative_to(file, run.stored)).lexically_normal()] =
           io::read_text((folder / (run.id + ".jsonl")).string());
     }
-  }
-  if (!flags.figure.empty()) {
-    keep_figure(result.paper, flags.figure);
   }
   result.decided = reproduce::decide(result.paper, result.records);
   return result;
@@ -239,11 +264,7 @@ std::string text_of(const std::vector<Reproduced>& results) {
     for (std::vector<std::string>& row : reproduce::claim_rows(each.decided)) {
       table.rows.push_back(std::move(row));
     }
-    const reproduce::Counts counts = reproduce::counts_of(each.paper, each.decided);
-    sum.figures += counts.figures;
-    sum.met += counts.met;
-    sum.not_met += counts.not_met;
-    sum.not_comparable += counts.not_comparable;
+    sum += reproduce::counts_of(each.paper, each.decided);
   }
   return table_text(table) + reproduce::counts_text(sum) + "\n";
 }

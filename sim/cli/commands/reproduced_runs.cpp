@@ -35,6 +35,11 @@ const Command& command_of(const reproduce::Run& run) {
   return *found;
 }
 
+// The file with the records of a run.
+std::string file_of(const reproduce::Run& run, const RunChoice& choice) {
+  return choice.folder + "/" + run.id + ".jsonl";
+}
+
 // Runs the command of a run with further words, and reads what it wrote to `file`.
 void run_command_of(const reproduce::Run& run, const std::vector<std::string>& words,
                     const std::string& file, const Invocation& invocation,
@@ -107,7 +112,8 @@ reproduce::Records combined(const reproduce::Run& run,
   return records;
 }
 
-// Of all combinations, the choices of the last list one after the other first.
+// The records of all combinations; the choices of the last list follow one another. Each
+// combination is written as soon as it has ended, because some take minutes.
 reproduce::Records records_of(const reproduce::Run& run, const Invocation& invocation,
                               const RunChoice& choice) {
   std::size_t combinations = 1;
@@ -123,6 +129,9 @@ reproduce::Records records_of(const reproduce::Run& run, const Invocation& invoc
     }
     for (io::Object& record : combined(run, chosen, invocation, choice)) {
       all.push_back(std::move(record));
+    }
+    if (!run.vary.empty()) {
+      write_named(file_of(run, choice), reproduce::lines_of_records(all));
     }
   }
   return all;
@@ -153,7 +162,7 @@ reproduce::AllRecords reproduced_records(const reproduce::Reproduction& paper,
       records = records_of(run, invocation, choice);
     }
     if (!run.rows.empty() || !run.vary.empty() || run.slow) { // else the command wrote them itself
-      write_named(choice.folder + "/" + run.id + ".jsonl", reproduce::lines_of_records(records));
+      write_named(file_of(run, choice), reproduce::lines_of_records(records));
     }
     all[run.id] = reproduce::pivoted(std::move(records), run.pivot);
   }
