@@ -72,9 +72,7 @@ check "compare ranks schedules" test -n "$(stepsim compare mine.scenario.json --
 check "sweep writes its points" stepsim sweep mine.scenario.json --over /cluster/nodes=2:64:x2 -o points.jsonl --quiet
 check "report makes a page" stepsim report mine.scenario.json -o mine.html --quiet
 check "calibration fits shipped samples" inside stepsim-calibrate fit /usr/share/stepsim/examples/h100x8.samples.json --assume ring -o c.calibration.json --quiet
-if inside test -e /usr/share/stepsim/whatif.html; then
-  check "web writes the page" stepsim web -o whatif.html --quiet
-fi
+check "web writes the page" stepsim web -o whatif.html --quiet
 check "the documented command runs it" test -n "$(pod "${alone[@]}" -v "$folder/work:/data" stepsim run mine.scenario.json | grep '^iteration time')"
 size=$(pod image inspect stepsim --format '{{.Size}}')
 echo "the image has $((size / 1000000)) MB"

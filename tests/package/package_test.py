@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """release/package.sh twice: equal bytes, within their limits; the wheel in a virtual environment
-gives the numbers of the command. On an empty Debian: tests/chroot/package.sh.
+gives the numbers of the command; the page is in each; without a tool it says what to install.
+On an empty Debian: tests/chroot/package.sh.
 
 usage: package_test.py BUILD     exit 77 without the tools of Debian packages
 """
@@ -30,6 +31,22 @@ def run(*words, **options):
     return done.stdout
 
 
+def refused_without(tool, package, words, folder):
+    """Where one program is missing, the command fails and names the package that has it."""
+    programs = folder / f"without {tool}"
+    programs.mkdir()
+    for program in pathlib.Path("/usr/bin").iterdir():
+        if program.name != tool:
+            (programs / program.name).symlink_to(program)
+    done = subprocess.run(list(map(str, words)), env={"PATH": str(programs), "HOME": str(folder)}, capture_output=True,
+                          text=True, cwd=folder)
+    said = done.stdout + done.stderr
+    if done.returncode == 0 or "apt-get install" not in said or package not in said:
+        sys.exit(f"FAILED: without {tool}: exit {done.returncode}\n{said}")
+    if any(folder.rglob("*.deb")):
+        sys.exit(f"FAILED: without {tool} a package was made")
+
+
 def main():
     for tool in ("dpkg-deb", "dpkg-shlibdeps", "ninja"):
         if shutil.which(tool) is None:
@@ -38,9 +55,16 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory(prefix="stepsim package ") as name:
         folder = pathlib.Path(name) / "packages"
-        environment = dict(os.environ, SOURCE_DATE_EPOCH="1700000000")
+        # A build without the page gets one from what plays emcc.
+        environment = dict(os.environ, SOURCE_DATE_EPOCH="1700000000", CCACHE_DISABLE="1",
+                           PATH=f"{ROOT / 'tests/web'}:{os.environ['PATH']}")
         package = [ROOT / "release/package.sh", folder, build]
+        for tool, needed in (("file", "file"), ("dpkg-shlibdeps", "dpkg-dev"), ("emcc", "emscripten")):
+            refused_without(tool, needed, [*package[:2], *([] if tool == "emcc" else [build])], pathlib.Path(name))
         run(*package, env=environment)
+        for deb in folder.glob("stepsim_*.deb"):
+            if "libc6" not in run("dpkg-deb", "-f", deb, "Depends"):
+                sys.exit(f"FAILED: {deb.name} depends on nothing")
         files = sorted([*folder.glob("*.deb"), *folder.glob("*.whl")])
         first = {file.name: file.read_bytes() for file in files}
         if len(first) != 3:
@@ -50,10 +74,9 @@ def main():
             if file.read_bytes() != first[file.name]:
                 sys.exit(f"FAILED: {file.name} differs when it is made again")
         limits = {".deb": 5e6, ".whl": 10e6}
-        page = build / "whatif.html"  # made only where emscripten is installed; it comes on top
-        extra = page.stat().st_size if page.exists() else 0
+        page = next(each / "whatif.html" for each in (build, folder / "build") if (each / "whatif.html").exists())
         for file in files:
-            if file.stat().st_size > limits[file.suffix] + extra:
+            if file.stat().st_size > limits[file.suffix] + page.stat().st_size:
                 sys.exit(f"FAILED: {file.name} has {file.stat().st_size} bytes")
         if shutil.which("lintian"):
             errors = subprocess.run(["lintian", "--allow-root", *map(str, folder.glob("*.deb"))],
@@ -66,16 +89,18 @@ def main():
         run(venv / "bin/python3", "-m", "pip", "install", "-q", "--no-index", wheel)
         plain = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
         run(venv / "bin/python3", "-c", SIX, cwd=name, env=plain)
-        if page.exists():
-            run(venv / "bin/stepsim", "web", "-o", "whatif.html", cwd=name, env=plain)
+        unpacked = pathlib.Path(name) / "deb"
+        run("dpkg-deb", "-x", next(folder.glob("stepsim_*.deb")), unpacked)
+        for kind, program in (("wheel", venv / "bin/stepsim"), (".deb", unpacked / "usr/bin/stepsim")):
+            run(program, "web", "-o", "whatif.html", cwd=name, env=plain)
             if (pathlib.Path(name) / "whatif.html").read_bytes() != page.read_bytes():
-                sys.exit("FAILED: the wheel has another what-if page than the build")
-            run("dpkg-deb", "-x", next(folder.glob("stepsim_*.deb")), pathlib.Path(name) / "deb")
-            run(pathlib.Path(name) / "deb/usr/bin/stepsim", "web", "-o", "deb.html", cwd=name, env=plain)
-            if (pathlib.Path(name) / "deb.html").read_bytes() != page.read_bytes():
-                sys.exit("FAILED: the .deb has another what-if page than the build")
-        for file in files:
-            print(f"{file.stat().st_size:>9} bytes  {file.name}")
+                sys.exit(f"FAILED: the {kind} has another what-if page than the build")
+        alone = subprocess.run(["cpack", "--config", folder / "build/CPackConfig.cmake", "-D", "shlibdeps=OFF", "-B", name],
+                               capture_output=True, text=True)
+        if alone.returncode == 0 or "dpkg-dev" not in alone.stderr:
+            sys.exit(f"FAILED: cpack without dpkg-shlibdeps: exit {alone.returncode}\n{alone.stderr}")
+        for file, content in first.items():
+            print(f"{len(content):>9} bytes  {file}")
 
 
 if __name__ == "__main__":

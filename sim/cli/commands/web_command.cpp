@@ -48,8 +48,8 @@ std::string page_of_build(const Invocation& invocation) {
       return io::read_text(page.string(), kMostBytes);
     }
   }
-  throw UsageError("web: this build has no page; install the package emscripten, then cmake -B "
-                   "build -DSTEPSIM_WEB=ON and cmake --build build --target whatif");
+  throw UsageError("web: this build has no page; ./quickstart web in the folder of the sources "
+                   "installs emscripten and makes it");
 }
 
 // A trace as the page holds it. "</script>" in a name would end the element.
