@@ -177,7 +177,7 @@ atexit.register(_lines.stop)
 
 def _request(scenario, changes):
     if not isinstance(scenario, dict):
-        scenario = os.path.abspath(os.fspath(scenario))
+        scenario = os.fspath(scenario)
     return {"scenario": scenario, "set": dict(changes or {})}
 
 

@@ -169,6 +169,7 @@ int dispatch(int argc, char** argv) {
     throw UsageError(base::shown_value(first) + ": unknown option; options follow the command, see "
                                                 "stepsim-calibrate --help");
   }
+  invocation.data_folder = cli::find_data_folder();
   invocation.arguments.assign(argv + 2, argv + argc);
   const Command command = find_command(first);
   // A command without its back end is a skip (77) and no error: scripts can go on.

@@ -14,6 +14,7 @@
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/sweep_base.hpp"
+#include "json/file_write.hpp"
 #include "json/json_parse.hpp"
 #include "json/json_pointer.hpp"
 #include "json/json_text.hpp"
@@ -24,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kTrace = "resnet50.ddp.2xa100.json"; // in traces/ of the data folder
+constexpr std::string_view kTrace = "resnet50.ddp.2xa100"; // shipped
 constexpr std::string_view kNetwork = "25g-tcp";
 constexpr std::int64_t kNodes = 8;
 
@@ -74,15 +75,14 @@ std::string name_of(const io::Json& tree, std::int64_t nodes) {
 }
 
 // Chooses what nobody asked for, and says so.
-void fill_in(io::Json& tree, const Files& files, std::vector<std::string>& assumed) {
+void fill_in(io::Json& tree, std::vector<std::string>& assumed) {
   const auto choose = [&](std::string_view pointer, io::Json value, std::string words) {
     io::assign(tree, pointer, std::move(value));
     assumed.push_back(std::move(words));
   };
   const bool model = has(tree, "/workload/model");
   if (!model && !has(tree, "/workload/trace")) {
-    const fs::path trace = fs::path(files.data_folder()) / "traces" / kTrace;
-    choose("/workload/trace", trace.string(), "trace " + trace.stem().string());
+    choose("/workload/trace", kTrace, "trace " + std::string(kTrace));
   }
   if (model && !has(tree, "/workload/batch_size")) {
     choose("/workload/batch_size", 1, "batch_size 1");
@@ -94,6 +94,20 @@ void fill_in(io::Json& tree, const Files& files, std::vector<std::string>& assum
   const bool alone = nodes.is_number() && nodes.as_double() == 1;
   if (!alone && !has(tree, "/cluster/network") && !has(tree, "/cluster/preset")) {
     choose("/cluster/network", kNetwork, "network " + std::string(kNetwork));
+  }
+}
+
+// A trace that came with the program is named: its place on this machine is not that on another.
+void name_shipped_trace(io::Json& tree, const Files& files) {
+  const io::Json* trace = io::resolve(tree, "/workload/trace");
+  if (trace == nullptr || !trace->is_string() || is_shipped_name(trace->as_string())) {
+    return;
+  }
+  for (const auto& [name, path] : shipped_files(files.data_folder(), kShippedTraces)) {
+    if (io::same_file(path_of(*trace), path)) {
+      io::assign(tree, "/workload/trace", name);
+      return;
+    }
   }
 }
 
@@ -143,9 +157,9 @@ std::vector<std::string> take_from_trace(io::Json& tree, const Scenario& scenari
 // the trace recorded, which gives the defaults; and as the file will be read.
 FirstScenario first_scenario(io::Json given, Files& files, const std::string& output) {
   FirstScenario first;
-  const bool own_workload = has(given, "/workload");
   io::Json tree = std::move(given);
-  fill_in(tree, files, first.assumed);
+  fill_in(tree, first.assumed);
+  name_shipped_trace(tree, files);
   tree = with_short_forms_expanded(std::move(tree));
   renew_names(tree, first.assumed);
   first.from_trace = take_from_trace(tree, parse_scenario(tree, files));
@@ -162,12 +176,8 @@ FirstScenario first_scenario(io::Json given, Files& files, const std::string& ou
   }
   first.name = name_of(tree, first.nodes);
   tree = with_names_relative_to(std::move(tree), output);
-  const fs::path data(files.data_folder());
-  if (!own_workload) {
-    io::assign(tree, "/workload/trace", relative_to_output(data / "traces" / kTrace, output));
-  }
   // Without it the file is as good; an address where nothing lies would be a complaint of editors.
-  const fs::path schema = data / "schemas" / "scenario.schema.json";
+  const fs::path schema = fs::path(files.data_folder()) / "schemas" / "scenario.schema.json";
   if (std::error_code none; fs::is_regular_file(schema, none)) {
     tree.set("$schema", schema_address(schema, output));
   }

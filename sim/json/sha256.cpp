@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "json/file.hpp"
+
 namespace stepsim::io {
 
 // These functions have no errors. Those of EVP, which libcrypto recommends, may load an engine or a
@@ -36,6 +38,12 @@ std::string sha256(std::string_view bytes) {
   Sha256 hash;
   hash.update(bytes);
   return hash.hex();
+}
+
+std::string sha256_of_file(const std::string& path) {
+  ByteSource source(path, kDefaultMaxBytes, true);
+  while (!source.next().empty()) {}
+  return source.digest();
 }
 
 } // namespace stepsim::io

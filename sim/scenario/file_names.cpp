@@ -1,6 +1,7 @@
 #include "scenario/file_names.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -120,6 +121,39 @@ std::string shipped_file(const std::string& data_folder, const Shipped& kind,
                      "\"; did you mean " + base::joined(known, " or ") + "?");
   }
   throw UsageError(base::unknown_word(kind.noun, name, known));
+}
+
+namespace {
+
+// Folders of the data folder that documents name.
+bool is_shipped_folder(const fs::path& name) {
+  constexpr std::array<std::string_view, 5> kFolders{"examples", "models", "reproduce",
+                                                     "topologies", "traces"};
+  return std::ranges::find(kFolders, name.string()) != kFolders.end();
+}
+
+} // namespace
+
+std::string place_in_data_folder(const std::string& data_folder, std::string_view path) {
+  const fs::path normal = fs::path(path).lexically_normal();
+  for (auto part = normal.begin(); part != normal.end() && !data_folder.empty(); ++part) {
+    if (is_shipped_folder(*part)) {
+      fs::path place(data_folder);
+      std::for_each(part, normal.end(), [&](const fs::path& each) { place /= each; });
+      if (std::error_code error; fs::is_regular_file(place, error)) {
+        return place.string();
+      }
+    }
+  }
+  return "";
+}
+
+std::string shipped_place(const std::string& data_folder, std::string_view path) {
+  std::error_code error;
+  const fs::path typed(path);
+  return !typed.empty() && is_shipped_folder(*typed.begin()) && !fs::exists(typed, error)
+             ? place_in_data_folder(data_folder, path)
+             : "";
 }
 
 // Names in a file are relative to that file, so that a scenario and its traces can be moved

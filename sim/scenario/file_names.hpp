@@ -3,6 +3,7 @@
 // in .json or .gz is the name of a shipped file.
 //     "resnet50"        models/resnet50.json
 //     "10g-tcp"         topologies/10g-tcp.calibration.json
+//     "resnet50.1gpu"   traces/resnet50.1gpu.json, of a workload's trace
 //     "./10g-tcp.json"  a path
 #include <array>
 #include <map>
@@ -24,6 +25,7 @@ struct Shipped {
 };
 inline constexpr std::array<std::string_view, 2> kShippedEndings{".calibration.json", ".json"};
 inline constexpr Shipped kShippedModels{"model", "models", std::span(kShippedEndings).last(1)};
+inline constexpr Shipped kShippedTraces{"trace", "traces", std::span(kShippedEndings).last(1)};
 inline constexpr Shipped kShippedProfiles{"network profile", "topologies",
                                           std::span(kShippedEndings).first(1)};
 inline constexpr Shipped kShippedTopologies{"topology", "topologies", kShippedEndings};
@@ -46,6 +48,14 @@ void renew_name(std::string& name, std::vector<std::string>& warnings);
                                        const std::string& name);
 // Whether `name` has no slash and does not end in .json or .gz.
 [[nodiscard]] bool is_shipped_name(std::string_view name);
+
+// The file below the data folder that has the last folders of `path`, "/home/me/traces/a.json" ->
+// "/usr/share/stepsim/traces/a.json"; "" if there is none.
+[[nodiscard]] std::string place_in_data_folder(const std::string& data_folder,
+                                               std::string_view path);
+// The same for a path as the documentation writes it, which begins with such a folder
+// ("examples/quickstart.scenario.json"); "" also if the path leads to a file.
+[[nodiscard]] std::string shipped_place(const std::string& data_folder, std::string_view path);
 
 // The kind of file that a string at this pointer names, in a scenario, a list of flows, a
 // collective or a merge problem. This is the only list of keys that name files: Files asserts that

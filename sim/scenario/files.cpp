@@ -24,6 +24,7 @@
 #include "json/file_write.hpp"
 #include "json/json_parse.hpp"
 #include "json/json_text.hpp"
+#include "json/sha256.hpp"
 
 namespace stepsim::study {
 
@@ -78,6 +79,21 @@ io::Json Files::read(const std::string& path, const io::Json& name) {
   return json;
 }
 
+namespace {
+
+// What mends a name in a result or in records, which nobody wrote by hand.
+std::string remedy_in_result(const io::Json& name) {
+  constexpr std::string_view kInside = "/scenario/";
+  const std::string pointer = name.pointer();
+  const std::string file(name.file());
+  return pointer.starts_with(kInside) && io::is_regular(file)
+             ? "; give --set " + pointer.substr(kInside.size() - 1) +
+                   "=FILE, relative to the folder of " + file
+             : "";
+}
+
+} // namespace
+
 // Only "cannot read" is turned into an error of the place that names the file; errors inside the
 // file keep their own pointers.
 io::Json read_named(const std::string& path, const io::Json& name) {
@@ -91,7 +107,8 @@ io::Json read_named(const std::string& path, const io::Json& name) {
       throw;
     }
     throw InputError(std::string(name.file()), name.pointer(),
-                     "cannot read " + path + ": " + problem.message.substr(kCannotRead.size()));
+                     "cannot read " + path + ": " + problem.message.substr(kCannotRead.size()) +
+                         remedy_in_result(name));
   }
 }
 
@@ -100,6 +117,8 @@ std::string Files::path_at(const io::Json& name, std::string_view pointer) const
   case FileKind::none:
     assert(false && "the pointer is one of a key that names a file");
     return {};
+  case FileKind::trace:
+    return path_or_shipped(name, kShippedTraces);
   case FileKind::model:
     return path_or_shipped(name, kShippedModels);
   case FileKind::profile:
@@ -109,7 +128,6 @@ std::string Files::path_at(const io::Json& name, std::string_view pointer) const
     return path_or_shipped(name, kShippedTopologies);
   case FileKind::node:
     return node_path(name);
-  case FileKind::trace:
   case FileKind::cost:
   case FileKind::links:
   case FileKind::sizes:
@@ -141,19 +159,14 @@ std::string Files::sha256(const io::Json& name, std::string_view pointer) {
     return "";
   }
   return base::remembered(sha256_, path, [&] {
-    if (!io::is_regular(path)) {
-      return std::string();
-    }
-    io::ByteSource source(path, io::kDefaultMaxBytes, true);
-    while (!source.next().empty()) {}
-    return std::string(source.digest());
+    return io::is_regular(path) ? io::sha256_of_file(path) : std::string();
   });
 }
 
 const std::pair<train::Trace, std::string>& Files::trace(const io::Json& name) {
   assert(is_known_place(name, FileKind::trace) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
-  const std::string path = path_of(name);
+  const std::string path = path_or_shipped(name, kShippedTraces);
   auto& known = traces_[path];
   if (!known) {
     known = std::make_unique<const std::pair<train::Trace, std::string>>(

@@ -42,11 +42,11 @@ public:
       : data_folder_(std::move(data_folder)), outputs_(std::move(outputs)) {}
 
   // `name` is a string value: a path relative to the file that contains it (to the working
-  // directory if it came from a flag), or the name of a shipped model, profile, topology or node
-  // type. A trace comes with its path; a profile may also be a node type (io::profile_of_node). The
-  // results live as long as this object. All throw InputError, also if a file that is read again,
-  // as another kind or for another number of ranks, has changed since it was first read, and
-  // UsageError for a file in `outputs`.
+  // directory if it came from a flag), or the name of a shipped model, profile, topology, trace or
+  // node type. A trace comes with its path; a profile may also be a node type
+  // (io::profile_of_node). The results live as long as this object. All throw InputError, also if a
+  // file that is read again, as another kind or for another number of ranks, has changed since it
+  // was first read, and UsageError for a file in `outputs`.
   const std::pair<train::Trace, std::string>& trace(const io::Json& name);
   const train::ModelTable& model(const io::Json& name);
   const net::NetworkProfile& profile(const io::Json& name);

@@ -1,9 +1,13 @@
 #include "scenario/named_files.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/error.hpp"
+#include "json/file_write.hpp"
 #include "json/json_pointer.hpp"
+#include "json/sha256.hpp"
 
 namespace stepsim::study {
 
@@ -41,6 +45,27 @@ std::vector<NamedFile> named_files(const io::Json& scenario, Files& files) {
   std::vector<NamedFile> out;
   add_below(scenario, "", files, out);
   return out;
+}
+
+// A name without an origin is relative to the working folder.
+void find_named_files(io::Json& scenario, const io::Json& recorded,
+                      const std::string& data_folder) {
+  for (const io::Json& entry : recorded.is_array() ? recorded.as_array() : io::Array()) {
+    const std::string pointer = text_of(entry, "pointer");
+    const io::Json* name = names_file(pointer) ? io::resolve(scenario, pointer) : nullptr;
+    if (name == nullptr || !name->is_string() || is_shipped_name(name->as_string())) {
+      continue;
+    }
+    const std::array<std::string, 3> places{path_of(*name), name->as_string(),
+                                            place_in_data_folder(data_folder, name->as_string())};
+    const auto fits = [digest = text_of(entry, "sha256")](const std::string& path) {
+      return io::is_regular(path) && io::sha256_of_file(path) == digest;
+    };
+    const auto* found = std::ranges::find_if(places, fits);
+    if (found != places.begin() && found != places.end()) {
+      io::assign(scenario, pointer, *found) = io::Json(*found);
+    }
+  }
 }
 
 std::vector<std::string> changed_files(const io::Json& recorded, const io::Json& before,

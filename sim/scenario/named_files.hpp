@@ -21,6 +21,13 @@ struct NamedFile {
 // a file that cannot be read.
 [[nodiscard]] std::vector<NamedFile> named_files(const io::Json& scenario, Files& files);
 
+// Finds the files again that a result or header, whose `recorded` list names their digests, was
+// made from. A name leads from the folder of the result, or from the working folder if the result
+// was written to standard output; or the file came with the program. The first of these files, in
+// this order, whose digest fits is put in place of the name; without one the name stays. The short
+// forms of `scenario` must be expanded. `data_folder` may be "".
+void find_named_files(io::Json& scenario, const io::Json& recorded, const std::string& data_folder);
+
 // A warning for each file in `recorded`, the list `files` of a result or header, whose content has
 // changed: "mine.json at /workload/trace has changed since: SHA-256 9f86d081.. then, 2c26b46b..
 // now". `before` is the scenario of the result; a name that differs in `scenario`, because a flag

@@ -111,6 +111,8 @@ io::Object header_of_base(const Sweep& sweep, const std::string& output, Files& 
 // Merging may write to another folder than the shards lie in.
 io::Json header_at(io::Json header, const std::string& output) {
   if (io::Json* scenario = header.find("scenario")) {
+    const io::Json* files = header.find("files");
+    find_named_files(*scenario, files == nullptr ? io::Json() : *files, "");
     *scenario = with_names_relative_to(std::move(*scenario), output);
   }
   if (io::Json* folder = header.find("axes_folder"); folder != nullptr && folder->is_string()) {

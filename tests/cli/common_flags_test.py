@@ -46,10 +46,11 @@ COMMANDS = {
     "models": ["list"],
     "topologies": ["list"],
     "presets": [],
+    "examples": ["{folder}/copy"],
     "help": ["run"],
 }
 RECORDS = {"sweep", "merge"}  # their files are JSON Lines
-AT_ONCE = {"keys", "schema", "models", "topologies", "presets", "help"}  # have no progress
+AT_ONCE = {"examples", "keys", "schema", "models", "topologies", "presets", "help"}  # have no progress
 
 
 def stepsim(*words):

@@ -46,8 +46,7 @@ class Init(Folder):
         tree = self.tree()
         self.assertEqual(tree["cluster"]["nodes"], 8)
         self.assertEqual(tree["cluster"]["network"]["calibration"], "25g-tcp")
-        self.assertEqual((self.folder / tree["workload"]["trace"]).resolve(),
-                         ROOT / "traces" / "resnet50.ddp.2xa100.json")
+        self.assertEqual(tree["workload"]["trace"], "resnet50.ddp.2xa100")
         # Also after the file has been moved.
         self.assertEqual(tree["$schema"], (ROOT / "schemas" / "scenario.schema.json").as_uri())
         self.assertTrue((ROOT / "schemas" / "scenario.schema.json").is_file())
@@ -226,6 +225,43 @@ class Init(Folder):
         self.assertEqual(self.tree()["variability"]["stragglers"], block["stragglers"])
         self.assertIn("as they varied in the trace", self.tree()["name"])
         self.stepsim("run", "s.json")
+
+
+class Shipped(Folder):
+    """Paths of the documentation lead to shipped files, in any folder."""
+
+    def test_examples_run_in_an_empty_folder(self):
+        for words in (["run", "examples/two-layers.scenario.json"],
+                      ["run", "s.json", "--set", "/workload/trace=traces/resnet50.1gpu.json"]):
+            self.stepsim("init", "-o", "s.json", "--force")
+            done = self.stepsim(*words)
+            name = words[-1].split("=")[-1]
+            self.assertIn(f"note: {name} is not here, ", done.stderr)
+            self.assertNotIn("note:", self.stepsim(*words, "--quiet").stderr)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["s.json"])
+
+    def test_a_file_of_the_user_comes_first_and_outputs_stay_here(self):
+        self.stepsim("examples", ".")
+        self.assertNotIn("note:", self.stepsim("run", "examples/two-layers.scenario.json").stderr)
+        name = "examples/two-layers.scenario.json"
+        (self.folder / name).unlink()
+        done = self.stepsim("run", "examples/quickstart.scenario.json", "--json", "--force", "-o", name)
+        self.assertNotIn("note:", done.stderr)
+        self.assertEqual(self.tree(name)["kind"], "result")
+        done = self.stepsim("examples", ".", code=2)
+        self.assertEqual(done.stderr, f"error: ./{name}: exists with another content; --force replaces it\n")
+        self.stepsim("examples", ".", "--force")
+        self.assertEqual((self.folder / name).read_text(), (ROOT / name).read_text())
+
+    def test_shipped_traces_have_names(self):
+        self.stepsim("init", "-o", "s.json")
+        self.assertEqual(self.tree()["workload"]["trace"], "resnet50.ddp.2xa100")
+        for name in ("traces/resnet50.1gpu.json", ROOT / "traces/resnet50.1gpu.json", "resnet50.1gpu"):
+            self.stepsim("init", "--trace", name, "-o", "s.json", "--force")
+            self.assertEqual(self.tree()["workload"]["trace"], "resnet50.1gpu")
+        self.stepsim("run", "s.json")
+        self.assertEqual(self.stepsim("init", "--trace", "resnet50.1gp", "-o", "t.json", code=2).stderr,
+                         'error: --trace: unknown trace "resnet50.1gp"; did you mean "resnet50.1gpu"?\n')
 
 
 class Walk(Folder):

@@ -180,6 +180,49 @@ class RunAgain(unittest.TestCase):
         self.assertEqual(self.stepsim("check", "out/deep/r.json").stdout,
                          "out/deep/r.json: ok, result\n")
 
+    def test_a_result_of_standard_output_is_run_from_the_working_folder(self):
+        self.write("in/s.json", self.scenario())
+        trace = (ROOT / "traces" / "resnet50.ddp.2xa100.json").read_text()
+        self.write("in/t.json", {}).write_text(trace)
+        (self.folder / "out").mkdir()
+        set_trace = ["in/s.json", "--set", "/workload/trace=t.json"]
+        shown = self.stepsim("run", *set_trace, "--json").stdout
+        self.assertEqual(json.loads(shown)["scenario"]["workload"]["trace"], "in/t.json")
+        (self.folder / "out/r.json").write_text(shown)
+        (self.folder / "out/w.jsonl").write_text(
+            self.stepsim("sweep", *set_trace, "--over", "/cluster/nodes=4,8", "--format", "jsonl").stdout)
+
+        def same(code=0):
+            for words in (["run", "out/r.json"], ["run", "out/w.jsonl", "--point", 0]):
+                done = self.stepsim(*words, "--json", code=code)
+                if code == 0:
+                    self.assertEqual(json.loads(done.stdout)["summary"], json.loads(shown)["summary"])
+                    self.assertNotIn("changed", done.stderr)
+            return done.stderr
+
+        same()
+        for words in (["report", "out/r.json", "-o", "r.html"], ["report", "out/w.jsonl", "-o", "w.html"],
+                      ["plot", "out/w.jsonl", "--x", "nodes", "--y", "iteration_time_s", "-o", "w.svg"],
+                      ["check", "out/r.json", "out/w.jsonl"]):
+            self.stepsim(*words)
+        self.assertIn("in/t.json", (self.folder / "w.html").read_text())
+        # The file whose content fits is taken, not the first that has the name.
+        self.write("out/in/t.json", {"kind": "trace"})
+        same()
+        # The shipped file of the same name stands in for one that is gone, if its content fits.
+        (self.folder / "out/in/t.json").unlink()
+        (self.folder / "in/t.json").unlink()
+        said = same(code=3)
+        self.assertEqual(said.count("\n"), 1)
+        self.assertIn("out/w.jsonl: /scenario/workload/trace: cannot read out/in/t.json: ", said)
+        self.assertIn("give --set /workload/trace=FILE, relative to the folder of out/w.jsonl", said)
+        self.write("out/found.json", {}).write_text(trace)
+        self.stepsim("run", "out/w.jsonl", "--point", 0, "--set", "/workload/trace=found.json")
+        for name in ("out/r.json", "out/w.jsonl"):
+            text = (self.folder / name).read_text()
+            (self.folder / name).write_text(text.replace("in/t.json", "/gone/traces/resnet50.ddp.2xa100.json"))
+        same()
+
     def test_results_of_the_examples_can_be_run_again(self):
         for path in sorted((ROOT / "examples").glob("*.scenario.json")):
             with self.subTest(file=path.name):

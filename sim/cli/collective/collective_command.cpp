@@ -209,7 +209,7 @@ int collective(const Invocation& invocation) {
   if (!parse(app, kCollectiveText, invocation, common)) {
     return kOk;
   }
-  const study::Sweep sweep = read_collective(options.flags);
+  const study::Sweep sweep = read_collective(options.flags, invocation.data_folder);
   if (options.transfers && sweep.base.find("topology") != nullptr) {
     throw UsageError("--transfers and --topology exclude each other: only max_plus times single "
                      "messages");

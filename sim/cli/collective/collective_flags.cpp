@@ -268,14 +268,14 @@ std::string_view pointer_of_collective_flag(std::string_view flag) {
 
 // Files that flags name are relative to the working directory, and their errors are not errors of
 // FILE. What is typed has its unit, so that no number is unusual.
-study::Sweep read_collective(const CollectiveFlags& flags) {
+study::Sweep read_collective(const CollectiveFlags& flags, const std::string& data_folder) {
   if (flags.file.empty() && !flags.point.empty()) {
     throw UsageError("--point: needs FILE, the output of a sweep of collectives");
   }
   study::Sweep sweep;
   sweep.base = flags.file.empty()
                    ? io::Json(io::Object{{"kind", "collective"}, {"allow_unusual", true}})
-                   : read_scenario_source(flags.file, flags.point).tree;
+                   : read_scenario_source(flags.file, flags.point, data_folder).tree;
   constexpr std::int64_t kMaxPoints = 10'000'000;
   std::int64_t points = 1;
   for (std::size_t i = 0; i < kFlags.size(); ++i) {

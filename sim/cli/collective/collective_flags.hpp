@@ -37,7 +37,8 @@ void add_collective_flags(CLI::App& app, CollectiveFlags& flags);
 
 // The collective of FILE, or an empty one, with the flags applied. Throws UsageError `--ranks 0:
 // must be an integer in [1, 1048576], got 0`, and InputError for the file.
-[[nodiscard]] study::Sweep read_collective(const CollectiveFlags& flags);
+[[nodiscard]] study::Sweep read_collective(const CollectiveFlags& flags,
+                                           const std::string& data_folder);
 
 // The collective at a point of the grid. Throws InputError if it is invalid.
 [[nodiscard]] study::CollectiveFile collective_at(const study::Sweep& sweep, study::Files& files,

@@ -128,9 +128,12 @@ Warnings check_result(const io::Json& tree, study::Files& files) {
     throw InputError(std::string(tree.file()), scenario == nullptr ? "/scenario" : "/summary",
                      "required");
   }
-  const io::Json expanded = study::with_short_forms_expanded(*scenario);
-  (void)study::parse_scenario(expanded, files, study::Leftovers::ignore);
+  io::Json expanded = study::with_short_forms_expanded(*scenario);
   const io::Json* recorded = tree.find("files");
+  if (recorded != nullptr) {
+    study::find_named_files(expanded, *recorded, files.data_folder());
+  }
+  (void)study::parse_scenario(expanded, files, study::Leftovers::ignore);
   return recorded == nullptr ? Warnings()
                              : study::changed_files(*recorded, expanded, expanded, files);
 }

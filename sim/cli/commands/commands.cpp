@@ -12,6 +12,7 @@
 #include "cli/commands/check_command.hpp"
 #include "cli/commands/compare_command.hpp"
 #include "cli/commands/converge_command.hpp"
+#include "cli/commands/examples_command.hpp"
 #include "cli/commands/explain_command.hpp"
 #include "cli/commands/fit_overlap_command.hpp"
 #include "cli/commands/flows_command.hpp"
@@ -68,6 +69,7 @@ constexpr std::array kCommands{
     Command{"Papers", "reproduce", "the figures and claims of a paper from our own runs",
             reproduce},
     Command{"Data", "import", "measurements of other tools as traces and costs", import_files},
+    Command{"Data", "examples", "copies the shipped examples and traces into a folder", examples},
     Command{"Data", "check", "validates any of the files", check},
     Command{"Data", "keys", "what a key of a scenario means and when it counts", keys},
     Command{"Data", "schema", "the JSON Schema of a kind of file", schema},

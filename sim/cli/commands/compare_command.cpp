@@ -139,14 +139,15 @@ struct AlgorithmFlags {
 // The scenarios of --rows, called by their names; without --algorithms SCENARIO is the first of
 // them. Two of one name go by their files.
 std::vector<study::NamedScenario> named_rows(const std::string& file, const AlgorithmFlags& flags,
-                                             const ScenarioFlags& scenario_flags) {
+                                             const ScenarioFlags& scenario_flags,
+                                             const std::string& data_folder) {
   std::vector<std::string> rows = flags.rows;
   if (flags.names.empty()) {
     rows.insert(rows.begin(), file);
   }
   std::vector<study::NamedScenario> named;
   for (const std::string& row : rows) {
-    io::Json tree = read_scenario_tree(row, scenario_flags);
+    io::Json tree = read_scenario_tree(row, scenario_flags, data_folder);
     const io::Json* name = tree.find("name");
     std::string called = name != nullptr && name->is_string() && !name->as_string().empty()
                              ? name->as_string()
@@ -166,8 +167,9 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
                        const std::vector<std::string>& over, const AlgorithmFlags& flags,
                        const ScenarioFlags& scenario_flags) {
   study::Files files(invocation.data_folder, {common.output});
-  const io::Json scenario = read_scenario_tree(file, scenario_flags);
-  const std::vector<study::NamedScenario> rows = named_rows(file, flags, scenario_flags);
+  const io::Json scenario = read_scenario_tree(file, scenario_flags, files.data_folder());
+  const std::vector<study::NamedScenario> rows =
+      named_rows(file, flags, scenario_flags, files.data_folder());
   const std::vector<study::Alternative> chosen = study::find_alternatives(flags.names);
   const std::vector<study::Axis> axes = parse_over_flags(over);
   std::vector<std::pair<std::string, io::Json>> set;
@@ -245,8 +247,8 @@ int compare(const Invocation& invocation) {
   if (algorithms.given()) {
     return compare_algorithms(invocation, common, file, over, algorithms, flags);
   }
-  const study::Sweep sweep =
-      study::sweep_over(read_scenario_tree(file, flags), parse_over_flags(over));
+  const study::Sweep sweep = study::sweep_over(
+      read_scenario_tree(file, flags, invocation.data_folder), parse_over_flags(over));
   constexpr std::int64_t kMostRows = 100'000;
   if (sweep.grid.points() > kMostRows) {
     throw UsageError("--over: " + std::to_string(sweep.grid.points()) +

@@ -51,8 +51,8 @@ struct KeyFlag {
 constexpr const char* kModelGroup = "Model without a trace";
 constexpr const char* kCluster = "Cluster";
 constexpr std::array kInitFlags{
-    KeyFlag{"--trace", "FILE", "Options",
-            "layer times of your training, as stepsim import writes them"},
+    KeyFlag{"--trace", "NAME|FILE", "Options",
+            "layer times of your training, as stepsim import writes them, or a shipped trace"},
     KeyFlag{"--model", "NAME|FILE", kModelGroup, "model whose layer times are estimated"},
     KeyFlag{"--gpu", "NAME", kModelGroup, "GPU that it runs on; required with --model"},
     KeyFlag{"--batch-size", "N", kModelGroup, "samples per GPU and step; default 1"},
@@ -114,7 +114,7 @@ std::string_view blamed_flag(std::string_view where) {
 
 // A raw recording is answered with the command that imports it.
 void refuse_recording(const std::string& trace) {
-  const std::string head = trace.empty() ? "" : io::head_of(trace);
+  const std::string head = study::is_shipped_name(trace) ? "" : io::head_of(trace);
   if (const auto detected = io::detect_format(head); detected.format) {
     throw InputError(trace, "", io::import_first(*detected.format));
   }

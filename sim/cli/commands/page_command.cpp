@@ -119,7 +119,7 @@ Recorded recorded_in(const std::string& file) {
 
 ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, const Common& common,
                          study::Files& files) {
-  const ScenarioSource source = read_scenario_source(file, flags.point);
+  const ScenarioSource source = read_scenario_source(file, flags.point, files.data_folder());
   io::Json tree = source.tree;
   apply_flags(tree, flags);
   const study::Scenario scenario = study::replicated(

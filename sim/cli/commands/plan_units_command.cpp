@@ -107,7 +107,7 @@ int plan_units(const Invocation& invocation) {
   if (!parse(app, kPlanUnitsText, invocation, common)) {
     return kOk;
   }
-  io::Json tree = read_scenario_tree(flags.file, flags.scenario);
+  io::Json tree = read_scenario_tree(flags.file, flags.scenario, invocation.data_folder);
   study::Files files(invocation.data_folder, {common.output});
   study::Scenario scenario = load_scenario(tree, files, flags.scenario, study::Leftovers::refuse);
   require_units(scenario, "plan-units");

@@ -1,7 +1,6 @@
 #include "cli/commands/reproduced_runs.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
@@ -15,17 +14,6 @@
 namespace stepsim::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-// Users copy a command and run it in the folder that has the shipped data; here that may be
-// another folder.
-std::string found_word(const std::string& word, const std::string& data_folder) {
-  std::error_code error;
-  const fs::path shipped = fs::path(data_folder) / word;
-  const bool is_path = word.find('/') != std::string::npos && word.front() != '/';
-  return is_path && fs::is_regular_file(shipped, error) ? shipped.string() : word;
-}
 
 const Command& command_of(const reproduce::Run& run) {
   const auto found = std::ranges::find(commands(), run.argv.front(), &Command::name);
@@ -48,7 +36,8 @@ void run_command_of(const reproduce::Run& run, const std::vector<std::string>& w
   inner.embedded = true;
   inner.arguments.clear();
   for (std::size_t i = 1; i < run.argv.size(); ++i) {
-    inner.arguments.push_back(found_word(run.argv[i], invocation.data_folder));
+    const std::string shipped = study::place_in_data_folder(invocation.data_folder, run.argv[i]);
+    inner.arguments.push_back(shipped.empty() ? run.argv[i] : shipped);
   }
   inner.arguments.insert(inner.arguments.end(), words.begin(), words.end());
   for (const char* word : {"--quiet", "--progress", "none", "--force", "-o"}) {

@@ -325,7 +325,8 @@ int run(const Invocation& invocation) {
   }
   const Format format = format_of(common, Format::table);
   study::Files files(invocation.data_folder, {common.output, options.timeline});
-  ScenarioSource source = read_scenario_source(options.file, options.flags.point);
+  ScenarioSource source =
+      read_scenario_source(options.file, options.flags.point, files.data_folder());
   const io::Json before = source.files.is_null() ? io::Json() : source.tree;
   io::Json tree = std::move(source.tree);
   apply_flags(tree, options.flags);

@@ -24,7 +24,7 @@ namespace {
 
 // The scenario that a line asks for, with its values of "set" in it.
 io::Json scenario_of_line(const std::string& line, const std::string& name,
-                          const ScenarioFlags& flags) {
+                          const ScenarioFlags& flags, const std::string& data_folder) {
   io::Json asked = io::parse_json(line, name);
   const io::Json* kind = asked.is_object() ? asked.find("kind") : nullptr;
   const io::Json* scenario = asked.is_object() ? asked.find("scenario") : nullptr;
@@ -32,7 +32,9 @@ io::Json scenario_of_line(const std::string& line, const std::string& name,
   if (scenario == nullptr) {
     tree = study::with_short_forms_expanded(std::move(asked));
   } else if (scenario->is_string()) {
-    tree = read_scenario_source(scenario->as_string(), flags.point).tree;
+    const std::string& file = scenario->as_string();
+    const std::string shipped = study::shipped_place(data_folder, file);
+    tree = read_scenario_source(shipped.empty() ? file : shipped, flags.point, data_folder).tree;
   } else {
     tree = study::with_short_forms_expanded(*scenario);
   }
@@ -58,7 +60,7 @@ io::Json scenario_of_line(const std::string& line, const std::string& name,
 
 io::Json result_of_line(const Invocation& invocation, const std::string& line,
                         const std::string& name, const ScenarioFlags& flags, const Common& common) {
-  const io::Json tree = scenario_of_line(line, name, flags);
+  const io::Json tree = scenario_of_line(line, name, flags, invocation.data_folder);
   study::Files files(invocation.data_folder, {common.output});
   const study::Scenario scenario = load_scenario(tree, files, flags, study::Leftovers::refuse);
   study::refuse_long_work(study::estimated_seconds(scenario), max_seconds(flags));

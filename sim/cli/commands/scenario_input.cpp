@@ -100,8 +100,9 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
 
 double max_seconds(const ScenarioFlags& flags) { return max_seconds(flags.max_seconds); }
 
-io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags) {
-  io::Json tree = read_scenario_source(file, flags.point).tree;
+io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags,
+                            const std::string& data_folder) {
+  io::Json tree = read_scenario_source(file, flags.point, data_folder).tree;
   apply_flags(tree, flags);
   return tree;
 }

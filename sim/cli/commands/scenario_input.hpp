@@ -29,7 +29,8 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags);
 // The file with its short forms expanded and the flags applied (apply_flags). For a result, the
 // scenario in it; for the output of a sweep, the scenario of --point. Throws as
 // read_scenario_source() and apply_flags() do.
-[[nodiscard]] io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags);
+[[nodiscard]] io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags,
+                                          const std::string& data_folder);
 
 // The estimated CPU seconds above which a run is refused. Throws UsageError for a text that is not
 // a time.

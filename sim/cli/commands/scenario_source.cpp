@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "import/import_detect.hpp"
+#include "scenario/named_files.hpp"
 #include "scenario/short_forms.hpp"
 #include "sweep/grid.hpp"
 #include "sweep/sweep_base.hpp"
@@ -42,7 +43,8 @@ io::Json files_of(const io::Json& tree) {
 }
 
 // The header holds scenario and axes, so that a point is made in the same way as when it was run.
-ScenarioSource point_of(const std::string& file, std::string_view head, const std::string& point) {
+ScenarioSource point_of(const std::string& file, std::string_view head, const std::string& point,
+                        const std::string& data_folder) {
   const study::RecordFormat format = format_of_head(head);
   study::RowReader reader(file);
   std::string_view line;
@@ -51,7 +53,8 @@ ScenarioSource point_of(const std::string& file, std::string_view head, const st
   }
   line.remove_prefix(format == study::RecordFormat::csv ? 2 : 0);
   const io::Json header = io::parse_json(line, file);
-  const study::Sweep sweep = study::sweep_of_header(header);
+  study::Sweep sweep = study::sweep_of_header(header);
+  study::find_named_files(sweep.base, files_of(header), data_folder);
   const std::int64_t points = sweep.grid.points();
   const std::string range = "0.." + std::to_string(points - 1);
   if (point.empty()) {
@@ -95,11 +98,12 @@ void refuse_by_use(const std::string& file, std::string_view kind) {
 
 // A file of another program is refused with the command that imports it, instead of with errors of
 // a parser that expects a scenario.
-ScenarioSource read_scenario_source(const std::string& file, const std::string& point) {
+ScenarioSource read_scenario_source(const std::string& file, const std::string& point,
+                                    const std::string& data_folder) {
   if (file != "-") {
     const std::string head = io::head_of(file);
     if (study::is_sweep_output(head)) {
-      return point_of(file, head, point);
+      return point_of(file, head, point, data_folder);
     }
     if (const auto detected = io::detect_format(head); detected.format) {
       throw InputError(file, "", io::import_first(*detected.format));
@@ -112,7 +116,9 @@ ScenarioSource read_scenario_source(const std::string& file, const std::string& 
   const io::Json* kind = tree.find("kind");
   const io::Json* inside = tree.find("scenario");
   if (kind != nullptr && *kind == io::Json("result") && inside != nullptr) {
-    return {study::with_short_forms_expanded(*inside), {}, 0, files_of(tree)};
+    ScenarioSource source{study::with_short_forms_expanded(*inside), {}, 0, files_of(tree)};
+    study::find_named_files(source.tree, source.files, data_folder);
+    return source;
   }
   if (kind != nullptr && kind->is_string()) {
     refuse_by_use(file, kind->as_string());

@@ -90,7 +90,7 @@ study::SolveProblem read_problem(const SolveFlags& flags, study::Files& files) {
                      std::to_string(*flags.points));
   }
   problem.points = flags.points;
-  problem.scenario = read_scenario_tree(flags.file, flags.scenario);
+  problem.scenario = read_scenario_tree(flags.file, flags.scenario, files.data_folder());
   if (flags.pointer.starts_with('/')) { // a wrong unit may be that of a wrong key
     try {
       study::require_field(problem.scenario, flags.pointer, files);

@@ -95,11 +95,11 @@ study::Environment environment() {
 
 // The grid from a sweep file, or from a scenario and --over. A sweep file is complete in itself:
 // flags that change a scenario are refused next to it, because its hash would not show them.
-study::Sweep read_sweep(const SweepFlags& flags) {
+study::Sweep read_sweep(const SweepFlags& flags, const std::string& data_folder) {
   const bool changed = !flags.scenario.point.empty() || !flags.scenario.set.empty() ||
                        !flags.scenario.method.empty() || !flags.scenario.seed.empty();
   if (!flags.over.empty()) {
-    const io::Json tree = read_scenario_tree(flags.file, flags.scenario);
+    const io::Json tree = read_scenario_tree(flags.file, flags.scenario, data_folder);
     if (study::is_sweep(tree)) {
       throw UsageError("--over goes with a scenario; " + flags.file +
                        " is a sweep and has its own axes");
@@ -349,7 +349,7 @@ int sweep(const Invocation& invocation) {
     throw UsageError("-o " + common.output +
                      ": a sweep writes JSON Lines (.jsonl), CSV (.csv) or arrays (.npz)");
   }
-  const study::Sweep sweep = read_sweep(flags);
+  const study::Sweep sweep = read_sweep(flags, invocation.data_folder);
   if (io::same_file(std::string(sweep.base.file()), options.output)) {
     throw UsageError("-o " + base::shown_value(options.output, 200) +
                      ": is an input too; a result does not replace what it was made from");

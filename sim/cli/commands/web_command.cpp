@@ -56,9 +56,9 @@ std::string page_of_build(const Invocation& invocation) {
 std::string embedded_trace(const Invocation& invocation, const std::string& file) {
   const io::Json name(file);
   study::Files files(invocation.data_folder);
-  (void)files.trace(name); // what is no trace is refused here, not in the page
+  const std::string path = files.trace(name).second; // what is no trace is refused here
   std::string text = io::compact(io::Object{
-      {"file", std::filesystem::path(file).filename().string()}, {"trace", io::read_json(file)}});
+      {"file", std::filesystem::path(path).filename().string()}, {"trace", io::read_json(path)}});
   for (std::size_t at = text.find("</"); at != std::string::npos; at = text.find("</", at + 1)) {
     text.replace(at, 2, "<\\/");
   }

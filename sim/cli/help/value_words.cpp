@@ -117,6 +117,8 @@ Candidates shipped_words(study::FileKind kind, const std::string& data_folder) {
   std::map<std::string, std::string> files;
   if (kind == FileKind::model) {
     files = shipped_files(data_folder, study::kShippedModels);
+  } else if (kind == FileKind::trace) {
+    files = shipped_files(data_folder, study::kShippedTraces);
   } else if (kind == FileKind::profile) {
     files = shipped_files(data_folder, study::kShippedProfiles);
   } else if (kind == FileKind::topology) {

@@ -16,6 +16,7 @@
 #include "cli/text/record_table.hpp"
 #include "collective/collective_file.hpp"
 #include "run/summary_fields.hpp"
+#include "scenario/named_files.hpp"
 #include "sweep/sweep_base.hpp"
 #include "json/json_text.hpp"
 
@@ -68,6 +69,8 @@ public:
     }
     if (rows.header.is_object()) {
       sweep_ = study::sweep_of_header(rows.header);
+      const io::Json* files = rows.header.find("files");
+      study::find_named_files(sweep_->base, files == nullptr ? io::Json() : *files, "");
       varied_ = sweep_->varied();
     } else {
       for (const auto& [key, value] : rows.rows.front().cells) {

@@ -151,7 +151,8 @@ bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
     invocation.described(page_of(app, text));
     return false;
   }
-  const auto& arguments = invocation.arguments;
+  std::vector<std::string> notes;
+  const std::vector<std::string> arguments = with_shipped_files(app, invocation, notes);
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   if (std::any_of(arguments.begin(), end,
                   [](const std::string& word) { return word == "--help" || word == "-h"; })) {
@@ -168,6 +169,9 @@ bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
   require_word("--progress", common.progress, kProgress);
   if (has_progress(text)) {
     common.work.begin(common.progress, common.quiet, full_name(text));
+  }
+  for (const std::string& note : notes) {
+    print_note(note, common);
   }
   return true;
 }

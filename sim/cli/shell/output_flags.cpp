@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "scenario/file_names.hpp"
 #include "json/file_write.hpp"
 
 namespace stepsim::cli {
@@ -88,6 +89,12 @@ struct OutputOption {
 constexpr std::array kOutputOptions{OutputOption{"-o", ""}, OutputOption{"--timeline", "json"},
                                     OutputOption{"--dot", "dot"}, OutputOption{"--table", "jsonl"}};
 
+bool is_output(const CLI::Option& option) {
+  return std::ranges::any_of(kOutputOptions, [&](const OutputOption& each) {
+    return option.check_name(std::string(each.name));
+  });
+}
+
 } // namespace
 
 // "json, jsonl, csv or table".
@@ -147,16 +154,38 @@ void require_endings(const CLI::App& app) {
   }
 }
 
+// A path is a word, or stands behind "=" or "," in one: --set /workload/trace=traces/a.json.
+std::vector<std::string> with_shipped_files(const CLI::App& app, const Invocation& invocation,
+                                            std::vector<std::string>& notes) {
+  std::vector<std::string> arguments = invocation.arguments;
+  const auto names_output = [&](const std::string& flag) {
+    const CLI::Option* option = flag.starts_with('-') ? app.get_option_no_throw(flag) : nullptr;
+    return option != nullptr && is_output(*option);
+  };
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string& word = arguments[i];
+    if (names_output(word.substr(0, word.find('='))) || (i > 0 && names_output(arguments[i - 1]))) {
+      continue;
+    }
+    for (std::size_t at = 0; at < word.size();) {
+      const std::size_t end = std::min(word.find_first_of("=,", at), word.size());
+      const std::string path = word.substr(at, end - at);
+      const std::string place = study::shipped_place(invocation.data_folder, path);
+      if (!place.empty()) {
+        word.replace(at, path.size(), place);
+        notes.push_back("note: " + path + " is not here, " + place + " is taken");
+      }
+      at += (place.empty() ? path : place).size() + 1;
+    }
+  }
+  return arguments;
+}
+
 // Before any work: a result must not replace what it is made from, nor another result.
 void refuse_common_files(const CLI::App& app) {
-  const auto is_output = [](const CLI::Option* option) {
-    return std::ranges::any_of(kOutputOptions, [&](const OutputOption& each) {
-      return option->check_name(std::string(each.name));
-    });
-  };
   const std::vector<const CLI::Option*> options = app.get_options();
   for (const CLI::Option* output : options) {
-    if (!is_output(output) || output->results().empty()) {
+    if (!is_output(*output) || output->results().empty()) {
       continue;
     }
     const std::string& target = output->results().back();
@@ -167,11 +196,11 @@ void refuse_common_files(const CLI::App& app) {
         if (other == output || target == "-" || (word != target && !io::same_file(word, target))) {
           continue;
         }
-        if (!is_output(other) && io::same_file(word, target)) {
+        if (!is_output(*other) && io::same_file(word, target)) {
           throw UsageError(flag + "is an input too; a result does not replace what it was made "
                                   "from");
         }
-        if (is_output(other)) {
+        if (is_output(*other)) {
           throw UsageError(flag + (other->check_name("-o") ? "-o" : other->get_name()) +
                            " names the same file");
         }

@@ -3,6 +3,7 @@
 // include CLI11.
 #include <span>
 #include <string>
+#include <vector>
 
 #include "cli/shell/app.hpp"
 
@@ -18,6 +19,12 @@ namespace stepsim::cli {
 void require_format(const CommandText& text, Common& common);
 // Throws UsageError for a further output file, such as --timeline, whose ending does not fit.
 void require_endings(const CLI::App& app);
+// The arguments of the command with paths of shipped files, as the documentation writes them
+// (examples/quickstart.scenario.json), in the data folder where there is no such file here; a note
+// for each tells which file was taken. Outputs stay as they are.
+[[nodiscard]] std::vector<std::string> with_shipped_files(const CLI::App& app,
+                                                          const Invocation& invocation,
+                                                          std::vector<std::string>& notes);
 // Throws UsageError if an output is also an input or another output.
 void refuse_common_files(const CLI::App& app);
 

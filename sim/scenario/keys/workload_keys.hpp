@@ -99,7 +99,8 @@ inline constexpr std::array kMeasuredStep{
 // The times come from exactly one of trace, model and layers; some of the other keys belong to one
 // of these only (kModelKeys in rules.hpp).
 inline constexpr std::array kWorkload{
-    text("trace", "Trace file, relative to this file.").example(R"("../traces/resnet50.json")"),
+    text("trace", "Trace file, relative to this file, or the name of a shipped trace.")
+        .example(R"("../traces/resnet50.json")"),
     text("model",
          "Name of a shipped model table, or a file: a table, or the config.json of a Hugging Face "
          "model.")

@@ -1,0 +1,96 @@
+// stepsim examples DIR: everything is compared before anything is copied, so that a refused command
+// changes nothing and a repeated one succeeds.
+#include "cli/commands/examples_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <system_error>
+
+#include "base/error.hpp"
+#include "base/shell_word.hpp"
+#include "cli/shell/output.hpp"
+#include "json/file.hpp"
+#include "json/file_write.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr CommandText kExamplesText = answered_at_once({
+    "examples",
+    "DIR",
+    "Copies the shipped examples and traces into DIR/examples and DIR/traces, to read and to "
+    "change.\n"
+    "Commands find them without a copy, too: examples/NAME and traces/NAME lead to the shipped "
+    "file\n"
+    "where the working folder has none.",
+    "stepsim examples .",
+    "The files are described in docs/file-formats.md.",
+    kJsonOrTable,
+});
+
+// From the files of the data folder to those below `target`.
+std::map<fs::path, fs::path> copies_to(const fs::path& data, const fs::path& target) {
+  std::map<fs::path, fs::path> copies;
+  for (const std::string_view folder : {"examples", "traces"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(data / folder)) {
+      if (entry.is_regular_file()) {
+        copies[entry.path()] = target / entry.path().lexically_relative(data);
+      }
+    }
+  }
+  return copies;
+}
+
+void refuse_changed(const fs::path& from, const fs::path& to) {
+  if (fs::exists(to) && io::read_text(from.string()) != io::read_text(to.string())) {
+    throw UsageError(to.string() + ": exists with another content; --force replaces it");
+  }
+}
+
+} // namespace
+
+int examples(const Invocation& invocation) {
+  std::string target;
+  CLI::App app;
+  app.add_option("DIR", target, "folder that gets examples/ and traces/; made if it is missing")
+      ->required();
+  Common common;
+  if (!parse(app, kExamplesText, invocation, common)) {
+    return kOk;
+  }
+  try {
+    const auto copies = copies_to(invocation.data_folder, target);
+    for (const auto& [from, to] : copies) {
+      if (!common.force) {
+        refuse_changed(from, to);
+      }
+    }
+    for (const auto& [from, to] : copies) {
+      fs::create_directories(to.parent_path());
+      if (!io::same_file(from.string(), to.string())) {
+        fs::copy_file(from, to, fs::copy_options::overwrite_existing);
+      }
+    }
+    const auto count = static_cast<std::int64_t>(copies.size());
+    if (format_of(common, Format::table) == Format::table) {
+      write_output(common, base::counted(count, "file") + " in " + target + "\nnext: cd " +
+                               base::quoted_word(target) +
+                               " && stepsim run examples/quickstart.scenario.json\n");
+    } else {
+      write_tree(common, io::Object{{"folder", target}, {"files", count}});
+    }
+  } catch (const fs::filesystem_error& error) {
+    const fs::path& path = error.path2().empty() ? error.path1() : error.path2();
+    throw SimulationError(path.string() +
+                          ": cannot copy: " + io::reason_text(error.code().value()));
+  }
+  return kOk;
+}
+
+} // namespace stepsim::cli
