@@ -13,6 +13,10 @@ import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
+import page_blocks  # noqa: E402
+
 BUILD = None
 PLAIN = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 
@@ -50,6 +54,12 @@ class Install(unittest.TestCase):
         self.assertIn('"workload"', strace)
         for folder in ("models", "topologies", "traces", "examples", "schemas", "reproduce"):
             self.assertTrue(any((share / folder).iterdir()), folder)
+
+    def test_commands_of_the_readme_run_in_an_empty_folder(self):
+        readme = (self.root / "share/doc/stepsim/README.md").read_text()
+        with tempfile.TemporaryDirectory() as empty:
+            runner = page_blocks.Runner(pathlib.Path(empty), self.root / "bin")
+            self.assertEqual(list(runner.problems("README.md", readme)), [])
 
     def test_help_names_the_installed_documents(self):
         text = self.stepsim("run", "--help")

@@ -13,6 +13,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests" / "docs"))
+import page_blocks  # noqa: E402
+
 SIX = """
 import json, pathlib, subprocess, sys, stepsim
 example = pathlib.Path(sys.prefix) / "share/stepsim/examples/quickstart.scenario.json"
@@ -45,6 +49,14 @@ def refused_without(tool, package, words, folder):
         sys.exit(f"FAILED: without {tool}: exit {done.returncode}\n{said}")
     if any(folder.rglob("*.deb")):
         sys.exit(f"FAILED: without {tool} a package was made")
+
+
+def run_readme(folder, binaries, python, module):
+    """The commands of README print with the installed program what they print in the sources."""
+    folder.mkdir()
+    runner = page_blocks.Runner(folder, binaries, python, module)
+    if problems := list(runner.problems("README.md", (ROOT / "README.md").read_text())):
+        sys.exit(f"FAILED: {folder.name}: " + "\n".join(problems))
 
 
 def main():
@@ -90,7 +102,11 @@ def main():
         plain = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
         run(venv / "bin/python3", "-c", SIX, cwd=name, env=plain)
         unpacked = pathlib.Path(name) / "deb"
-        run("dpkg-deb", "-x", next(folder.glob("stepsim_*.deb")), unpacked)
+        for package in folder.glob("*.deb"):
+            run("dpkg-deb", "-x", package, unpacked)
+        run_readme(pathlib.Path(name) / "README with the wheel", venv / "bin", venv / "bin/python3", None)
+        run_readme(pathlib.Path(name) / "README with the .deb", unpacked / "usr/bin", sys.executable,
+                   unpacked / "usr/lib/python3/dist-packages")
         for kind, program in (("wheel", venv / "bin/stepsim"), (".deb", unpacked / "usr/bin/stepsim")):
             run(program, "web", "-o", "whatif.html", cwd=name, env=plain)
             if (pathlib.Path(name) / "whatif.html").read_bytes() != page.read_bytes():
