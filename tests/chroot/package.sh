@@ -53,6 +53,7 @@ inside apt-get install --no-install-recommends -y -qq /tmp/stepsim.deb >/dev/nul
 
 examples=/usr/share/stepsim/examples
 check "a shipped scenario runs" as_user "stepsim run $examples/quickstart.scenario.json >run.txt && grep -q 'iteration time' run.txt"
+check "a command of the documentation runs in an empty folder" as_user "stepsim run examples/quickstart.scenario.json 2>&1 | grep -q 'note: examples/quickstart.scenario.json is not here'"
 check "shipped models and networks are found by name" as_user "stepsim models >/dev/null && stepsim init --model llama3_8b --gpu h100 --cluster dgx_h100 --nodes 2 -o s.json >/dev/null && stepsim run s.json >/dev/null"
 check "a sweep that ships runs" as_user "stepsim sweep $examples/quickstart.sweep.json -o out.jsonl --quiet"
 check "the what-if page ships" as_user "stepsim web -o whatif.html && cmp whatif.html /usr/share/stepsim/whatif.html"
