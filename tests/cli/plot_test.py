@@ -93,7 +93,7 @@ class Plot(unittest.TestCase):
             knee = 1
             while 2 * knee in rates and rates[2 * knee] >= 1.6 * rates[knee]:
                 knee *= 2
-            self.assertEqual(figure["knee"]["x"], knee)
+            self.assertEqual(figure["curves"][0]["knee"]["x"], knee)
 
     def test_records_of_collectives_and_comparisons(self):
         path = str(self.folder / "c.jsonl")
@@ -107,6 +107,37 @@ class Plot(unittest.TestCase):
         stepsim("compare", TWO, "--over", "/communication/schedule=wfbp,single,ddp", "-o", path)
         figure = self.drawn(path, "--x", "schedule", "--y", "iteration_time_s")
         self.assertEqual(sorted(bar["group"] for bar in figure["bars"]), ["ddp", "single", "wfbp"])
+
+    def test_filters_stand_in_the_picture(self):
+        text = stepsim("plot", self.sweep["jsonl"], "--x", "nodes", "--y", "speedup", "--where", "schedule=wfbp")
+        self.assertIn("schedule = wfbp", text)
+
+    def test_a_schedule_has_one_look_in_every_picture(self):
+        def stroke(schedule, *schedules):
+            path = str(self.folder / "looks.jsonl")
+            stepsim("sweep", TWO, "--over", "/cluster/nodes=2,4", "--over",
+                    "/communication/schedule=" + ",".join(schedules), "-o", path, "--force")
+            text = stepsim("plot", path, "--x", "nodes", "--y", "iteration_time_s", "--by", "schedule")
+            lines = re.findall(r'stroke-linejoin="round" stroke="(#[0-9a-f]+)"', text)  # first those of the legend
+            return dict(zip(schedules, lines[:len(schedules)]))[schedule]
+        self.assertEqual(stroke("wfbp", "wfbp", "single"), stroke("wfbp", "eager", "single", "wfbp"))
+        self.assertNotEqual(stroke("wfbp", "wfbp", "single"), stroke("single", "wfbp", "single"))
+
+    def test_the_ideal_is_one_worker_s_and_every_curve_has_a_knee(self):
+        figure = self.drawn(self.sweep["jsonl"], "--x", "nodes", "--y", "samples_per_s", "--by", "schedule", "--knee")
+        for curve in figure["curves"]:
+            rates = dict(curve["points"])
+            knee = 1
+            while 2 * knee in rates and rates[2 * knee] >= 1.6 * rates[knee]:
+                knee *= 2
+            self.assertEqual(curve["knee"], {"x": knee, "y": rates[knee]})
+        # The line of records from two workers on is where it is of those from one worker on.
+        ends = []
+        for name, rows in (("one.csv", "1,1,1\n2,1,0.5\n4,2,0.5\n"), ("two.csv", "2,1,0.5\n4,2,0.5\n")):
+            text = stepsim("plot", self.write(name, "nodes,speedup,scaling_efficiency\n" + rows), "--x", "nodes",
+                           "--y", "speedup", "--ideal", "--x-scale", "linear", "--y-scale", "linear")
+            ends.append(re.findall(r'd="[^"]* ([\d.]+)" fill="none" stroke="#8c8c8c"', text)[-1])
+        self.assertEqual(*ends)
 
     def test_more_than_five_curves_are_panels_of_their_own(self):
         path = str(self.folder / "many.jsonl")
@@ -149,7 +180,8 @@ class Plot(unittest.TestCase):
         def band(name, cards, *more):
             rows = self.write(name, "n,kind,nics,t\n" + "".join(
                 f"{n},{kind},{nics},{n * nics}\n" for n in (1, 2) for kind in ("nominal", "draw") for nics in cards))
-            return stepsim("plot", rows, "--x", "n", "--y", "t", "--where", "kind=nominal", "--band", "kind=draw", *more)
+            return stepsim("plot", rows, "--x", "n", "--y", "t", "--where", "kind=nominal", "--band", "kind=draw",
+                           "--setting", "ten cards", *more)
 
         self.assertEqual(band("all.csv", (1, 10), "--where", "nics=1"), band("few.csv", (1,)))
 
@@ -204,7 +236,7 @@ class FrontPicture(unittest.TestCase):
             figure = json.loads(stepsim("plot", self.records_file, "--x", "nodes", "--y", "samples_per_s",
                                         "--where", "name=nominal", "--where", f"schedule={schedule}",
                                         "--knee", "--json"))
-            self.assertEqual(figure["knee"], {"x": knee, "y": self.rate(knee, schedule)})
+            self.assertEqual(figure["curves"][0]["knee"], {"x": knee, "y": self.rate(knee, schedule)})
 
     def test_every_number_of_the_title_is_in_the_sweep(self):
         title = front_picture.PLOT[front_picture.PLOT.index("--title") + 1]

@@ -72,10 +72,11 @@ void add_plot_flags(CLI::App& app, PlotFlags& flags) {
       ->take_all();
   text("--band", flags.band, "KEY=VALUE",
        "records with this value as a band about the first curve, 5th to 95th percentile");
-  app.add_flag("--ideal", request.ideal, "a line with every worker at the pace of the first point");
+  app.add_flag("--ideal", request.ideal,
+               "a line with every worker at the pace of one worker alone");
   app.add_flag("--knee", request.knee,
                "marks the largest x up to which every doubling gave at least 1.6 times the "
-               "throughput of the first curve");
+               "throughput of the first curve of each panel");
   text("--x-scale", flags.x_scale, "WORD", "linear, log2 or log10; default by the values");
   text("--y-scale", flags.y_scale, "WORD", "linear, log2 or log10; default by the values");
   constexpr const char* kWordsGroup = "Words";

@@ -35,7 +35,7 @@ KeyAxis key_axis(std::string_view key, double greatest) {
   }
   switch (quantity_of(key).value_or(base::QuantityKind::count)) {
   case base::QuantityKind::time:
-    return greatest >= 1      ? axis("_s", "s", 1)
+    return greatest >= 1e3    ? axis("_s", "s", 1) // tables show milliseconds up to there, too
            : greatest >= 1e-3 ? axis("_s", "ms", 1e3)
                               : axis("_s", "us", 1e6);
   case base::QuantityKind::rate: // bandwidths of collectives are told in bytes, those of links in

@@ -26,9 +26,17 @@ constexpr std::array kAxisKeys = io::written_keys(kAxis);
 constexpr std::array kCoordinate{number("points", "A value on x, then one on y.").plain()};
 constexpr std::array kPoint{list("points", kCoordinate, "A point.").sizes(2, 2)};
 
+constexpr auto kKnee = std::to_array<Written<plot::Point>>({
+    {number("x", "Where it is.").required(), [](const plot::Point& knee) { return Json(knee.x); }},
+    {number("y", "Value of the curve there.").required(),
+     [](const plot::Point& knee) { return Json(knee.y); }},
+});
+constexpr std::array kKneeKeys = io::written_keys(kKnee);
+
 struct PlottedCurve {
   const plot::Panel& panel;
   const plot::Curve& curve;
+  const std::optional<plot::Point>& knee;
 };
 constexpr auto kCurve = std::to_array<Written<PlottedCurve>>({
     {text("label", "Value of --by, or the label given for it.").required(),
@@ -43,6 +51,8 @@ constexpr auto kCurve = std::to_array<Written<PlottedCurve>>({
        }
        return Json(std::move(points));
      }},
+    {object("knee", kKneeKeys, "The knee of the curve; null without --knee.").nullable().required(),
+     [](const PlottedCurve& each) { return each.knee ? io::write(kKnee, *each.knee) : Json(); }},
 });
 constexpr std::array kCurveKeys = io::written_keys(kCurve);
 constexpr std::array kCurveObject{object("curves", kCurveKeys, "One curve.")};
@@ -65,13 +75,6 @@ constexpr auto kBarRows = std::to_array<Written<PlottedBar>>({
 constexpr std::array kBarKeys = io::written_keys(kBarRows);
 constexpr std::array kBarObject{object("bars", kBarKeys, "One bar.")};
 
-constexpr auto kKnee = std::to_array<Written<plot::Point>>({
-    {number("x", "Where it is.").required(), [](const plot::Point& knee) { return Json(knee.x); }},
-    {number("y", "Value of the first curve there.").required(),
-     [](const plot::Point& knee) { return Json(knee.y); }},
-});
-constexpr std::array kKneeKeys = io::written_keys(kKnee);
-
 constexpr auto kFacts = std::to_array<Written<RowsFigure>>({
     {text("title", "Title of the picture.").required(),
      [](const RowsFigure& drawn) { return Json(drawn.figure.title); }},
@@ -82,9 +85,10 @@ constexpr auto kFacts = std::to_array<Written<RowsFigure>>({
     {list("curves", kCurveObject, "Curves; none where --x holds words.").required(),
      [](const RowsFigure& drawn) {
        io::Array curves;
+       auto knee = drawn.knees.begin();
        for (const plot::Panel& panel : drawn.figure.panels) {
          for (const plot::Curve& curve : panel.curves) {
-           curves.push_back(io::write(kCurve, PlottedCurve{panel, curve}));
+           curves.push_back(io::write(kCurve, PlottedCurve{panel, curve, *knee++}));
          }
        }
        return Json(std::move(curves));
@@ -101,16 +105,12 @@ constexpr auto kFacts = std::to_array<Written<RowsFigure>>({
        }
        return Json(std::move(bars));
      }},
-    {object("knee", kKneeKeys, "The knee of the first curve; null without --knee.")
-         .nullable()
-         .required(),
-     [](const RowsFigure& drawn) { return drawn.knee ? io::write(kKnee, *drawn.knee) : Json(); }},
 });
 constexpr std::array kFactsKeys = io::written_keys(kFacts);
 constexpr Key kPlotResult = object("plot_result", kFactsKeys, "What stepsim plot --json writes.");
 
 constexpr std::array<std::string_view, 1> kPlotExamples{
-    R"({"bars":[],"curves":[{"label":"ddp","points":[[1,20],[2,38]]}],"knee":null,"title":"How does throughput depend on nodes?","x":{"scale":"linear","title":"nodes","unit":""},"y":{"scale":"linear","title":"throughput","unit":"samples/s"}})"};
+    R"({"bars":[],"curves":[{"knee":null,"label":"ddp","points":[[1,20],[2,38]]}],"title":"How does throughput depend on nodes?","x":{"scale":"linear","title":"nodes","unit":""},"y":{"scale":"linear","title":"throughput","unit":"samples/s"}})"};
 
 } // namespace
 

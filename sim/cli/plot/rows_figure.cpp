@@ -3,6 +3,7 @@
 #include "cli/plot/rows_figure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <span>
@@ -86,9 +87,8 @@ class CurveRows {
 public:
   CurveRows(const PlotRows& rows, const PlotRequest& request) : rows_(rows), request_(request) {}
 
-  [[nodiscard]] std::vector<plot::Curve> curves() const {
+  [[nodiscard]] std::vector<plot::Curve> curves() {
     std::vector<plot::Curve> out;
-    std::map<std::string, std::map<double, const PlotRow*>> at_x; // [curve][x]
     for (const PlotRow& row : rows_.rows) {
       const io::Json x = cell_of(row, request_.x);
       const io::Json y = cell_of(row, request_.y);
@@ -100,7 +100,7 @@ public:
       if (curve == out.end()) {
         curve = out.insert(out.end(), {.label = value, .rank = out.size()});
       }
-      const auto [other, fresh] = at_x[value].emplace(x.as_double(), &row);
+      const auto [other, fresh] = at_x_[value].emplace(x.as_double(), &row);
       if (!fresh) {
         refuse_shared(*other->second, row);
       }
@@ -110,6 +110,27 @@ public:
       std::ranges::stable_sort(curve.points, {}, &plot::Point::x);
     }
     return out;
+  }
+
+  // Every worker at the pace of one worker alone, which the scaling efficiency of a record tells;
+  // where records have none, at the pace of the first point: a constant time or share, else in
+  // proportion to x. `curve` is one of curves().
+  [[nodiscard]] plot::Guide ideal(const plot::Curve& curve) const {
+    plot::Guide guide{.label = "ideal"};
+    const std::string& y = request_.y;
+    const bool times = quantity_of(y) == base::QuantityKind::time;
+    const bool of_step = y == "iteration_time_s" || y == "samples_per_s" || y == "speedup";
+    const plot::Point& first = curve.points.front();
+    for (const plot::Point& point : curve.points) {
+      const io::Json efficiency = cell_of(*at_x_.at(curve.label).at(point.x), "scaling_efficiency");
+      const double share = efficiency.is_number() ? efficiency.as_double() : 0;
+      const double ideal = y == "scaling_efficiency" ? 1
+                           : of_step && share > 0    ? (times ? point.y * share : point.y / share)
+                           : times || is_share(y)    ? first.y
+                                                     : first.y * point.x / first.x;
+      guide.points.push_back({point.x, ideal});
+    }
+    return guide;
   }
 
   [[nodiscard]] plot::Band band(const std::string& first) const {
@@ -157,6 +178,7 @@ private:
 
   const PlotRows& rows_;
   const PlotRequest& request_;
+  std::map<std::string, std::map<double, const PlotRow*>> at_x_; // [curve][x], of curves()
 };
 
 std::string label_of(const PlotRequest& request, const std::string& value) {
@@ -191,29 +213,65 @@ std::vector<plot::Point> throughputs(const std::vector<plot::Point>& points, boo
   return out;
 }
 
-// Every worker at the pace of the first point: a constant time or share, else in proportion to x.
-plot::Guide ideal_of(const std::vector<plot::Point>& points, bool constant) {
-  plot::Guide guide{.label = "ideal"};
-  const plot::Point& first = points.front();
-  for (const plot::Point& point : points) {
-    guide.points.push_back({point.x, constant ? first.y : first.y * point.x / first.x});
+// Curves whose workers are alike share one line.
+void add_guide(std::vector<plot::Guide>& guides, plot::Guide guide) {
+  const auto same = [](const plot::Point& a, const plot::Point& b) {
+    constexpr double kNear = 1e-9;
+    return a.x == b.x && std::abs(a.y - b.y) <= kNear * std::abs(b.y);
+  };
+  const bool there = std::ranges::any_of(guides, [&](const plot::Guide& each) {
+    return std::ranges::equal(each.points, guide.points, same);
+  });
+  if (!there) {
+    guides.push_back(std::move(guide));
   }
-  return guide;
+}
+
+// Schedules keep their look in all figures, whatever else is drawn beside them. Others take the
+// looks that are left, in their order.
+void choose_looks(std::vector<plot::Curve>& curves) {
+  static constexpr std::array<std::string_view, plot::kRanks> kOwners{"ddp", "optimal", "wfbp",
+                                                                      "mg_wfbp", "single"};
+  std::array<bool, plot::kRanks> taken{};
+  std::vector<plot::Curve*> others;
+  for (plot::Curve& curve : curves) {
+    const auto owner = std::ranges::find(kOwners, curve.label);
+    if (owner == kOwners.end()) {
+      others.push_back(&curve);
+    } else {
+      curve.rank = static_cast<std::size_t>(owner - kOwners.begin());
+      taken[curve.rank] = true;
+    }
+  }
+  for (plot::Curve* curve : others) {
+    const auto left = std::ranges::find(taken, false);
+    curve->rank = left == taken.end() ? 0 : static_cast<std::size_t>(left - taken.begin());
+    taken[curve->rank] = true;
+  }
+}
+
+std::string filters_text(std::span<const KeyValue> where) {
+  std::string text;
+  for (const auto& [key, value] : where) {
+    text += (text.empty() ? "" : ", ") + key + " = " + value;
+  }
+  return text;
 }
 
 std::string shown_number(double value) {
   return plot::tick_text({}, base::rounded_to(value, value >= 1000 ? 5 : 3), 0);
 }
 
-plot::Mark knee_mark(const PlotRequest& request, const std::vector<plot::Point>& points,
-                     const plot::Point& knee, const plot::Axis& x, const plot::Axis& y) {
+// `whose` names the curve where there are several; the share is of the pace of one worker.
+plot::Mark knee_mark(const PlotRequest& request, const plot::Guide& ideal, const plot::Point& knee,
+                     const std::string& whose, const plot::Axis& x, const plot::Axis& y) {
   const bool times = quantity_of(request.y) == base::QuantityKind::time;
-  const std::vector<plot::Point> rates = throughputs(points, times);
-  const auto at = std::ranges::find(rates, knee.x, &plot::Point::x);
-  const double efficiency = at->y / rates.front().y * rates.front().x / knee.x;
+  const double best = std::ranges::find(ideal.points, knee.x, &plot::Point::x)->y;
+  const double efficiency = times ? best / knee.y : knee.y / best;
   return {plot::Mark::Kind::vertical, knee.x,
-          "knee: " + shown_number(knee.x) + " " + x.title + ", " + shown_number(knee.y) + " " +
-              y.unit + ", " + shown_number(100 * efficiency) + " %"};
+          "knee" + (whose.empty() ? "" : " of " + whose) + ": " + shown_number(knee.x) + " " +
+              x.title + ", " + shown_number(knee.y) + " " + y.unit + ", " +
+              shown_number(100 * efficiency) + " %"};
 }
 
 // Bars for an x of words: a group per value of x, a bar per curve.
@@ -335,7 +393,10 @@ RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request, const s
   if (!request.y_title.empty()) {
     out.figure.y.title = request.y_title;
   }
-  out.figure.setting = request.setting.empty() ? rows.name : request.setting;
+  const std::string filters = filters_text(request.where);
+  out.figure.setting = !request.setting.empty()               ? request.setting
+                       : rows.name.empty() || filters.empty() ? rows.name + filters
+                                                              : rows.name + "; " + filters;
   out.figure.title = request.title.empty() ? "How does " + out.figure.y.title + " depend on " +
                                                  out.figure.x.title + "?"
                                            : request.title;
@@ -348,7 +409,7 @@ RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request, const s
     out.figure.y.scale = request.y_scale.value_or(plot::Scale::linear);
     return out;
   }
-  const CurveRows curve_rows(rows, request);
+  CurveRows curve_rows(rows, request);
   std::vector<plot::Curve> curves = curve_rows.curves();
   if (curves.empty()) {
     throw InputError(file, "",
@@ -367,32 +428,46 @@ RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request, const s
     values.push_back(curve.label);
   }
   require_labels(request, values);
-  for (plot::Curve& curve : curves) {
-    curve.label = label_of(request, curve.label);
-    for (plot::Point& point : curve.points) {
+  choose_looks(curves);
+  const auto scale = [&](std::vector<plot::Point>& points) {
+    for (plot::Point& point : points) {
       point.x *= x.factor;
       point.y *= y.factor;
     }
+  };
+  std::vector<plot::Guide> ideals;
+  for (plot::Curve& curve : curves) {
+    scale(ideals.emplace_back(curve_rows.ideal(curve)).points);
+    curve.label = label_of(request, curve.label);
+    scale(curve.points);
   }
   choose_scales(out, request, curves);
-  const std::vector<plot::Point> first = curves.front().points;
   curves.front().bold = curves.size() > 1 && curves.size() <= plot::kRanks;
   add_panels(out.figure, std::move(curves), request.by);
-  plot::Panel& panel = out.figure.panels.front();
   const bool times = quantity_of(request.y) == base::QuantityKind::time;
-  if (request.ideal) {
-    panel.guides.push_back(ideal_of(first, times || is_share(request.y)));
-  }
-  if (request.knee) {
-    out.knee = plot::knee(throughputs(first, times));
-    if (!out.knee) {
-      throw UsageError("--knee: needs the least " + request.x + " and its double");
+  for (plot::Panel& panel : out.figure.panels) {
+    for (const plot::Curve& curve : panel.curves) {
+      std::optional<plot::Point>& knee = out.knees.emplace_back();
+      const plot::Guide& ideal = ideals[out.knees.size() - 1];
+      if (request.ideal) {
+        add_guide(panel.guides, ideal);
+      }
+      if (request.knee) {
+        knee = plot::knee(throughputs(curve.points, times));
+        if (!knee) {
+          throw UsageError("--knee: needs the least " + request.x + " and its double");
+        }
+        knee->y = std::ranges::find(curve.points, knee->x, &plot::Point::x)->y;
+        if (panel.marks.empty()) {
+          panel.marks.push_back(knee_mark(request, ideal, *knee,
+                                          panel.curves.size() > 1 ? curve.label : std::string(),
+                                          out.figure.x, out.figure.y));
+        }
+      }
     }
-    out.knee->y = std::ranges::find(first, out.knee->x, &plot::Point::x)->y;
-    panel.marks.push_back(knee_mark(request, first, *out.knee, out.figure.x, out.figure.y));
   }
   if (band) {
-    panel.bands.push_back(*band);
+    out.figure.panels.front().bands.push_back(*band);
   }
   return out;
 }

@@ -20,7 +20,8 @@ struct PlotRequest {
   // but for the key of the band; it must leave these rows out of the curves.
   std::optional<KeyValue> band;
   std::vector<KeyValue> labels; // labels of curves, [value of `by`]
-  // Whether to draw the line of ideal scaling, and to mark the knee of the first curve.
+  // Whether to draw the line of ideal scaling from one worker, and to mark the knee of the first
+  // curve of each panel.
   bool ideal{}, knee{};
   std::optional<plot::Scale> x_scale, y_scale;              // empty: chosen from the values
   std::string title, setting, x_title, y_title, band_label; // "" = made from the keys
@@ -28,7 +29,8 @@ struct PlotRequest {
 
 struct RowsFigure {
   plot::Figure figure;
-  std::optional<plot::Point> knee; // knee of the first curve, in the units of the axes
+  // Knee of each curve in the order of panels, in the units of the axes; empty without --knee.
+  std::vector<std::optional<plot::Point>> knees;
 };
 
 // If the values of x are texts, the figure has bars. More than five curves become small panels with

@@ -96,7 +96,7 @@ public:
     page.paragraph(answer(), "answer");
     std::optional<plot::Point> knee;
     if (const std::optional<RowsFigure> drawn = figure()) {
-      knee = drawn->knee;
+      knee = drawn->knees.empty() ? std::nullopt : drawn->knees.front();
       page.figure(drawn->figure, "points");
     }
     add_pivot(page);
