@@ -20,7 +20,6 @@ namespace {
 constexpr double kUsable = 0.25;
 constexpr double kLatencyHidden = 10; // smallest message takes so many times A
 
-std::string percent(double ratio) { return base::significant(ratio * 100, 3) + " %"; }
 std::string whole(double bytes) { return std::to_string(std::llround(bytes)); }
 
 // Where the rate, bytes over time of one size, rises most from a size to the next, and where it
@@ -117,6 +116,11 @@ void warn_about_latency(GroupFit& fit) {
 }
 
 } // namespace
+
+std::string percent(double ratio) {
+  constexpr double kRounding = 1e-12;
+  return base::significant(std::abs(ratio) < kRounding ? 0 : 100 * ratio, 3) + " %";
+}
 
 Grade grade_of(double error) {
   return error < kGoodError ? Grade::ok : error < kUsable ? Grade::warn : Grade::fail;

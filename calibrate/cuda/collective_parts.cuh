@@ -18,16 +18,16 @@ struct Way {
 };
 
 // The ways that this machine can use, without the ways in measurement.refused; plain before graph.
-// sm_store needs every device to access the memory of every other device; host_staged is included
-// if `staging`, that is, if the caller has made a RankSet with buffers on the host.
-[[nodiscard]] inline std::vector<Way> usable_ways(const Measurement& measurement, bool staging) {
+// sm_store needs every device to access the memory of every other device, or the host's memory for
+// pairs that CUDA gave no access; host_staged needs that memory.
+[[nodiscard]] inline std::vector<Way> usable_ways(const Measurement& measurement,
+                                                  const RankSet& set) {
   std::vector<Way> ways;
   for (const Variant variant : kVariants) {
     for (const bool graph : {false, true}) {
       const Way way{variant, graph};
-      const bool there = variant == Variant::copy_engine ||
-                         (variant == Variant::sm_store ? measurement.all_peers : staging);
-      if (there && !measurement.refused.contains(way.text())) {
+      const bool there = variant != Variant::sm_store || measurement.all_peers;
+      if (there && set.can(variant) && !measurement.refused.contains(way.text())) {
         ways.push_back(way);
       }
     }

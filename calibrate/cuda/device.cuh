@@ -18,14 +18,33 @@ class CudaError : public SimulationError {
   using SimulationError::SimulationError;
 };
 
-// Throws CudaError with the call, the text of the error and the place. A kernel that fails
-// while it runs is reported by a later call, so that the call named here need not be the one at
-// fault.
+// An error after which CUDA answers every call of this process with the same error: no part of a
+// measurement can go on, so that nobody but measure() catches it.
+class DeviceLost : public SimulationError {
+  using SimulationError::SimulationError;
+};
+
+// Whether every later call fails as well, as the CUDA reference says of these codes: uncorrectable
+// errors of memory (214) and NVLink (220), an illegal address (700), a launch that took too long
+// (702), and failures of a kernel (710, 714 to 719).
+[[nodiscard]] constexpr bool loses_device(int code) {
+  return code == 214 || code == 220 || code == 700 || code == 702 || code == 710 ||
+         (code >= 714 && code <= 719);
+}
+
+// Throws CudaError, or DeviceLost, with the call, the text of the error and the place. A kernel
+// that fails while it runs is reported by a later call, so that the call named here need not be the
+// one at fault.
 inline void check_cuda(cudaError_t error, const char* call, const char* file, int line) {
   if (error != cudaSuccess) {
     (void)cudaGetLastError(); // clears the error, so that the next check does not report it again
-    throw CudaError(std::string(call) + ": " + cudaGetErrorString(error) + " (" + file + ":" +
-                    std::to_string(line) + ")");
+    const std::string text = std::string(call) + ": " + cudaGetErrorString(error) + " (" + file +
+                             ":" + std::to_string(line) + ")";
+    if (loses_device(error)) {
+      throw DeviceLost(text + "; CUDA gives this process no other answer after such an error, so "
+                              "that nothing was measured after it");
+    }
+    throw CudaError(text);
   }
 }
 #define STEPSIM_CUDA(call) ::stepsim::calibrate::gpu::check_cuda((call), #call, __FILE__, __LINE__)

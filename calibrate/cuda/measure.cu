@@ -129,6 +129,8 @@ std::int64_t least_free_memory(const Measurement& measurement) {
 bool is_right(Measurement& measurement, bool (*verify)(Measurement&)) {
   try {
     return verify(measurement);
+  } catch (const DeviceLost&) { // there is no other part that could go on
+    throw;
   } catch (const SimulationError& error) {
     measurement.note(error.what());
     if (measurement.failed.empty()) {

@@ -161,10 +161,16 @@ void measure_collectives(Measurement& measurement, double seconds) {
   base.ranks = ranks;
   warm_up(set.main(),
           [&](std::int64_t) { add(set.x(0), set.temp(0), set.capacity(), set.main().get()); });
-  const std::vector<Way> ways = usable_ways(measurement, staging);
+  const std::vector<Way> ways = usable_ways(measurement, set);
   if (ways.empty()) {
     measurement.note("collectives: only copies through the host can be used: not timed");
     return;
+  }
+  if (!set.without_staging().empty()) {
+    measurement.note("host_staged is not timed: " + set.without_staging());
+  } else if (std::ranges::find(ways, Variant::host_staged, &Way::variant) != ways.end()) {
+    measurement.note("host_staged: both copies of a message run on the stream of its sender, so "
+                     "that a sender's next message waits until the last one has arrived");
   }
   estimate_link(measurement, set, ways.front().variant, base);
   const std::int64_t given = measurement.options.block_bytes / kElement;

@@ -3,6 +3,7 @@
 // ranks are timed as well.
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/driver.hpp"
@@ -58,12 +59,15 @@ public:
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] const Stream& main() const { return main_; }
 
-  void enqueue(Nccl::Op op, std::int64_t n) const {
+  // Without an operation: only what a call takes to start on all devices and to end.
+  void enqueue(std::optional<Nccl::Op> op, std::int64_t n) const {
     start_.record(main_);
     for (const Stream& stream : streams_) {
       STEPSIM_CUDA(cudaStreamWaitEvent(stream.get(), start_.get(), 0));
     }
-    nccl_.run(op, from_.data(), to_.data(), static_cast<std::size_t>(n), raw_streams_.data());
+    if (op) {
+      nccl_.run(*op, from_.data(), to_.data(), static_cast<std::size_t>(n), raw_streams_.data());
+    }
     for (std::size_t i = 0; i < local_.size(); ++i) {
       const DeviceGuard guard(local_[i].device);
       ends_[i].record(streams_[i]);
@@ -210,6 +214,16 @@ std::vector<Ranks::Local> local_ranks(const Measurement& measurement) {
   return local;
 }
 
+// Seconds of a call without an operation.
+double seconds_of_no_call(const Ranks& ranks) {
+  const Event begin(Event::Use::timing);
+  const Event end(Event::Use::timing);
+  std::int64_t repetition = 0;
+  const auto call = [&](std::int64_t) { ranks.enqueue(std::nullopt, 0); };
+  (void)take_sample(ranks.main(), begin, end, kWarmUps, repetition, call);
+  return take_sample(ranks.main(), begin, end, kWarmUps, repetition, call);
+}
+
 } // namespace
 
 // Verified with one element, with one per device, and with 1,000,001, which no number of devices
@@ -250,6 +264,12 @@ void verify_and_measure_nccl(Measurement& measurement, double seconds) {
         blocks.push_back({&measurement, &ranks, op, size / 4});
       }
     }
+  }
+  if (measurement.job.is_alone()) {
+    measurement.note("nccl: one process drives all devices, so that every time contains the start "
+                     "and the end of "
+                     "a call across them, " +
+                     base::significant(1e6 * seconds_of_no_call(ranks), 3) + " us");
   }
   time_blocks(measurement, ranks.main(), blocks, seconds - of_pairs, "nccl");
 }

@@ -62,14 +62,17 @@ struct PairBlock {
 
 void measure_pairs(Measurement& measurement, double seconds) {
   const auto devices = static_cast<std::uint32_t>(measurement.devices);
-  const std::vector<Way> ways = usable_ways(measurement, true);
-  if (devices < 2 || measurement.same_device || ways.empty()) {
+  if (devices < 2 || measurement.same_device) {
+    return;
+  }
+  const std::int64_t large = std::min(kLargeMessage, fitting_capacity(measurement, devices));
+  RankSet set(devices, measurement.devices, large, true);
+  const std::vector<Way> ways = usable_ways(measurement, set);
+  if (ways.empty()) {
     return;
   }
   const auto graph = std::ranges::find(ways, true, &Way::graph);
   const Way way = graph != ways.end() ? *graph : ways.front();
-  const std::int64_t large = std::min(kLargeMessage, fitting_capacity(measurement, devices));
-  RankSet set(devices, measurement.devices, large, true);
   set.zero();
   std::vector<PairBlock> blocks;
   const auto add = [&](const char* kind, Direction direction, std::int64_t elements) {

@@ -63,11 +63,10 @@ std::vector<std::vector<bool>> peer_access(int devices) {
   return matrix;
 }
 
-RankSet::Rank::Rank(int on_device, std::int64_t capacity, bool with_staging)
+RankSet::Rank::Rank(int on_device, std::int64_t capacity)
     : device(on_device), ends{Event(Event::Use::order), Event(Event::Use::order)},
       x(static_cast<std::size_t>(capacity + 2 * kGuard)),
-      temp(static_cast<std::size_t>(capacity + 2 * kGuard)),
-      staging(with_staging ? static_cast<std::size_t>(capacity) : 0) {}
+      temp(static_cast<std::size_t>(capacity + 2 * kGuard)) {}
 
 // Ranks go round the devices. Access that another part of the program has enabled is no error.
 RankSet::RankSet(std::uint32_t ranks, int devices, std::int64_t capacity, bool staging)
@@ -80,6 +79,9 @@ RankSet::RankSet(std::uint32_t ranks, int devices, std::int64_t capacity, bool s
         const cudaError_t enabled = cudaDeviceEnablePeerAccess(to, 0);
         if (enabled == cudaErrorPeerAccessAlreadyEnabled) {
           (void)cudaGetLastError();
+        } else if (enabled == cudaErrorTooManyPeers) {
+          (void)cudaGetLastError();
+          unreached_.insert({from, to});
         } else {
           STEPSIM_CUDA(enabled);
         }
@@ -89,8 +91,43 @@ RankSet::RankSet(std::uint32_t ranks, int devices, std::int64_t capacity, bool s
   ranks_.reserve(ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     const DeviceGuard guard(static_cast<int>(rank) % devices);
-    ranks_.emplace_back(static_cast<int>(rank) % devices, capacity, staging);
+    ranks_.emplace_back(static_cast<int>(rank) % devices, capacity);
   }
+  try {
+    for (Rank& rank : ranks_) {
+      const DeviceGuard guard(rank.device);
+      rank.staging = PinnedBuffer<float>(static_cast<std::size_t>(staging ? capacity : 0));
+    }
+    staged_ = staging;
+  } catch (const CudaError& error) {
+    without_staging_ = error.what();
+    for (Rank& rank : ranks_) {
+      rank.staging = PinnedBuffer<float>();
+    }
+  }
+}
+
+bool RankSet::can(Variant variant) const {
+  switch (variant) {
+  case Variant::copy_engine: // CUDA itself goes through the host where a pair has no peer access
+    return true;
+  case Variant::sm_store:
+    return staged_ || unreached_.empty();
+  case Variant::host_staged:
+    return staged_;
+  }
+  return false;
+}
+
+std::string RankSet::text_of_unreached() const {
+  if (unreached_.empty()) {
+    return "";
+  }
+  const auto [from, to] = *unreached_.begin();
+  return std::to_string(unreached_.size()) + " pairs of devices get no peer access, the first " +
+         std::to_string(from) + " to " + std::to_string(to) +
+         " (without NVSwitch CUDA gives a device at most 8 peers): they copy " +
+         (staged_ ? "through the host (host_staged) in every variant" : "as CUDA does it");
 }
 
 // Events are made once and used again by every plan.
@@ -115,6 +152,9 @@ void RankSet::issue(const PlanOperation& operation, Variant variant, std::int64_
   const cudaStream_t stream = src.streams[0].get();
   const float* from = x(operation.src) + at;
   float* to = (operation.to_temp ? temp(operation.dst) : x(operation.dst)) + at;
+  if (staged_ && unreached_.contains({src.device, dst.device})) {
+    variant = Variant::host_staged;
+  }
   switch (variant) {
   case Variant::copy_engine:
     // Both addresses are unified, so that CUDA finds the devices; cudaMemcpyPeerAsync would do the

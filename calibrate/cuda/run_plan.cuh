@@ -7,7 +7,10 @@
 //   host_staged  to page-locked host memory and on to the receiver
 #include <array>
 #include <cstdint>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "calibrate/cuda/collective_plan.hpp"
@@ -26,7 +29,9 @@ inline constexpr std::uint32_t kGuardWord = 0xdeadbeefU; // as a float: a large 
 class RankSet {
 public:
   // Allocates `capacity` floats per vector, and with `staging` as many in page-locked host memory
-  // per rank, which host_staged needs. Enables peer access between devices if they support it.
+  // per rank, which host_staged needs. Enables peer access between devices if they support it; a
+  // pair that CUDA gives none (a device has at most 8 peers without NVSwitch) copies by host_staged
+  // whatever the variant. Without page-locked memory the set has no staging, but everything else.
   RankSet(std::uint32_t ranks, int devices, std::int64_t capacity, bool staging);
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(ranks_.size()); }
@@ -35,6 +40,11 @@ public:
   // The first element of a vector, after its guard words.
   [[nodiscard]] float* x(std::uint32_t rank) const { return ranks_[rank].x.get() + kGuard; }
   [[nodiscard]] float* temp(std::uint32_t rank) const { return ranks_[rank].temp.get() + kGuard; }
+  [[nodiscard]] bool can(Variant variant) const; // has what the variant needs
+  // Why there is no staging though it was asked for; "" otherwise.
+  [[nodiscard]] const std::string& without_staging() const { return without_staging_; }
+  // A sentence on the pairs of devices that support peer access and were given none; "" = none.
+  [[nodiscard]] std::string text_of_unreached() const;
   [[nodiscard]] const Stream& main() const { return main_; } // a stream of device 0
 
   // Enqueues one collective on the vectors from element `offset` on. It starts after all earlier
@@ -56,7 +66,7 @@ public:
 private:
   // Two streams as in the plan, so that copies out of a rank and additions at it overlap.
   struct Rank {
-    explicit Rank(int on_device, std::int64_t capacity, bool staging);
+    explicit Rank(int on_device, std::int64_t capacity);
     int device;
     std::array<Stream, 2> streams; // send, compute
     std::array<Event, 2> ends;
@@ -67,6 +77,9 @@ private:
   [[nodiscard]] const Event& event_of(std::size_t operation, int device);
 
   std::int64_t capacity_;
+  std::set<std::pair<int, int>> unreached_; // devices [from, to] that CUDA refused peer access
+  bool staged_ = false;
+  std::string without_staging_;
   Stream main_;
   Event start_;
   std::vector<Rank> ranks_;

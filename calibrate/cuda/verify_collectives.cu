@@ -94,6 +94,14 @@ bool verify_collectives(Measurement& measurement) {
     measurement.say("verification cut to " + std::to_string(capacity) + " elements: little memory");
   }
   RankSet set(16, measurement.devices, capacity, true);
+  if (!set.without_staging().empty()) {
+    for (const bool graph : {false, true}) {
+      refuse(measurement, {Variant::host_staged, graph}, set.without_staging(), false);
+    }
+  }
+  if (const std::string text = set.text_of_unreached(); !text.empty()) {
+    measurement.note(text);
+  }
   const std::int64_t block = measurement.options.block_bytes / kElement;
   std::int64_t cases = 0;
   for (const std::uint32_t ranks : kVerifiedRanks) {
@@ -113,7 +121,7 @@ bool verify_collectives(Measurement& measurement) {
         if (kind.algorithm == coll::AlgorithmId::lp && has_few_blocks(n, block)) {
           request.block_elements = block;
         }
-        for (const Way& way : usable_ways(measurement, true)) {
+        for (const Way& way : usable_ways(measurement, set)) {
           if (measurement.is_over()) {
             measurement.note("collectives: time was up after " + std::to_string(cases) +
                              " verified cases; not timed");
@@ -124,6 +132,8 @@ bool verify_collectives(Measurement& measurement) {
             ++cases;
           } catch (const CudaError& error) {
             refuse(measurement, way, error.what(), false);
+          } catch (const DeviceLost&) {
+            throw;
           } catch (const SimulationError& error) {
             refuse(measurement, way, error.what(), true);
           }
@@ -131,7 +141,7 @@ bool verify_collectives(Measurement& measurement) {
       }
     }
   }
-  if (usable_ways(measurement, true).empty()) {
+  if (usable_ways(measurement, set).empty()) {
     throw SimulationError("collectives: no way of copying can be used");
   }
   measurement.say("collectives: " + std::to_string(cases) + " cases verified bit by bit");

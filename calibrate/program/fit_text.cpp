@@ -14,7 +14,6 @@ namespace stepsim::calibrate {
 
 namespace {
 
-std::string percent(double ratio) { return base::significant(100 * ratio, 3) + " %"; }
 std::string microseconds(double seconds) { return base::significant(seconds * 1e6); }
 
 // "latency 5 us [4 us, 6 us]"; the interval is left out where the fit has none.

@@ -26,7 +26,9 @@ enum cudaError_t {
   cudaErrorNoDevice = 100,
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700,
   cudaErrorPeerAccessAlreadyEnabled = 704,
+  cudaErrorTooManyPeers = 711,
   cudaErrorNotSupported = 801,
   cudaErrorStreamCaptureUnsupported = 900,
   cudaErrorStreamCaptureInvalidated = 901,
@@ -135,9 +137,7 @@ void launch(const char* name, void (*kernel)(Parameters...), dim3 grid, unsigned
             std::size_t, cudaStream_t stream, std::type_identity_t<Parameters>... arguments) {
   Work work;
   work.what = name;
-  work.run = [=] {
-    run_grid(name, grid, threads, [&] { kernel(arguments...); });
-  };
+  work.run = [=] { run_grid(name, grid, threads, [&] { kernel(arguments...); }); };
   work.seconds = machine().kernel_s +
                  machine().kernel_s_per_thread * grid.x * grid.y * static_cast<double>(threads);
   describe(work, arguments...);
@@ -178,8 +178,8 @@ T __shfl_sync(unsigned mask, T value, int lane, int = 32,
 }
 inline unsigned __ballot_sync(unsigned mask, bool vote,
                               const cuda_on_cpu::Site& site = cuda_on_cpu::Site::current()) {
-  return static_cast<unsigned>(cuda_on_cpu::warp_operation(cuda_on_cpu::WarpOperation::ballot,
-                                                           mask, vote ? 1 : 0, 0, site));
+  return static_cast<unsigned>(
+      cuda_on_cpu::warp_operation(cuda_on_cpu::WarpOperation::ballot, mask, vote ? 1 : 0, 0, site));
 }
 inline unsigned __match_any_sync(unsigned mask, unsigned value,
                                  const cuda_on_cpu::Site& site = cuda_on_cpu::Site::current()) {

@@ -308,6 +308,9 @@ cudaError_t allocate(void** memory, std::size_t bytes, int device) {
   if (s.capture_origin != nullptr) {
     return cudaErrorStreamCaptureUnsupported;
   }
+  if (device < 0 && bytes > s.machine.most_pinned_bytes) {
+    return cudaErrorMemoryAllocation;
+  }
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   constexpr std::size_t kAlignment = 16;
   const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -386,6 +389,9 @@ int submit(CUstream_st* given, Work work) {
   call();
   State& s = state();
   CUstream_st& stream = given != nullptr ? *given : default_stream();
+  if (s.machine.works-- <= 0) {
+    return cudaErrorIllegalAddress;
+  }
   if (work.from == -2 && stream.device != s.device) {
     return cudaErrorInvalidResourceHandle; // a kernel on a stream of another device
   }
@@ -412,6 +418,8 @@ const char* cudaGetErrorString(cudaError_t error) {
     return "no error";
   case cudaErrorNoDevice:
     return "no CUDA-capable device is detected";
+  case cudaErrorIllegalAddress:
+    return "an illegal memory access was encountered";
   case cudaErrorInvalidResourceHandle:
     return "invalid resource handle";
   case cudaErrorStreamCaptureUnsupported:
@@ -481,6 +489,10 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int from, int to) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceEnablePeerAccess(int to, unsigned) {
+  const auto mine = [](const auto& pair) { return pair.first == state().device; };
+  if (std::ranges::count_if(state().peers, mine) >= state().machine.most_peers) {
+    return remember(cudaErrorTooManyPeers);
+  }
   const bool fresh = state().peers.insert({state().device, to}).second;
   return fresh ? cudaSuccess : remember(cudaErrorPeerAccessAlreadyEnabled);
 }

@@ -45,7 +45,10 @@ struct Machine {
   double kernel_s_per_thread{};     // per thread of its grid
   bool refuses_peer_copies = false; // cudaMemcpyPeerAsync within a capture
   bool refuses_captures = false;    // of copies between devices, however they are asked for
-  bool executes = true;             // false: only order and time, no data are moved
+  int most_peers = 1 << 20;         // of a device; 8 on real machines without NVSwitch
+  std::size_t most_pinned_bytes = std::size_t{1} << 40; // of one allocation
+  std::int64_t works = std::int64_t{1} << 62; // every later one breaks the machine for good
+  bool executes = true;                       // false: only order and time, no data are moved
 };
 
 // Forgets everything of the machine before. Streams and memory of it must be gone.
