@@ -261,7 +261,33 @@ def check_names(root):
                 yield f"{relative}:{number}: {name} stands in {first} too"
 
 
-CHECKS = {"names": check_names, "includes": check_includes, "rules": check_rules, "words": check_words,
+# What nvcc 12 (front end EDG 6.5) does not take, though GCC 12 does: immediate functions, coroutines,
+# modules, and C++23.
+NEWER_THAN_NVCC_12 = re.compile(
+    r"\b(consteval|co_(?:await|yield|return)|if\s+!?consteval)\b|^\s*(?:export\s+)?(?:import|module)\s+[\w<\":.]+;"
+    r"|\(this\s+auto\b|\bstatic\s+[\w:<>&*\s]*operator\s*(?:\(\)|\[\])|#\s*include\s*<(?:expected|print|generator|mdspan|coroutine|format)>",
+    re.M)
+
+
+def check_cuda(root):
+    """No .cu file and no header that one includes uses what nvcc 12 does not know."""
+    waiting = list(sources(root, "calibrate", suffixes=(".cu",)))
+    seen = set(waiting)
+    while waiting:
+        path = waiting.pop()
+        text = code_only(path.read_text(encoding="utf-8"))
+        for match in NEWER_THAN_NVCC_12.finditer(text):
+            yield (f"{path.relative_to(root)}:{text.count(chr(10), 0, match.start()) + 1}: "
+                   f"{match[0].strip()}: nvcc 12 does not take it, and a .cu file includes this")
+        for line in lines_of(path):
+            match = INCLUDE.match(line)
+            for header in (root / "sim" / match[2], root / match[2]) if match and match[1] == '"' else ():
+                if header.is_file() and header not in seen:
+                    seen.add(header)
+                    waiting.append(header)
+
+
+CHECKS = {"cuda": check_cuda, "names": check_names, "includes": check_includes, "rules": check_rules, "words": check_words,
           "sizes": check_sizes, "headers": check_headers}
 
 

@@ -45,6 +45,28 @@ class Includes(unittest.TestCase):
                                    '#include "ring.hpp"\n')), 1)
 
 
+class Cuda(unittest.TestCase):
+    def found(self, header, include='"base/words.hpp"'):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in (("calibrate/cuda/a.cu", f"#include {include}\n"), ("sim/base/b.hpp", header),
+                               ("sim/base/words.hpp", '#pragma once\n#include "base/b.hpp"\n')):
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            return list(checks.check_cuda(root))
+
+    def test_what_nvcc_12_does_not_know_is_found_in_headers_of_headers(self):
+        for line in ("consteval int one() { return 1; }", "co_return 1;", "import std;",
+                     "#include <expected>", "struct A { static int operator()(int); };"):
+            found = self.found(CLEAN + line + "\n")
+            self.assertEqual(len(found), 1, (line, found))
+            self.assertTrue(found[0].startswith("sim/base/b.hpp:5: "), found)
+
+    def test_headers_that_no_cu_file_includes_and_comments_may_name_it(self):
+        self.assertEqual(self.found(CLEAN + "consteval int one();\n", "<vector>"), [])
+        self.assertEqual(self.found(CLEAN + "// consteval\nconstexpr int one = 1;\n"), [])
+
+
 class Names(unittest.TestCase):
     def names(self, first, second):
         with tempfile.TemporaryDirectory() as folder:
