@@ -57,9 +57,15 @@ def read_json(file):
 
 
 def read_sweep(file):
-    """(header, points) of a sweep file in JSON Lines; points that failed are left out."""
+    """(header, points) of a sweep file in JSON Lines; points that failed are left out. ValueError for
+    a record without the value of an axis."""
     lines = [json.loads(line) for line in pathlib.Path(file).read_text("utf-8").splitlines()]
     header = next(line for line in lines if line["record"] == "header")
+    for number, line in enumerate(lines, 1):
+        for field in (axis["field"] for axis in header["axes"] if line["record"] == "point"):
+            name = field.rsplit("/", 1)[1]
+            if name not in line and field not in line:
+                raise ValueError(f"line {number} has no {name}, an axis of the sweep")
     points = [line for line in lines if line["record"] == "point" and line["status"] == "ok"]
     return header, points
 

@@ -204,6 +204,58 @@ class Report(unittest.TestCase):
         _, page = self.page(collective)
         self.assertIn("busbw", page.text())
 
+    def test_a_record_without_an_axis_of_its_sweep_is_refused(self):
+        whole = self.folder / "whole.jsonl"
+        stepsim("sweep", TWO, "--over", "/cluster/nodes=2,4", "--over",
+                "/communication/schedule=wfbp,single", "-o", str(whole), "--quiet")
+        header, *records = whole.read_text().splitlines(True)
+        part = self.folder / "part.jsonl"
+        draw = ["plot", "--x", "nodes", "--y", "iteration_time_s", "--by", "schedule"]
+        for axis in ("nodes", "schedule"):
+            for at in range(len(records)):
+                damaged = json.loads(records[at])
+                del damaged[axis]
+                part.write_text("".join([header, *records[:at], json.dumps(damaged) + "\n",
+                                         *records[at + 1:]]))
+                for words in (["report"], draw):
+                    self.assertEqual(
+                        stepsim(*words, str(part), code=3),
+                        f'error: {part}:{at + 2}: the record has no {axis}, an axis of the sweep\n')
+                done = subprocess.run([sys.executable, str(ROOT / "notebooks/quickstart_report.py"), str(part)],
+                                      capture_output=True, text=True)
+                if "matplotlib" not in done.stderr:
+                    self.assertEqual(done.stderr, f"{part}: no results of stepsim sweep in JSON Lines "
+                                     f"(line {at + 2} has no {axis}, an axis of the sweep)\n")
+        part.write_text("# " + header + "point,status,nodes,iteration_time_s\n0,ok,2,0.5\n")
+        self.assertIn(f'{part}:3: the record has no schedule', stepsim("report", str(part), code=3))
+        # Without a header there are no axes, and the table of two fields is left out.
+        damaged = [{"a": 1, "b": 1}, {"a": 1, "b": 2}, {"a": 2, "b": 1}, {"b": 2}]
+        for rows in (damaged, damaged[:3] + damaged[:1]):
+            part.write_text("".join(json.dumps({**row, "iteration_time_s": 0.5 + at}) + "\n"
+                                    for at, row in enumerate(rows)))
+            self.assertNotIn("b by a", self.page(str(part))[1].text())
+
+    def test_a_record_without_any_of_its_keys_is_read_or_refused(self):
+        whole = self.folder / "keys.jsonl"
+        stepsim("sweep", TWO, "--over", "/cluster/nodes=2,4", "--over",
+                "/communication/schedule=wfbp,single", "-o", str(whole), "--quiet")
+        header, record, *others = whole.read_text().splitlines(True)
+        part, merged = str(self.folder / "key.jsonl"), str(self.folder / "merged.jsonl")
+        commands = (["report", part], ["merge", part, "-o", merged, "--force"],
+                    ["plot", part, "--x", "nodes", "--y", "iteration_time_s", "--by", "schedule"])
+        others_of_a_kind = (None, "word", [1], {"a": 1}, -1e9)
+        for number, key in enumerate(json.loads(record)):
+            for values in ({}, {key: others_of_a_kind[number % len(others_of_a_kind)]}):
+                tree = json.loads(record)
+                del tree[key]
+                line = json.dumps({**tree, **values}, separators=(",", ":"))
+                pathlib.Path(part).write_text("".join([header, line + "\n", *others]))
+                for words in commands:
+                    done = subprocess.run([STEPSIM, *words], capture_output=True, text=True)
+                    said = [text for text in done.stderr.splitlines() if text.startswith("error: ")]
+                    self.assertIn((done.returncode, len(said)), ((0, 0), (2, 1), (3, 1), (4, 1)),
+                                  (words[0], key, values, done.stderr))
+
     def test_what_is_refused(self):
         self.assertIn("report writes html or json only", stepsim("report", TWO, "--format", "csv", code=2))
         empty = self.folder / "none.csv"

@@ -14,7 +14,7 @@ namespace stepsim::cli {
 
 namespace {
 
-// The name of the scenario and the last tokens of the axes' pointers.
+// The name of the scenario and the pointers of the axes.
 void read_header(const io::Json& header, PlotRows& out) {
   out.header = header;
   if (const io::Json* scenario = header.find("scenario")) {
@@ -28,7 +28,7 @@ void read_header(const io::Json& header, PlotRows& out) {
   for (const io::Json& axis : axes->as_array()) {
     const io::Json* field = axis.find("field");
     if (field != nullptr && field->is_string()) {
-      out.varied.push_back(field->as_string().substr(field->as_string().rfind('/') + 1));
+      out.varied.push_back(field->as_string());
     }
   }
 }
@@ -83,6 +83,26 @@ void read_document(std::string_view text, const std::string& path, PlotRows& out
   }
 }
 
+bool has_cell(const PlotRow& row, std::string_view key) {
+  return std::ranges::find(row.cells, key, &io::Member::first) != row.cells.end();
+}
+
+// Pointers of the axes become the names of their columns: the last token, or the whole pointer
+// where two would be equal. A record without the value of an axis stands at no point of the sweep.
+void name_axes(const std::string& path, PlotRows& out) {
+  for (std::string& name : out.varied) {
+    if (out.rows.empty() || !has_cell(out.rows.front(), name)) {
+      name.erase(0, name.rfind('/') + 1);
+    }
+    for (const PlotRow& row : out.rows) {
+      if (!has_cell(row, name)) {
+        throw InputError(path, std::to_string(row.line),
+                         "the record has no " + base::shown_value(name) + ", an axis of the sweep");
+      }
+    }
+  }
+}
+
 io::Json csv_value(const std::string& text) {
   if (text.empty()) {
     return {};
@@ -92,6 +112,9 @@ io::Json csv_value(const std::string& text) {
   if (const auto [rest, error] = std::from_chars(text.data(), end, whole);
       error == std::errc() && rest == end) {
     return whole;
+  }
+  if (text.front() == '\'' && io::is_formula(std::string_view(text).substr(1))) {
+    return text.substr(1);
   }
   double number = 0;
   const auto [rest, error] = std::from_chars(text.data(), end, number);
@@ -138,6 +161,7 @@ PlotRows read_plot_rows(const std::string& path) {
   } else {
     read_table(text, path, out);
   }
+  name_axes(path, out);
   return out;
 }
 

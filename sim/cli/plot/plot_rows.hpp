@@ -24,7 +24,8 @@ struct PlotRows {
 };
 
 // Reads the file ("-" = standard input). JSON may be a list of records, an object with one of the
-// lists rows, curve and points, or one record. Throws InputError for anything else.
+// lists rows, curve and points, or one record. Throws InputError for anything else, and for a
+// record of a sweep that lacks the value of an axis.
 [[nodiscard]] PlotRows read_plot_rows(const std::string& path);
 
 // The cell of a row; null if the row has no such cell.

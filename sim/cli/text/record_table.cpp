@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -292,15 +293,24 @@ std::vector<Table> pivot(const RecordRows& records) {
     cells.push_back(value_cell(*value, field_left, left_shown.factor));
     cells.resize(1 + top.size(), "-");
   }
+  std::set<std::pair<std::size_t, std::size_t>> taken;
   for (std::size_t r = 0; r < records.rows.size(); ++r) {
     const io::Json& row = records.rows[r];
+    // Behind the last value for a row that lacks the field.
     const auto place = [&](const std::vector<const io::Json*>& values, const std::string& field) {
+      const io::Json* value = row.find(field);
       const auto found = std::ranges::find_if(
-          values, [&](const io::Json* each) { return *each == *row.find(field); });
+          values, [&](const io::Json* each) { return value != nullptr && *each == *value; });
       return static_cast<std::size_t>(found - values.begin());
     };
+    const std::size_t down_at = place(left, field_left);
+    const std::size_t across_at = place(top, field_top);
+    if (down_at == left.size() || across_at == top.size() ||
+        !taken.emplace(down_at, across_at).second) {
+      return {};
+    }
     const auto value = study::value_by(records.ranking.by, row, records.batches[r], samples);
-    table.rows[place(left, field_left)][1 + place(top, field_top)] =
+    table.rows[down_at][1 + across_at] =
         cell(times(value, by.factor)) + (r == records.ranking.best ? " *" : "");
   }
   return {std::move(table)};
