@@ -1,7 +1,6 @@
 """A seed that moves with every change of the tree, and is the same wherever that tree is tested: what
 passed here passes on another machine, and every commit tries other cases."""
 import pathlib
-import random
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -13,10 +12,10 @@ def moving_part(items, parts):
 
 
 def moving_seed():
-    """From the tree of the last commit; random where there is no git."""
+    """From the tree of the last commit; 1 where there is no git."""
     try:
         tree = subprocess.run(["git", "rev-parse", "HEAD^{tree}"], cwd=ROOT, capture_output=True, text=True,
                               check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
-        return random.SystemRandom().randrange(1 << 30)
+        return 1
     return int(tree[:7], 16)

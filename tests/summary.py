@@ -13,10 +13,28 @@ import xml.etree.ElementTree as ElementTree
 SKIP_LINE = re.compile(r"(?:^|\s)skipped: *(.*\S)")
 
 
+# Debian's package for what a reason says is missing, by a word of the reason.
+PACKAGES = {"zsh": "zsh", "fish": "fish", "sbatch": "slurm-wlm munge", "slurm": "slurm-wlm munge",
+            "parallel": "parallel", "mpirun": "openmpi-bin libopenmpi-dev", "strace": "strace",
+            "chromium": "chromium", "node": "nodejs", "emscripten": "emscripten", "matplotlib": "python3-matplotlib",
+            "mmdebstrap": "mmdebstrap", "dpkg-deb": "dpkg", "dpkg-shlibdeps": "dpkg-dev", "ip": "iproute2",
+            "tar": "tar", "groff": "groff", "clang-format-14": "clang-format-14",
+            "clang-tidy-16": "clang-tidy-16", "nvcc": "nvidia-cuda-toolkit"}
+
+
+def packages_for(reason):
+    """" (apt-get install zsh)", or nothing where no package would help, such as for privileges."""
+    words = re.findall(r"[\w-]+", reason)
+    found = dict.fromkeys(PACKAGES[word] for word in words if word in PACKAGES)
+    return f" (apt-get install {' '.join(found)})" if found else ""
+
+
 def reason_in(output):
-    """The rest of the last "skipped: ..." line; doctest prints it as "MESSAGE: skipped: ..."."""
-    found = [match.group(1) for match in map(SKIP_LINE.search, output.splitlines()) if match]
-    return found[-1] if found else None
+    """What stands behind "skipped: " in lines of the output, without the time that a case took; doctest
+    prints it as "MESSAGE: skipped: ..."."""
+    found = [re.sub(r" \(\d+\.\d s\)$", "", match.group(1))
+             for match in map(SKIP_LINE.search, output.splitlines()) if match]
+    return "; ".join(dict.fromkeys(found)) or None
 
 
 def outcome(case):
@@ -48,7 +66,7 @@ def main():
             if kind == "skipped":
                 reasons.setdefault(reason, []).append(f"{case.get('name')} ({name})")
     for reason, names in sorted(reasons.items()):
-        print(f"skipped: {reason}")
+        print(f"skipped: {reason}{packages_for(reason)}")
         for name in names:
             print(f"    {name}")
     print("\n".join(lines["failed"]), end="\n" if lines["failed"] else "")

@@ -33,6 +33,13 @@ class Outcome(unittest.TestCase):
         self.assertEqual(case("run", "", "a_test.cpp:3: MESSAGE: skipped: no file x\n"),
                          ("skipped", "no file x"))
 
+    def test_several_reasons_are_named_once_each_with_their_packages(self):
+        output = "a: skipped: zsh is not installed (0.1 s)\nskipped: no strace\nskipped: no strace\n"
+        reason = case("run", "", output)[1]
+        self.assertEqual(reason, "zsh is not installed; no strace")
+        self.assertEqual(summary.packages_for(reason), " (apt-get install zsh strace)")
+        self.assertEqual(summary.packages_for("no privilege to mount a file system"), "")
+
     def test_a_failure_stays_one_even_with_a_skip_line(self):
         self.assertEqual(case("fail", '<failure message=""/>', "skipped: no x\n")[0], "failed")
 

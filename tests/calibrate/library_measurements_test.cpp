@@ -1,5 +1,6 @@
 // Reading measured times for the library model: logs, folders of logs, tables.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -21,7 +22,8 @@ namespace fs = std::filesystem;
 // A folder for one test case, which is removed with it.
 class Folder {
 public:
-  explicit Folder(const std::string& name) : path_(fs::temp_directory_path() / name) {
+  explicit Folder(const std::string& name)
+      : path_(fs::temp_directory_path() / (name + "-" + std::to_string(getpid()))) {
     fs::remove_all(path_);
     fs::create_directories(path_);
   }

@@ -7,6 +7,7 @@ newcomer in an empty folder, from a model and from a recorded trace.
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -55,6 +56,24 @@ class Init(Folder):
         self.assertTrue(self.stepsim("check", "s.json").stdout.endswith("s.json: ok, scenario\n"))
         self.assertIn("assumed: trace resnet50.ddp.2xa100, nodes 8, network 25g-tcp, "
                       "schedule trace (5 measured buckets)", done.stdout)
+
+    def test_the_schema_of_a_neighbour_folder_is_an_address(self):
+        """A clone and the folder of the scenario may share a parent; inside the clone a way is enough."""
+        clone = self.folder / "clone"
+        for part in ("models", "topologies", "traces"):
+            clone.mkdir(exist_ok=True)
+            (clone / part).symlink_to(ROOT / part)
+        shutil.copytree(ROOT / "schemas", clone / "schemas")
+        (clone / "build").mkdir()
+        (clone / "results").mkdir()
+        program = shutil.copy(STEPSIM, clone / "build")
+        schema = (clone / "schemas" / "scenario.schema.json").as_uri()
+        for place, expected in (("n.json", "clone/schemas/scenario.schema.json"),
+                                ("clone/results/s.json", "../schemas/scenario.schema.json"),
+                                ("other/s.json", schema)):
+            (self.folder / place).parent.mkdir(exist_ok=True)
+            subprocess.run([program, "init", "-o", place], cwd=self.folder, capture_output=True, check=True)
+            self.assertEqual(self.tree(place)["$schema"], expected)
 
     def test_nothing_decisive_is_left_open(self):
         clusters = (["--nodes", 4], ["--nodes", 4, "--network", "100g-roce"],

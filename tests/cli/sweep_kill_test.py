@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Real processes: a sweep gives the same bytes with 1, 2 and 8 threads, and killed at any moment and
-resumed. One of its points fails and is tried again each time.
+resumed. One of its points fails and is tried again each time. Processes get their signal right after
+a write (signal_at.cpp), so that none is too late on a fast machine.
 
 usage: sweep_kill_test.py STEPSIM [SEED]
 """
@@ -13,7 +14,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/files")]
+from harness import signal_at  # noqa: E402
+from moving_seed import moving_seed  # noqa: E402
 
 NODES = [2, 3, 0, 4, 6, 8, 12, 16]  # 0 fails
 LATENCIES = [1e-6 * i for i in range(1, 13)]
@@ -52,22 +57,16 @@ class Sweeps:
         return subprocess.Popen(self.command(output, *flags), stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, text=True, **options)
 
+    def signalled(self, number, size, output, *flags):
+        """The exit code of a sweep that gets the signal once it has written so many bytes."""
+        process = self.start(output, *flags, env=signal_at(self.stepsim, number, size, output.name))
+        process.communicate()
+        return process.returncode
+
 
 def check(condition, message):
     if not condition:
         sys.exit(f"FAILED: {message}")
-
-
-def size_of(path):
-    return path.stat().st_size if path.exists() else 0
-
-
-def kill_when(process, output, size):
-    """SIGKILL as soon as the file has that size."""
-    while process.poll() is None and size_of(output) < size:
-        time.sleep(0.0002)
-    process.kill()
-    process.communicate()
 
 
 def limit_file_size(size):
@@ -97,24 +96,17 @@ def binary(sweeps, folder, generator):
     """The binary form, killed at any moment and interrupted: resumed, it is the file of one run, which
     becomes the JSON Lines of the sweep."""
     whole = sweeps.run(folder / "one.npz", "--jobs", "1")
-    began = time.monotonic()
     check(sweeps.run(folder / "eight.npz", "--jobs", "8") == whole, "8 threads write another .npz")
-    takes = time.monotonic() - began
     lines = folder / "lines.jsonl"
     subprocess.run([sweeps.stepsim, "merge", str(folder / "one.npz"), "-o", str(lines), "--quiet"], check=True)
     check(lines.read_bytes() == sweeps.run(folder / "text.jsonl"), "merge gives other lines")
-    cut_short = 0
     for number in range(10):
         output = folder / f"part{number}.npz"
-        process = sweeps.start(output, "--jobs", "2")
-        time.sleep(generator.uniform(0, takes))
-        process.send_signal(signal.SIGKILL if number % 2 else signal.SIGINT)
-        process.communicate()
-        if process.returncode in (0, 1):  # it had ended: the first run was slower than the others are
-            takes *= 0.7
-        else:
-            cut_short += 1
-        if output.exists() and process.returncode not in (0, 1):
+        kills = number % 2
+        size = generator.randrange(1, len(whole))
+        code = sweeps.signalled(signal.SIGKILL if kills else signal.SIGINT, size, output, "--jobs", "2")
+        check(code == -signal.SIGKILL if kills else code in (1, 130), f"signal at {size}: exit {code}")
+        if output.exists() and code != 1:
             # A file may hold all points before it is closed.
             merged = subprocess.run([sweeps.stepsim, "merge", str(output), "-o", str(folder / "no.jsonl")],
                                     capture_output=True, text=True)
@@ -124,14 +116,13 @@ def binary(sweeps, folder, generator):
                   "merge of a part takes it for the whole")
         check(sweeps.run(output, "--jobs", "2", "--resume") == whole, "resumed .npz differs")
         output.unlink(missing_ok=True)
-    check(cut_short > 0, "every kill of a binary sweep came too late")
     for path in [*folder.glob("*.npz"), *folder.glob("*.jsonl")]:
         path.unlink()
 
 
 def main():
     stepsim = sys.argv[1]
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 32)
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else moving_seed()
     print("seed", seed)
     generator = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
@@ -147,12 +138,11 @@ def main():
             killed = []
             for offset in offsets_in(whole, generator):
                 output = folder / f"killed.{suffix}"
-                kill_when(sweeps.start(output, "--jobs", "2"), output, offset)
-                if not output.exists():
-                    output.write_bytes(b"")
+                code = sweeps.signalled(signal.SIGKILL, max(offset, 1), output, "--jobs", "2")
+                check(code == -signal.SIGKILL, f"killed at {offset}: exit {code}")
                 killed.append(resumed(sweeps, output, whole, f"killed at {offset}"))
             print(suffix, "killed at", killed, "of", len(whole))
-            check(any(0 < size < len(whole) for size in killed), "every kill came too late")
+            check(0 < killed[0] < len(whole), "the header and the records are one write")
 
             # The system ends the process at the very byte.
             for offset in offsets_in(whole, generator):
@@ -163,22 +153,10 @@ def main():
                 check(resumed(sweeps, output, whole, f"cut at {offset}") == offset,
                       f"not cut at {offset}")
 
-            # Ctrl-C keeps whole records; one that came after the last point is tried again.
+            # Ctrl-C keeps whole records. One thread takes at most as many points again as it has done.
             output = folder / f"interrupted.{suffix}"
-            interrupted = False
-            for _ in range(20):
-                process = sweeps.start(output, "--jobs", "2")
-                while process.poll() is None and size_of(output) < len(whole) // 4:
-                    time.sleep(0.0002)
-                process.send_signal(signal.SIGINT)
-                process.communicate()
-                interrupted = process.returncode == 130
-                if interrupted:
-                    break
-                check(process.returncode == 1 and output.read_bytes() == whole,
-                      f"Ctrl-C: exit {process.returncode}")
-                output.unlink()
-            check(interrupted, "every Ctrl-C came too late")
+            code = sweeps.signalled(signal.SIGINT, len(whole) // 4, output, "--jobs", "1")
+            check(code == 130, f"Ctrl-C: exit {code}")
             check(output.read_bytes().endswith(b"\n"), "Ctrl-C left a piece of a record")
             resumed(sweeps, output, whole, "Ctrl-C")
             check(sorted(p.name for p in folder.iterdir() if "unfinished" in p.name) == [],

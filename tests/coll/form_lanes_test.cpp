@@ -44,7 +44,7 @@ Collective any_network(LaneSource& random, Id id) {
 } // namespace
 
 TEST_CASE("form lanes: every lane has the form of its network, and a line below it") {
-  const auto seed = std::random_device{}();
+  const unsigned seed = 1;
   CAPTURE(seed);
   LaneSource random(seed);
   for (const Id id : {Id::lp, Id::double_binary_tree, Id::automatic, Id::ring}) {

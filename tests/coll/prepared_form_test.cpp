@@ -51,7 +51,7 @@ double random_bytes(Random& random) { return std::round(std::pow(10, real(random
 } // namespace
 
 TEST_CASE("prepared form: every size has the closed form of the chosen algorithm, bit for bit") {
-  const auto seed = std::random_device{}();
+  const unsigned seed = 1;
   CAPTURE(seed);
   Random random(seed);
   std::int64_t prepared_ones = 0;
@@ -92,7 +92,7 @@ TEST_CASE("prepared form: every size has the closed form of the chosen algorithm
 }
 
 TEST_CASE("prepared form: blocks are those of the search, and no form is below its least time") {
-  const auto seed = std::random_device{}();
+  const unsigned seed = 2;
   CAPTURE(seed);
   Random random(seed);
   double nearest = 1e300; // of times to their bound: one that is 0 tells nothing

@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,7 +30,15 @@ def check(condition, *what):
         raise Failed(" ".join(str(each) for each in what))
 
 
-def wait_for(condition, what, seconds=30):
+def signal_at(stepsim, number, size, name):
+    """The environment of a command that gets the signal right after it has written so many bytes into
+    files whose name ends so."""
+    library = pathlib.Path(stepsim).parent / "tests/files/libsignal_at.so"
+    check(library.exists(), library, "is not built")
+    return {**os.environ, "LD_PRELOAD": str(library), "SIGNAL_AT": f"{int(number)} {size} {name}"}
+
+
+def wait_for(condition, what, seconds=300):
     ends = time.monotonic() + seconds
     while not condition():
         check(time.monotonic() < ends, what, "did not happen in", seconds, "s")
@@ -83,6 +92,19 @@ class Place:
     def start(self, *arguments, **options):
         return subprocess.Popen(self.command(*arguments), cwd=self.folder, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, **options)
+
+    def start_until(self, number, size, name, *arguments):
+        """Starts a command that gets the signal once it has written so much into the file. SIGSTOP: it
+        is stopped on return; SIGKILL: it has ended."""
+        process = self.start(*arguments, env=signal_at(self.stepsim, number, size, name))
+        if number == signal.SIGSTOP:
+            wait_for(lambda: os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOHANG |
+                                       os.WNOWAIT), f"{size} bytes in {name}")
+            check(process.poll() is None, "ended with", process.returncode, "before the signal")
+        elif number == signal.SIGKILL:
+            process.communicate()
+            check(process.returncode == -number, "ended with", process.returncode, "before the signal")
+        return process
 
     def sweep(self, output, *flags, code=0, nodes="2,3,4,5", scenario="s.json"):
         return self.run("sweep", scenario, "--over", f"/cluster/nodes={nodes}", "-o", output,

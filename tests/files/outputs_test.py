@@ -386,9 +386,8 @@ def locks(place):
     flags = ["sweep", "slow.json", "--over", "/cluster/nodes=2:3000:+1", "-o", "o.jsonl", "--quiet",
              "--jobs", "1"]
     output = place.path("o.jsonl")
-    first = place.start(*flags)
+    first = place.start_until(signal.SIGSTOP, 4000, "o.jsonl", *flags)
     try:
-        wait_for(lambda: output.exists() and output.stat().st_size > 4000, "the first record")
         who = f"o.jsonl: is being written by process {first.pid} ("
         place.refused(*flags, "--resume", code=1, says=[who, "sweep slow.json"])
         place.refused(*flags, "--force", code=1, says=who)
@@ -397,22 +396,16 @@ def locks(place):
         place.refused("run", "s.json", "--timeline", "o.jsonl", code=1, says=who)
     finally:
         first.send_signal(signal.SIGINT)
-        first.communicate(timeout=60)
+        first.send_signal(signal.SIGCONT)
+        first.communicate()
     check(first.returncode == 130, first.returncode)
     records = output.read_bytes().splitlines()
     check([json.loads(line)["point"] for line in records[1:]] == list(range(len(records) - 1)),
           "records are missing or doubled")
     # The lock ends with the process, however it ends.
-    second = place.start(*flags, "--resume")
-    size = output.stat().st_size
-    wait_for(lambda: output.stat().st_size > size, "another record")
-    second.kill()
-    second.communicate(timeout=60)
-    third = place.start(*flags, "--resume")
-    size = output.stat().st_size
-    wait_for(lambda: output.stat().st_size > size + 1000, "another record")
-    third.send_signal(signal.SIGINT)
-    third.communicate(timeout=60)
+    place.start_until(signal.SIGKILL, 1, "o.jsonl", *flags, "--resume")
+    third = place.start_until(signal.SIGINT, 1000, "o.jsonl", *flags, "--resume")
+    third.communicate()
     check(third.returncode == 130 and place.names() == ["copy.jsonl", "o.jsonl", "s.json",
                                                         "slow.json"], place.names())
 
@@ -446,13 +439,8 @@ def killed(place):
     place.run(*flags, code=0)
     whole = place.path("o.jsonl").read_bytes()
     place.write("o.jsonl", as_failed(whole))
-    process = place.start(*flags, "--resume")
-    wait_for(lambda: any("unfinished" in name for name in place.names()) or
-             process.poll() is not None, "a temporary file")
-    process.kill()
-    process.communicate(timeout=60)
-    check(place.names() == ["o.jsonl", "o.jsonl.unfinished", "s.json", "slow.json"],
-          "killed too late:", place.names())
+    place.start_until(signal.SIGKILL, 1, "o.jsonl.unfinished", *flags, "--resume")
+    check(place.names() == ["o.jsonl", "o.jsonl.unfinished", "s.json", "slow.json"], place.names())
     check(place.path("o.jsonl").read_bytes() == as_failed(whole), "the file was changed")
     place.run(*flags, "--resume", code=0)
     check(place.path("o.jsonl").read_bytes() == whole, "--resume wrote something else")
@@ -466,6 +454,26 @@ def killed(place):
         place.run(*command, code=0)
         check(not [name for name in place.names() if "unfinished" in name], command, place.names())
         place.write("o.jsonl", whole)
+
+
+def cut_meanwhile(place):
+    """a sweep whose file another program cuts or removes ends with one line, after the last point too"""
+    place.sweep("whole.jsonl", nodes="2:20:+1")
+    size = place.path("whole.jsonl").stat().st_size
+    for ending, sizes in (("jsonl", (4000, size)), ("npz", (1,))):
+        for at in sizes:
+            for says, damage in (("was cut to 10 bytes", lambda path: os.truncate(path, 10)),
+                                 ("was removed", os.unlink)):
+                name = f"o.{ending}"
+                place.path(name).unlink(missing_ok=True)
+                process = place.start_until(
+                    signal.SIGSTOP, at, name, "sweep", "s.json", "--over", "/cluster/nodes=2:20:+1",
+                    "-o", name, "--quiet", "--jobs", "1")
+                damage(place.path(name))
+                process.send_signal(signal.SIGCONT)
+                error = process.communicate()[1].decode()
+                check(process.returncode == 1 and error == f"error: {name}: {says} by another program "
+                      "while it was being written; begin anew with --force\n", name, at, says, error)
 
 
 def to_the_disk(place):
@@ -489,7 +497,7 @@ def to_the_disk(place):
         cwd=place.folder, stderr=subprocess.DEVNULL)
     try:
         wait_for(lambda: place.path("calls").exists() and
-                 place.path("calls").read_text().count("o.jsonl>") >= 1, "a sync on the way", 30)
+                 place.path("calls").read_text().count("o.jsonl>") >= 1, "a sync on the way")
     finally:
         children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
         for child in children.split():
@@ -500,4 +508,4 @@ def to_the_disk(place):
 if __name__ == "__main__":
     run_cases([absent_and_regular, links, circles_and_folders, hard_links, pipes, devices,
                standard_output, long_names, compressed, read_only_files, full_disk, read_only_disk,
-               inputs, locks, two_at_once, killed, to_the_disk])
+               inputs, locks, two_at_once, killed, cut_meanwhile, to_the_disk])

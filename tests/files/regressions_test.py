@@ -19,13 +19,17 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from harness import (LAYERS, ROOT, SCENARIO, Skipped, cases_in, changed,  # noqa: E402
-                     check, run_cases, text, wait_for)
+                     check, run_cases, text)
 
 SLOW = dict(SCENARIO, method="events", training={"iterations": 9})
 
 
 def memory(mebibytes):
     return lambda: resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
+
+
+def processor_time(seconds):
+    return lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
 # Crashes, time and memory
@@ -73,11 +77,9 @@ def absurd_headers_are_refused(place):
         place.write("bad", head.replace('"shards":1', f'"shards":{shards}')
                     .replace('"points_total":2', f'"points_total":{points}') + first)
         names = place.names()
-        done = subprocess.run(place.command("merge", "bad", "-o", "out"), cwd=place.folder, timeout=9,
-                              capture_output=True, preexec_fn=memory(1000))
-        error = done.stderr.decode()
-        check(done.returncode == 3 and error.startswith("error: bad:1: ") and error.count("\n") == 1,
-              shards, points, "ended with", done.returncode, error)
+        error = place.refused("merge", "bad", "-o", "out", code=3, says="error: bad:1: ",
+                              preexec_fn=memory(1000))
+        check(error.startswith("error: bad:1: "), shards, points, error)
         check(place.names() == names, place.names())
 
 
@@ -109,9 +111,8 @@ def long_runs_are_estimated_first(place):
         limits={"simulated_s": 1e300}, communication={"collective": "lp", "schedule": "single"},
         cluster={"nodes": 17, "gpus_per_node": 8,
                  "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11}}))
-    done = subprocess.run(place.command("run", "c.json"), cwd=place.folder, capture_output=True,
-                          timeout=15)
-    check(done.returncode == 1 and b"CPU time, more than" in done.stderr, done.stderr)
+    place.run("run", "c.json", code=1, preexec_fn=processor_time(60))
+    place.refused("run", "c.json", "--quiet", code=1, says="CPU time, more than")
 
 
 def a_linear_pipeline_is_planned_in_seconds(place):
@@ -123,7 +124,7 @@ def a_linear_pipeline_is_planned_in_seconds(place):
         cluster={"nodes": 64, "network": {"latency_s": 0, "bandwidth_Bps": 1e11,
                                           "reduction_Bps": 2e9}}))
     place.run("run", "c.json", "--quiet", code=0,
-              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (4, 4)))
+              preexec_fn=processor_time(4))
 
 
 # Files
@@ -157,15 +158,12 @@ def one_sweep_has_one_writer(place):
     place.write("slow.json", SLOW)
     flags = ["sweep", "slow.json", "--over", "/cluster/nodes=2:300:+1", "-o", "o.jsonl", "--quiet",
              "--jobs", "1", "--resume"]
-    first = place.start(*flags)
+    first = place.start_until(signal.SIGSTOP, 4000, "o.jsonl", *flags)
     try:
-        wait_for(lambda: place.path("o.jsonl").exists() and
-                 place.path("o.jsonl").stat().st_size > 4000, "the first record")
-        first.send_signal(signal.SIGSTOP)
         place.refused(*flags, code=1, says=f"o.jsonl: is being written by process {first.pid} (")
     finally:
         first.send_signal(signal.SIGCONT)
-        first.communicate(timeout=60)
+        first.communicate()
     points = [json.loads(line)["point"] for line in
               place.path("o.jsonl").read_bytes().splitlines()[1:]]
     check(points == list(range(299)), "records are missing or doubled")
@@ -208,6 +206,26 @@ def what_an_output_is_stays(place):
         check(pipe.read(len(whole) + 1) == whole, "the pipe got something else")
 
 
+def a_folder_that_cannot_be_made_is_one_line(place):
+    """reproduce into a place where no folder can be made names it and the reason"""
+    place.write("file", "")
+    place.refused("reproduce", "lp", "--quick", "-o", "file/x", code=1, says="file/x: cannot be made: ")
+    place.refused("reproduce", "lp", "--quick", "-o", "/proc/x", code=1,
+                  says="error: /proc/x: No such file or directory")
+
+
+def cells_of_csv_are_no_formulas(place):
+    """text that a spreadsheet would compute has an apostrophe before it, and is read back without"""
+    names = ["=1+1", "@home", "+a", "-b", "c"]
+    place.run("sweep", "s.json", "--over", "/name=" + ",".join(names), "-o", "o.csv", "--quiet", code=0)
+    header, _, *rows = place.path("o.csv").read_text().splitlines()
+    cells = [row.split(",")[2] for row in rows]
+    check(cells == ["'=1+1", "'@home", "'+a", "'-b", "c"], cells)
+    for name in names:
+        place.run("plot", "o.csv", "--x", "point", "--y", "iteration_time_s", "--where", f"name={name}",
+                  "-o", "p.svg", "--force", code=0)
+
+
 def an_input_is_not_replaced(place):
     """run refuses to write its result over its own scenario"""
     before = place.path("s.json").read_bytes()
@@ -223,12 +241,8 @@ def a_killed_writer_leaves_nothing_for_ever(place):
     place.run(*flags, code=0)
     place.write("o.jsonl", place.path("o.jsonl").read_bytes().replace(b'"status":"ok"',
                                                                       b'"status":"error"'))
-    process = place.start(*flags, "--resume")
-    wait_for(lambda: any("unfinished" in name for name in place.names()) or
-             process.poll() is not None, "a temporary file")
-    process.kill()
-    process.communicate(timeout=60)
-    check(any("unfinished" in name for name in place.names()), "killed too late:", place.names())
+    place.start_until(signal.SIGKILL, 1, "o.jsonl.unfinished", *flags, "--resume")
+    check(place.names() == ["o.jsonl", "o.jsonl.unfinished", "s.json", "slow.json"], place.names())
     place.run(*flags, "--resume", code=0)
     check(place.names() == ["o.jsonl", "s.json", "slow.json"], place.names())
 

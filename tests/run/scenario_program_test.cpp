@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <random>
 #include <string>
 
 #include "base/error.hpp"
@@ -78,7 +77,7 @@ TEST_CASE("program: period and exposed communication are those of the run (rando
   // By hand: STEPSIM_PROGRAM_TRIALS=20000.
   const char* asked = std::getenv("STEPSIM_PROGRAM_TRIALS");
   const int trials = asked != nullptr ? std::atoi(asked) : 1500;
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = 1;
   CAPTURE(seed);
   base::RandomStream random({.seed = seed});
   std::map<std::string, int> compared; // by schedule

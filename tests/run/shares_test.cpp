@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <random>
 #include <string>
 
 #include "base/error.hpp"
@@ -62,7 +61,7 @@ TEST_CASE("run: parts add up, efficiency is at most 1, times keep to their bound
   // By hand: STEPSIM_SHARES_TRIALS=20000.
   const char* asked = std::getenv("STEPSIM_SHARES_TRIALS");
   const int trials = asked != nullptr ? std::atoi(asked) : 600;
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = 1;
   CAPTURE(seed);
   RandomStream random({.seed = seed});
   int ran = 0;

