@@ -47,10 +47,14 @@ std::string relative_to_output(const fs::path& path, const std::string& output) 
 }
 
 // Editors look for the schema beside the file, or at an address. A way out of the folder is lost
-// when the file is moved, which an address is not.
-std::string schema_address(const fs::path& path, const std::string& output) {
+// when the file is moved, which an address is not; files in the data folder move with it.
+std::string schema_address(const fs::path& data, const fs::path& path, const std::string& output) {
+  const fs::path up = relative_to_output(data, output);
+  const bool outside =
+      std::ranges::any_of(up, [](const fs::path& step) { return step != ".." && step != "."; });
   const std::string way = relative_to_output(path, output);
-  return way.starts_with("../../") ? "file://" + fs::weakly_canonical(path).generic_string() : way;
+  return way.starts_with("../") && outside ? "file://" + fs::weakly_canonical(path).generic_string()
+                                           : way;
 }
 
 std::string stem(const io::Json& name) {
@@ -179,7 +183,7 @@ FirstScenario first_scenario(io::Json given, Files& files, const std::string& ou
   // Without it the file is as good; an address where nothing lies would be a complaint of editors.
   const fs::path schema = fs::path(files.data_folder()) / "schemas" / "scenario.schema.json";
   if (std::error_code none; fs::is_regular_file(schema, none)) {
-    tree.set("$schema", schema_address(schema, output));
+    tree.set("$schema", schema_address(data, schema, output));
   }
   tree.set("schema_version", 1);
   tree.set("kind", "scenario");

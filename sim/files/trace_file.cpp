@@ -57,6 +57,11 @@ train::Tensor parse_trace_tensor(const Json& json, Problems& problems) {
                  fmt::format("{}, but {} elements of {} are {}", tensor.bytes->value,
                              *tensor.elements, tensor.dtype, *tensor.elements * size));
   }
+  if (!tensor.elements && tensor.bytes && size > 0 && tensor.bytes->value % size != 0) {
+    problems.add(json, "bytes",
+                 fmt::format("{} bytes is not a whole number of {}-byte values of {}",
+                             tensor.bytes->value, size, tensor.dtype));
+  }
   return tensor;
 }
 

@@ -2,6 +2,7 @@
 #include "json/csv.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
@@ -117,10 +118,17 @@ std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file) {
   return CsvParser(text, file).rows();
 }
 
-// Quoted where a reader would need it.
+bool is_formula(std::string_view text) {
+  double number{};
+  const char* const end = text.data() + text.size();
+  return text.size() > 1 && std::string_view("=@+-").find(text.front()) != std::string_view::npos &&
+         std::from_chars(text.data(), end, number).ptr != end;
+}
+
+// Quoted where a reader would need it. An apostrophe tells spreadsheets that a text is no formula.
 void append_csv_cell(std::string& out, std::string_view text) {
   const bool quoted = text.find_first_of(",\"\r\n") != std::string_view::npos;
-  out.append(quoted ? "\"" : "");
+  out.append(quoted ? "\"" : "").append(is_formula(text) ? "'" : "");
   while (!text.empty()) {
     const std::size_t stop = std::min(text.find_first_of("\"\r\n\t"), text.size());
     out += base::printable(text.substr(0, stop));

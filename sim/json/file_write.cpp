@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cerrno>
@@ -49,6 +50,7 @@ struct OutputFile::State {
   std::string temporary;    // "" if the target is written itself
   std::vector<char> buffer; // what waits for the next write
   std::uint64_t written = 0;
+  std::uint64_t end = 0;     // behind the last byte of a growing file
   std::uint64_t started = 0; // of it, on its way to the disk
   bool compressed = false;
   z_stream stream{};
@@ -102,6 +104,7 @@ struct OutputFile::State {
         break;
       }
     }
+    end = static_cast<std::uint64_t>(std::max<off_t>(::lseek(output.get(), 0, SEEK_CUR), 0));
     remove_abandoned(target);
     if (target.kind == Target::Kind::absent) {
       sync_folder(target);
@@ -121,7 +124,22 @@ struct OutputFile::State {
       bytes += done;
       size -= static_cast<std::size_t>(done);
       written += static_cast<std::uint64_t>(done);
+      end += static_cast<std::uint64_t>(done);
     }
+  }
+
+  // Whoever cuts a growing file leaves a hole where the next write goes.
+  void require_whole() const {
+    struct stat status {};
+    if (mode != Mode::grow || is_direct(target) || ::fstat(output.get(), &status) != 0 ||
+        (status.st_nlink > 0 && static_cast<std::uint64_t>(status.st_size) >= end)) {
+      return;
+    }
+    throw SimulationError(
+        target.path +
+        (status.st_nlink == 0 ? std::string(": was removed")
+                              : ": was cut to " + std::to_string(status.st_size) + " bytes") +
+        " by another program while it was being written; begin anew with --force");
   }
 
   // Lets the disk begin with what has come since the last time, so that little is left to wait for
@@ -148,6 +166,7 @@ struct OutputFile::State {
       size -= static_cast<std::size_t>(done);
       written += static_cast<std::uint64_t>(done);
     }
+    end = std::max(end, offset);
   }
 
   // zlib gives output until there is none left for this input.
@@ -230,7 +249,10 @@ void OutputFile::write(std::string_view bytes) {
   }
 }
 
+void OutputFile::require_whole() const { state_->require_whole(); }
+
 void OutputFile::write_at(std::uint64_t offset, std::string_view bytes) {
+  state_->require_whole();
   assert(!state_->compressed && !is_direct(state_->target) && "only a regular file has places");
   state_->put_at(offset, bytes.data(), bytes.size());
   state_->start_writing();
@@ -241,6 +263,7 @@ void OutputFile::commit() {
   State& s = *state_;
   assert(s.output.is_open() && "a file is committed once");
   s.flush(true);
+  s.require_whole();
   if (!s.temporary.empty()) {
     s.put_in_place();
   } else if (!is_direct(s.target)) {
@@ -262,7 +285,7 @@ std::uint64_t OutputFile::size() const {
 
 // Takes back what a killed process had written in part.
 void OutputFile::cut(std::uint64_t size) {
-  const State& s = *state_;
+  State& s = *state_;
   assert(s.buffer.empty() && !s.compressed && "what waits for a write has no place yet");
   if (is_direct(s.target)) {
     return;
@@ -271,6 +294,7 @@ void OutputFile::cut(std::uint64_t size) {
       ::lseek(s.output.get(), 0, SEEK_END) < 0) {
     s.target.fail(errno);
   }
+  s.end = size;
 }
 
 void OutputFile::sync() {
@@ -292,6 +316,7 @@ OutputFile OutputFile::begin_rewrite() const {
 void OutputFile::end_rewrite(OutputFile&& copy) {
   copy.state_->put_in_place();
   state_->output = std::move(copy.state_->output); // its lock holds the new file
+  state_->end = copy.state_->end;
 }
 
 void write_file(const std::string& path, std::string_view content) {

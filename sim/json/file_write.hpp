@@ -33,6 +33,9 @@ public:
   OutputFile& operator=(OutputFile&&) noexcept;
 
   void write(std::string_view bytes);
+  // Throws SimulationError if another program has cut or removed a file with Mode::grow; commit()
+  // and write_at() do the same.
+  void require_whole() const;
   void commit(); // puts the content in place, on the disk, and closes the file; call it once
   [[nodiscard]] const std::string& name() const; // for messages
   [[nodiscard]] std::uint64_t written() const;   // bytes passed to the system so far

@@ -1,10 +1,11 @@
 // A file with thousands of bad values would print thousands of lines: the first 20 are kept, the
-// rest counted.
+// rest counted. What several readers of one value find is one problem.
 #include "json/problems.hpp"
 
 #include "json/json_pointer.hpp"
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace stepsim::io {
@@ -13,23 +14,28 @@ namespace {
 
 constexpr std::size_t kMaxProblems = 20;
 
+void keep(base::Problem problem, std::vector<base::Problem>& kept, std::size_t& dropped) {
+  const bool known = std::ranges::any_of(kept, [&](const base::Problem& each) {
+    return each.where == problem.where && each.message == problem.message &&
+           each.file == problem.file;
+  });
+  if (kept.size() >= kMaxProblems) {
+    dropped += known ? 0 : 1;
+  } else if (!known) {
+    kept.push_back(std::move(problem));
+  }
+}
+
 } // namespace
 
 void Problems::add(const Json& place, std::string message) {
-  if (problems_.size() >= kMaxProblems) {
-    ++dropped_;
-    return;
-  }
-  problems_.push_back({std::string(place.file()), place.pointer(), std::move(message)});
+  keep({std::string(place.file()), place.pointer(), std::move(message)}, problems_, dropped_);
 }
 
 void Problems::add(const Json& parent, std::string_view key, std::string message) {
-  if (problems_.size() >= kMaxProblems) {
-    ++dropped_;
-    return;
-  }
-  problems_.push_back({std::string(parent.file()),
-                       parent.pointer().append("/").append(escape_token(key)), std::move(message)});
+  keep({std::string(parent.file()), parent.pointer().append("/").append(escape_token(key)),
+        std::move(message)},
+       problems_, dropped_);
 }
 
 void Problems::throw_if_any() const {

@@ -48,8 +48,14 @@ train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
       tensor.shape.push_back(checked.value_or(1));
       elements *= static_cast<double>(tensor.shape.back());
     }
-    const double bytes_each = static_cast<double>(value.gradient_bytes->value) / elements;
     const std::int64_t known = train::dtype_bytes(tensor.dtype);
+    if (known > 0 && value.gradient_bytes->value % known != 0) {
+      context.problems.add(json, "gradient_bytes",
+                           std::to_string(value.gradient_bytes->value) +
+                               " bytes is not a whole number of " + std::to_string(known) +
+                               "-byte values of " + tensor.dtype);
+    }
+    const double bytes_each = static_cast<double>(value.gradient_bytes->value) / elements;
     if (!tensor.shape.empty() &&
         (typed ? bytes_each != static_cast<double>(known) : bytes_each != 2 && bytes_each != 4)) {
       context.problems.add(json, "shape",

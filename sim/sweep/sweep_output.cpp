@@ -42,6 +42,7 @@ void SweepOutput::write(std::string_view lines) {
     text_->append(lines);
     return;
   }
+  file_->require_whole(); // no point is safe
   const std::uint64_t before = file_->written();
   try {
     file_->write(lines);

@@ -69,6 +69,8 @@ int run_program(int argc, char** argv, int (*dispatch)(int, char**)) {
     return kClosedPipe; // whoever closed it has what it wanted
   } catch (const SimulationError& error) {
     return report(error.what(), kSimulationError);
+  } catch (const std::filesystem::filesystem_error& error) { // a folder that cannot be made
+    return report(error.path1().string() + ": " + error.code().message(), kSimulationError);
   } catch (const std::bad_alloc&) {
     return report("out of memory", kSimulationError);
   } catch (const std::exception& error) {
