@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
@@ -81,6 +82,32 @@ std::vector<std::string> nearest_words(std::string_view word,
   return words;
 }
 
+namespace {
+
+// Of a long list the words that begin as `word` does, by three letters or more: "llama9" finds
+// llama2_7b. Empty for a short list, which is shown whole.
+std::vector<std::string> of_one_family(std::string_view word,
+                                       std::span<const std::string_view> known) {
+  constexpr std::size_t kShown = 12, kLeastPart = 3;
+  std::vector<std::tuple<std::ptrdiff_t, std::size_t, std::string_view>> found;
+  for (const std::string_view candidate : known) {
+    const auto same = std::ranges::mismatch(word, candidate).in1 - word.begin();
+    if (known.size() > kShown && same >= std::ptrdiff_t{kLeastPart}) {
+      found.emplace_back(-same, edit_distance(word, candidate), candidate);
+    }
+  }
+  std::ranges::sort(found);
+  std::vector<std::string> words;
+  for (const auto& [same, distance, candidate] : found) {
+    if (same == std::get<0>(found.front()) && words.size() < 3) {
+      words.emplace_back(candidate);
+    }
+  }
+  return words;
+}
+
+} // namespace
+
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known) {
   const std::vector<std::string> words = nearest_words(word, known);
   if (words.empty()) {
@@ -99,7 +126,8 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
 std::string unknown_word(std::string_view noun, std::string_view word,
                          std::span<const std::string_view> known) {
   std::string text = "unknown " + std::string(noun) + " \"" + shown_value(word) + "\"";
-  const std::vector<std::string> near = nearest_words(word, known);
+  std::vector<std::string> near = nearest_words(word, known);
+  near = near.empty() ? of_one_family(word, known) : near;
   for (std::size_t i = 0; i < near.size(); ++i) {
     text += i == 0 ? "; did you mean " : (i + 1 == near.size() ? " or " : ", ");
     text += "\"" + near[i] + "\"";

@@ -172,7 +172,7 @@ std::variant<Entry, std::string> split_entry(std::string_view text) {
   }
   const std::string_view step = entry.parts.back();
   if (entry.parts.size() != 3 || step.empty() || (step[0] != 'x' && step[0] != '+')) {
-    return "a range is FIRST:LAST:xFACTOR or FIRST:LAST:+STEP";
+    return "a range is FIRST:LAST:+STEP or FIRST:LAST:xFACTOR, a list A,B,C";
   }
   entry.step_kind = step[0];
   entry.parts.back().remove_prefix(1);

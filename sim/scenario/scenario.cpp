@@ -189,6 +189,14 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   if (const io::Json* cluster = tree.find("cluster")) {
     refuse_unusual(*cluster, scenario.allow_unusual, problems);
   }
+  // A bucket that holds less than one of many values is no bucket; small ones are for small layers.
+  const bool small_layers =
+      std::ranges::none_of(scenario.workload.gradients, [](const train::Gradient& gradient) {
+        return gradient.bytes.value >= 1'000'000;
+      });
+  if (const io::Json* communication = tree.find("communication")) {
+    refuse_unusual(*communication, scenario.allow_unusual || small_layers, problems);
+  }
   top.no_more();
   problems.throw_if_any();
   check_jobs(tree, problems, scenario);

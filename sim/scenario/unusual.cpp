@@ -8,7 +8,8 @@ namespace {
 
 constexpr double kLeastRate = 1e3;     // bytes/s
 constexpr double kMostRate = 1e14;     // bytes/s
-constexpr double kMostLatency = 10;    // s
+constexpr double kMostLatency = 10;    // s, refused itself: 10 is what lacks us most often
+constexpr double kLeastBucket = 256;   // bytes
 constexpr double kMostInUnit = 100000; // a number that may stand before Gbps or us
 
 // A guess at the unit is made only for numbers that could stand before it: 25 may be 25 Gbps, 1e-3
@@ -32,8 +33,11 @@ std::optional<std::string> unusual(std::string_view key, double value) {
   if (key.ends_with("bandwidth_Bps") && value > kMostRate) {
     return sentence(value, "bytes/s", "", "Above 1e14 bytes/s");
   }
-  if ((key.ends_with("latency_s") || key == "delay_s") && value > kMostLatency) {
-    return sentence(value, "seconds", "us", "Above 10 s");
+  if ((key.ends_with("latency_s") || key == "delay_s") && value >= kMostLatency) {
+    return sentence(value, "s", "us", "From 10 s on");
+  }
+  if (key.ends_with("bucket_bytes") && value > 0 && value < kLeastBucket) {
+    return sentence(value, "bytes", "MiB", "Below 256 bytes");
   }
   return std::nullopt;
 }

@@ -103,7 +103,7 @@ bool append_plain_numbers(std::string_view text, std::vector<io::Json>& values) 
 // `text`: entries that all start as numbers, of a key with unit `kind`, or none.
 // A key without a unit is tried as a count and then as a ratio: "1:9:+2" gives whole numbers,
 // "0.1:0.9:+0.2" does not parse as counts. What is neither is a name that happens to begin with a
-// digit.
+// digit, unless it is a range of digits that lacks its step.
 void append_numbers(std::string_view pointer, std::string_view text,
                     std::optional<QuantityKind> kind, std::vector<io::Json>& values) {
   if (kind != QuantityKind::size && append_plain_numbers(text, values)) {
@@ -118,7 +118,8 @@ void append_numbers(std::string_view pointer, std::string_view text,
       }
       return;
     }
-    if (kind) {
+    const bool only_digits = text.find_first_not_of("0123456789.,:+-xe") == std::string_view::npos;
+    if (kind || (only_digits && text.find(':') != std::string_view::npos)) {
       throw UsageError(std::string(pointer) + "=" + base::shown_value(text) + ": " +
                        std::get<std::string>(parsed));
     }

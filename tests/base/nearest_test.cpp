@@ -41,6 +41,17 @@ TEST_CASE("a suggestion names one, two or three words or nothing") {
   CHECK(did_you_mean("bandwidth", known).empty());
 }
 
+TEST_CASE("of a long list the family of a word is named, of a short one every word") {
+  std::vector<std::string_view> known{"alexnet", "llama2_13b", "llama2_7b", "llama3_8b",
+                                      "llama3_70b"};
+  CHECK(unknown_word("model", "llama9", known) ==
+        "unknown model \"llama9\"; one of alexnet, llama2_13b, llama2_7b, llama3_8b, llama3_70b");
+  known.insert(known.end(), 10, "vgg16");
+  CHECK(unknown_word("model", "llama9", known) ==
+        "unknown model \"llama9\"; did you mean \"llama2_7b\", \"llama3_8b\" or \"llama2_13b\"?");
+  CHECK(unknown_word("model", "xyz", known).starts_with("unknown model \"xyz\"; one of alexnet, "));
+}
+
 TEST_CASE("a very long word is compared with nothing") {
   constexpr std::array<std::string_view, 1> known{"nodes"};
   CHECK(nearest_words(std::string(8'000'000, 'n'), known).empty());

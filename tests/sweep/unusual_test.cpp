@@ -42,7 +42,7 @@ TEST_CASE("unusual: a network speed or latency that lacks its unit is asked abou
       "kB/s needs \"allow_unusual\": true");
   CHECK(refused(network + "bandwidth_Bps", "25B/s") == refused(network + "bandwidth_Bps", 25));
   CHECK(refused(network + "latency_s", 50) ==
-        "scenario.json: /cluster/network/latency_s: 50 seconds: did you mean \"50us\"? Above 10 s "
+        "scenario.json: /cluster/network/latency_s: 50 s: did you mean \"50us\"? From 10 s on "
         "needs \"allow_unusual\": true");
   CHECK(refused(network + "bandwidth_Bps", 2e14) ==
         "scenario.json: /cluster/network/bandwidth_Bps: 2e+14 bytes/s: Above 1e14 bytes/s needs "
@@ -50,8 +50,37 @@ TEST_CASE("unusual: a network speed or latency that lacks its unit is asked abou
   for (const double usual : {1e3, 1e14}) {
     CHECK(refused(network + "bandwidth_Bps", usual).empty());
   }
-  CHECK(refused(network + "latency_s", 10).empty());
+  CHECK(
+      refused(network + "latency_s", 10)
+          .starts_with("scenario.json: /cluster/network/latency_s: 10 s: did you mean \"10us\"? "));
+  CHECK(refused(network + "latency_s", 9.9).empty());
   CHECK(refused(network + "bandwidth_Bps", 25, true).empty());
+}
+
+TEST_CASE("unusual: a bucket of bytes is asked about where a layer holds a megabyte") {
+  for (const std::int64_t layer : {999'996, 1'000'000}) {
+    const auto refused_for = [&](std::int64_t bucket, bool allowed) {
+      io::Json tree = test::scenario();
+      io::assign(tree, "/workload/layers/0/gradient_bytes", layer);
+      io::assign(tree, "/workload/layers/1/gradient_bytes", 4000);
+      io::assign(tree, "/communication/schedule", "ddp");
+      io::assign(tree, "/communication/bucket_bytes", bucket);
+      io::assign(tree, "/allow_unusual", allowed);
+      study::Files files(STEPSIM_SOURCE_DIR);
+      try {
+        (void)study::parse_scenario(tree, files);
+      } catch (const InputError& error) {
+        return error.problems().front().text();
+      }
+      return std::string();
+    };
+    CHECK(refused_for(25, false) ==
+          (layer < 1'000'000 ? ""
+                             : "scenario.json: /communication/bucket_bytes: 25 bytes: did you mean "
+                               "\"25MiB\"? Below 256 bytes needs \"allow_unusual\": true"));
+    CHECK(refused_for(25, true).empty());
+    CHECK(refused_for(256, false).empty());
+  }
 }
 
 TEST_CASE("unusual: a point of a sweep is asked as the scenario is, on the short way too") {

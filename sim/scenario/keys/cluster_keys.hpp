@@ -21,9 +21,10 @@ inline constexpr double kMaxRanks = 1 << 20;
 // likely means 10 Gbit/s; taken as 10 bytes/s, it would give times that are wrong by eight orders
 // of magnitude, with no error.
 inline constexpr io::Key kAllowUnusual =
-    boolean("allow_unusual",
-            "Accepts bandwidths below 1 kB/s or above 1e14 B/s and latencies above 10 s, which "
-            "otherwise count as numbers that lack their unit.")
+    boolean(
+        "allow_unusual",
+        "Accepts bandwidths below 1 kB/s or above 1e14 B/s, latencies of 10 s or more and buckets "
+        "below 256 bytes, which otherwise count as numbers that lack their unit.")
         .by_default(false);
 
 // The latency L of the LogGP model; latency_s is the overhead o of that model.
