@@ -17,6 +17,7 @@
 #include "ask/step_changes.hpp"
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "cli/report/answer.hpp"
 #include "cli/report/step_figures.hpp"
 #include "plot/knee.hpp"
@@ -70,6 +71,14 @@ io::Json texts(const std::vector<std::string>& lines) {
   return out;
 }
 
+// As wide as the page has room for, where the question says so.
+std::string drawn(plot::Figure figure, std::string_view id, const io::Json& question) {
+  if (const io::Json* width = question.find("width")) {
+    figure.width = width->as_double();
+  }
+  return plot::inline_svg(figure, id);
+}
+
 io::Json step(const io::Json& question) {
   const io::Json tree = tree_of(question);
   const study::Scenario scenario = study::parse_scenario(tree, files());
@@ -86,7 +95,7 @@ io::Json step(const io::Json& question) {
   return io::Object{{"answer", cli::answer_of(result)},
                     {"summary", study::summary_tree(result.summary)},
                     {"ranks", static_cast<std::int64_t>(scenario.cluster.ranks())},
-                    {"bar", bar ? plot::inline_svg(*bar, "bar") : ""},
+                    {"bar", bar ? drawn(*bar, "bar", question) : ""},
                     {"defaults", std::move(defaults)},
                     {"warnings", texts(result.warnings)}};
 }
@@ -121,7 +130,7 @@ io::Json timeline(const io::Json& question) {
   const study::TimelineFilter first{
       {0}, 0, std::min(kTimelineIterations, std::max<std::int64_t>(count, 1)) - 1};
   const auto figure = cli::timeline_figure(study::timeline(result, first));
-  return io::Object{{"timeline", figure ? plot::inline_svg(*figure, "timeline") : ""}};
+  return io::Object{{"timeline", figure ? drawn(*figure, "timeline", question) : ""}};
 }
 
 // What would help: the changes that `stepsim explain` tries.
@@ -132,10 +141,13 @@ io::Json changes(const io::Json& question) {
   io::Array out;
   if (before) {
     for (const study::WhatIf& each : study::what_if_lines(tree, scenario, *before, files())) {
-      out.push_back(io::Object{{"change", each.change},
-                               {"set", texts(each.set)},
-                               {"step_s", each.step_s},
-                               {"gain", each.gain}});
+      out.push_back(
+          io::Object{{"change", each.change},
+                     {"set", texts(each.set)},
+                     {"step_s", each.step_s},
+                     {"gain", each.gain},
+                     {"text", each.change + ": " + base::readable_seconds(each.step_s) + ", " +
+                                  base::significant(100 * each.gain, 2) + " % less"}});
     }
   }
   return io::Object{{"changes", std::move(out)}};
@@ -145,21 +157,19 @@ io::Json changes(const io::Json& question) {
 // the knee and the place of the scenario.
 io::Json curve(const io::Json& question) {
   std::vector<plot::Point> points;
-  std::vector<plot::Point> here;
   const double own = question.find("here")->as_double();
   for (const io::Json& each : question.find("points")->as_array()) {
     const io::Array& pair = each.as_array();
     points.push_back({pair[0].as_double(), pair[1].as_double(), 0});
-    if (points.back().x == own) {
-      here.push_back(points.back());
-    }
   }
   const plot::Point& first = points.front();
   const plot::Point& last = points.back();
   plot::Panel panel;
   panel.guides.push_back({"ideal", {first, {last.x, first.y * last.x / first.x, 0}}});
-  panel.curves.push_back({.label = "this scenario", .points = points, .bold = true});
-  panel.reported.push_back({.label = "you are here", .points = here, .rank = 1});
+  // Black: the colours of the bar and the timeline are those of parts of a step.
+  panel.curves.push_back(
+      {.label = "this scenario", .points = points, .rank = plot::kRanks - 1, .bold = true});
+  panel.marks.push_back({plot::Mark::Kind::vertical, own, "you are here"});
   std::string title = "Throughput over GPUs";
   std::string setting;
   if (const auto knee = plot::knee(points)) {
@@ -180,7 +190,7 @@ io::Json curve(const io::Json& question) {
                                   .unit = question.find("unit")->as_string(),
                                   .scale = plot::Scale::log10},
                             .panels = {std::move(panel)}};
-  return io::Object{{"curve", plot::inline_svg(figure, "curve")}};
+  return io::Object{{"curve", drawn(figure, "curve", question)}};
 }
 
 // Words that the page offers and does not hold itself.
@@ -201,7 +211,9 @@ constexpr std::array kQuestions{Question{"step", step},         Question{"point"
                                 Question{"curve", curve},       Question{"choices", choices},
                                 Question{"resolved", resolved}};
 
-io::Json failed(const std::string& message) { return io::Object{{"error", message}}; }
+io::Json failed(const std::string& message, io::Array problems = {}) {
+  return io::Object{{"error", message}, {"problems", std::move(problems)}};
+}
 
 io::Json answer(const char* text) {
   try {
@@ -215,10 +227,12 @@ io::Json answer(const char* text) {
     return failed("unknown question " + word);
   } catch (const InputError& error) {
     std::string lines;
+    io::Array problems; // the page names the control that a pointer belongs to
     for (const base::Problem& problem : error.problems()) {
       lines += (lines.empty() ? "" : "\n") + problem.text();
+      problems.push_back(io::Object{{"pointer", problem.where}, {"message", problem.message}});
     }
-    return failed(lines);
+    return failed(lines, std::move(problems));
   } catch (const std::exception& error) {
     return failed(error.what());
   }

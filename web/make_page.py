@@ -37,6 +37,17 @@ def embedded_files(data, settings):
     return files
 
 
+def node_types(data):
+    """Node types as choices of the page."""
+    for path in sorted((data / "topologies/nodes").glob("*.json")):
+        node = json.loads(path.read_text())
+        gpus, cards = (node[key]["value"] if isinstance(node[key], dict) else node[key]
+                       for key in ("gpus_per_node", "nics_per_node"))
+        gpu = re.sub("^(NVIDIA|AMD) ", "", node["gpu"])
+        yield {"value": node["name"], "gpus": gpus, "cards": cards,
+               "label": f"{node['name']}: {gpus} {gpu}, {cards} card{'s' if cards > 1 else ''}"}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--engine", type=pathlib.Path, required=True)
@@ -45,6 +56,8 @@ def main():
     parser.add_argument("-o", dest="output", type=pathlib.Path, required=True)
     options = parser.parse_args()
     parts = {path.name: path.read_text() for path in (HERE / "page").iterdir()}
+    types = ", ".join(json.dumps(each) for each in node_types(options.data))
+    parts["settings.js"] = parts["settings.js"].replace("/*node types*/", types)
     # "</script" and "<!--" would end an element of the page or change how it is read.
     in_script = {"engine.js": options.engine.read_text(), **parts}
     in_script = {name: text.replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -135,6 +135,7 @@ struct Figure {
   // Pixels. svg() keeps the height, so that a figure of a few lanes needs a smaller one.
   double height = 400;
   std::string file{}; // which file the rows of points belong to, for error messages
+  double width = 640; // pixels; text keeps its size
 };
 
 } // namespace stepsim::plot

@@ -55,7 +55,8 @@ std::string marker_attributes(std::string_view id, std::size_t rank, bool hollow
 }
 
 std::string fill_attributes(std::size_t rank, bool hollow) {
-  const std::string color(rank_look(rank).color);
+  constexpr std::string_view kRest = "#dcdcdc";
+  const std::string color(rank + 1 == kRanks && !hollow ? kRest : rank_look(rank).color);
   return hollow ? R"(fill="#fff" stroke-width="1.5" stroke=")" + color + "\""
                 : "fill=\"" + color + "\"";
 }

@@ -20,7 +20,8 @@ struct RankLook {
 // Attributes that draw the marker at every vertex of a path: ` marker-start="url(#idm0)" ..`.
 [[nodiscard]] std::string marker_attributes(std::string_view id, std::size_t rank, bool hollow);
 
-// The fill attributes of a bar or span; a hollow one is white inside.
+// The fill attributes of a bar or span; a hollow one is white inside. A filled one of the last rank
+// is light grey: black is the colour of curves.
 [[nodiscard]] std::string fill_attributes(std::size_t rank, bool hollow);
 
 } // namespace stepsim::plot

@@ -28,7 +28,7 @@ std::vector<Span> joined(const std::vector<Span>& spans, const Frame& frame) {
 }
 
 // Black or white, whichever is readable on the fill of the part.
-std::string_view text_color(std::size_t part) { return part == 2 || part == 3 ? "#000" : "#fff"; }
+std::string_view text_color(std::size_t part) { return part >= 2 ? "#000" : "#fff"; }
 
 } // namespace
 

@@ -20,7 +20,7 @@ namespace stepsim::plot {
 
 namespace {
 
-constexpr double kWidth = 640, kMargin = 12;
+constexpr double kMargin = 12;
 constexpr std::string_view kGrey = "#595959"; // 7:1 against white
 constexpr std::string_view kAxisLook = R"(fill="none" stroke="#000")";
 constexpr std::string_view kGridLook = R"(stroke="#e4e4e4")";
@@ -90,7 +90,7 @@ public:
   std::string drawn(std::string_view head) && {
     canvas_.raw(head);
     canvas_.raw("<title>" + escaped(figure_.title) + "</title>\n" + marker_definitions(id_));
-    canvas_.rectangle(0, 0, kWidth, figure_.height, R"(fill="#fff")");
+    canvas_.rectangle(0, 0, figure_.width, figure_.height, R"(fill="#fff")");
     draw_head();
     draw_box();
     draw_panels();
@@ -100,16 +100,17 @@ public:
 
 private:
   void draw_head() {
-    for (const std::string& line : wrapped(figure_.title, kWidth - 2 * kMargin, true)) {
+    for (const std::string& line : wrapped(figure_.title, figure_.width - 2 * kMargin, true)) {
       top_ += kLineHeight;
       canvas_.text(kMargin, top_, line, {.bold = true});
     }
-    for (const std::string& line : wrapped(figure_.setting, kWidth - 2 * kMargin)) {
+    for (const std::string& line : wrapped(figure_.setting, figure_.width - 2 * kMargin)) {
       top_ += kLineHeight;
       canvas_.text(kMargin, top_, line, {.color = kGrey});
     }
     top_ += 6;
-    top_ += draw_legend(canvas_, legend_entries(figure_), id_, kMargin, top_, kWidth - 2 * kMargin);
+    top_ += draw_legend(canvas_, legend_entries(figure_), id_, kMargin, top_,
+                        figure_.width - 2 * kMargin);
     top_ += 6;
   }
 
@@ -118,10 +119,10 @@ private:
       return;
     }
     constexpr double kPadding = 5;
-    const auto lines = wrapped(figure_.box, kWidth - 2 * kMargin - 2 * kPadding);
+    const auto lines = wrapped(figure_.box, figure_.width - 2 * kMargin - 2 * kPadding);
     const double height = static_cast<double>(lines.size()) * kLineHeight + 2 * kPadding - 2;
     bottom_ -= height;
-    canvas_.rectangle(kMargin, bottom_, kWidth - 2 * kMargin, height,
+    canvas_.rectangle(kMargin, bottom_, figure_.width - 2 * kMargin, height,
                       R"(fill="#fff" stroke="#000")");
     double y = bottom_ + kPadding + 10;
     for (const std::string& line : lines) {
@@ -177,7 +178,7 @@ private:
 
   void draw_panels() {
     const bool titles = figure_.panels.size() > 1;
-    const double width = (kWidth - 2 * kMargin) / static_cast<double>(columns_);
+    const double width = (figure_.width - 2 * kMargin) / static_cast<double>(columns_);
     std::size_t title_lines = 0;
     for (const Panel& panel : figure_.panels) {
       title_lines = std::max(title_lines, titles ? wrapped(panel.title, width - 40).size() : 0);
@@ -216,7 +217,7 @@ private:
       all_rooms += room;
     }
     constexpr double kRight = 8; // for half a label
-    const double axes_width = (kWidth - 2 * kMargin - shared_y_title - all_rooms -
+    const double axes_width = (figure_.width - 2 * kMargin - shared_y_title - all_rooms -
                                kRight * static_cast<double>(columns_)) /
                               static_cast<double>(columns_);
     double top = top_;
@@ -245,7 +246,7 @@ private:
     }
     if (!own_x_ && !figure_.x.title.empty()) {
       canvas_.text(kMargin + shared_y_title + rooms[0] +
-                       (kWidth - 2 * kMargin - shared_y_title - rooms[0]) / 2,
+                       (figure_.width - 2 * kMargin - shared_y_title - rooms[0]) / 2,
                    bottom_ - 3, axis_title(figure_.x), {.anchor = "middle"});
     }
     if (shared_y_title > 0) {
@@ -356,18 +357,20 @@ private:
 
 std::string svg(const Figure& figure) {
   require_values(figure);
+  const std::string width = pixels(figure.width);
   const std::string height = pixels(figure.height);
   return Picture(figure, "")
-      .drawn("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" height=\"" + height +
-             "\" viewBox=\"0 0 640 " + height +
+      .drawn("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" +
+             height + "\" viewBox=\"0 0 " + width + " " + height +
              "\" font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n");
 }
 
 std::string inline_svg(const Figure& figure, std::string_view id) {
   require_values(figure);
+  const std::string width = pixels(figure.width);
   return Picture(figure, id)
-      .drawn("<svg viewBox=\"0 0 640 " + pixels(figure.height) +
-             "\" width=\"640\" font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n");
+      .drawn("<svg viewBox=\"0 0 " + width + " " + pixels(figure.height) + "\" width=\"" + width +
+             "\" font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n");
 }
 
 } // namespace stepsim::plot

@@ -1,5 +1,5 @@
 #pragma once
-// Draws a figure as SVG text, 640 px wide and in sans-serif 12 px. The same figure always gives the
+// Draws a figure as SVG text in sans-serif 12 px. The same figure always gives the
 // same bytes. Curves differ in lightness, dash and marker, so that they can be told apart in grey.
 // A curve of more than 400 points is thinned; its least and greatest y are kept. Text is escaped,
 // and nothing is drawn outside the axes.

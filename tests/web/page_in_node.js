@@ -1,6 +1,8 @@
 // The engine and the settings of whatif.html in node, without a browser.
 //
 //   node page_in_node.js PAGE random N SEED   N random settings: a line {settings, scenario, answer, cpu_ms} each
+//   node page_in_node.js PAGE settings        settings that are not the defaults as JSON Lines on standard input; a line
+//                                             {scenario, answer, said} each
 //   node page_in_node.js PAGE answers         questions as JSON Lines on standard input, answers in the same order
 'use strict';
 const fs = require('fs');
@@ -40,6 +42,8 @@ function random_settings(gpus) {
   for (const control of S.CONTROLS) {
     settings[control.key] = control.lines ? random_table()
       : control.key === 'gpu' ? one_of(gpus)
+      : control.key === 'node' && draw() < 0.5 ? 'own'
+      : control.usual && draw() < 0.5 ? ''
       : control.options ? one_of(control.options).value : S.atStep(control, Math.floor(draw() * (S.STEPS + 1)));
   }
   return settings;
@@ -54,6 +58,16 @@ stepsim_engine({wasmBinary: require('zlib').gunzipSync(Buffer.from(part('wasm'),
   if (mode === 'answers') {
     for (const line of fs.readFileSync(0, 'utf8').split('\n')) {
       if (line !== '') fs.writeSync(1, JSON.stringify(ask(JSON.parse(line))) + '\n');
+    }
+    return;
+  }
+  if (mode === 'settings') {
+    for (const line of fs.readFileSync(0, 'utf8').split('\n').filter(each => each !== '')) {
+      const settings = {...S.DEFAULTS, ...JSON.parse(line)};
+      const scenario = S.scenario(settings);
+      const answer = ask({ask: 'step', scenario: JSON.stringify(scenario)});
+      const said = answer.error === undefined ? '' : S.complaint(settings, answer);
+      fs.writeSync(1, JSON.stringify({scenario, answer, said, text: JSON.stringify(scenario)}) + '\n');
     }
     return;
   }

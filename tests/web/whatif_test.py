@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from decimal import Decimal
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -72,6 +73,47 @@ class WhatIf(unittest.TestCase):
               f"{max(times):.0f} ms (most)")
         self.assertLess(median, LIMIT_MEDIAN_MS)
         self.assertLess(p90, LIMIT_P90_MS)
+
+    def test_a_node_type_gives_what_init_gives_for_it(self):
+        chosen = {"workload": "model:llama3_8b", "gpu": "h100", "batch": "1", "nodes": "16"}
+        own = {**chosen, "gpus": "8", "inside": "nvlink-h100"}
+        ours, many, one = in_node("settings", questions=[{**chosen, "node": "dgx_h100"}, own, {**own, "cards": "1"}])
+        scenario = subprocess.run([STEPSIM, "init", "--model", "llama3_8b", "--gpu", "h100", "--cluster", "dgx_h100",
+                                   "--nodes", "16", "--quiet"], check=True, capture_output=True, text=True).stdout
+        theirs, = by_command([json.loads(scenario)])
+        self.assertEqual(ours["answer"]["summary"], theirs["summary"])
+        # The cards that a scenario does not name: those of the type, and of an own node one a GPU.
+        types = {path.stem: json.loads(path.read_text()) for path in (ROOT / "topologies/nodes").glob("*.json")}
+        asked = in_node("settings", questions=[{"node": name, "nodes": "2"} for name in types])
+        for name, each in zip(types, asked, strict=True):
+            gpus, cards = (types[name][key]["value"] for key in ("gpus_per_node", "nics_per_node"))
+            self.assertEqual(each["scenario"]["cluster"], {"nodes": 2, "preset": name, "nics_per_node": min(gpus, cards)})
+        self.assertEqual(many["scenario"]["cluster"]["nics_per_node"], 8)
+        many, one = (each["answer"]["summary"]["scaling_efficiency"] for each in (many, one))
+        self.assertGreater(many, one)
+
+    def test_numbers_have_the_fewest_digits_that_read_back(self):
+        draws = random.Random(SEED)
+        typed = [f"{draws.randrange(1, 10**digits)}e{draws.randrange(-3, 3)}" for digits in range(1, 16) for _ in range(10)]
+        asked = in_node("settings", questions=[{"network": "own", "latency": each, "bandwidth": each, "workload": "table",
+                                                "table": f"l, {each}, {each}, 4"} for each in ["50", *typed]])
+        self.assertIn('"latency_s":0.00005,', asked[0]["text"])
+        for each, got in zip(["50", *typed], asked, strict=True):
+            network, layer = got["scenario"]["cluster"]["network"], got["scenario"]["workload"]["layers"][0]
+            self.assertEqual(float(network["latency_s"]), float(Decimal(each).scaleb(-6)), each)
+            self.assertEqual(float(network["bandwidth_Bps"]), float(Decimal(each).scaleb(9) / 8), each)
+            self.assertEqual(float(layer["forward_s"]), float(Decimal(each).scaleb(-3)), each)
+
+    def test_a_wrong_value_is_named_by_its_control(self):
+        wrong = ({"nodes": "0"}, "Nodes: must be"), ({"nodes": "abc"}, "Nodes: must be"), \
+            ({"gpus": "8", "cards": "0"}, "Network cards per node: must be"), \
+            ({"network": "own", "latency": "-1"}, "Latency of a message, µs (the message is in seconds): must be"), \
+            ({"network": "own", "bandwidth": "x"}, "Bandwidth of a card, Gb/s (the message is in bytes/s): must be"), \
+            ({"workload": "table", "table": "a, 1, 1, 4\nb, -1, 1, 4"}, "Layers, line 2 (the message is in seconds): must be"), \
+            ({"workload": "model:bert_large", "batch": "many"}, "Samples per GPU and step: must be")
+        for (settings, words), got in zip(wrong, in_node("settings", questions=[each[0] for each in wrong]), strict=True):
+            self.assertTrue(got["said"].startswith(words), (settings, got["said"]))
+            self.assertNotRegex(got["said"], r"/(cluster|workload|communication)/", settings)
 
     def test_numbers_are_read_and_printed_alike(self):
         draws = random.Random(SEED)

@@ -87,13 +87,19 @@
     return answer;
   }
 
+  // Pixels that a figure has.
+  const room = () => Math.max(280, Math.min(640, element('bar').clientWidth));
+  let drawnFor = 0;
+  onresize = () => { if (drawnFor !== 0 && room() !== drawnFor) move(); };
+
   async function answers(mine, moved) {
     if (active === null) return;
+    const width = drawnFor = room();
     try {
       await freed();
       const scenario = JSON.stringify(S.scenario(settings));
       const refused = S.refusal(settings);
-      const step = refused !== '' ? {error: refused} : await question_of(mine, {ask: 'step', scenario});
+      const step = refused !== '' ? {error: refused} : await question_of(mine, {ask: 'step', scenario, width});
       show_step(step);
       results.step = step;
       keep_link();
@@ -102,7 +108,7 @@
       await show_curve(mine, step);
       const {changes} = await question_of(mine, {ask: 'changes', scenario});
       show_changes(changes);
-      const {timeline} = await question_of(mine, {ask: 'timeline', scenario});
+      const {timeline} = await question_of(mine, {ask: 'timeline', scenario, width});
       element('timeline').innerHTML = timeline;
       for (const id of ['curve', 'changes', 'timeline']) element(id).classList.remove('old');
     } catch (error) {
@@ -114,7 +120,7 @@
   function show_step(step) {
     const wrong = step.error !== undefined;
     element('error').hidden = !wrong;
-    element('error').textContent = wrong ? step.error : '';
+    element('error').textContent = wrong ? S.complaint(settings, step) : '';
     element('answer').classList.toggle('old', wrong);
     for (const id of ['bar', 'defaults', 'warnings', 'curve', 'changes', 'timeline']) {
       element(id).classList.toggle('old', wrong || ['curve', 'changes', 'timeline'].includes(id));
@@ -148,7 +154,7 @@
       }
     }
     if (points.length > 1) {
-      const {curve} = await question_of(mine, {ask: 'curve', points, unit, here: step.ranks});
+      const {curve} = await question_of(mine, {ask: 'curve', points, unit, here: step.ranks, width: drawnFor});
       element('curve').innerHTML = curve;
       const largest = points[points.length - 1][0];
       if (S.curveNodes(settings).length < S.curveNodes(settings, () => '').length) {
@@ -164,10 +170,8 @@
   }
 
   function show_changes(changes) {
-    const percent = share => (100 * share).toPrecision(2).replace(/\.0$/, '') + ' %';
     const best = changes.filter(each => each.gain > 0).slice(0, 3);
-    element('changes').replaceChildren(...best.map(each => item(
-      `${each.change}: ${(each.step_s * 1e3).toPrecision(4)} ms, ${percent(each.gain)} less`)));
+    element('changes').replaceChildren(...best.map(each => item(each.text)));
     if (best.length === 0) element('changes').replaceChildren(item('Nothing that the program tries makes the step shorter.'));
   }
 
@@ -182,13 +186,14 @@
     text.inputMode = 'decimal';
     text.id = 'set-' + control.key;
     const set = value => { settings[control.key] = value; move(); };
+    const now = () => settings[control.key] === '' && control.usual ? control.usual(settings) : settings[control.key];
     slider.oninput = () => { text.value = S.atStep(control, Number(slider.value)); set(text.value); };
     // A key moves a whole number by at least one.
     slider.onkeydown = event => {
       const by = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10}[event.key];
       if (by === undefined) return;
       event.preventDefault();
-      const before = settings[control.key];
+      const before = now();
       let step = Number(slider.value) + 10 * by;
       if (control.whole) {
         const value = Math.min(Math.max(Number(before) + by, control.least), control.most);
@@ -206,8 +211,8 @@
     pair.append(slider, text);
     one.append(pair);
     return () => {
-      if (document.activeElement !== text) text.value = settings[control.key];
-      if (document.activeElement !== slider) slider.value = S.stepOf(control, settings[control.key]);
+      if (document.activeElement !== text) text.value = now();
+      if (document.activeElement !== slider) slider.value = S.stepOf(control, now());
     };
   }
   function choice_control(control, one) {
@@ -215,7 +220,11 @@
     select.id = 'set-' + control.key;
     for (const {value, label} of control.options) select.append(new Option(label, value));
     if (!control.options.some(option => option.value === settings[control.key])) settings[control.key] = defaults[control.key];
-    select.oninput = () => { settings[control.key] = select.value; move(); };
+    select.oninput = () => {
+      settings[control.key] = select.value;
+      if (control.key === 'node') Object.assign(settings, {cards: '', network: 'node'}); // those of the type
+      move();
+    };
     one.append(select);
     return () => { select.value = settings[control.key]; };
   }

@@ -24,13 +24,15 @@ const STEPSIM_SETTINGS = (() => {
     choice('nvlink-v100', 'NVLink of V100'), choice('nvlink-a100', 'NVLink of A100'),
     choice('nvlink-h100', 'NVLink of H100'), choice('xgmi-mi300x', 'xGMI of MI300X'),
     choice('pcie3', 'PCIe 3'), choice('pcie4', 'PCIe 4')];
+  const OWN = 'own', OF_NODE = 'node';
+  const NODES = [/*node types*/]; // {value, label, gpus, cards}, from topologies/nodes
   const SCHEDULES = [
     choice('', 'as PyTorch DDP does (default)'), choice('ddp', 'DDP buckets of 25 MiB'),
     choice('wfbp', 'every gradient at once (WFBP)'), choice('single', 'one message'),
     choice('horovod', 'Horovod'), choice('mg_wfbp', 'MG-WFBP'), choice('optimal', 'best merge'),
     choice('dear', 'DeAR')];
   const COLLECTIVES = [
-    choice('', 'ring, between nodes of several GPUs (default)'), choice('ring', 'ring over all GPUs'), choice('double_binary_tree', 'double binary tree'),
+    choice('', 'library of the node type, else rings (default)'), choice('ring', 'ring over all GPUs'), choice('double_binary_tree', 'double binary tree'),
     choice('hierarchical', 'hierarchical'),
     choice('auto', 'the fastest of all')];
   const COMPRESSIONS = [
@@ -38,7 +40,14 @@ const STEPSIM_SETTINGS = (() => {
     choice('topk', '1 % of the values (top-k)'), choice('powersgd', 'PowerSGD, rank 4')];
   // GPUs up to which the page answers in time. Messages of several GPUs of a node that wait for its
   // network card are played one by one, unless the collective knows the node (hierarchical).
-  const several = s => s.gpus !== '1';
+  const nodeOf = s => NODES.find(n => n.value === s.node);
+  const gpusOf = s => nodeOf(s) ? nodeOf(s).gpus : number(s.gpus);
+  const several = s => gpusOf(s) !== 1;
+  // Cards of a node that a scenario does not say: those of its type, at most one a GPU; of an own
+  // node one a GPU, where the collective can use several.
+  const oneCard = s => ['ring', 'double_binary_tree'].includes(s.collective) || ['topk', 'powersgd'].includes(s.compression);
+  const usualCards = s => !several(s) || oneCard(s) ? '1' : nodeOf(s) ? String(Math.min(nodeOf(s).cards, nodeOf(s).gpus)) : s.gpus;
+  const cardsOf = s => s.cards === '' ? usualCards(s) : s.cards;
   const MOST = [
     {most: 64, words: 'the fastest collective', when: s => s.collective === 'auto' && !several(s)},
     {most: 8, words: 'the fastest collective on nodes of several GPUs', when: s => s.collective === 'auto' && several(s)},
@@ -54,45 +63,52 @@ const STEPSIM_SETTINGS = (() => {
       + ' one, which takes seconds to minutes; stepsim run does it.' + (several(s) && !['topk', 'powersgd'].includes(s.compression) ? ' A hierarchical collective has no limit.' : '');
   }
 
-  // `when`: the settings for which a control counts; others are not shown.
+  // `when`: the settings for which a control counts; others are not shown. `at`: the key of the
+  // scenario that it sets, `unit`: what that key counts in where the control has another unit.
   const isModel = s => s.workload.startsWith('model:');
   const isTrace = s => s.workload.startsWith('trace:');
   const CONTROLS = [
-    {key: 'workload', label: 'Model', options: TRACES.map(t => choice('trace:' + t.value, t.label))
+    {key: 'workload', label: 'Model', at: '/workload', options: TRACES.map(t => choice('trace:' + t.value, t.label))
       .concat(MODELS.map(m => choice('model:' + m.value, m.label + ', estimated')), choice('table', 'own layers'))},
-    {key: 'gpu', label: 'GPU', options: [], when: isModel},
-    {key: 'table', label: 'Layers, one a line: name, forward ms, backward ms, gradient bytes', lines: true,
+    {key: 'gpu', label: 'GPU', at: '/workload/gpu', options: [], when: isModel},
+    {key: 'table', label: 'Layers, one a line: name, forward ms, backward ms, gradient bytes', at: '/workload/layers', unit: 'seconds', lines: true,
       when: s => s.workload === 'table'},
-    {key: 'batch', label: 'Samples per GPU and step', least: 1, most: 512, log: true, whole: true,
+    {key: 'batch', label: 'Samples per GPU and step', at: '/workload/batch_size', least: 1, most: 512, log: true, whole: true,
       when: s => !isTrace(s)},
-    {key: 'nodes', label: 'Nodes', least: 1, most: 1024, log: true, whole: true},
-    {key: 'gpus', label: 'GPUs per node', least: 1, most: 8, whole: true},
-    {key: 'inside', label: 'Links inside a node', options: INSIDE, when: s => s.gpus !== '1'},
-    {key: 'network', label: 'Network between nodes', options: NETWORKS.concat(choice('own', 'own numbers'))},
-    {key: 'bandwidth', label: 'Bandwidth of a node, Gb/s', least: 0.1, most: 800, log: true,
+    {key: 'nodes', label: 'Nodes', at: '/cluster/nodes', least: 1, most: 1024, log: true, whole: true},
+    {key: 'node', label: 'Node type', at: '/cluster/preset', options: [choice(OWN, 'own: GPUs and links as below')].concat(NODES)},
+    {key: 'gpus', label: 'GPUs per node', at: '/cluster/gpus_per_node', least: 1, most: 8, whole: true, when: s => !nodeOf(s)},
+    {key: 'inside', label: 'Links inside a node', at: '/cluster/intra_network', options: INSIDE, when: s => !nodeOf(s) && several(s)},
+    {key: 'cards', label: 'Network cards per node', at: '/cluster/nics_per_node', least: 1, most: 8, whole: true, usual: usualCards, when: several},
+    {key: 'network', label: 'Network between nodes', at: '/cluster/network',
+      options: [choice(OF_NODE, 'of the node type, else 25 Gb')].concat(NETWORKS, choice('own', 'own numbers'))},
+    {key: 'bandwidth', label: 'Bandwidth of a card, Gb/s', at: '/cluster/network/bandwidth_Bps', unit: 'bytes/s', least: 0.1, most: 800, log: true,
       when: s => s.network === 'own'},
-    {key: 'latency', label: 'Latency of a message, µs', least: 1, most: 1000, log: true,
+    {key: 'latency', label: 'Latency of a message, µs', at: '/cluster/network/latency_s', unit: 'seconds', least: 1, most: 1000, log: true,
       when: s => s.network === 'own'},
-    {key: 'schedule', label: 'When gradients are sent', options: SCHEDULES},
-    {key: 'collective', label: 'Collective', options: COLLECTIVES},
-    {key: 'compression', label: 'Compression', options: COMPRESSIONS, note: limits}];
+    {key: 'schedule', label: 'When gradients are sent', at: '/communication/schedule', options: SCHEDULES},
+    {key: 'collective', label: 'Collective', at: '/communication/collective', options: COLLECTIVES},
+    {key: 'compression', label: 'Compression', at: '/communication/compression', options: COMPRESSIONS, note: limits}];
   const DEFAULTS = {
-    workload: 'trace:' + TRACES[0].value, gpu: 'a100-80', batch: '32', nodes: '8', gpus: '1', inside: 'nvlink-a100',
-    network: '25g-tcp', bandwidth: '25', latency: '10', schedule: '', collective: '', compression: 'none',
+    workload: 'trace:' + TRACES[0].value, gpu: 'a100-80', batch: '32', nodes: '8', node: OWN, gpus: '1', inside: 'nvlink-a100',
+    cards: '', network: OF_NODE, bandwidth: '25', latency: '10', schedule: '', collective: '', compression: 'none',
     table: 'conv, 4, 8, 6000000\ndense, 2, 4, 90000000'};
 
-  // A number as typed, times `unit`; the text itself where it is none.
-  function number(text, unit = 1) {
+  // A number as typed, times 10 to the power; the text itself where it is none. The point moves in
+  // the decimal digits: 50 * 1e-6 is not the number that 0.00005 reads as.
+  function number(text, power = 0) {
     const value = text.trim() === '' ? NaN : Number(text);
-    return Number.isFinite(value) ? value * unit : text;
+    if (!Number.isFinite(value)) return text;
+    const [digits, exponent] = value.toExponential().split('e');
+    return Number(digits + 'e' + (Number(exponent) + power));
   }
 
   function layers(table) {
     return table.split('\n').filter(line => line.trim() !== '').map(line => {
       const cells = line.split(/[,;\t]/).map(cell => cell.trim());
       const layer = {name: cells[0]};
-      if (cells.length > 1) layer.forward_s = number(cells[1], 1e-3);
-      if (cells.length > 2) layer.backward_s = number(cells[2], 1e-3);
+      if (cells.length > 1) layer.forward_s = number(cells[1], -3);
+      if (cells.length > 2) layer.backward_s = number(cells[2], -3);
       if (cells.length > 3) layer.gradient_bytes = number(cells[3]);
       return layer;
     });
@@ -118,26 +134,50 @@ const STEPSIM_SETTINGS = (() => {
   // The scenario of the settings, with another number of nodes where one is given.
   function scenario(s, nodes) {
     const cluster = {nodes: nodes === undefined ? number(s.nodes) : nodes};
-    if (s.gpus !== '1') {
+    if (nodeOf(s)) cluster.preset = s.node;
+    else if (several(s)) {
       cluster.gpus_per_node = number(s.gpus);
       cluster.intra_network = s.inside;
     }
-    cluster.network = s.network === 'own'
-      ? {latency_s: number(s.latency, 1e-6), bandwidth_Bps: number(s.bandwidth, 1.25e8)} : s.network;
+    if (several(s) && !(s.cards === '' && oneCard(s))) cluster.nics_per_node = number(cardsOf(s));
+    const bits = number(s.bandwidth, 9);
+    if (s.network === 'own') cluster.network = {latency_s: number(s.latency, -6), bandwidth_Bps: typeof bits === 'number' ? bits / 8 : bits};
+    else if (s.network !== OF_NODE) cluster.network = s.network;
+    else if (!nodeOf(s)) cluster.network = '25g-tcp';
     const communication = {};
     if (s.schedule !== '') communication.schedule = s.schedule;
-    communication.collective = s.collective || (several(s) ? 'hierarchical' : 'ring');
+    if (s.collective !== '') communication.collective = s.collective;
+    else if (!nodeOf(s) || s.compression !== 'none') { // else the library of the node type
+      communication.collective = several(s) ? 'hierarchical' : 'ring';
+    }
     if (s.compression !== 'none') communication.compression = compression(s.compression, s);
     return {schema_version: 1, kind: 'scenario', workload: workload(s), cluster, communication};
   }
 
   // Why the page does not ask the engine; '' where it does.
   function refusal(s, nodes = number(s.nodes)) {
-    const ranks = nodes * number(s.gpus);
+    const ranks = nodes * gpusOf(s);
     const limit = MOST.find(each => each.when(s) && ranks > each.most);
     return limit === undefined ? ''
       : `The page answers ${limit.words} for up to ${limit.most} GPUs, and these are ${ranks}.`
         + ' The command below answers it, too, and takes seconds to minutes.';
+  }
+
+  // The name of the control that sets a key of the scenario, or of a part of it.
+  function named(s, pointer) {
+    const control = CONTROLS.filter(c => (!c.when || c.when(s)) && (pointer + '/').startsWith(c.at + '/'))
+      .sort((a, b) => b.at.length - a.at.length)[0];
+    if (control === undefined) return '';
+    const line = control.lines ? pointer.match(/^\/workload\/layers\/(\d+)/) : null;
+    return control.label.split(line ? ',' : '\n')[0] + (line ? `, line ${Number(line[1]) + 1}` : '')
+      + (control.unit && !pointer.endsWith('bytes') ? ` (the message is in ${control.unit})` : '');
+  }
+  // What is wrong, in the words of the controls.
+  function complaint(s, answer) {
+    return answer.problems === undefined || answer.problems.length === 0 ? answer.error
+      : answer.problems.map(({pointer, message}) => [named(s, pointer),
+        message.replace(/\/(?:workload|cluster|communication)(?:\/\w+)*/g, key => named(s, key) || key)]
+        .filter(word => word !== '').join(': ')).join('\n');
   }
 
   // Numbers of nodes on the curve: powers of two and the scenario's own, where none is refused.
@@ -179,6 +219,6 @@ const STEPSIM_SETTINGS = (() => {
       : (value - control.least) / (control.most - control.least)));
   }
 
-  return {CONTROLS, DEFAULTS, MODELS, NETWORKS, INSIDE, STEPS, scenario, refusal, curveNodes, link, fromLink, atStep, stepOf};
+  return {complaint, CONTROLS, DEFAULTS, MODELS, NETWORKS, INSIDE, STEPS, scenario, refusal, curveNodes, link, fromLink, atStep, stepOf};
 })();
 if (typeof module !== 'undefined') module.exports = STEPSIM_SETTINGS;

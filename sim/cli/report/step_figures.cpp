@@ -17,6 +17,8 @@ struct Category {
   std::string_view word; // of a span
   std::string_view label;
 };
+// The rank of a category is its colour, in the bar, too; figures leave out the names of those
+// unused.
 constexpr std::array<Category, plot::kRanks> kCategories{{{"forward", "forward"},
                                                           {"backward", "backward"},
                                                           {"communication", "communication"},
@@ -36,27 +38,25 @@ std::optional<plot::Figure> time_bar(const study::Summary& summary) {
     return std::nullopt;
   }
   const double step = *summary.iteration_time_s;
-  const std::array<std::pair<std::string, double>, 4> parts{
+  const std::array<std::pair<std::string, double>, plot::kRanks> parts{
       {{"forward", summary.forward_s.value_or(0)},
        {"backward", summary.backward_s.value_or(0)},
+       {"communication not hidden", summary.exposed_communication_s.value_or(0)},
        {"update and codec", summary.update_s.value_or(0) + summary.codec_compute_s.value_or(0)},
-       {"communication not hidden", summary.exposed_communication_s.value_or(0)}}};
+       {"other", step}}};
   plot::Panel panel;
   plot::Lane lane{.name = "step"};
   double at = 0;
-  const auto add = [&](const std::string& name, double seconds) {
-    panel.lanes.parts.push_back(name);
-    if (seconds > 0) {
+  for (const auto& [name, most] : parts) {
+    const double seconds = std::min(most, step - at);
+    const bool rest = panel.lanes.parts.size() + 1 == parts.size();
+    const bool shown = seconds > (rest ? 1e-6 * step : 0); // other: what rounding leaves is none
+    panel.lanes.parts.push_back(shown || !rest ? name : "");
+    if (shown) {
       lane.spans.push_back({at * kMs, (at + seconds) * kMs, panel.lanes.parts.size() - 1,
                             readable(seconds), name + ": " + readable(seconds)});
       at += seconds;
     }
-  };
-  for (const auto& [name, seconds] : parts) {
-    add(name, std::min(seconds, step - at));
-  }
-  if (step - at > 1e-6 * step) {
-    add("other", step - at);
   }
   panel.lanes.lanes.push_back(std::move(lane));
   return plot::Figure{.title = "Where does the time of a step go?",
@@ -93,19 +93,12 @@ std::optional<plot::Figure> timeline_figure(const engine::Timeline& timeline) {
          message ? span.name + ": " + readable(span.end.value - span.start.value) : ""});
   }
   plot::Panel panel;
-  std::array<std::size_t, plot::kRanks> place{}; // of a category among those shown
   for (std::size_t part = 0; part < used.size(); ++part) {
-    if (used[part]) {
-      place[part] = panel.lanes.parts.size();
-      panel.lanes.parts.emplace_back(kCategories[part].label);
-    }
+    panel.lanes.parts.emplace_back(used[part] ? kCategories[part].label : "");
   }
   for (auto& [number, lane] : lanes) {
     if (lane.spans.empty()) {
       continue;
-    }
-    for (plot::Span& span : lane.spans) {
-      span.part = place[span.part];
     }
     std::ranges::stable_sort(lane.spans, {}, &plot::Span::start);
     panel.lanes.lanes.push_back(std::move(lane));
