@@ -67,20 +67,22 @@ Connection connection_of(const Collective& collective, const FabricLinks& links,
   return result;
 }
 
-} // namespace
+// The ring with the costs of its paths instead of the fabric, and what each link carries. Empty if
+// the ring is no such ring, or a link would carry two connections.
+struct DisjointRing {
+  Collective collective;
+  std::vector<net::LinkUse> uses;
+};
 
-std::optional<Evaluation> disjoint_ring(const Collective& asked) {
-  if (!fits(asked)) {
-    return std::nullopt;
-  }
-  const Schedule schedule = make_schedule(asked);
-  if (!is_one_ring(schedule)) {
+std::optional<DisjointRing> without_fabric(const Collective& asked, const Schedule& schedule) {
+  if (!fits(asked) || !is_one_ring(schedule)) {
     return std::nullopt;
   }
   const FabricLinks links(asked.links);
   const Layout& layout = schedule.phases.front().layout;
-  std::vector<net::LinkUse> uses(asked.links.fabric->fabric().links.size());
-  Collective collective = asked;
+  DisjointRing result{asked, {}};
+  result.uses.resize(asked.links.fabric->fabric().links.size());
+  Collective& collective = result.collective;
   collective.links = {.all = {}, .pairs_only = true};
   for (Index local = 0; local < layout.size; ++local) {
     const auto rank = [&](Index place) {
@@ -95,7 +97,7 @@ std::optional<Evaluation> disjoint_ring(const Collective& asked) {
       bytes += phase.partition.total() - phase.partition.bytes(kept, 1);
     }
     for (std::size_t i = 0; i < each.path.links.size(); ++i) {
-      net::LinkUse& use = uses[each.path.links[i]];
+      net::LinkUse& use = result.uses[each.path.links[i]];
       if (use.busy_s > 0) {
         return std::nullopt;
       }
@@ -106,10 +108,28 @@ std::optional<Evaluation> disjoint_ring(const Collective& asked) {
   }
   std::ranges::sort(collective.links.pairs, {},
                     [](const PairCost& pair) { return std::pair(pair.src, pair.dst); });
-  Evaluation result = max_plus(collective);
-  result.events = events_of_ring(asked, schedule);
-  result.links = std::move(uses);
   return result;
+}
+
+} // namespace
+
+std::optional<Evaluation> disjoint_ring(const Collective& asked) {
+  if (!fits(asked)) {
+    return std::nullopt;
+  }
+  const Schedule schedule = make_schedule(asked);
+  std::optional<DisjointRing> ring = without_fabric(asked, schedule);
+  if (!ring) {
+    return std::nullopt;
+  }
+  Evaluation result = max_plus(ring->collective);
+  result.events = events_of_ring(asked, schedule);
+  result.links = std::move(ring->uses);
+  return result;
+}
+
+bool has_disjoint_ring(const Collective& collective, const Schedule& schedule) {
+  return collective.links.fabric && without_fabric(collective, schedule).has_value();
 }
 
 std::optional<Evaluation> equal_ring(const Collective& collective) {

@@ -7,6 +7,7 @@
 
 #include "coll/collective.hpp"
 #include "coll/evaluate/evaluation.hpp"
+#include "coll/schedule/schedule.hpp"
 
 namespace stepsim::coll {
 
@@ -15,6 +16,9 @@ namespace stepsim::coll {
 // delays, headers, reduction costs per rank, fewer elements than ranks. Takes at most O(ranks^2)
 // time, one vector step for each of the 2 (P - 1) steps.
 [[nodiscard]] std::optional<Evaluation> disjoint_ring(const Collective& collective);
+
+// Whether disjoint_ring() has a result for the collective, whose schedule is given. O(ranks) paths.
+[[nodiscard]] bool has_disjoint_ring(const Collective& collective, const Schedule& schedule);
 
 // A ring of equal ranks on equal links, whose parts have the same size: all ranks do the same at
 // the same times. One of them is played, which gives what events() gives, to the bit, with its

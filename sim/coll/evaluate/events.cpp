@@ -9,6 +9,7 @@
 #include "coll/algorithms.hpp"
 #include "coll/evaluate/disjoint_ring.hpp"
 #include "coll/evaluate/equal_nodes.hpp"
+#include "coll/evaluate/equal_streams.hpp"
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/event_run.hpp"
 #include "coll/evaluate/fabric_links.hpp"
@@ -97,6 +98,11 @@ Evaluation events(const Collective& collective, bool with_transfer_times, bool s
     }
   }
   const Schedule schedule = make_schedule(collective);
+  if (shortcuts && !with_transfer_times) {
+    if (std::optional<Evaluation> streams = equal_streams(collective, schedule)) {
+      return *std::move(streams);
+    }
+  }
   if (shortcuts) {
     if (const std::optional<TwoNodes> two = two_of_equal_nodes(collective, schedule)) {
       return of_all_nodes(play(two->collective, two->schedule, with_transfer_times), collective);

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/evaluate/busy_time.hpp"
+#include "coll/evaluate/equal_streams.hpp"
 #include "coll/evaluate/evaluation.hpp"
 #include "coll/evaluate/max_plus_sweep.hpp"
 #include "coll/evaluate/measured_steps.hpp"
@@ -88,7 +89,7 @@ Evaluation bounded(const Collective& collective, Evaluation result) {
 
 } // namespace
 
-Evaluation max_plus(const Collective& collective, bool with_transfer_times) {
+Evaluation max_plus(const Collective& collective, bool with_transfer_times, bool shortcuts) {
   refuse_fabric(collective);
   if (takes_measured_steps(collective)) {
     return measured_evaluation(collective);
@@ -100,6 +101,12 @@ Evaluation max_plus(const Collective& collective, bool with_transfer_times) {
     return in_switch_evaluation(collective, with_transfer_times);
   }
   const Schedule schedule = make_schedule(collective);
+  if (shortcuts && !with_transfer_times) {
+    if (std::optional<Evaluation> streams = equal_streams(collective, schedule)) {
+      streams->events = 0;
+      return *std::move(streams);
+    }
+  }
   if (!with_transfer_times) {
     NoObserver nobody;
     return bounded(collective, result_of(sweep(collective, schedule, nobody)));

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <numeric>
 
 namespace stepsim::coll {
 namespace {
@@ -87,57 +86,83 @@ std::uint32_t double_tree_parent(std::uint32_t tree, std::uint32_t rank, std::ui
   return (first_tree_parent((rank + ranks - 1) % ranks, ranks) + 1) % ranks;
 }
 
-DoubleTree double_tree(std::uint32_t ranks) {
-  assert(ranks >= 2 && "a tree has an edge");
+namespace {
+
+// [rank] its number of edges to the root. A climb ends at a rank whose depth is known.
+std::vector<std::uint32_t> depths_of(const std::vector<std::uint32_t>& parents) {
+  std::vector<std::uint32_t> depths(parents.size(), kNoParent);
+  std::vector<std::uint32_t> path;
+  for (std::uint32_t rank = 0; rank < parents.size(); ++rank) {
+    std::uint32_t at = rank;
+    for (; depths[at] == kNoParent && parents[at] != at; at = parents[at]) {
+      path.push_back(at);
+    }
+    depths[at] = parents[at] == at ? 0 : depths[at];
+    for (; !path.empty(); path.pop_back()) {
+      depths[path.back()] = depths[parents[path.back()]] + 1;
+    }
+  }
+  return depths;
+}
+
+DoubleTree build_double_tree(std::uint32_t ranks) {
   DoubleTree result;
-  std::vector<std::uint32_t> depths; // of the child of each edge
+  std::vector<std::vector<std::size_t>> by_depth; // [depth of the child] edges
   for (std::uint32_t tree = 0; tree < 2; ++tree) {
+    std::vector<std::uint32_t> parents(ranks);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      std::uint32_t depth = 0;
-      for (std::uint32_t at = rank; double_tree_parent(tree, at, ranks) != at; ++depth) {
-        at = double_tree_parent(tree, at, ranks);
-      }
-      if (depth > 0) {
-        result.edges.push_back({tree, rank, double_tree_parent(tree, rank, ranks), 0, 0});
-        depths.push_back(depth);
+      parents[rank] = double_tree_parent(tree, rank, ranks);
+    }
+    const std::vector<std::uint32_t> depths = depths_of(parents);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      if (parents[rank] != rank) {
+        by_depth.resize(std::max(by_depth.size(), std::size_t{depths[rank]} + 1));
+        by_depth[depths[rank]].push_back(result.edges.size());
+        result.edges.push_back({tree, rank, parents[rank], 0, 0});
       }
     }
   }
   const std::vector<std::uint32_t> colours = colour_edges(result.edges, ranks);
-  std::vector<std::size_t> by_depth(result.edges.size());
-  std::iota(by_depth.begin(), by_depth.end(), std::size_t{0});
-  std::stable_sort(by_depth.begin(), by_depth.end(),
-                   [&](std::size_t a, std::size_t b) { return depths[a] < depths[b]; });
   // First slot at which a rank can pass on its first block, per tree; down from the root, then up.
   std::array<std::vector<std::uint32_t>, 2> ready;
   ready.fill(std::vector<std::uint32_t>(ranks, 0));
-  for (const std::size_t i : by_depth) {
-    DoubleTreeEdge& edge = result.edges[i];
-    edge.broadcast_offset = with_parity(ready[edge.tree][edge.parent], colours[i]);
-    ready[edge.tree][edge.child] = edge.broadcast_offset + 1;
-    result.broadcast_slots = std::max(result.broadcast_slots, edge.broadcast_offset + 1);
+  for (const std::vector<std::size_t>& edges : by_depth) {
+    for (const std::size_t i : edges) {
+      DoubleTreeEdge& edge = result.edges[i];
+      edge.broadcast_offset = with_parity(ready[edge.tree][edge.parent], colours[i]);
+      ready[edge.tree][edge.child] = edge.broadcast_offset + 1;
+      result.broadcast_slots = std::max(result.broadcast_slots, edge.broadcast_offset + 1);
+    }
   }
   ready.fill(std::vector<std::uint32_t>(ranks, 0));
-  for (auto at = by_depth.rbegin(); at != by_depth.rend(); ++at) {
-    DoubleTreeEdge& edge = result.edges[*at];
-    edge.reduce_offset = with_parity(ready[edge.tree][edge.child], colours[*at]);
-    std::uint32_t& parent_ready = ready[edge.tree][edge.parent];
-    parent_ready = std::max(parent_ready, edge.reduce_offset + 1);
-    result.reduce_slots = std::max(result.reduce_slots, edge.reduce_offset + 1);
+  for (auto edges = by_depth.rbegin(); edges != by_depth.rend(); ++edges) {
+    for (const std::size_t i : *edges) {
+      DoubleTreeEdge& edge = result.edges[i];
+      edge.reduce_offset = with_parity(ready[edge.tree][edge.child], colours[i]);
+      std::uint32_t& parent_ready = ready[edge.tree][edge.parent];
+      parent_ready = std::max(parent_ready, edge.reduce_offset + 1);
+      result.reduce_slots = std::max(result.reduce_slots, edge.reduce_offset + 1);
+    }
   }
   return result;
 }
 
-// Costs are asked for one number of ranks many times in a row: the last answer is kept.
-TreeDepths double_tree_depths(std::uint32_t ranks) {
+} // namespace
+
+const DoubleTree& double_tree(std::uint32_t ranks) {
+  assert(ranks >= 2 && "a tree has an edge");
   thread_local std::uint32_t known_ranks = 0;
-  thread_local TreeDepths known;
+  thread_local DoubleTree known;
   if (ranks != known_ranks) {
-    const DoubleTree tree = double_tree(ranks);
-    known = {static_cast<double>(tree.reduce_slots), static_cast<double>(tree.broadcast_slots)};
+    known = build_double_tree(ranks);
     known_ranks = ranks;
   }
   return known;
+}
+
+TreeDepths double_tree_depths(std::uint32_t ranks) {
+  const DoubleTree& trees = double_tree(ranks);
+  return {static_cast<double>(trees.reduce_slots), static_cast<double>(trees.broadcast_slots)};
 }
 
 } // namespace stepsim::coll

@@ -22,8 +22,9 @@ struct DoubleTree {
   std::uint32_t broadcast_slots{};   // D_b = 1 + largest broadcast offset
 };
 
-// Builds both trees. Needs P >= 2 (asserted). O(P log P).
-[[nodiscard]] DoubleTree double_tree(std::uint32_t ranks);
+// Returns both trees, for P >= 2 (asserted). Costs are asked for one number of ranks many times in
+// a row: the last answer is kept, and lasts until this thread asks for another number. O(P).
+[[nodiscard]] const DoubleTree& double_tree(std::uint32_t ranks);
 
 // Returns the parent of `rank`, or `rank` if it is the root.
 [[nodiscard]] std::uint32_t double_tree_parent(std::uint32_t tree, std::uint32_t rank,
@@ -35,8 +36,7 @@ struct TreeDepths {
   double reduce{};
   double broadcast{};
 };
-// Returns the depths of `double_tree(ranks)`, for P >= 2. O(P log P), or O(1) if the last call of
-// this thread had the same number.
+// Returns the depths of double_tree(ranks).
 [[nodiscard]] TreeDepths double_tree_depths(std::uint32_t ranks);
 
 } // namespace stepsim::coll

@@ -9,7 +9,7 @@ namespace stepsim::coll {
 TreePair::TreePair(Index size, std::array<Index, 2> blocks)
     : size_(size), blocks_(blocks), ports_(static_cast<std::size_t>(size)) {
   assert(blocks[0] >= blocks[1] && "tree 0 carries the larger half");
-  const DoubleTree trees = double_tree(static_cast<std::uint32_t>(size));
+  const DoubleTree& trees = double_tree(static_cast<std::uint32_t>(size));
   if (blocks[0] > 0) {
     reduce_steps_ = 2 * (blocks[0] - 1) + trees.reduce_slots;
     broadcast_steps_ = 2 * (blocks[0] - 1) + trees.broadcast_slots;
