@@ -10,9 +10,13 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/choose.hpp"
+#include "coll/evaluate/disjoint_ring.hpp"
 #include "coll/evaluate/equal_nodes.hpp"
+#include "coll/evaluate/equal_streams.hpp"
+#include "coll/evaluate/traffic.hpp"
 #include "coll/formula/blocks.hpp"
 #include "coll/formula/closed_form.hpp"
+#include "coll/formula/closed_form_ring.hpp"
 #include "coll/formula/uniform.hpp"
 #include "coll/method.hpp"
 #include "coll/schedule/schedule.hpp"
@@ -22,13 +26,17 @@ namespace stepsim::coll {
 namespace {
 
 constexpr double kFormula = 1e-6;
-constexpr double kSweptTransfer = 2e-8;
+constexpr double kSweptTransfer = 4e-8;
+constexpr double kIdlePlace = 5e-9; // of a rank that sends nothing in a step
 constexpr double kRingTransfer = 1e-9;
 constexpr double kEqualRingStep = 1e-7; // of a ring of which one rank is played
 constexpr double kEventTransfer = 3e-7;
 constexpr double kRingEvent = 3e-8;
 constexpr double kUnequalRingEvent = 1.2e-7;
 constexpr double kFabricTransfer = 2e-6;
+constexpr double kPath = 2e-6;            // through a fabric
+constexpr double kTreeRank = 1.5e-6;      // of equal trees, for all slots that are played
+constexpr double kStreamBlock = 2e-8;     // of an equal pipeline
 constexpr double kWatchedTransfer = 1e-7; // more, where the busy times of ranks are collected
 constexpr double kWorthChoosing = 1; // of the slowest candidate: to choose by formulas takes less
 
@@ -41,23 +49,52 @@ double transfer_seconds(const Collective& collective, Method method, bool ring) 
     if (collective.links.fabric) {
       return kFabricTransfer;
     }
-    return !ring ? kEventTransfer : collective.homogeneous() ? kRingEvent : kUnequalRingEvent;
+    const std::optional<TwoLevel>& two = collective.links.two_level;
+    const bool equal_links = collective.homogeneous() && (!two || two->gpus_per_node == 1);
+    return !ring ? kEventTransfer : equal_links ? kRingEvent : kUnequalRingEvent;
   }
   return ring ? kRingTransfer : kSweptTransfer;
 }
 
-// Timing 1, 2, 4, .. blocks until the time rises, and the schedule of the best: about as many
-// blocks as the square root of wire time over latency, as where all links are alike (COL 7).
-double of_search(const Collective& collective, double schedule_transfer_s) {
-  const auto ranks = static_cast<double>(collective.ranks);
+// About as many blocks as the square root of wire time over latency, as where all links are alike
+// (COL 7).
+double estimated_blocks(const Collective& collective) {
   const LinkCost& link = collective.links.all;
   const double most = std::max(1.0, collective.bytes / kSmallestBlock);
-  const double wire = ranks * collective.bytes * link.per_byte_s;
-  const double blocks = link.block_latency_s > 0
-                            ? std::clamp(std::sqrt(wire / link.block_latency_s), 1.0, most)
-                            : most;
-  const double transfers = 2 * ranks * blocks;
+  const double wire = static_cast<double>(collective.ranks) * collective.bytes * link.per_byte_s;
+  return link.block_latency_s > 0 ? std::clamp(std::sqrt(wire / link.block_latency_s), 1.0, most)
+                                  : most;
+}
+
+// A few ranks, or the slots until all edges are at work, stand for all.
+double of_equal_streams(const Collective& collective, double blocks) {
+  const auto ranks = static_cast<double>(collective.ranks);
+  return algorithm(collective.algorithm).block_streams > 1 ? kTreeRank * ranks
+                                                           : kStreamBlock * (ranks + blocks);
+}
+
+// Timing 1, 2, 4, .. blocks until the time rises, and the schedule of the best.
+double of_search(const Collective& collective, double schedule_transfer_s) {
+  const double blocks = estimated_blocks(collective);
+  if (has_equal_streams(collective)) {
+    return (2 + std::log2(blocks)) * of_equal_streams(collective, blocks);
+  }
+  const double transfers = 2 * static_cast<double>(collective.ranks) * blocks;
   return transfers * (4 * kSweptTransfer + schedule_transfer_s);
+}
+
+// Of the places of a schedule, ranks in steps, those in which something is sent. In rings it is all
+// of them; a tree has two per rank.
+double sending_part(const Collective& collective, const Schedule& schedule) {
+  double places = 0;
+  for (const Phase& phase : schedule.phases) {
+    places += static_cast<double>(phase.layout.groups * phase.layout.size * phase.steps());
+    if (std::holds_alternative<RingPass>(phase.rule)) {
+      return 1;
+    }
+  }
+  const bool all_ranks = schedule.ranks == collective.ranks;
+  return all_ranks && places > 0 ? static_cast<double>(traffic(collective).messages) / places : 1;
 }
 
 double of_schedule(const Collective& collective, Method method, bool with_transfer_times) {
@@ -77,27 +114,42 @@ double of_schedule(const Collective& collective, Method method, bool with_transf
   if (times_blocks(collective)) {
     return of_search(collective, transfer_seconds(collective, method, false));
   }
+  if (!with_transfer_times && has_equal_streams(collective)) {
+    return of_equal_streams(collective, static_cast<double>(resolve_blocks(collective)->blocks));
+  }
   double seconds = 0;
   const bool equal_ring = has_equal_ring(collective) && !with_transfer_times;
   Schedule schedule = make_schedule(collective);
+  if (!with_transfer_times && has_disjoint_ring(collective, schedule)) {
+    const double ranks = static_cast<double>(collective.ranks);
+    return ranks * (kPath + kRingTransfer * static_cast<double>(schedule.steps()));
+  }
   if (method == Method::events) {
     if (std::optional<TwoNodes> two = two_of_equal_nodes(collective, schedule)) {
       schedule = std::move(two->schedule);
     }
   }
+  const double sending = sending_part(collective, schedule);
   for (const Phase& phase : schedule.phases) {
     if (equal_ring) {
       seconds += static_cast<double>(phase.steps()) * kEqualRingStep;
       continue;
     }
-    const double transfers = static_cast<double>(phase.layout.groups) *
-                             static_cast<double>(phase.layout.size) *
-                             static_cast<double>(phase.steps());
+    const double places = static_cast<double>(phase.layout.groups) *
+                          static_cast<double>(phase.layout.size) *
+                          static_cast<double>(phase.steps());
     const bool ring = std::holds_alternative<RingPass>(phase.rule);
-    seconds += transfers * (transfer_seconds(collective, method, ring) +
+    const double transfers = places * sending;
+    seconds += (places - transfers) * kIdlePlace +
+               transfers * (transfer_seconds(collective, method, ring) +
                             (with_transfer_times ? kWatchedTransfer : 0));
   }
   return seconds;
+}
+
+// Whether the closed form would time the ranks of equal links for every size of blocks.
+bool searches_ranks(const Collective& collective) {
+  return collective.homogeneous() && times_blocks(collective) && !has_equal_streams(collective);
 }
 
 // What `auto` takes, if formulas tell; empty where the choice is as much work as the evaluation.
@@ -105,7 +157,8 @@ std::optional<AlgorithmId> chosen_by_formula(const Collective& asked) {
   const auto has_formula = [&](AlgorithmId id) {
     Collective candidate = asked;
     candidate.algorithm = id;
-    return candidate.homogeneous() && closed_form(candidate).has_value();
+    return candidate.homogeneous() && !searches_ranks(candidate) &&
+           closed_form(candidate).has_value();
   };
   const bool all = !asked.links.fabric && std::ranges::all_of(candidates_of(asked), has_formula);
   return all ? std::optional(choose_algorithm(asked).chosen) : std::nullopt;
@@ -136,7 +189,10 @@ double evaluation_seconds(const Collective& asked, std::optional<Method> method,
     return seconds + longest;
   }
   const double formula = kFormula + formula_seconds(asked);
-  Method by = method ? *method : automatic_method(asked);
+  if (!method && !with_transfer_times && ring_seconds_of_longest_part(asked)) {
+    return formula;
+  }
+  Method by = method ? *method : searches_ranks(asked) ? Method::max_plus : automatic_method(asked);
   if (with_transfer_times) { // no formula knows them
     by = std::max(by, Method::max_plus);
   }

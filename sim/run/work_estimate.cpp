@@ -9,14 +9,19 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "coll/choose.hpp"
 #include "coll/compress/compressed_exchange.hpp"
 #include "coll/compress/compressed_time.hpp"
+#include "coll/evaluate/traffic.hpp"
 #include "coll/work.hpp"
 #include "net/packet/background.hpp"
+#include "net/packet/message.hpp"
+#include "net/packet/shape.hpp"
 #include "plan/planners.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"
+#include "train/job/network_job.hpp"
 
 namespace stepsim::study {
 
@@ -205,6 +210,25 @@ double estimated_seconds(const Scenario& scenario, double messages) {
     seconds += run_seconds(dense, 1);
   }
   return seconds;
+}
+
+double estimated_bytes(const Scenario& scenario) {
+  if (!simulates_messages(scenario) || !exchanges(scenario) || is_compressed(scenario) ||
+      scenario.training.algorithm != TrainingAlgorithm::sync_sgd ||
+      scenario.communication.collective == coll::AlgorithmId::parameter_server) {
+    return 0;
+  }
+  coll::Collective collective = exchange_of(scenario);
+  const double pieces = different_messages(scenario);
+  collective.bytes = static_cast<double>(scenario.workload.bytes().value) / pieces;
+  const double messages =
+      static_cast<double>(coll::traffic(coll::with_chosen_algorithm(collective)).messages);
+  const double packets =
+      scenario.cluster.network.model == NetworkModel::packet
+          ? sizeof(net::MessageSpec) + sizeof(net::MessageResult) + sizeof(net::MessageShape)
+          : 0;
+  return messages * pieces * static_cast<double>(scenario.training.iterations) *
+         (sizeof(train::JobMessage) + packets);
 }
 
 void refuse_long_work(double estimate_s, double max_seconds) {

@@ -18,6 +18,11 @@ inline constexpr double kMaxSeconds = 600; // limit of one run without --max-sec
 // different sizes of gradients.
 [[nodiscard]] double different_messages(const Scenario& scenario);
 
+// Bytes of memory for the messages of a synchronous run that sends its gradients through a
+// simulated network, message by message, with dense collectives; every message is kept for the
+// result. 0 for all other runs.
+[[nodiscard]] double estimated_bytes(const Scenario& scenario);
+
 // Throws SimulationError if `estimate_s` exceeds `max_seconds`: `this takes about 2.5 h of CPU
 // time, more than --max-seconds 600`.
 void refuse_long_work(double estimate_s, double max_seconds);

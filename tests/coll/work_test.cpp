@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "coll/method.hpp"
+#include "coll/on_fabric.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
@@ -38,10 +39,45 @@ TEST_CASE("work: events take time in proportion to the transfers of the schedule
 }
 
 TEST_CASE("work: of auto the candidate counts that formulas choose, not the slowest") {
-  const Collective pipeline = exchange(AlgorithmId::lp, 1 << 18, 1e8);
-  CHECK(coll::evaluation_seconds(pipeline, std::nullopt) > 600);
-  const Collective automatic = exchange(AlgorithmId::automatic, 1 << 18, 1e8);
-  CHECK(coll::evaluation_seconds(automatic, std::nullopt) < 5);
+  Collective pipeline = exchange(AlgorithmId::lp, 1 << 18, 1e8);
+  // With the times of transfers no rank stands for others.
+  CHECK(coll::evaluation_seconds(pipeline, std::nullopt, true) > 600);
+  Collective automatic = pipeline;
+  automatic.algorithm = AlgorithmId::automatic;
+  CHECK(coll::evaluation_seconds(automatic, std::nullopt, true) < 5);
+  pipeline.links.all.delay_s = 1e-6; // blocks are searched for, and no rank stands for others
+  CHECK(coll::evaluation_seconds(pipeline, std::nullopt) > 600); // and answers at once
+}
+
+TEST_CASE("work: what a few ranks tell of all takes as long whatever the number of transfers") {
+  for (const auto algorithm : {AlgorithmId::lp, AlgorithmId::double_binary_tree}) {
+    const Collective streams = exchange(algorithm, 1 << 18, 1e8);
+    for (const auto method : {Method::max_plus, Method::events}) {
+      CHECK(coll::evaluation_seconds(streams, method) < 1);
+      CHECK(coll::evaluation_seconds(streams, method, true) > 10); // every transfer is timed
+    }
+    Collective slow = streams; // blocks are searched for, each number by a few ranks
+    slow.reduction_s_per_byte = 4 * slow.links.all.per_byte_s;
+    CHECK(coll::evaluation_seconds(slow, std::nullopt) < 10);
+  }
+}
+
+TEST_CASE("work: a ring whose connections share no link of a fabric is a sweep, not its flows") {
+  const std::uint32_t hosts = 256;
+  const auto seconds = [&](net::NodeId stride) { // neighbours on one leaf, or on two
+    std::vector<net::NodeId> order;
+    for (net::NodeId rank = 0; rank < hosts; ++rank) {
+      order.push_back(rank * stride % (hosts - 1));
+    }
+    order.back() = hosts - 1;
+    return coll::evaluation_seconds(
+        coll::test::on_fabric(exchange(AlgorithmId::ring, hosts, 4e6),
+                              net::leaf_spine({16, 16, 1, {1e-6, 1e9}, {1e-6, 4e9}}), order),
+        Method::events);
+  };
+  const double transfers = 2.0 * hosts * (hosts - 1);
+  CHECK(seconds(1) < 1e-8 * transfers);
+  CHECK(seconds(16) > 1e-6 * transfers);
 }
 
 TEST_CASE("work: with the times of ranks every rank of a ring is played") {

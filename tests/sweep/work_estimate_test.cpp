@@ -67,6 +67,27 @@ TEST_CASE("work: a compressed collective counts the messages of its stages") {
   CHECK(seconds("fp16", "all") > seconds("fp16", "events"));
 }
 
+TEST_CASE("work: memory grows with the messages that are kept") {
+  const auto bytes = [](int hosts, const char* model) {
+    io::Json tree = io::parse_json(
+        R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 1,
+            "gradient_bytes": 6000}]}, "cluster": {"nodes": 2, "topology": {"preset": "star",
+            "hosts": 2, "latency_s": 0, "bandwidth_Bps": 1.5e9}, "network": {}},
+            "training": {"iterations": 5}, "communication": {"collective": "ring"}})",
+        "s.json");
+    io::assign(tree, "/cluster/nodes", hosts);
+    io::assign(tree, "/cluster/topology/hosts", hosts);
+    io::assign(tree, "/cluster/network/model", model);
+    study::Files files(STEPSIM_SOURCE_DIR);
+    return study::estimated_bytes(study::parse_scenario(tree, files));
+  };
+  // 2 (P - 1) P messages per iteration
+  CHECK(bytes(64, "packet") / bytes(8, "packet") ==
+        testing::within(2.0 * 63 * 64 / (2.0 * 7 * 8), 1e-12));
+  CHECK(bytes(8, "packet") > 5 * 2 * 7 * 8 * 150);
+  CHECK(bytes(8, "packet") < 5 * 2 * 7 * 8 * 500);
+}
+
 TEST_CASE("work: packets of the background count, and packets of small flows one by one") {
   const auto seconds = [](double load, int bytes, const char* variability = "{}") {
     io::Json tree = io::parse_json(

@@ -349,6 +349,12 @@ int run(const Invocation& invocation) {
   const double estimate = study::estimated_seconds(scenario) * static_cast<double>(replications);
   study::refuse_long_work(estimate, max_seconds(options.flags));
   common.work.estimate(estimate);
+  constexpr double kMuchMemory = 1e9;
+  if (const double bytes = study::estimated_bytes(scenario); bytes > kMuchMemory) {
+    print_note("this takes about " + base::significant(bytes / 1e9, 2) +
+                   " GB of memory, because every message is kept",
+               common);
+  }
   const auto started = std::chrono::steady_clock::now();
   study::Result result = finished_run(scenario, tree, files, options.flags, replications);
   for (std::string& warning : study::changed_files(source.files, before, tree, files)) {
