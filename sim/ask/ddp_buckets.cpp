@@ -1,5 +1,5 @@
-// Knob bucket_bytes of schedule ddp gives the best single size. The list is the best merge if that
-// is faster, otherwise the buckets of the best single size.
+// Knob bucket_bytes of schedule ddp gives the single size. The list is the best merge if that
+// is faster by more than 1 %, otherwise the buckets of the best single size.
 #include "ask/ddp_buckets.hpp"
 
 #include <algorithm>
@@ -91,18 +91,32 @@ const TuneReference* reference(const Tuning& tuning, std::string_view name) {
   return found == tuning.references.end() || !found->point.iteration_time_s ? nullptr : &*found;
 }
 
+double gain_of(const DdpBuckets& buckets) {
+  const double standard = buckets.default_step.value;
+  return standard > 0 ? 1 - buckets.step.value / standard : 0;
+}
+
+bool worth_it(const DdpBuckets& buckets) { return gain_of(buckets) >= buckets.published_error; }
+
+std::string percent(double share) { return base::significant(100 * share, 2) + " %"; }
+
 std::string snippet(const DdpBuckets& buckets) {
+  const std::string import = "from torch.nn.parallel import DistributedDataParallel\n\n";
+  if (!worth_it(buckets)) {
+    return import + "# PyTorch's defaults stay: the gain of " + percent(gain_of(buckets)) +
+           " is below the published error of such steps, " + percent(buckets.published_error) +
+           ".\nmodel = DistributedDataParallel(model)\n";
+  }
   const bool standard = buckets.cap == plan::kDefaultBucketBytes;
   const std::string cap = standard ? "" : ", bucket_cap_mb=" + base::shortest(mib(buckets.cap));
-  std::string text = "from torch.nn.parallel import DistributedDataParallel\n\n";
   if (!buckets.list) {
-    return text + "model = DistributedDataParallel(model" + cap + ")\n";
+    return import + "model = DistributedDataParallel(model" + cap + ")\n";
   }
   std::string list;
   for (const Bytes size : *buckets.list) {
     list += (list.empty() ? "" : ", ") + base::shortest(mib(size));
   }
-  return text + "try:\n    model = DistributedDataParallel(model, bucket_cap_mb_list=[" + list +
+  return import + "try:\n    model = DistributedDataParallel(model, bucket_cap_mb_list=[" + list +
          "])\nexcept TypeError:  # a PyTorch without bucket_cap_mb_list\n"
          "    model = DistributedDataParallel(model" +
          cap + ")\n";
@@ -129,13 +143,18 @@ DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const RowsOptions
   const TuneReference* standard = reference(tuning, "default");
   buckets.default_step =
       standard != nullptr ? Seconds{*standard->point.iteration_time_s} : buckets.cap_step;
+  if (standard != nullptr) {
+    const double exposed = number_in(standard->point.record, "exposed_communication_s").value_or(0);
+    buckets.published_error = published_error(exposed / buckets.default_step.value);
+  }
   buckets.no_list = no_list_of(problem, keys.ddp_mode);
   if (!buckets.no_list.empty()) {
     return buckets;
   }
   plan::Schedule schedule = plan::Schedule::ddp;
   const TuneReference* merge = reference(tuning, kBestMerge);
-  if (merge != nullptr && *merge->point.iteration_time_s < buckets.cap_step.value * (1 - 1e-12)) {
+  if (merge != nullptr &&
+      *merge->point.iteration_time_s < buckets.cap_step.value * (1 - kNearBest)) {
     schedule = plan::Schedule::optimal;
     buckets.step = Seconds{*merge->point.iteration_time_s};
   }
@@ -152,15 +171,16 @@ io::Json ddp_buckets_tree(const io::Json& scenario, const DdpBuckets& buckets) {
     }
     list = std::move(sizes);
   }
-  const double standard = buckets.default_step.value;
   return io::Object{
       {"bucket_cap_mb_list", std::move(list)},
       {"bucket_cap_mb", mib(buckets.cap)},
       {"first_bucket_mb", mib(buckets.first)},
       {"predicted_step_s", buckets.step.value},
       {"bucket_cap_step_s", buckets.cap_step.value},
-      {"default_step_s", standard},
-      {"gain", standard > 0 ? 1 - buckets.step.value / standard : 0},
+      {"default_step_s", buckets.default_step.value},
+      {"gain", gain_of(buckets)},
+      {"published_error", buckets.published_error},
+      {"advice", worth_it(buckets) ? "change" : "leave"},
       {"scenario_sha256", io::sha256(io::compact(scenario))},
       {"python", snippet(buckets)},
   };

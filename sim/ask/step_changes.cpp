@@ -7,10 +7,12 @@
 #include <functional>
 #include <utility>
 
+#include "ask/tune_values.hpp"
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "plan/planners.hpp"
 #include "run/run.hpp"
+#include "scenario/keys/communication_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"
 #include "scenario/short_forms.hpp"
@@ -139,6 +141,27 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario,
   }
 }
 
+// The least that could be bought, and what the library could do instead.
+void add_other_exchanges(const Scenario& scenario, std::vector<Change>& changes) {
+  const Cluster& cluster = scenario.cluster;
+  if (cluster.nodes > 1 && cluster.nics_per_node < cluster.gpus_per_node) {
+    changes.push_back({"one network card per node more",
+                       {"/cluster/nics_per_node=" + std::to_string(cluster.nics_per_node + 1)}});
+  }
+  if (!exchanges(scenario)) {
+    return;
+  }
+  const std::string_view now = scenario.communication.library
+                                   ? keys::kLibrary
+                                   : coll::name(scenario.communication.collective);
+  for (const std::string_view word : collectives_of(scenario)) {
+    if (word != now) {
+      changes.push_back(
+          {"collective " + std::string(word), {"/communication/collective=" + std::string(word)}});
+    }
+  }
+}
+
 void add_other_schedules(const Scenario& scenario, std::vector<Change>& changes) {
   for (const plan::Planner& planner : plan::planners()) {
     if (planner.compared && planner.schedule != scenario.communication.schedule) {
@@ -220,6 +243,7 @@ std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) 
   }
   add_other_sharding(scenario, changes);
   add_other_rounds(scenario, changes);
+  add_other_exchanges(scenario, changes);
   add_other_schedules(scenario, changes);
   // A library sends gradients as they are: the change would be one of the collective, too.
   if (scenario.communication.compression.method == coll::CompressionMethod::none &&

@@ -55,6 +55,23 @@ std::size_t familiar(const std::vector<TunePoint>& curve, std::size_t best, cons
   return best;
 }
 
+// The value nearest the default, as a ratio, whose time is within 1 % of the shortest: less than
+// that is no reason to leave what everybody runs.
+std::size_t nearest_default(const std::vector<TunePoint>& curve, std::size_t best,
+                            const io::Json& standard) {
+  const double limit = *curve[best].iteration_time_s * (1 + kNearBest);
+  const auto distance = [&](std::size_t i) {
+    return std::abs(std::log(curve[i].value.as_double() / standard.as_double()));
+  };
+  std::size_t nearest = best;
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    if (curve[i].iteration_time_s.value_or(HUGE_VAL) <= limit && distance(i) < distance(nearest)) {
+      nearest = i;
+    }
+  }
+  return nearest;
+}
+
 // How far the neighbours that were tried lie from the best: the answer is known to that distance.
 double relative_gap(const std::vector<TunePoint>& curve, std::size_t best) {
   const double value = curve[best].value.as_double();
@@ -70,9 +87,9 @@ double relative_gap(const std::vector<TunePoint>& curve, std::size_t best) {
 // New values between the best and its neighbours, until they are close.
 void refine(const std::string& pointer, const TuneValues& values, Files& files,
             const RowsOptions& options, Tuning& tuning) {
-  constexpr int kRounds = 3;
-  constexpr int kParts = 6; // a gap is cut into
-  for (int round = 0; round < kRounds; ++round) {
+  const int parts = values.refinements > 1 ? 6 : 3; // a gap is cut into
+  const auto unit = static_cast<double>(values.unit);
+  for (int round = 0; round < values.refinements; ++round) {
     const std::size_t best = best_of(tuning.curve);
     if (best == tuning.curve.size()) {
       return;
@@ -83,13 +100,12 @@ void refine(const std::string& pointer, const TuneValues& values, Files& files,
       const double low = tuning.curve[left].value.as_double();
       const double high = tuning.curve[left + 1].value.as_double();
       double before = low;
-      for (int i = 1; i < kParts; ++i) {
-        const double part = static_cast<double>(i) / kParts;
+      for (int i = 1; i < parts; ++i) {
+        const double part = static_cast<double>(i) / parts;
         double value = low > 0 ? low * std::pow(high / low, part) : high * part;
-        value = values.whole ? std::round(value) : value;
+        value = unit > 0 ? std::round(value / unit) * unit : value;
         if (value > before && value < high) {
-          more.push_back(values.whole ? io::Json(static_cast<std::int64_t>(value))
-                                      : io::Json(value));
+          more.push_back(unit > 0 ? io::Json(static_cast<std::int64_t>(value)) : io::Json(value));
           before = value;
         }
       }
@@ -98,6 +114,18 @@ void refine(const std::string& pointer, const TuneValues& values, Files& files,
     std::ranges::stable_sort(tuning.curve, {},
                              [](const TunePoint& point) { return point.value.as_double(); });
   }
+}
+
+// The curve in `tuning` and the index of the answer in it; the length of the curve if all values
+// failed.
+std::size_t find_best(const std::string& pointer, const TuneValues& values, const io::Json& current,
+                      Files& files, const RowsOptions& options, Tuning& tuning) {
+  run_curve(pointer, values.scenario, values.values, files, options, tuning);
+  refine(pointer, values, files, options, tuning);
+  const std::size_t best = best_of(tuning.curve);
+  return best == tuning.curve.size() ? best
+         : values.near_default       ? nearest_default(tuning.curve, best, values.default_value)
+                                     : familiar(tuning.curve, best, current, values.default_value);
 }
 
 // PIP 10: the smallest width whose period is within the tolerance of the widest that could be run.
@@ -140,6 +168,66 @@ void add_regrets(Tuning& tuning) {
       const double regret = *reference.point.iteration_time_s / best - 1;
       reference.regret = std::abs(regret) < 1e-12 ? 0 : regret; // rounding
     }
+  }
+}
+
+// The gain over what the scenario has now or, where it has no such value, over the default; and
+// the median error of published steps of its class (docs/accuracy.md).
+void add_advice(Tuning& tuning) {
+  for (const TuneReference& reference : tuning.references) {
+    if (reference.regret && (reference.name == "current" || reference.name == "default")) {
+      const double step = *reference.point.iteration_time_s;
+      const double exposed =
+          number_in(reference.point.record, "exposed_communication_s").value_or(0);
+      tuning.gain = 1 - *tuning.best->iteration_time_s / step;
+      tuning.published_error = published_error(exposed / step);
+      return;
+    }
+  }
+}
+
+// The answer at half and at twice the latency of all links, among the values within a factor 2 of
+// the answer and the default; none where no latency counts.
+void add_range(const std::string& pointer, const TuneValues& values, Files& files,
+               const RowsOptions& options, Tuning& tuning) {
+  const io::Json resolved =
+      scenario_tree(parse_scenario(values.scenario, files, Leftovers::ignore));
+  std::vector<io::Json> near;
+  for (const TunePoint& point : tuning.curve) {
+    const double ratio = point.value.as_double() / tuning.best->value.as_double();
+    if ((ratio >= 0.5 && ratio <= 2) || point.value == values.default_value) {
+      near.push_back(point.value);
+    }
+  }
+  std::vector<io::Json> answers;
+  bool counts = false;
+  for (const double factor : {0.5, 2.0}) {
+    TuneValues scaled = values;
+    scaled.values = near;
+    scaled.refinements = 0;
+    for (const std::string_view place : {"/cluster/network", "/cluster/intra_network"}) {
+      for (const std::string_view key : {"/latency_s", "/block_latency_s"}) {
+        const std::string at = std::string(place) + std::string(key);
+        const io::Json* latency = io::resolve(resolved, at);
+        if (latency != nullptr && latency->is_number() && latency->as_double() > 0) {
+          io::assign(scaled.scenario, at, latency->as_double() * factor);
+        }
+      }
+    }
+    Tuning other;
+    try {
+      const std::size_t best = find_best(pointer, scaled, {}, files, options, other);
+      if (best == other.curve.size()) {
+        return;
+      }
+      counts = counts || other.curve[best].iteration_time_s != tuning.best->iteration_time_s;
+      answers.push_back(other.curve[best].value);
+    } catch (const InputError&) { // no latency can be given beside what times the exchanges
+      return;
+    }
+  }
+  if (counts) {
+    tuning.range = std::pair(answers.front(), answers.back());
   }
 }
 
@@ -208,11 +296,8 @@ Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
   const io::Json current = current_value(problem, pointer, files);
   Tuning tuning;
   tuning.exact = values.exact;
-  run_curve(pointer, values.scenario, values.values, files, options, tuning);
-  if (values.refine) {
-    refine(pointer, values, files, options, tuning);
-  }
-  std::size_t best = best_of(tuning.curve);
+  tuning.near_default = values.near_default;
+  std::size_t best = find_best(pointer, values, current, files, options, tuning);
   if (best == tuning.curve.size()) {
     throw SimulationError("every value of " + std::string(row(problem.knob).name) +
                           " failed, first: " + tuning.curve.front().error);
@@ -222,12 +307,15 @@ Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
         parse_scenario(values.scenario, files, Leftovers::ignore).training.width_tolerance;
     best = smallest_width(tuning.curve, tuning.tolerance);
   } else {
-    best = familiar(tuning.curve, best, current, values.default_value);
     tuning.tolerance = tuning.exact ? 0 : relative_gap(tuning.curve, best);
   }
   tuning.best = tuning.curve[best];
   add_references(problem, values, current, files, tuning);
   add_regrets(tuning);
+  add_advice(tuning);
+  if (values.near_default) {
+    add_range(pointer, values, files, options, tuning);
+  }
   if (problem.knob == Knob::collective || problem.knob == Knob::schedule) {
     std::ranges::stable_sort(tuning.curve, {}, [](const TunePoint& point) {
       return point.iteration_time_s.value_or(HUGE_VAL);
@@ -257,9 +345,16 @@ io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning) {
       {"curve", std::move(curve)},
       {"references", std::move(references)},
       {"tolerance", tuning.tolerance},
+      {"gain", io::or_null(tuning.gain)},
+      {"published_error", io::or_null(tuning.published_error)},
+      {"advice", tuning.worth_it() ? "change" : "leave"},
       {"exact", tuning.exact},
       {"warnings", io::Array(tuning.warnings.begin(), tuning.warnings.end())},
   });
+  if (tuning.range) {
+    tree.set("latency_range",
+             io::Object{{"half", tuning.range->first}, {"twice", tuning.range->second}});
+  }
   if (problem.knob == Knob::density) {
     tree.set("baseline",
              problem.baseline == train::DenseBaseline::sequential ? "sequential" : "overlapped");

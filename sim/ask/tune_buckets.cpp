@@ -82,11 +82,11 @@ std::int64_t next_other_horovod(const plan::Problem& problem, const plan::Plan& 
 // Each plan says up to which value it stays the same; the next value to try follows from that, so
 // that the list is complete and has one entry per plan.
 std::vector<std::int64_t> plan_changes(const plan::Problem& problem, plan::Schedule schedule,
-                                       const plan::ScheduleOptions& options) {
+                                       const plan::ScheduleOptions& options, std::size_t most) {
   std::vector<std::int64_t> values;
   plan::ScheduleOptions with = options;
   if (schedule == plan::Schedule::horovod) {
-    for (std::int64_t value = 0; value != kNever;) {
+    for (std::int64_t value = 0; value != kNever && values.size() <= most;) {
       values.push_back(value);
       with.fusion_bytes = Bytes{value};
       value = next_other_horovod(problem, plan::make_plan(problem, schedule, with), value);
@@ -99,7 +99,7 @@ std::vector<std::int64_t> plan_changes(const plan::Problem& problem, plan::Sched
   for (const plan::Item& item : problem.items) {
     total += item.bytes.value;
   }
-  for (std::int64_t value = 1;;) {
+  for (std::int64_t value = 1; values.size() <= most;) {
     // Of ddp, the default value alone means another first bucket; it is added at the end.
     if (ddp && value == standard && !options.first_bucket_bytes) {
       ++value;

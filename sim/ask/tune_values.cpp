@@ -36,6 +36,11 @@ namespace {
 
 using plan::Schedule;
 
+// Up to this many divisions into buckets are all tried.
+constexpr std::size_t kMostPlans = 24;
+// Rounds around the best value of a scan.
+constexpr int kScanned = 3;
+
 // The scenario, changed bit by bit, and what it says.
 struct Setup {
   Files& files;
@@ -103,6 +108,13 @@ double all_bytes(const Scenario& scenario) {
   return std::max(1.0, static_cast<double>(scenario.workload.bytes().value));
 }
 
+std::string_view usual_collective(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  return communication.question ? keys::kLibrary
+                                : default_collective(scenario, is_compressed(scenario),
+                                                     communication.reduce_broadcast);
+}
+
 bool one_dtype(const plan::Problem& problem) {
   return std::ranges::all_of(problem.items, [&](const plan::Item& item) {
     return item.dtype == problem.items.front().dtype;
@@ -111,11 +123,24 @@ bool one_dtype(const plan::Problem& problem) {
 
 // Two values for every doubling, and the default among them.
 void scan_bytes(Setup& setup, double low, double high, std::int64_t standard) {
-  setup.out.refine = true;
-  setup.out.whole = true;
+  setup.out.refinements = kScanned;
+  setup.out.unit = 1;
+  setup.out.near_default = true;
   setup.out.default_value = standard;
   add_geometric(setup.out.values, std::min(low, high), high, 2, true);
   add_value(setup.out.values, setup.out.default_value);
+}
+
+// Whole MiB, as frameworks count them, from 1 to that which holds all gradients; of gradients below
+// 16 MiB whole KiB. Every value is twice the one before.
+void add_mebibytes(TuneValues& out, double bytes) {
+  constexpr std::int64_t kKiB = 1024;
+  out.unit = bytes < 16.0 * kKiB * kKiB ? kKiB : kKiB * kKiB;
+  std::int64_t value = out.unit;
+  for (; static_cast<double>(value) < bytes; value *= 2) {
+    out.values.emplace_back(value);
+  }
+  out.values.emplace_back(value);
 }
 
 // dear_layers would win over bucket_bytes and is left out. Gradients of several types make horovod
@@ -141,12 +166,16 @@ void bucket_values(Setup& setup, Knob knob) {
     add_value(setup.out.values, std::int64_t{0});
     return;
   }
-  setup.out.exact = true;
-  setup.out.whole = true;
+  setup.out.near_default = true;
   setup.out.default_value = usual;
-  for (const std::int64_t value :
-       plan_changes(problem, communication.schedule, communication.schedule_options)) {
-    setup.out.values.emplace_back(value);
+  const std::vector<std::int64_t> changes =
+      plan_changes(problem, communication.schedule, communication.schedule_options, kMostPlans);
+  setup.out.exact = changes.size() <= kMostPlans;
+  if (setup.out.exact) {
+    setup.out.values.assign(changes.begin(), changes.end());
+  } else {
+    setup.out.refinements = 1;
+    add_mebibytes(setup.out, all_bytes(setup.scenario));
   }
   add_value(setup.out.values, setup.out.default_value);
 }
@@ -157,7 +186,8 @@ void cycle_values(Setup& setup) {
   setup.use_schedule_with("cycle_s");
   const double last_ready = merge_problem(setup.scenario).items.back().ready.value;
   setup.out.default_value = plan::ScheduleOptions{}.cycle.value;
-  setup.out.refine = true;
+  setup.out.refinements = kScanned;
+  setup.out.near_default = true;
   add_geometric(setup.out.values, 1e-5, std::max(2e-3, last_ready), 4, false);
   add_value(setup.out.values, setup.out.default_value);
   add_value(setup.out.values, 0.0);
@@ -190,8 +220,8 @@ void block_values(Setup& setup) {
                      " is not sent in blocks; --set /communication/collective=" +
                      base::joined(coll::block_algorithms(), " or "));
   }
-  setup.out.refine = true;
-  setup.out.whole = true;
+  setup.out.refinements = kScanned;
+  setup.out.unit = 1;
   setup.out.default_value = "optimal";
   add_geometric(setup.out.values, std::min(1024.0, all_bytes(setup.scenario)),
                 all_bytes(setup.scenario), 2, true);
@@ -207,7 +237,6 @@ void width_values(Setup& setup) {
   setup.set("/training/warmup_iterations", nullptr); // the steady period is asked for
   setup.parse();
   setup.out.exact = true;
-  setup.out.whole = true;
   setup.out.default_value = 2;
   for (std::int64_t width = 1; width <= setup.scenario.training.max_width; ++width) {
     setup.out.values.emplace_back(width);
@@ -239,32 +268,12 @@ void density_values(Setup& setup) {
   }
 }
 
-// Two-level algorithms need a network inside the node; auto would repeat one of the others. collnet
-// needs switches that add, which nobody has who does not ask for it.
 void collective_values(Setup& setup) {
-  const Communication& communication = setup.scenario.communication;
-  const coll::Op op = communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
-  for (const coll::AlgorithmId algorithm : coll::valid_algorithms(op)) {
-    const bool two_level = coll::is_two_level(algorithm);
-    const bool other = algorithm == coll::AlgorithmId::automatic ||
-                       algorithm == coll::AlgorithmId::parameter_server ||
-                       (algorithm == coll::kCollnet && communication.collective != algorithm);
-    coll::Collective exchange = exchange_of(setup.scenario);
-    exchange.algorithm = algorithm;
-    if (!other &&
-        (!two_level || (setup.scenario.cluster.intra && coll::validate_nodes(exchange).empty()))) {
-      setup.out.values.emplace_back(coll::name(algorithm));
-    }
-  }
-  const std::string_view usual =
-      communication.question ? keys::kLibrary
-                             : default_collective(setup.scenario, is_compressed(setup.scenario),
-                                                  communication.reduce_broadcast);
-  if (usual == keys::kLibrary) {
-    setup.out.values.emplace_back(keys::kLibrary);
-  }
+  const std::vector<std::string_view> words = collectives_of(setup.scenario);
+  setup.out.values.assign(words.begin(), words.end());
   setup.out.exact = true;
-  setup.out.default_value = communication.reduce_broadcast ? "mst" : usual;
+  setup.out.default_value =
+      setup.scenario.communication.reduce_broadcast ? "mst" : usual_collective(setup.scenario);
 }
 
 // Planners that need selection costs or measured buckets are tried where these exist.
@@ -303,6 +312,30 @@ void refuse_without_buckets(const Scenario& scenario, Knob knob) {
 }
 
 } // namespace
+
+// Two-level algorithms need a network inside the node; auto would repeat one of the others. collnet
+// needs switches that add, which nobody has who does not ask for it.
+std::vector<std::string_view> collectives_of(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  const coll::Op op = communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
+  std::vector<std::string_view> words;
+  for (const coll::AlgorithmId algorithm : coll::valid_algorithms(op)) {
+    const bool two_level = coll::is_two_level(algorithm);
+    const bool other = algorithm == coll::AlgorithmId::automatic ||
+                       algorithm == coll::AlgorithmId::parameter_server ||
+                       (algorithm == coll::kCollnet && communication.collective != algorithm);
+    coll::Collective exchange = exchange_of(scenario);
+    exchange.algorithm = algorithm;
+    if (!other &&
+        (!two_level || (scenario.cluster.intra && coll::validate_nodes(exchange).empty()))) {
+      words.push_back(coll::name(algorithm));
+    }
+  }
+  if (usual_collective(scenario) == keys::kLibrary) {
+    words.push_back(keys::kLibrary);
+  }
+  return words;
+}
 
 // The scenario may lack a density, which is what that knob looks for; it is then parsed after one
 // is set.

@@ -1,6 +1,7 @@
 #pragma once
 // Chooses the values of a knob that are tried, and the scenario they are tried in:
-//   bucket sizes            only values at which the buckets change (tune_buckets.hpp)
+//   bucket sizes            the values at which the buckets change (tune_buckets.hpp) or, if there
+//                           are many, whole MiB that are evenly spaced on a logarithmic scale
 //   pipeline_width          every width
 //   collective, schedule    every word that the scenario can have
 //   all other knobs         values that are evenly spaced on a logarithmic scale
@@ -9,6 +10,7 @@
 
 #include "ask/tune_knobs.hpp"
 #include "scenario/files.hpp"
+#include "scenario/scenario.hpp"
 #include "train/step/compression_gain.hpp"
 #include "json/json.hpp"
 
@@ -23,16 +25,22 @@ struct TuneProblem {
 
 // The values that will be run, and the scenario for them.
 struct TuneValues {
-  io::Json scenario;              // with the algorithm or schedule that reads the knob
-  std::vector<io::Json> values;   // ascending if they are numbers
-  io::Json default_value;         // default of the knob's key; null for density
-  bool exact = false;             // no value outside `values` can be better
-  bool refine = false;            // values between the best and its neighbours are tried next
-  bool whole = false;             // the knob takes integers only
+  io::Json scenario;            // with the algorithm or schedule that reads the knob
+  std::vector<io::Json> values; // ascending if they are numbers
+  io::Json default_value;       // default of the knob's key; null for density
+  bool exact = false;           // no value outside `values` can be better
+  int refinements = 0;          // rounds in which values around the best are tried next
+  std::int64_t unit = 0;        // values are multiples of it; 0: any number
+  // The answer is the value nearest the default within 1 % of the best, not the best itself.
+  bool near_default = false;
   std::vector<std::string> notes; // sentences about what was changed in the scenario
 };
 // The values for `problem`. Throws InputError if the scenario is invalid, and UsageError if it
 // cannot have the knob.
 [[nodiscard]] TuneValues tune_values(const TuneProblem& problem, Files& files);
+
+// The words of /communication/collective that the scenario can have, except auto and
+// parameter_server; collnet only if the scenario uses it.
+[[nodiscard]] std::vector<std::string_view> collectives_of(const Scenario& scenario);
 
 } // namespace stepsim::study

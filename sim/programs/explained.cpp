@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "program/explain/program_evaluation.hpp"
+#include "programs/explained_sentences.hpp"
 
 namespace stepsim::study {
 
@@ -20,6 +21,7 @@ Explained explained_program(const ProgramFile& file, const program::ProgramLabel
   result.iterations = file.evaluation.iterations;
   result.makespan_s = program::evaluate(file.program, file.evaluation).makespan_s;
   result.step_s = result.explanation.path.period_s / file.program.steps;
+  result.bottleneck = bottleneck_of(result);
   result.warnings = file.warnings;
   return result;
 }

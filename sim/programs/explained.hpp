@@ -45,6 +45,7 @@ struct Explained {
   std::int64_t iterations{};
   double makespan_s{};            // total time of `iterations` iterations
   double step_s{};                // period / optimizer steps per iteration
+  std::string bottleneck;         // a word of Summary::bottleneck; of a scenario, that of its run
   std::string source = "program"; // kind of the explained file: "program" or "scenario"
   std::vector<WhatIf> what_if;    // the largest gain first
   std::optional<Measured> measured;

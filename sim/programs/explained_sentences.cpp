@@ -56,40 +56,38 @@ double delay_seconds(const Explained& explained) {
   return seconds;
 }
 
-// Which of computing, delays, start-ups and bandwidth has the largest part of the path.
+// What bounds the step, and the parts of the path, the largest part first.
 std::string bound_sentence(const Explained& explained) {
   const program::Explanation& found = explained.explanation;
   const double period = found.path.period_s;
   if (!(period > 0)) {
     return "Nothing in it takes time.";
   }
+  const PathParts parts = path_parts(explained);
   const Shares& links = found.attribution.by_link;
-  const double startup = ending_with(links, "start-up");
-  const double bandwidth = ending_with(links, "bandwidth");
-  const double delay = delay_seconds(explained);
-  const double compute = share_of(links, "no exchange") - delay;
-  const double exchange = startup + bandwidth;
   const std::string path = found.path.exact
                                ? "the operations that wait for each other and so set the pace"
                                : "the operations that delayed each other in the simulated run";
-  if (delay > compute && delay >= exchange) {
-    return "Delays such as the reading of batches bound it: of " + path + ", " +
-           percent(delay / period) + " of the time is delays, " + percent(compute / period) +
-           " computing and " + percent(exchange / period) + " exchanges.";
-  }
-  if (compute >= exchange) {
-    return "Computing bounds it: of " + path + ", " + percent(compute / period) +
-           " of the time is computing" +
-           (exchange > kMentioned * period
-                ? " and " + percent(exchange / period) + " exchanges that nothing hides."
+  const std::string sentence =
+      std::string(subject_of(explained.bottleneck)) + " bounds it: of " + path + ", ";
+  const std::string compute = percent(parts.compute_s / period);
+  const std::string exchange = percent(parts.exchange_s / period);
+  switch (bound_of(parts)) {
+  case Bound::delay:
+    return sentence + percent(parts.delay_s / period) + " of the time is delays, " + compute +
+           " computing and " + exchange + " exchanges.";
+  case Bound::compute:
+    return sentence + compute + " of the time is computing" +
+           (parts.exchange_s > kMentioned * period
+                ? " and " + exchange + " exchanges that nothing hides."
                 : ".");
+  case Bound::exchange:
+    return sentence + exchange + " of the time is exchanges (" +
+           percent(ending_with(links, "start-up") / period) + " start-up, " +
+           percent(ending_with(links, "bandwidth") / period) + " bandwidth) and " + compute +
+           " computing.";
   }
-  const bool latency = startup > bandwidth;
-  return std::string(latency ? "The start-up of messages" : "The bandwidth of the links") +
-         " bounds it: of " + path + ", " + percent(exchange / period) +
-         " of the time is exchanges (" + percent(startup / period) + " start-up, " +
-         percent(bandwidth / period) + " bandwidth) and " + percent(compute / period) +
-         " computing.";
+  return {};
 }
 
 std::string largest_sentence(const Explained& explained) {
@@ -170,6 +168,28 @@ std::string tie_sentence(const Explained& explained) {
 }
 
 } // namespace
+
+PathParts path_parts(const Explained& explained) {
+  const Shares& links = explained.explanation.attribution.by_link;
+  const double delay = delay_seconds(explained);
+  return {.compute_s = share_of(links, "no exchange") - delay,
+          .exchange_s = ending_with(links, "start-up") + ending_with(links, "bandwidth"),
+          .delay_s = delay};
+}
+
+std::string bottleneck_of(const Explained& explained) {
+  const Shares& links = explained.explanation.attribution.by_link;
+  switch (bound_of(path_parts(explained))) {
+  case Bound::delay:
+    return "input";
+  case Bound::compute:
+    return "compute";
+  case Bound::exchange:
+    return ending_with(links, "start-up") > ending_with(links, "bandwidth") ? "latency"
+                                                                            : "bandwidth";
+  }
+  return {};
+}
 
 std::vector<std::string> sentences_of(const Explained& explained) {
   std::vector<std::string> sentences;

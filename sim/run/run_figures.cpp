@@ -113,7 +113,7 @@ void find_input_bound(const Scenario& scenario, Summary& summary) {
   const bool slowest =
       scenario.training.input_pipelined ||
       (wait > summary.compute_s.value_or(0) && wait > summary.exposed_communication_s.value_or(0));
-  if (wait > kHiddenShare * summary.iteration_time_s.value_or(0) && slowest) {
+  if (wait > kWaitShare * summary.iteration_time_s.value_or(0) && slowest) {
     summary.bottleneck = "input";
   }
 }

@@ -12,6 +12,8 @@ namespace stepsim::study {
 
 // Waiting for slower workers is the bottleneck if it takes at least this share of the iteration.
 inline constexpr double kStragglerShare = 0.1;
+// Waiting for a batch that is read meanwhile is the bottleneck if it takes more than this share.
+inline constexpr double kWaitShare = 0.01;
 
 // Adds the warnings about the workload, the scenario, the plan and the range of the calibration.
 void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Result& result);

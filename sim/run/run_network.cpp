@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "coll/choose.hpp"
 #include "coll/evaluate/traffic.hpp"
@@ -15,6 +16,8 @@
 #include "run/period_bound.hpp"
 #include "run/result_lists.hpp"
 #include "run/run_figures.hpp"
+#include "run/verdict.hpp"
+#include "train/step/step.hpp"
 
 namespace stepsim::study {
 
@@ -36,6 +39,17 @@ double bytes_sent(const Scenario& scenario, const train::NetworkJob& job) {
     most += coll::traffic(coll::with_chosen_algorithm(collective)).max_per_rank;
   }
   return most;
+}
+
+// Messages of the last iteration that follow each other up to the end of the exchange.
+double chained_s(const train::JobResult& job) {
+  std::vector<train::Sent> sent;
+  double until = 0;
+  for (const auto& piece : job.pieces) {
+    sent.push_back({piece.start_s, piece.end_s});
+    until = std::max(until, piece.end_s);
+  }
+  return train::chained_s(std::move(sent), until);
 }
 
 void fill_summary(const Scenario& scenario, const train::NetworkJob& planned,
@@ -70,9 +84,9 @@ void fill_summary(const Scenario& scenario, const train::NetworkJob& planned,
                period, summary);
   fill_messages(job, first, summary);
   fill_loss(scenario, steady, summary);
-  summary.bottleneck = *summary.communication_s <= *summary.compute_s
-                           ? "compute"
-                           : busiest_part(scenario, result.links);
+  summary.bottleneck = verdict(
+      summary, [&] { return chained_s(job); },
+      [&] { return busiest_part(scenario, result.links); });
 }
 
 // Buckets are shown as they were in the last iteration, which is the steadiest one.

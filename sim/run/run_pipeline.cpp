@@ -15,6 +15,7 @@
 #include "run/run_figures.hpp"
 #include "run/step_summary.hpp"
 #include "run/summary_fields.hpp"
+#include "run/verdict.hpp"
 #include "scenario/scenario_overlap.hpp"
 #include "train/step/pipeline.hpp"
 
@@ -96,10 +97,11 @@ std::string bottleneck(const Scenario& scenario, const plan::Plan& plan,
   if (*summary.codec_compute_s > 0.5 * *summary.compute_s) {
     return "compression";
   }
-  if (plan.groups.empty() || *summary.communication_s <= *summary.compute_s) {
-    return "compute";
-  }
-  return largest_part(scenario, plan, costs);
+  // The slower of computing and the channel sets the pace of a full pipeline.
+  const Bound bound = bound_of(
+      {.compute_s = *summary.compute_s, .exchange_s = *summary.communication_s, .delay_s = 0});
+  return plan.groups.empty() || bound == Bound::compute ? "compute"
+                                                        : largest_part(scenario, plan, costs);
 }
 
 // Buckets of the last iteration, from its start, by mean times.

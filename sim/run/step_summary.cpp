@@ -15,6 +15,7 @@
 #include "run/period_bound.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"
+#include "run/verdict.hpp"
 #include "scenario/compression/compressed_cost.hpp"
 #include "train/step/exchange_times.hpp"
 
@@ -90,8 +91,8 @@ Summary summarize(const Scenario& scenario, const plan::Problem& problem, const 
       summary.lower_bound_s = bound_of(*bound, step.period_s);
     }
   }
-  const bool hidden = plan.groups.empty() || step.exposed_s <= kHiddenShare * step.period_s;
-  summary.bottleneck = hidden ? "compute" : largest_part(scenario, plan, costs);
+  summary.bottleneck = verdict(
+      summary, [&] { return step.chained_s; }, [&] { return largest_part(scenario, plan, costs); });
   return summary;
 }
 

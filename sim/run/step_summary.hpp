@@ -9,9 +9,6 @@
 
 namespace stepsim::study {
 
-// Up to this share of the period, exposed communication is too little to be the bottleneck.
-inline constexpr double kHiddenShare = 0.01;
-
 // The summary of `step`, whose messages have `costs`. `added_s` is the time of selecting and
 // encoding on the compute stream, which is part of the step's backward time. `alone_s` is the
 // period of the same step without messages, as a single worker would run it.

@@ -90,6 +90,17 @@ std::string source_text(const library::LibraryQuestion& question) {
              : text + ", calibration " + question.calibration->fitted.name;
 }
 
+// Whether the calibration measured a ring all-reduce of as many ranks as the scenario has: such a
+// time is better than that of any formula.
+bool has_ring_curve(const Scenario& scenario) {
+  const auto& profile = scenario.cluster.network.profile;
+  return profile && std::ranges::any_of(profile->collectives, [&](const auto& curve) {
+           return curve.op == coll::name(coll::Op::allreduce) &&
+                  curve.algorithm == coll::name(coll::AlgorithmId::ring) &&
+                  curve.ranks == scenario.cluster.ranks();
+         });
+}
+
 } // namespace
 
 void parse_library(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
@@ -129,8 +140,7 @@ std::string_view default_collective(const Scenario& scenario, bool compressed,
   const Network& network = cluster.network;
   const bool by_links = network.model == NetworkModel::alpha_beta && cluster.topology.is_null() &&
                         !network.curve && !scenario.training.exchange && !compressed &&
-                        !reduce_broadcast &&
-                        !(network.profile && !network.profile->collectives.empty());
+                        !reduce_broadcast && !has_ring_curve(scenario);
   if (by_links && cluster.node) {
     return keys::kLibrary;
   }

@@ -23,7 +23,9 @@ void note_network(io::Fields& network, Cluster& cluster);
 // Does the same for a calibration, which replaces several values.
 void note_profile(const io::Fields& fields, const std::string& name, Cluster& cluster);
 
-// The collective of a scenario that names none. `compressed`: whether gradients are compressed.
+// The collective of a scenario that names none: `library` with a node type, `auto` with several
+// GPUs per node, else `ring`. It is `ring`, too, where something else times the exchanges or a ring
+// of this many ranks was measured. `compressed`: whether gradients are compressed.
 [[nodiscard]] std::string_view default_collective(const Scenario& scenario, bool compressed,
                                                   bool reduce_broadcast);
 

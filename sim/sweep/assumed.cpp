@@ -1,6 +1,8 @@
 #include "sweep/assumed.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -88,6 +90,38 @@ std::string why_ignored(const io::Json& tree, std::string_view pointer, Files& f
   return "";
 }
 
+// A value may be ignored where the others of its axis are not: two network cards of a node under a
+// collective that uses one. All points of a small sweep are read.
+void require_effect_of_values(const Sweep& sweep, Files& files) {
+  const Grid& grid = sweep.grid;
+  if (grid.points() > kSome) {
+    return;
+  }
+  std::map<std::pair<std::size_t, std::size_t>, std::string> reasons; // [axis, value]; "" = counts
+  for (std::int64_t point = 0; point < grid.points(); ++point) {
+    std::vector<MeaninglessKey> left_out;
+    try {
+      left_out =
+          parse_scenario(scenario_at(sweep.base, grid, point), files, Leftovers::ignore).left_out;
+    } catch (const InputError&) { // the row of the point says so
+    }
+    const std::vector<std::size_t> position = grid.position(point);
+    for (std::size_t a = 0; a < position.size(); ++a) {
+      const auto key = std::ranges::find(left_out, grid.axes[a].pointer, &MeaninglessKey::pointer);
+      const std::string reason = key == left_out.end() ? "" : key->pointer + ": " + key->reason;
+      const auto [known, is_new] = reasons.try_emplace({a, position[a]}, reason);
+      if (!is_new && reason.empty()) {
+        known->second.clear();
+      }
+    }
+  }
+  for (const auto& [value, reason] : reasons) {
+    if (!reason.empty()) {
+      throw UsageError(reason);
+    }
+  }
+}
+
 } // namespace
 
 void require_effect(const Sweep& sweep, Files& files) {
@@ -110,6 +144,7 @@ void require_effect(const Sweep& sweep, Files& files) {
       throw UsageError(reason);
     }
   }
+  require_effect_of_values(sweep, files);
 }
 
 std::string left_out_text(const Sweep& sweep, Files& files) {

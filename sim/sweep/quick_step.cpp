@@ -46,6 +46,22 @@ Lanes QuickStep::next_forward(const Lanes& channel_end, std::span<const std::int
   return forward_in_lockstep(start, update_share_s_, forward_s_, row_of, done);
 }
 
+double QuickStep::waits_until(std::size_t k, double channel_end,
+                              std::span<const std::int32_t> row_of,
+                              std::span<const Lanes> done) const {
+  if (barrier_) {
+    return std::max(channel_end, backward_s_);
+  }
+  double until = 0;
+  double time = update_first_ ? backward_s_ + update_s_ : backward_s_;
+  for (std::size_t l = 0; l < forward_s_.size(); ++l) {
+    const double end = row_of[l] < 0 ? 0 : done[static_cast<std::size_t>(row_of[l])][k];
+    until = end > time ? end : until;
+    time = (std::max(time, end) + update_share_s_[l]) + forward_s_[l];
+  }
+  return until;
+}
+
 QuickStep::Period QuickStep::period_of(double end) const {
   Period result;
   result.exposed = train::exposed_communication_s(end, forward_total_s_, backward_s_, update_s_);

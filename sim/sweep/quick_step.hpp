@@ -32,6 +32,10 @@ public:
   // behind a barrier layers wait for nothing more.
   [[nodiscard]] Lanes next_forward(const Lanes& channel_end, std::span<const std::int32_t> row_of,
                                    std::span<const Lanes> done) const;
+  // When the last message ends that the next forward waits for on lane k; 0 if it waits for none.
+  [[nodiscard]] double waits_until(std::size_t k, double channel_end,
+                                   std::span<const std::int32_t> row_of,
+                                   std::span<const Lanes> done) const;
   // The period of a step whose next forward ends at `end`.
   [[nodiscard]] Period period_of(double end) const;
   // period_lower_bound() where an exchange of n bytes takes startup + per_byte n, and all messages

@@ -107,4 +107,15 @@ double QuickTransfers::send_as_planned(const LaneCosts& costs, std::size_t lane,
   return times_.finish_s;
 }
 
+std::vector<train::Sent> QuickTransfers::sent() const {
+  std::vector<train::Sent> all;
+  for (std::size_t g = 0; g < size(); ++g) {
+    all.push_back({times_.start_s[g], times_.end_s[g]});
+    if (sending_.comes_back) {
+      all.push_back({times_.back_start_s[g], times_.back_end_s[g]});
+    }
+  }
+  return all;
+}
+
 } // namespace stepsim::study

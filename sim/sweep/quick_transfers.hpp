@@ -9,6 +9,7 @@
 #include "plan/planners.hpp"
 #include "plan/sending.hpp"
 #include "sweep/quick_lanes.hpp"
+#include "train/step/step.hpp"
 #include "train/workload/workload.hpp"
 
 namespace stepsim::study {
@@ -34,6 +35,8 @@ public:
   // planners see it: returns when all messages have ended.
   [[nodiscard]] double send_as_planned(const LaneCosts& costs, std::size_t lane,
                                        double backward_end_s, std::span<Lanes> layer_end_s);
+  // The messages as they were last sent, and their all-gathers.
+  [[nodiscard]] std::vector<train::Sent> sent() const;
   [[nodiscard]] std::size_t size() const { return ready_s_.size(); }
   [[nodiscard]] double bytes(std::size_t message) const {
     return sending_.transfers[message].bytes;

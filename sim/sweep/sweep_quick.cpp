@@ -19,6 +19,7 @@
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"
 #include "run/step_summary.hpp"
+#include "run/verdict.hpp"
 #include "sweep/quick_conditions.hpp"
 #include "train/step/step.hpp"
 
@@ -94,6 +95,7 @@ bool QuickRun::set_up() {
   warnings_alone_.emplace_back("one worker: no communication");
   group_end_.resize(group_ready_s_.size());
   item_end_.resize(items_.size());
+  item_start_.resize(items_.size());
   best_.emplace(items_);
   const coll::AlgorithmId collective = communication.collective;
   if (collective == coll::AlgorithmId::automatic || coll::algorithm(collective).block_streams > 0) {
@@ -216,6 +218,8 @@ bool QuickRun::send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals&
     transfers_->set_plan(plan, scenario_.workload);
   }
   transfers_->send(costs, k, step_->backward_s(), layer_end_, totals);
+  chained_[k] = train::chained_s(
+      transfers_->sent(), step_->waits_until(k, totals.channel_end[k], layer_row_, layer_end_));
   for (std::size_t g = 0; !is_static_ && g < transfers_->size(); ++g) {
     totals.wire[k] += wire_.most(scenario_, scenario_.communication.collective,
                                  transfers_->bytes(g), costs.ranks[k]);
@@ -257,7 +261,8 @@ bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& tota
     const double bytes = items_.prefix_bytes[end] - items_.prefix_bytes[first];
     const double seconds =
         curves_ ? curves_->seconds(k, bytes) : costs.startup[k] + costs.per_byte[k] * bytes;
-    channel_end = std::max(channel_end, ready) + seconds;
+    const double start = std::max(channel_end, ready);
+    channel_end = start + seconds;
     totals.communication[k] += seconds;
     totals.latency[k] += costs.latency[k];
     totals.bandwidth[k] += costs.bandwidth[k] * bytes;
@@ -270,11 +275,29 @@ bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& tota
       sizes_[k].groups.emplace_back().bytes = Bytes{static_cast<std::int64_t>(bytes)};
     }
     for (; first < end; ++first) {
+      item_start_[first][k] = start;
       item_end_[first][k] = channel_end;
     }
   }
   totals.channel_end[k] = channel_end;
   return true;
+}
+
+// As StepTimes::chained_s of messages that are sent one at a time.
+double QuickRun::chained_s(std::size_t k, double channel_end) const {
+  const bool lockstep = is_static_;
+  std::vector<train::Sent> sent;
+  double end = 0;
+  for (std::size_t g = 0; lockstep && g < group_end_.size(); ++g) {
+    sent.push_back({std::max(end, group_ready_s_[g]), group_end_[g][k]});
+    end = group_end_[g][k];
+  }
+  for (std::size_t i = 0; !lockstep && i < item_end_.size(); ++i) {
+    sent.push_back({item_start_[i][k], item_end_[i][k]});
+  }
+  return train::chained_s(std::move(sent),
+                          step_->waits_until(k, channel_end, lockstep ? last_group_ : last_item_,
+                                             lockstep ? group_end_ : item_end_));
 }
 
 // As `summarize` of step_summary.cpp. False if the run would be refused.
@@ -291,25 +314,26 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
                        summary);
   summary.closed_form_s = step_->period_of(ends.planned[k]).period;
   summary.closed_form_is_bound = curves_ && curves_->has_bound(k);
-  const bool hidden = step.exposed <= kHiddenShare * step.period;
   const char* largest =
       totals.latency[k] >= totals.bandwidth[k] && totals.latency[k] >= totals.reduction[k]
           ? "latency"
       : totals.bandwidth[k] >= totals.reduction[k] ? "bandwidth"
                                                    : "reduction";
-  summary.bottleneck = hidden ? "compute" : largest;
   if (curves_) {
     (void)set_network(point);
     if (const auto bound = period_lower_bound(scenario_, problem_)) {
       summary.lower_bound_s = bound_of(*bound, step.period);
     }
-    if (!hidden && !has_parts_) {
-      summary.bottleneck = largest_part(scenario_, sizes_[is_static_ ? 0 : k], {});
-    }
   } else {
     summary.lower_bound_s =
         bound_of(step_->lower_bound(costs.startup[k], costs.per_byte[k], slowdown_), step.period);
   }
+  summary.bottleneck = verdict(
+      summary, [&] { return transfers_ ? chained_[k] : chained_s(k, totals.channel_end[k]); },
+      [&] {
+        return curves_ && !has_parts_ ? largest_part(scenario_, sizes_[is_static_ ? 0 : k], {})
+                                      : std::string(largest);
+      });
   find_input_bound(scenario_, summary);
   fill_compute_interval(scenario_, summary);
   return true;

@@ -81,6 +81,7 @@ private:
                                Summary& summary);
   [[nodiscard]] bool summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
                                const LaneTotals& totals, const Ends& ends, Summary& summary);
+  [[nodiscard]] double chained_s(std::size_t k, double channel_end) const;
   [[nodiscard]] Lanes find_best(const LaneCosts& costs);
 
   Scenario scenario_; // its network is set for every point
@@ -117,7 +118,8 @@ private:
 
   // Working memory of run(), kept between calls. Rows of lanes: one per message of the plan, per
   // gradient and per layer.
-  std::vector<Lanes> group_end_, item_end_, layer_end_;
+  std::vector<Lanes> group_end_, item_start_, item_end_, layer_end_;
+  Lanes chained_{}; // of `transfers_`: StepTimes::chained_s
   std::optional<plan::OptimalBlock> best_;
   struct RunOfItems {
     std::size_t end{}; // one past its last item

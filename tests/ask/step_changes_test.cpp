@@ -44,3 +44,27 @@ TEST_CASE("half the latency is half that of further blocks, too, where a calibra
   CHECK(half("ring", "alpha_beta") == within(2 * 3 * 5e-6, 1e-9));
   CHECK(half("lp", "flow") > 0);
 }
+
+TEST_CASE("one network card more and another collective are tried") {
+  const io::Json tree = io::parse_json(
+      R"({"kind": "scenario", "workload": {"layers": [{"name": "a", "forward_s": 0.01,
+          "backward_s": 0.02, "gradient_bytes": 400000000}]}, "cluster": {"nodes": 4,
+          "gpus_per_node": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9},
+          "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11}},
+          "communication": {"collective": "ring_rails"}})",
+      "test.json");
+  study::Files files(STEPSIM_SOURCE_DIR);
+  const study::Scenario scenario = study::parse_scenario(tree, files);
+  const double before = *study::run(scenario).summary.iteration_time_s;
+  const auto changes = study::what_if_lines(tree, scenario, before, files);
+  const auto step = [&](const std::string& change) {
+    const auto found = std::ranges::find(changes, change, &study::WhatIf::change);
+    REQUIRE(found != changes.end());
+    return found->step_s;
+  };
+  CHECK(step("one network card per node more") ==
+        *study::changed_step_s(tree, {"/cluster/nics_per_node=2"}, files));
+  CHECK(step("one network card per node more") < before);
+  CHECK(step("collective two_level") ==
+        *study::changed_step_s(tree, {"/communication/collective=two_level"}, files));
+}

@@ -54,10 +54,12 @@ class EmitDdp(unittest.TestCase):
         words = [word for key, value in keys.items() for word in ("--set", f"/communication/{key}={value}")]
         return json.loads(self.stepsim("run", "s.json", "--json", *words).stdout)["summary"]["iteration_time_s"]
 
-    def test_no_single_size_is_better(self):
+    def test_the_single_size_is_the_nearest_to_the_default_within_one_per_cent_of_the_best(self):
         emitted = self.emitted()
         steps = {mib: self.step(schedule="ddp", bucket_bytes=mib * MIB) for mib in range(1, sum(SIZES) + 2)}
-        self.assertAlmostEqual(emitted["bucket_cap_step_s"], min(steps.values()), delta=1e-12)
+        self.assertLessEqual(emitted["bucket_cap_step_s"], 1.01 * min(steps.values()))
+        self.assertIsInstance(emitted["bucket_cap_mb"], (int, float))
+        self.assertEqual(emitted["bucket_cap_mb"], int(emitted["bucket_cap_mb"]))
         self.assertAlmostEqual(steps[emitted["bucket_cap_mb"]], emitted["bucket_cap_step_s"], delta=1e-12)
         self.assertEqual(emitted["first_bucket_mb"], emitted["bucket_cap_mb"])
         self.assertAlmostEqual(emitted["default_step_s"], steps[25], delta=1e-12)
@@ -67,12 +69,25 @@ class EmitDdp(unittest.TestCase):
         emitted = self.emitted()
         caps = emitted["bucket_cap_mb_list"]
         self.assertEqual(filled(SIZES[::-1], caps), caps)
-        self.assertAlmostEqual(emitted["predicted_step_s"], self.step(schedule="optimal"), delta=1e-12)
+        best = self.step(schedule="optimal")
+        self.assertLessEqual(best, emitted["predicted_step_s"])
+        self.assertLessEqual(emitted["predicted_step_s"], 1.01 / 0.99 * best)
         self.assertLessEqual(emitted["predicted_step_s"], emitted["bucket_cap_step_s"])
         self.assertAlmostEqual(emitted["gain"], 1 - emitted["predicted_step_s"] / emitted["default_step_s"], delta=1e-12)
 
+    def test_the_snippet_leaves_what_gains_less_than_the_published_error(self):
+        self.write([40, 30, 20])
+        for words, advice in ((), None), (("--set", "/cluster/network/bandwidth_Bps=1e12"), "leave"):
+            emitted = self.emitted(*words)
+            leaves = emitted["gain"] < emitted["published_error"]
+            self.assertEqual(emitted["advice"], "leave" if leaves else "change")
+            self.assertEqual("PyTorch's defaults stay" in emitted["python"], leaves)
+            self.assertEqual(emitted["python"].endswith("\nmodel = DistributedDataParallel(model)\n"), leaves)
+            self.assertIn(advice, (None, emitted["advice"]))
+
     def test_the_snippet_applies_the_list_or_the_single_size(self):
-        emitted = self.emitted()
+        self.write([1] * 24)  # which PyTorch's default sends as 1 MiB and, behind the last layer, all others
+        emitted = self.emitted("--set", "/cluster/network/bandwidth_Bps=2e8")
         for has_list in (True, False):
             def wrapped(model, **settings):
                 if "bucket_cap_mb_list" in settings and not has_list:

@@ -8,6 +8,7 @@ import math
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -91,6 +92,34 @@ class Explain(unittest.TestCase):
                 for line in found["what_if"]:
                     self.assertEqual(step_of(file, flags, line["set"]), line["step_s"], line)
                     self.assertEqual(line["gain"], 1 - line["step_s"] / step)
+
+    def test_run_report_and_explain_name_the_same_bound(self):
+        subjects = {"compute": "Computing", "latency": "The start-up of messages",
+                    "bandwidth": "The bandwidth of the links", "reduction": "Adding gradients",
+                    "straggler": "The slowest worker", "compression": "Compression"}
+        slow = ["--set", "/cluster/network/bandwidth_Bps="]
+        cases = [*EXAMPLES, *[("quickstart.scenario.json", [slow[0], slow[1] + rate])
+                              for rate in ("2e9", "4e9", "5e9", "6e9", "8e9", "12e9", "100e9")]]
+        with tempfile.TemporaryDirectory() as folder:
+            for name, flags in cases:
+                with self.subTest(name=name, flags=flags):
+                    file = f"examples/{name}"
+                    word = json.loads(stepsim("run", file, *flags, "--json").stdout)["summary"]["bottleneck"]
+                    explanation = explained(file, *flags)
+                    sentence = f"{subjects[word]} bounds it"
+                    self.assertIn(sentence, explanation["sentences"][1])
+                    page = pathlib.Path(folder) / "r.html"
+                    done = stepsim("report", file, *flags, "-o", str(page), "--force")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertIn(sentence, page.read_text())
+                    # What the run follows back through its messages is what lies on the binding path.
+                    shares = explanation["attribution"]["by_link"]
+                    exchange = sum(each["seconds"] for each in shares
+                                   if each["name"].endswith(("start-up", "bandwidth")))
+                    compute = sum(each["seconds"] for each in shares if each["name"] == "no exchange")
+                    if not any("variability" in flag or "pipe_sgd" in flag for flag in flags) and \
+                            abs(exchange - compute) > 1e-6 * exchange:
+                        self.assertEqual(word == "compute", compute > exchange, (word, shares))
 
     def test_causes_of_a_measured_step_are_runs_and_the_rest_is_unexplained(self):
         file = "examples/quickstart.scenario.json"

@@ -148,6 +148,25 @@ TEST_CASE("a link class of the calibration is the network inside the node") {
   CHECK(one.cluster.intra->latency_s == link.latency_s);
 }
 
+TEST_CASE("with several GPUs per node a calibration leaves the choice, unless it timed that ring") {
+  const auto collective = [](int nodes, int measured) {
+    const io::TemporaryFolder folder;
+    const std::string file = folder.put("own.json", R"({"schema_version": 1, "name": "own",
+            "kind": "network_calibration", "label": "measured", "network": {"latency_s": 1e-5,
+            "bandwidth_Bps": 1e9}, "collectives": [{"op": "allreduce", "algorithm": "ring",
+            "ranks": )" + std::to_string(measured) +
+                                                        R"(, "segments": [{"startup_s": 1e-3,
+            "per_byte_s": 1e-9}]}]})");
+    const Scenario one = scenario(text(
+        R"({"nodes": )" + std::to_string(nodes) +
+        R"(, "gpus_per_node": 4, "intra_network": "nvlink-v100", "network": {"calibration": ")" +
+        file + R"("}})"));
+    return coll::name(one.communication.collective);
+  };
+  CHECK(collective(4, 8) == "auto");
+  CHECK(collective(2, 8) == "ring"); // what was measured is better than any formula
+}
+
 TEST_CASE("further blocks inside a node cost what the calibration says, also from a result") {
   const auto cluster_with = [](const std::string& inside) {
     return text(R"({"nodes": 1, "gpus_per_node": 8, )" + inside + "}",

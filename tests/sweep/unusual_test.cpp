@@ -121,3 +121,27 @@ TEST_CASE("an axis counts if one word of another axis gives it a meaning, wherev
   CHECK_NOTHROW(check("horovod")); // at none of 32 points that are evenly spread
   CHECK_THROWS_AS(check("ddp"), UsageError);
 }
+
+TEST_CASE("a value of an axis that no point can use is refused with its reason") {
+  io::Json tree = test::scenario();
+  io::assign(tree, "/cluster/gpus_per_node", 4);
+  io::assign(tree, "/cluster/intra_network",
+             io::Object{{"latency_s", 1e-6}, {"bandwidth_Bps", 1e11}});
+  const study::Axis cards{"/cluster/nics_per_node", {1, 2}};
+  study::Files files(STEPSIM_SOURCE_DIR);
+  const auto check = [&](std::vector<io::Json> collectives) {
+    study::require_effect(
+        study::sweep_over(
+            tree, {study::Axis{"/communication/collective", std::move(collectives)}, cards}),
+        files);
+  };
+  // One card is the least that there is; two count nowhere under a flat ring.
+  CHECK_THROWS_WITH_AS(
+      check({"ring"}),
+      "/cluster/nics_per_node: nics_per_node has no meaning for collective ring, "
+      "which is flat and uses one network card of a node; two_level and ring_rails "
+      "use them all",
+      UsageError);
+  CHECK_NOTHROW(check({"auto"}));
+  CHECK_NOTHROW(check({"ring", "two_level"}));
+}

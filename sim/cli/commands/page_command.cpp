@@ -154,6 +154,7 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, co
     study::ExplainableScenario made = study::explainable(scenario);
     study::count_as_run(scenario, made.file);
     study::Explained explained = study::explained_program(made.file, made.labels);
+    explained.bottleneck = run.result.summary.bottleneck;
     explained.source = "scenario";
     explained.step_s = step.value_or(explained.step_s);
     explained.what_if = run.what_if;

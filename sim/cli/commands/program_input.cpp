@@ -27,8 +27,7 @@ ProgramInput read_program(const std::string& file, study::Files& files, const Sc
     input.file = load_program(input.tree, files, flags);
     return input;
   }
-  const auto leftovers = flags.set.empty() && flags.point.empty() ? study::Leftovers::refuse
-                                                                  : study::Leftovers::ignore;
+  const auto leftovers = flags.point.empty() ? study::Leftovers::refuse : study::Leftovers::ignore;
   input.scenario = load_scenario(input.tree, files, flags, leftovers);
   if (const std::string reason = study::why_no_program(*input.scenario); !reason.empty()) {
     throw InputError(file, "", reason);

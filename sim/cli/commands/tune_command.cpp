@@ -91,6 +91,9 @@ std::string knob_text(const study::TuneProblem& problem, const io::Json& value) 
     return "-";
   }
   const std::string_view name = study::row(problem.knob).name;
+  if (problem.knob == study::Knob::bucket_bytes || problem.knob == study::Knob::fusion_bytes) {
+    return base::readable_size(value.as_integer());
+  }
   return value.is_number() ? value_text(name, value.as_double()) : io::Json(value).as_string();
 }
 
@@ -212,12 +215,28 @@ std::string best_text(const study::TuneProblem& problem, const study::Tuning& tu
             " % of the widest";
   } else if (problem.knob == study::Knob::density) {
     text += "; the largest that is as fast as dense";
+  } else if (tuning.near_default) {
+    text += "; nearest the default within 1 % of the shortest";
   } else {
     text += tuning.exact ? "; no other value is better"
                          : "; values tried next to it differ by " +
                                base::significant(tuning.tolerance * 100, 2) + " %";
   }
-  return text + "\n";
+  text += "\n";
+  if (tuning.gain && *tuning.gain > 0) {
+    const std::string gain = percent_cell(*tuning.gain);
+    const std::string error = percent_cell(*tuning.published_error);
+    text += tuning.worth_it()
+                ? "a gain of " + gain + ", above the published error of such steps, " + error + "\n"
+                : "leave it: the gain of " + gain +
+                      " is below the published error of such steps, " + error +
+                      " (docs/accuracy.md)\n";
+  }
+  if (tuning.range) {
+    text += "from half to twice the latency: " + knob_text(problem, tuning.range->first) + " to " +
+            knob_text(problem, tuning.range->second) + "\n";
+  }
+  return text;
 }
 
 // The points of the curve as flat records; the references have other keys and are in JSON only.
@@ -267,7 +286,7 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
   std::string text = std::to_string(values.values.size()) + " values of " +
                      std::string(row.pointer) +
                      (problem.knob == study::Knob::density ? ", then bisection"
-                      : values.refine                      ? ", then some around the best"
+                      : values.refinements > 0             ? ", then some around the best"
                                                            : "") +
                      ":";
   for (std::size_t i = 0; i < std::min(kMost, values.values.size()); ++i) {

@@ -1,27 +1,14 @@
 #include "cli/report/answer.hpp"
 
-#include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "run/verdict.hpp"
 
 namespace stepsim::cli {
 
 namespace {
-
-struct Limit {
-  std::string_view word, sentence;
-};
-constexpr std::array kLimits{Limit{"compute", "Computing limits it."},
-                             Limit{"latency", "The latency of messages limits it."},
-                             Limit{"bandwidth", "The bandwidth of the network limits it."},
-                             Limit{"reduction", "Adding gradients limits it."},
-                             Limit{"straggler", "The slowest worker limits it."},
-                             Limit{"compression", "Compression limits it."},
-                             Limit{"input", "Reading batches limits it."},
-                             Limit{"server", "The parameter server limits it."}};
 
 std::string percent(double share) { return base::significant(100 * share, 3) + " %"; }
 
@@ -45,8 +32,8 @@ std::string answer_of(const study::Result& result) {
     out += ", an efficiency of " + percent(*summary.scaling_efficiency);
   }
   out += ".";
-  const auto* limit = std::ranges::find(kLimits, summary.bottleneck, &Limit::word);
-  return limit == kLimits.end() ? out : out + " " + std::string(limit->sentence);
+  const std::string_view subject = study::subject_of(summary.bottleneck);
+  return subject.empty() ? out : out + " " + std::string(subject) + " bounds it.";
 }
 
 } // namespace stepsim::cli

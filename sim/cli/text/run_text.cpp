@@ -129,6 +129,13 @@ bool is_server(const study::Result& result) {
 }
 
 // Everything that decides the result and that a user might have got wrong in the file: scenario,
+// Several GPUs may share one card, which then decides more than its bandwidth does.
+std::string cards_text(const study::Cluster& cluster) {
+  return cluster.nodes > 1 && cluster.gpus_per_node > 1 && !cluster.fabric
+             ? ", " + base::counted(cluster.nics_per_node, "network card") + " per node"
+             : "";
+}
+
 // workers, network, algorithm, exchange and the method that computed it.
 std::string setting_text(const study::Result& result) {
   const study::Scenario& scenario = result.scenario;
@@ -142,7 +149,7 @@ std::string setting_text(const study::Result& result) {
               std::to_string(cluster.ranks()) + " (" + std::to_string(cluster.nodes) +
                   (cluster.nodes == 1 ? " node x " : " nodes x ") +
                   (cluster.equal_nodes() ? "" : "up to ") + std::to_string(cluster.gpus_per_node) +
-                  ")");
+                  cards_text(cluster) + ")");
   append_line(out, "network", cluster.fabric ? fabric_text(cluster) : network_text(cluster));
   const std::size_t messages = result.buckets.size();
   const std::string rounds = rounds_text(result);
@@ -321,12 +328,15 @@ std::string buckets_text(const study::Result& result) {
 }
 
 // What the trace itself saw, at its own number of ranks: the only place where the model of the
-// network meets a measurement of the same exchange.
+// network meets a measurement of the same exchange. A scenario of other ranks describes another
+// cluster, whose network has nothing to do with that of the trace.
 std::string measured_text(const study::Result& result) {
-  if (result.measured_exchanges.empty()) {
+  const study::Scenario& scenario = result.scenario;
+  if (result.measured_exchanges.empty() ||
+      scenario.workload.measured_ranks != scenario.cluster.ranks()) {
     return "";
   }
-  const std::string ranks = std::to_string(*result.scenario.workload.measured_ranks) + " ranks";
+  const std::string ranks = std::to_string(*scenario.workload.measured_ranks) + " ranks";
   Table table{{"exchange at " + ranks, "kB", "trace [ms]", "simulated [ms]", "ratio"}, {}};
   for (const study::MeasuredExchange& each : result.measured_exchanges) {
     if (table.rows.size() == kMaxBuckets) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <utility>
 
 namespace stepsim::train {
 
@@ -97,6 +98,22 @@ plan::Sending sending_of(const StepInput& input) {
   return sending;
 }
 
+double chained_s(std::vector<Sent> messages, double until_s, double pause_s) {
+  std::erase_if(messages, [](const Sent& each) { return !(each.end_s > each.start_s); });
+  std::ranges::sort(messages, {}, &Sent::end_s);
+  const auto ending = [&](double time) {
+    const auto found = std::ranges::lower_bound(messages, time, {}, &Sent::end_s);
+    return found != messages.end() && found->end_s == time ? &*found : nullptr;
+  };
+  double seconds = 0;
+  for (const Sent* last = ending(until_s); last != nullptr;) {
+    seconds += last->end_s - last->start_s;
+    const Sent* before = ending(last->start_s);
+    last = before == nullptr && pause_s > 0 ? ending(last->start_s - pause_s) : before;
+  }
+  return seconds;
+}
+
 StepTimes run_step(const StepInput& input) {
   std::vector<double> ready;
   ready.reserve(input.messages.size());
@@ -138,8 +155,10 @@ StepTimes run_step(const StepInput& input, const plan::SendTimes& sent) {
   Gaps gaps;
   step.next_forward_s.reserve(layers);
   double t = step.backward_s;
+  double waited_until = 0; // of the last wait
   if (barrier) {
     gaps.add(t, step.finish_s);
+    waited_until = step.finish_s;
     t = step.finish_s + (root_updates(input) ? 0.0 : input.update_s);
   } else if (sum_of(input.gradient_bytes) == 0) {
     t += input.update_s; // nothing to share the update by
@@ -147,6 +166,7 @@ StepTimes run_step(const StepInput& input, const plan::SendTimes& sent) {
   for (std::size_t l = 0; l < layers; ++l) {
     if (!barrier) {
       gaps.add(t, step.layer_done_s[l]);
+      waited_until = step.layer_done_s[l] > t ? step.layer_done_s[l] : waited_until;
       t = std::max(t, step.layer_done_s[l]) + updates[l];
     }
     step.next_forward_s.push_back(t);
@@ -159,6 +179,15 @@ StepTimes run_step(const StepInput& input, const plan::SendTimes& sent) {
     }
   }
   step.exposed_s = exposed_communication_s(t, step.forward_s, step.backward_s, input.update_s);
+  if (step.exposed_s > 0) {
+    std::vector<Sent> all;
+    for (const MessageTimes& times : step.messages) {
+      all.push_back({times.start_s, times.end_s});
+      all.push_back({times.broadcast_start_s, times.broadcast_end_s});
+    }
+    step.chained_s =
+        chained_s(std::move(all), waited_until, root_updates(input) ? input.update_s : 0.0);
+  }
   step.drained_s = step.finish_s + (root_updates(input) ? 0.0 : input.update_s);
   const double busy = step.forward_s + step.backward_s + step.exposed_s;
   const double with_input =

@@ -71,6 +71,7 @@ struct StepTimes {
   double period_s{};        // = forward + backward + update + exposed + input_wait
   double exposed_s{};       // communication that is not hidden by compute
   double communication_s{}; // time during which at least one message is in flight
+  double chained_s{};       // messages on the binding path, see chained_s() below
   double drained_s{};       // end of all messages and updates if no iteration follows
   double input_wait_s{};    // wait of the next forward for its input
   std::vector<MessageTimes> messages;
@@ -86,6 +87,15 @@ struct StepTimes {
 // at the times `sent`.
 [[nodiscard]] plan::Sending sending_of(const StepInput& input);
 [[nodiscard]] StepTimes run_step(const StepInput& input, const plan::SendTimes& sent);
+
+// A message, a broadcast or an all-gather under way.
+struct Sent {
+  double start_s{}, end_s{};
+};
+// Seconds of the messages that follow each other without a gap and end at `until_s`: the last one
+// that the next forward waits for, the one that kept the channel busy before it, and so on. 0 if
+// none ends then. A message that starts `pause_s` after another has ended follows it, too.
+[[nodiscard]] double chained_s(std::vector<Sent> messages, double until_s, double pause_s = 0);
 
 // [layer]: its update u(l), a share of the update in proportion to its gradient bytes. All are 0 if
 // layers are not updated one by one: with reduce_broadcast, whose root does the whole update, with

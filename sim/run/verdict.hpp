@@ -1,0 +1,59 @@
+#pragma once
+// Decides what bounds a step, for `run`, tables, `explain`, reports and the page alike. The parts
+// are seconds of the binding path (program/explain/binding_path.hpp): operations that wait for each
+// other and so set the pace. Communication that is hidden behind computing is not on it.
+//
+//   delay > compute and delay >= exchange   input
+//   compute >= exchange                     compute
+//   else the largest part of the exchanges: latency, bandwidth, reduction, compression
+//
+// Waiting for slower workers, and servers that are busy all the time, are decided before that.
+#include <string>
+#include <string_view>
+
+#include "run/summary.hpp"
+
+namespace stepsim::study {
+
+struct PathParts {
+  double compute_s{}, exchange_s{}, delay_s{};
+};
+
+enum class Bound { compute, exchange, delay };
+
+[[nodiscard]] constexpr Bound bound_of(const PathParts& path) {
+  if (path.delay_s > path.compute_s && path.delay_s >= path.exchange_s) {
+    return Bound::delay;
+  }
+  return path.compute_s >= path.exchange_s ? Bound::compute : Bound::exchange;
+}
+
+// The word of /summary/bottleneck for a step of `summary`, whose times must be set. exchange_s()
+// returns the seconds of exchanges on the binding path, which lie between the exposed communication
+// and all communication, and largest() the word for their largest part; each is called only if it
+// decides.
+template <class ExchangeSeconds, class Largest>
+[[nodiscard]] std::string verdict(const Summary& summary, ExchangeSeconds exchange_s,
+                                  Largest largest) {
+  const double delay = summary.input_wait_s.value_or(0);
+  const double work = *summary.iteration_time_s - delay;
+  const double least = summary.exposed_communication_s.value_or(0);
+  constexpr double kNothing = 1e-9; // of the step: rounding
+  const bool hidden = !(least > kNothing * work) || 2 * *summary.communication_s <= work;
+  const double exchange = hidden ? 0 : 2 * least > work ? least : exchange_s();
+  switch (bound_of({.compute_s = work - exchange, .exchange_s = exchange, .delay_s = delay})) {
+  case Bound::compute:
+    return "compute";
+  case Bound::exchange:
+    return largest();
+  case Bound::delay:
+    return "input";
+  }
+  return {};
+}
+
+// The subject of a sentence for the word: "Computing" for "compute", as in "Computing bounds it".
+// Empty for any other word.
+[[nodiscard]] std::string_view subject_of(std::string_view bottleneck);
+
+} // namespace stepsim::study
