@@ -65,6 +65,7 @@ Scoreboard read_scoreboard(Fields& fields) {
       return TableRule{.model = table.text("model"), .elements = table.number("elements")};
     });
   }
+  rules.other_table = fields.text("other_table");
   rules.interval = fields.number("interval");
   rules.publishers = names_of(fields, "publishers");
   rules.families = names_of(fields, "families");

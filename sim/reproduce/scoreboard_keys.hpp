@@ -44,6 +44,8 @@ inline constexpr std::array kPredictKeys{
     map("methods", kMethod, "Methods of exchange, by the word of the rows.").required(),
     map("schedules", kOptions, "Settings of schedules."),
     map("tables", kScaled, "Layer tables that are made from shipped ones."),
+    text("other_table",
+         "Shipped table that inline:NAME:PARAMETERS is made from if NAME is not in tables."),
     number("interval", "Factor by which links are slowed and sped up for the interval of a "
                        "prediction.")
         .in(io::at_least(1))

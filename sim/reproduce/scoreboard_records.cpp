@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -30,22 +31,20 @@ std::string named(const Names& names, const std::string& text) {
 }
 
 // What a scenario calls the layer table: a shipped name, or the path of a scaled one.
-std::string model_of(const std::string& table, const Scoreboard& rules, study::Files& files,
+std::string model_of(const io::Object& row, const Scoreboard& rules, study::Files& files,
                      const std::string& folder) {
   constexpr std::string_view kMade = "inline:";
+  const std::string table = row_text(row, "table");
   if (!table.starts_with(kMade)) {
     return table;
   }
-  const std::string name = table.substr(kMade.size());
-  const auto rule = rules.tables.find(name);
-  if (rule == rules.tables.end()) {
-    throw InputError(rules.rows, "",
-                     "table " + base::shown_value(table) + ": no rule for this table");
-  }
-  const std::string shipped = files.data_folder() + "/models/" + rule->second.model + ".json";
+  std::string name = table.substr(kMade.size());
+  const TableRule rule = table_rule(row, rules, name);
+  std::ranges::replace_if(
+      name, [](char c) { return c == ':' || c == '/' || c == '.'; }, '_'); // it names a file
+  const std::string shipped = files.data_folder() + "/models/" + rule.model + ".json";
   const std::string path = folder + "/" + name + ".model.json";
-  io::write_file(path,
-                 io::pretty(scaled_table(io::read_json(shipped), name, rule->second.elements)));
+  io::write_file(path, io::pretty(scaled_table(io::read_json(shipped), name, rule.elements)));
   return path;
 }
 
@@ -80,6 +79,34 @@ io::Object group(const std::string& by, const std::string& name, const Records& 
           {"p90", at_share(sizes, 0.9)},
           {"worst", sizes.back()},
           {"shorter", 100.0 * static_cast<double>(shorter) / static_cast<double>(rows.size())}};
+}
+
+// The row with its prediction; `model` makes its layer table.
+template <class Model>
+io::Object predicted_row(const io::Object& row, const Scoreboard& rules, study::Files& files,
+                         const Model& model) {
+  if (!(row_number(row, "base_measured") > 0)) {
+    throw InputError(rules.rows, row_text(row, "row"), "no base measurement");
+  }
+  const auto scenario = [&](double slower) { return scenario_of(row, rules, model(), slower); };
+  const io::Json nominal = scenario(1);
+  const double predicted_s = step_s(nominal, files);
+  const double measured_s = measured_step_s(row);
+  const double samples = samples_of(row);
+  io::Object record = row;
+  record.emplace_back("scenario", nominal);
+  record.emplace_back("measured_step_s", measured_s);
+  record.emplace_back("predicted_step_s", predicted_s);
+  record.emplace_back("predicted", samples / predicted_s);
+  record.emplace_back("predicted_low", samples / step_s(scenario(rules.interval), files));
+  record.emplace_back("predicted_high", samples / step_s(scenario(1 / rules.interval), files));
+  record.emplace_back("error", 100 * (predicted_s / measured_s - 1));
+  record.emplace_back("size", 100 * std::abs(predicted_s / measured_s - 1));
+  record.emplace_back("alone", 100 * std::abs(computing_s(row) / measured_s - 1));
+  record.emplace_back("publisher", named(rules.publishers, row_text(row, "family")));
+  // The column `family` is that of the publisher's machines.
+  record.emplace_back("model_family", named(rules.families, row_text(row, "model")));
+  return record;
 }
 
 // By what two runs that are alternatives of each other do not differ.
@@ -143,45 +170,45 @@ Records pairs_of(const Records& rows) {
 
 } // namespace
 
-Records predicted_rows(const Records& rows, const Scoreboard& rules, study::Files& files,
-                       const std::string& folder) {
-  Records out;
+PredictedRows predicted_rows(const Records& rows, const Scoreboard& rules, study::Files& files,
+                             const std::string& folder) {
+  PredictedRows out;
   std::map<std::string, std::string> models; // by the word of the rows
+  std::optional<InputError> first;           // why the first of the others is not predicted
+  const auto skip = [&](const io::Object& row, const InputError& error) {
+    first = first ? first : error;
+    out.not_predicted.push_back(
+        {{"row", row_text(row, "row")}, {"reason", error.problems().front().message}});
+  };
   for (const io::Object& row : rows) {
-    const io::Json* base = column(row, "base_measured");
-    if (base == nullptr || !base->is_number()) {
-      continue;
+    try {
+      out.rows.push_back(predicted_row(row, rules, files, [&] {
+        return base::remembered(models, row_text(row, "table"),
+                                [&] { return model_of(row, rules, files, folder); });
+      }));
+    } catch (const InputError& error) {
+      skip(row, error);
+    } catch (const SimulationError& error) {
+      skip(row, {rules.rows, row_text(row, "row"), error.what()});
     }
-    const std::string table = row_text(row, "table");
-    const std::string& model =
-        base::remembered(models, table, [&] { return model_of(table, rules, files, folder); });
-    const auto run = [&](double slower) {
-      return step_s(scenario_of(row, rules, model, slower), files);
-    };
-    const double predicted_s = run(1);
-    const double measured_s = measured_step_s(row);
-    const double samples = samples_of(row);
-    io::Object& record = out.emplace_back(row);
-    record.emplace_back("measured_step_s", measured_s);
-    record.emplace_back("predicted_step_s", predicted_s);
-    record.emplace_back("predicted", samples / predicted_s);
-    record.emplace_back("predicted_low", samples / run(rules.interval));
-    record.emplace_back("predicted_high", samples / run(1 / rules.interval));
-    record.emplace_back("error", 100 * (predicted_s / measured_s - 1));
-    record.emplace_back("size", 100 * std::abs(predicted_s / measured_s - 1));
-    record.emplace_back("alone", 100 * std::abs(computing_s(row) / measured_s - 1));
-    record.emplace_back("publisher", named(rules.publishers, row_text(row, "family")));
-    // The column `family` is that of the publisher's machines.
-    record.emplace_back("model_family", named(rules.families, row_text(row, "model")));
   }
-  if (out.empty()) {
-    throw InputError(rules.rows, "", "no row has a base measurement");
+  if (out.rows.empty()) {
+    throw first.value_or(InputError(rules.rows, "", "no rows"));
   }
   return out;
 }
 
-AllRecords scoreboard_tables(const std::string& id, const Records& predicted, std::size_t rows) {
+AllRecords scoreboard_tables(const std::string& id, const PredictedRows& all) {
+  const Records& predicted = all.rows;
   AllRecords out;
+  Records& reasons = out[id + "_reasons"];
+  std::map<std::string, std::int64_t> counts;
+  for (const io::Object& row : all.not_predicted) {
+    ++counts[row_text(row, "reason")];
+  }
+  for (const auto& [reason, rows] : counts) {
+    reasons.push_back({{"reason", reason}, {"rows", rows}});
+  }
   const std::vector<double> sizes = ascending(predicted, "size");
   const std::vector<double> alone = ascending(predicted, "alone");
   Records& sorted = out[id + "_sorted"];
@@ -193,7 +220,7 @@ AllRecords scoreboard_tables(const std::string& id, const Records& predicted, st
   }
   Records& groups = out[id + "_groups"];
   groups.push_back(group("all", "all rows", predicted));
-  groups.back().emplace_back("not_predicted", rows - predicted.size());
+  groups.back().emplace_back("not_predicted", all.not_predicted.size());
   for (const char* by : {"publisher", "model_family", "fabric", "inputs"}) {
     std::vector<std::string> names; // in the order of the table
     std::map<std::string, Records> members;

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
+#include "files/import_number.hpp"
 #include "reproduce/series.hpp"
 #include "json/json_text.hpp"
 
@@ -53,9 +54,12 @@ Link slower_of(const Link& a, const Link& b) {
 
 double batches(const io::Object& row) { return std::max(1.0, row_number(row, "grad_accum")); }
 
+bool counts_steps(const io::Object& row) { return row_text(row, "unit") == "steps/s"; }
+
 double batch_s(const io::Object& row) {
-  return row_number(row, "batch_per_gpu") * row_number(row, "base_gpus") /
-         row_number(row, "base_measured");
+  const double samples =
+      counts_steps(row) ? 1 : row_number(row, "batch_per_gpu") * row_number(row, "base_gpus");
+  return samples / row_number(row, "base_measured");
 }
 
 } // namespace
@@ -73,7 +77,9 @@ std::string row_text(const io::Object& row, std::string_view name) {
 }
 
 double samples_of(const io::Object& row) {
-  return row_number(row, "batch_per_gpu") * batches(row) * row_number(row, "gpus");
+  return counts_steps(row)
+             ? 1
+             : row_number(row, "batch_per_gpu") * batches(row) * row_number(row, "gpus");
 }
 
 double measured_step_s(const io::Object& row) {
@@ -81,6 +87,22 @@ double measured_step_s(const io::Object& row) {
 }
 
 double computing_s(const io::Object& row) { return batches(row) * batch_s(row); }
+
+TableRule table_rule(const io::Object& row, const Scoreboard& rules, std::string_view name) {
+  const std::size_t colon = name.find(':');
+  if (const auto rule = rules.tables.find(name.substr(0, colon)); rule != rules.tables.end()) {
+    return rule->second;
+  }
+  const auto elements =
+      colon == std::string_view::npos ? std::nullopt : io::parse_real(name.substr(colon + 1));
+  if (rules.other_table.empty() || !elements || !(*elements >= 1 && *elements <= 1e15)) {
+    throw InputError(rules.rows, row_text(row, "row"),
+                     "table " + base::shown_value("inline:" + std::string(name)) +
+                         ": no rule for this table; one without a rule is "
+                         "inline:NAME:PARAMETERS, a number of 1 to 1e15");
+  }
+  return {rules.other_table, *elements};
+}
 
 // Forward is a third of a batch. With accumulation all batches but the last come first, and overlap
 // with nothing. Every key that a prediction depends on is named, so that a change of a default

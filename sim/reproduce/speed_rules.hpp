@@ -51,6 +51,8 @@ struct Scoreboard {
   std::map<std::string, MethodRule, std::less<>> methods;
   std::map<std::string, io::Object, std::less<>> schedules; // keys of /communication
   std::map<std::string, TableRule, std::less<>> tables;
+  // Shipped table that `inline:NAME:PARAMETERS` is made from if NAME has no rule; empty: none.
+  std::string other_table;
   // Factor for the interval of a prediction: its ends are predicted with links that take `interval`
   // times as long, and 1 / `interval` times as long.
   double interval = 1;
@@ -67,8 +69,14 @@ struct Scoreboard {
 // are infinite if the row lacks the speed.
 [[nodiscard]] double measured_step_s(const io::Object& row);
 [[nodiscard]] double computing_s(const io::Object& row);
-// Returns the samples or tokens that all GPUs together process in a step.
+// Returns what the unit of the row counts in a step of all GPUs: samples or tokens, or 1 if the
+// unit is steps/s.
 [[nodiscard]] double samples_of(const io::Object& row);
+
+// Returns the rule of a layer table "NAME" or "NAME:PARAMETERS" that is made from a shipped one.
+// Throws InputError if there is none.
+[[nodiscard]] TableRule table_rule(const io::Object& row, const Scoreboard& rules,
+                                   std::string_view name);
 
 // Returns the scenario of a row. `model` is the name or the path of its layer table; links take
 // `slower` times as long. Throws InputError if a word of the row has no rule.

@@ -3,7 +3,6 @@
 A row that was predicted has `err` and `err_linear`: predicted over measured time of a step, less 1, with
 communication and without it.
 """
-import collections
 import math
 import statistics
 
@@ -46,14 +45,13 @@ def situations(rows):
     return [(name, each) for name, each in found if each]
 
 
-def table(variant, rows):
-    """The lines of the table of all rows, predicted or not."""
-    predicted = [row for row in rows if "err" in row]
+def table(predicted, reasons):
+    """The lines of the table of all rows; `reasons`: how many rows were not predicted, by the reason."""
     by_source = {}
     for row in predicted:
         by_source.setdefault(row["source"], []).append(row)
-    yield (f"variant {variant}: error of iteration time, % of measured; optimistic = share of rows predicted "
-           "too fast; linear = the same error when communication is ignored")
+    yield ("error of iteration time, % of measured; optimistic = share of rows predicted too fast; linear = the same "
+           "error when communication is ignored")
     yield HEADER
     for source, each in by_source.items():
         yield line(source, each)
@@ -63,5 +61,4 @@ def table(variant, rows):
         yield f"median over sources of the median error: {100 * statistics.median(medians):.1f} %"
     for name, each in situations(predicted):
         yield line(name, each)
-    reasons = collections.Counter(row["skip"] for row in rows if "skip" in row)
-    yield f"{reasons.total()} rows not predicted: {dict(sorted(reasons.items()))}"
+    yield f"{sum(reasons.values())} rows not predicted: {reasons}"

@@ -2,20 +2,14 @@
 """README's table of predictions beside measured speeds: one typical case of each kind of network, and the
 errors of all cases of the kind, from the predictions of predict.py.
 """
-import json
-import pathlib
-import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 
 import error_table
+import predict
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 # Kind of network in rows.csv, what README calls it, the row that is shown, and its words.
 KINDS = [("none", "on one machine with several GPUs", "dlperf-ngcpytorch-013",
           "BERT-Base on 8 V100, [PyTorch](https://github.com/Oneflow-Inc/DLPerf)", "samples/s"),
@@ -33,19 +27,14 @@ def errors(rows):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([HERE / "predict.py", "--stepsim", shutil.which("stepsim") or ROOT / "build/stepsim",
-                        "--out", folder, "--quiet"], check=True)
-        rows = json.loads((pathlib.Path(folder) / "results-blind.json").read_text(encoding="utf-8"))
-    rows = [row for row in rows if "err" in row]
+    rows, _ = predict.predictions()
     print("| real training, nominal rates, nothing fitted | a typical case | measured | predicted "
           "| error of step times, all cases |")
     print("|" + "---|" * 5)
     for fabric, name, shown, words, unit in KINDS:
         kind = [row for row in rows if row["fabric"] == fabric]
         row, = [each for each in kind if each["row"] == shown]
-        measured = row["pred"] * (1 + row["err"])
-        print(f"| {len(kind)} {name} | {words} | {measured:.0f} {unit} | {row['pred']:.0f} {unit} "
+        print(f"| {len(kind)} {name} | {words} | {row['measured']:.0f} {unit} | {row['predicted']:.0f} {unit} "
               f"| {errors(kind)} |")
     print(f"| [all {len(rows)}](docs/accuracy.md#against-speeds-that-others-measured) | | | | {errors(rows)} |")
 

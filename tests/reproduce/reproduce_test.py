@@ -371,6 +371,13 @@ class Scoreboard(Papers):
             self.assertIn(f"| {record['row']}, {record['inputs']} |", page)
             self.near(float(table[record["row"]]["predicted"]), record["predicted"], 1e-5)
 
+    def test_the_kept_scenario_is_what_was_predicted(self):
+        record = next(r for r in self.records("scoreboard", "scoreboard") if r["row"] == "horovod-416-002")
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "s.json").write_text(json.dumps(record["scenario"]))
+            done = subprocess.run([STEPSIM, "run", f"{folder}/s.json", "--json"], capture_output=True, text=True)
+        self.assertEqual(json.loads(done.stdout)["summary"]["iteration_time_s"], record["predicted_step_s"])
+
     def test_speeds_of_ones_own(self):
         with open(ROOT / "reproduce/scoreboard/rows.csv", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -386,6 +393,21 @@ class Scoreboard(Papers):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(json.loads(done.stdout)["groups"][0]["rows"], 2)
             self.assertEqual(len(pathlib.Path(folder, "out/scoreboard.csv").read_text().splitlines()), 3)
+            # A row without a rule is counted with its reason, and the others are predicted.
+            write([*mine, {**mine[0], "intra": "pcie9"}, {**mine[0], "table": "inline:mine"},
+                   {**mine[0], "table": "inline:mine", "row": "again"}, {**mine[0], "base_measured": ""},
+                   {**mine[0], "intra": "pcie4", "table": "inline:mine:25e6"}])
+            done = run("scoreboard", "--rows", f"{folder}/mine.csv", "-o", f"{folder}/out", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found = json.loads(done.stdout)
+            self.assertEqual((found["groups"][0]["rows"], found["groups"][0]["not_predicted"]), (3, 4))
+            reasons = {each["reason"]: each["rows"] for each in found["not_predicted"]}
+            self.assertEqual(reasons, {
+                "no base measurement": 1, 'unknown intra "pcie9"; did you mean "pcie3", "pcie4" or "pcie5"?': 1,
+                "table inline:mine: no rule for this table; one without a rule is inline:NAME:PARAMETERS, a number of "
+                "1 to 1e15": 2})
+            text = run("scoreboard", "--rows", f"{folder}/mine.csv", "-o", f"{folder}/out").stdout
+            self.assertIn("not predicted, 1 row: no base measurement\n", text)
             write([{**mine[0], "method": "hovorod"}])
             done = run("scoreboard", "--rows", f"{folder}/mine.csv", "-o", f"{folder}/out")
             self.assertEqual(done.returncode, 3, done.stderr)

@@ -31,7 +31,7 @@ std::pair<double, double> of_class(const Records& pairs, std::string_view name) 
 }
 
 Records pairs_of(const Records& rows) {
-  return reproduce::scoreboard_tables("t", rows, rows.size()).at("t_pairs");
+  return reproduce::scoreboard_tables("t", {rows, {}}).at("t_pairs");
 }
 
 } // namespace

@@ -112,6 +112,31 @@ TEST_CASE("speed rules: slow networks, one machine, servers, and bytes that are 
   CHECK(at(slower, "/cluster/network/bandwidth_Bps") == 5e8 / 2);
 }
 
+TEST_CASE("speed rules: steps/s count steps, whatever the batch") {
+  const io::Object steps = [] {
+    io::Object out = row();
+    out.emplace_back("unit", "steps/s");
+    return out;
+  }();
+  CHECK(reproduce::samples_of(steps) == 1);
+  CHECK(reproduce::measured_step_s(steps) == 1.0 / 400);
+  CHECK(reproduce::computing_s(steps) == 1.0 / 100);
+}
+
+TEST_CASE("speed rules: a table with parameters and without a rule is made of the one for others") {
+  Scoreboard known = rules();
+  known.tables = {{"small", {"gpt2", 5e6}}};
+  CHECK(reproduce::table_rule(row(), known, "small").elements == 5e6);
+  CHECK_THROWS_AS((void)reproduce::table_rule(row(), known, "large:7e9"), InputError);
+  known.other_table = "gpt2_xl";
+  CHECK(reproduce::table_rule(row(), known, "large:7e9").model == "gpt2_xl");
+  CHECK(reproduce::table_rule(row(), known, "large:7e9").elements == 7e9);
+  CHECK(reproduce::table_rule(row(), known, "small:7e9").elements == 5e6); // its own rule wins
+  for (const char* bad : {"large", "large:", "large:0", "large:many", "large:inf"}) {
+    CHECK_THROWS_AS((void)reproduce::table_rule(row(), known, bad), InputError);
+  }
+}
+
 TEST_CASE("speed rules: a word without a rule is named with the row") {
   CHECK_THROWS_WITH_AS((void)reproduce::scenario_of(changed({{"method", "rong"}}), rules(), "m", 1),
                        "mine.csv:r1: unknown method \"rong\"; did you mean \"ring\"?", InputError);

@@ -8,12 +8,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
+#include "base/number_text.hpp"
+#include "base/printable.hpp"
 #include "cli/commands/reproduced_runs.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
@@ -299,7 +302,9 @@ int predict_own_rows(const ReproduceFlags& flags, const Invocation& invocation,
   const reproduce::Records& groups = all.at(id + "_groups");
   if (format_of(common, Format::table) == Format::json) {
     io::Array list(groups.begin(), groups.end());
-    write_tree(common, io::Object{{"groups", std::move(list)}});
+    const reproduce::Records& reasons = all.at(id + "_reasons");
+    write_tree(common, io::Object{{"groups", std::move(list)},
+                                  {"not_predicted", io::Array(reasons.begin(), reasons.end())}});
     return kOk;
   }
   Table table{{"by", "name", "rows", "median [%]", "p90 [%]", "worst [%]", "too short [%]"}, {}};
@@ -307,10 +312,18 @@ int predict_own_rows(const ReproduceFlags& flags, const Invocation& invocation,
     std::vector<std::string>& row = table.rows.emplace_back();
     for (const char* name : {"by", "name", "rows", "median", "p90", "worst", "shorter"}) {
       const io::Json& value = *reproduce::column(group, name);
-      row.push_back(value.is_string() ? value.as_string() : cell(value.as_double()));
+      row.push_back(value.is_string()                  ? value.as_string()
+                    : std::string_view(name) == "rows" ? base::shortest(value.as_double())
+                                                       : cell(value.as_double()));
     }
   }
-  write_output(common, table_text(table));
+  std::string text = table_text(table);
+  for (const io::Object& reason : all.at(id + "_reasons")) {
+    text += "not predicted, " +
+            base::counted(std::llround(reproduce::row_number(reason, "rows")), "row") + ": " +
+            base::printable(reproduce::row_text(reason, "reason")) + "\n";
+  }
+  write_output(common, text);
   return kOk;
 }
 

@@ -135,10 +135,11 @@ reproduce::AllRecords reproduced_records(const reproduce::Reproduction& paper,
   for (const reproduce::Table& table : paper.tables) {
     reproduce::Records records = reproduce::records_of_table(table, paper.file);
     if (table.predict) {
-      const std::size_t rows = records.size();
-      records = reproduce::predicted_rows(records, *table.predict, files, choice.folder);
+      reproduce::PredictedRows predicted =
+          reproduce::predicted_rows(records, *table.predict, files, choice.folder);
+      all.merge(reproduce::scoreboard_tables(table.id, predicted));
+      records = std::move(predicted.rows);
       write_named(choice.folder + "/" + table.id + ".jsonl", reproduce::lines_of_records(records));
-      all.merge(reproduce::scoreboard_tables(table.id, records, rows));
     }
     all[table.id] = std::move(records);
   }
