@@ -205,39 +205,55 @@ std::vector<double> updates_of(const Scenario& scenario) {
   return updates;
 }
 
+struct Shown {
+  std::vector<std::int64_t> nodes;
+  std::int64_t first{}, last{}; // iterations, both included
+};
+
+// What the filter leaves open: the first nodes and the last iterations are shown, because nodes are
+// alike and the end of a run is steady.
+Shown shown_of(const TimelineFilter& filter, std::int64_t nodes, std::int64_t iterations) {
+  Shown shown{.nodes = filter.nodes,
+              .first = filter.first_iteration >= 0
+                           ? filter.first_iteration
+                           : std::max<std::int64_t>(0, iterations - kDefaultIterations),
+              .last = filter.last_iteration >= 0 ? std::min(filter.last_iteration, iterations - 1)
+                                                 : iterations - 1};
+  for (std::int64_t n = 0; filter.nodes.empty() && n < std::min(nodes, kDefaultNodes); ++n) {
+    shown.nodes.push_back(n);
+  }
+  return shown;
+}
+
+// Gives the node of this number its name, "node 3" or "rank 3".
+std::uint32_t add_node(std::string_view noun, std::int64_t number, engine::Timeline& timeline) {
+  const auto node = static_cast<std::uint32_t>(number);
+  timeline.node_names.resize(std::max<std::size_t>(timeline.node_names.size(), node + 1U));
+  timeline.node_names[node] = std::string(noun) + " " + std::to_string(number);
+  return node;
+}
+
 } // namespace
 
 engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
   engine::Timeline timeline;
   const Scenario& scenario = result.scenario;
-  std::vector<std::int64_t> nodes = filter.nodes;
-  for (std::int64_t n = 0;
-       filter.nodes.empty() && n < std::min(scenario.cluster.nodes, kDefaultNodes); ++n) {
-    nodes.push_back(n);
-  }
-  // The first nodes and the last iterations are shown: nodes are alike, and the end of a run is
-  // steady.
   // An asynchronous worker may have come less far than asked for.
-  const std::int64_t iterations =
-      std::min(scenario.training.iterations, static_cast<std::int64_t>(result.iterations.size()));
-  const std::int64_t first = filter.first_iteration >= 0
-                                 ? filter.first_iteration
-                                 : std::max<std::int64_t>(0, iterations - kDefaultIterations);
-  const std::int64_t last =
-      filter.last_iteration >= 0 ? std::min(filter.last_iteration, iterations - 1) : iterations - 1;
+  const Shown shown = shown_of(
+      filter, scenario.cluster.nodes,
+      std::min(scenario.training.iterations, static_cast<std::int64_t>(result.iterations.size())));
+  const std::int64_t first = shown.first;
   Painter painter{result, timeline, updates_of(scenario)};
-  for (const std::int64_t number : nodes) {
-    const auto node = static_cast<std::uint32_t>(number);
-    timeline.node_names.resize(std::max<std::size_t>(timeline.node_names.size(), node + 1U));
-    timeline.node_names[node] = "node " + std::to_string(number);
+  for (const std::int64_t number : shown.nodes) {
+    const std::uint32_t node = add_node("node", number, timeline);
     if (result.program) {
-      draw_program(*result.program, node, first_rank(scenario.cluster, number), first, last,
+      draw_program(*result.program, node, first_rank(scenario.cluster, number), first, shown.last,
                    timeline);
       continue;
     }
     timeline.lane_names.push_back({{node, kComputeLane}, "compute"});
     timeline.lane_names.push_back({{node, kCommunicationLane}, "communication"});
-    for (std::int64_t k = first; k <= last; ++k) {
+    for (std::int64_t k = first; k <= shown.last; ++k) {
       if (result.step.messages.size() != result.buckets.size() ||
           result.step.next_forward_s.empty()) {
         painter.whole(node, k, first);
@@ -248,7 +264,17 @@ engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
       painter.messages(node, k);
     }
   }
-  add_link_counters(result, first, last, timeline);
+  add_link_counters(result, first, shown.last, timeline);
+  return timeline;
+}
+
+engine::Timeline timeline(const ProgramRun& run, const TimelineFilter& filter) {
+  engine::Timeline timeline;
+  const Shown shown = shown_of(filter, run.program.ranks, run.times.iterations);
+  for (const std::int64_t rank : shown.nodes) {
+    draw_program(run, add_node("rank", rank, timeline), static_cast<std::uint32_t>(rank),
+                 shown.first, shown.last, timeline);
+  }
   return timeline;
 }
 

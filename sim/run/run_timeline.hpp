@@ -15,4 +15,8 @@ struct TimelineFilter {
 };
 [[nodiscard]] engine::Timeline timeline(const Result& result, const TimelineFilter& filter);
 
+// The same for a program without a scenario, whose ranks take the place of nodes. `run` holds the
+// times of all operations (program::Record::all).
+[[nodiscard]] engine::Timeline timeline(const ProgramRun& run, const TimelineFilter& filter);
+
 } // namespace stepsim::study

@@ -76,6 +76,22 @@ def check_pipeline(trace, width, iterations):
         assert abs(sum(event["dur"] for event in layers) - span["dur"]) < 0.005
 
 
+def check_program(stepsim, folder, scenario):
+    """A program file is drawn like the scenario that it is the program of, its ranks as nodes."""
+    program, out = folder / "p.json", folder / "t.json"
+    subprocess.run([stepsim, "program", scenario, "-o", program], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
+    drawn = []
+    for file in (scenario, program):
+        subprocess.run([stepsim, "run", file, "--timeline", out, "--timeline-nodes", "0,1", "--timeline-iterations",
+                        "0-2", "-o", "/dev/null"], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
+        trace = json.loads(out.read_text())
+        slices = check(trace, range(2), file)
+        drawn.append([event for event in trace["traceEvents"]
+                      if event["ph"] == "X" or event["name"] == "thread_name"])
+    assert drawn[0] == drawn[1], scenario
+    return slices
+
+
 def main(stepsim):
     slices = 0
     with tempfile.TemporaryDirectory() as name:
@@ -111,6 +127,12 @@ def main(stepsim):
         subprocess.run(command, cwd=ROOT, check=True)
         # 2 forwards, 2 backwards and 2 messages on each of 2 nodes
         assert check(json.loads(plain.read_text()), [1, 3], "filters") == 2 * (2 + 2 + 2)
+        for scenario in ("diloco", "llama8b"):
+            slices += check_program(stepsim, pathlib.Path(name), f"examples/{scenario}.scenario.json")
+        command = [stepsim, "run", "examples/sharded.program.json", "--timeline", plain, "-o", "/dev/null"]
+        subprocess.run(command, cwd=ROOT, check=True)
+        # The ten operations of three iterations on each of eight ranks
+        assert check(json.loads(plain.read_text()), range(8), "program") == 10 * 3 * 8
     print(f"{slices} slices")
 
 

@@ -81,9 +81,11 @@ struct RunOptions {
   bool lines = false;
 };
 
-// Which nodes ("0,1") and iterations ("3-5") the timeline shows. Nodes are sorted and each is kept
-// once; iterations are checked here, because the timeline would silently be empty outside the run.
-study::TimelineFilter parse_filter(const RunOptions& options, const study::Scenario& scenario) {
+// Which nodes ("0,1") and iterations ("3-5") the timeline shows, of a run of so many `nouns`, nodes
+// or ranks, and iterations. Nodes are sorted and each is kept once; iterations are checked here,
+// because the timeline would silently be empty outside the run.
+study::TimelineFilter parse_filter(const RunOptions& options, std::string_view nouns,
+                                   std::int64_t nodes, std::int64_t iterations) {
   study::TimelineFilter filter;
   if (!options.nodes.empty()) {
     const std::string flag = "--timeline-nodes " + base::shown_value(options.nodes) + ": ";
@@ -92,8 +94,8 @@ study::TimelineFilter parse_filter(const RunOptions& options, const study::Scena
       throw UsageError(flag + *message);
     }
     for (const double node : std::get<std::vector<double>>(parsed)) {
-      if (node >= static_cast<double>(scenario.cluster.nodes)) {
-        throw UsageError(flag + "nodes are 0.." + std::to_string(scenario.cluster.nodes - 1));
+      if (node >= static_cast<double>(nodes)) {
+        throw UsageError(flag + std::string(nouns) + " are 0.." + std::to_string(nodes - 1));
       }
       filter.nodes.push_back(static_cast<std::int64_t>(node));
     }
@@ -108,11 +110,10 @@ study::TimelineFilter parse_filter(const RunOptions& options, const study::Scena
     filter.last_iteration = dash == std::string::npos
                                 ? filter.first_iteration
                                 : count(kFlag, text.substr(dash + 1), io::at_least(0));
-    if (filter.first_iteration > filter.last_iteration ||
-        filter.last_iteration >= scenario.training.iterations) {
+    if (filter.first_iteration > filter.last_iteration || filter.last_iteration >= iterations) {
       throw UsageError(std::string(kFlag) + " " + base::shown_value(text) +
                        ": must be A-B with A <= B, iterations are 0.." +
-                       std::to_string(scenario.training.iterations - 1));
+                       std::to_string(iterations - 1));
     }
   }
   return filter;
@@ -120,8 +121,8 @@ study::TimelineFilter parse_filter(const RunOptions& options, const study::Scena
 
 // A timeline can be larger than memory should be: it goes to the file in blocks, never as one text.
 // Above 200 MB a warning names the flags that make it smaller, because viewers fail near 256 MB.
-void write_timeline(const RunOptions& options, const Common& common, const study::Result& result) {
-  const engine::Timeline timeline = study::timeline(result, parse_filter(options, result.scenario));
+void write_timeline(const RunOptions& options, const Common& common,
+                    const engine::Timeline& timeline) {
   const DelayInterrupts delay;
   io::OutputFile file(options.timeline);
   std::uint64_t bytes = 0;
@@ -253,12 +254,18 @@ void write_in_blocks(const Common& common, const study::Result& result, const io
 // A file of kind program. What a run of a scenario has beside its times needs a workload.
 int run_program(const Invocation& invocation, const io::Json& tree, const RunOptions& options,
                 study::Files& files, const Common& common) {
-  if (!options.timeline.empty() || !options.replications.empty()) {
-    throw UsageError("--timeline and --replications need a scenario; " + options.file +
-                     " is a program");
+  if (!options.replications.empty()) {
+    throw UsageError("--replications needs a scenario; " + options.file + " is a program");
   }
-  const study::Explained explained =
-      study::explained_program(load_program(tree, files, options.flags));
+  const study::ProgramFile file = load_program(tree, files, options.flags);
+  const study::Explained explained = study::explained_program(file);
+  if (!options.timeline.empty()) {
+    const study::TimelineFilter filter =
+        parse_filter(options, "ranks", file.program.ranks, file.evaluation.iterations);
+    const study::ProgramRun drawn{
+        file.program, program::evaluate(file.program, file.evaluation, program::Record::all)};
+    write_timeline(options, common, study::timeline(drawn, filter));
+  }
   if (format_of(common, Format::table) != Format::table) {
     io::Json out = study::explained_tree(explained);
     out.set("meta", meta(invocation));
@@ -304,7 +311,7 @@ int run(const Invocation& invocation) {
       ->type_name("FILE.json[.gz]")
       ->group(kGroup);
   app.add_option("--timeline-nodes", options.nodes,
-                 "only these, as 0,1 or 0:8:+2; default the first 8")
+                 "only these, as 0,1 or 0:8:+2; default the first 8; of a program, its ranks")
       ->type_name("LIST")
       ->group(kGroup);
   app.add_option("--timeline-iterations", options.iterations,
@@ -363,7 +370,9 @@ int run(const Invocation& invocation) {
   warn_of_other_record(source.record, options, result);
   const std::chrono::duration<double> simulation = std::chrono::steady_clock::now() - started;
   if (!options.timeline.empty()) {
-    write_timeline(options, common, result);
+    write_timeline(options, common,
+                   study::timeline(result, parse_filter(options, "nodes", scenario.cluster.nodes,
+                                                        scenario.training.iterations)));
   }
   if (format != Format::table) {
     io::Object others;
