@@ -71,7 +71,7 @@ check "run answers it" test -n "$(stepsim run mine.scenario.json | grep '^iterat
 check "compare ranks schedules" test -n "$(stepsim compare mine.scenario.json --over /communication/schedule=wfbp,single,ddp | grep best)"
 check "sweep writes its points" stepsim sweep mine.scenario.json --over /cluster/nodes=2:64:x2 -o points.jsonl --quiet
 check "report makes a page" stepsim report mine.scenario.json -o mine.html --quiet
-check "calibration fits shipped samples" inside stepsim-calibrate fit /usr/share/stepsim/examples/h100x8.samples.json --assume ring -o c.calibration.json --quiet
+check "calibration fits shipped samples" inside stepsim-calibrate fit /usr/share/stepsim/examples/h100x8.samples.json --op allreduce --assume ring -o c.calibration.json --quiet
 check "web writes the page" stepsim web -o whatif.html --quiet
 check "the documented command runs it" test -n "$(pod "${alone[@]}" -v "$folder/work:/data" stepsim run mine.scenario.json | grep '^iteration time')"
 size=$(pod image inspect stepsim --format '{{.Size}}')

@@ -130,7 +130,7 @@ int write_files(const std::string& records, const CudaFlags& flags,
   fit.seed = options.seed;
   gpu::GpuSamples samples = gpu::parse_gpu_samples(records, "cuda");
   samples.source.format = "gpu_samples";
-  return write_gpu_calibration(samples, fit, {}, common);
+  return write_gpu_calibration(samples, fit, {}, true, common); // whatever its grade
 }
 
 // One process drives all GPUs: several processes without --mpi would measure each other.

@@ -11,7 +11,7 @@
 namespace stepsim::calibrate {
 
 int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& options,
-                          const CurveTargets& targets, const cli::Common& common) {
+                          const CurveTargets& targets, bool force, const cli::Common& common) {
   const gpu::GpuFit fit = gpu::fit_gpu(samples, options);
   cli::print_beside(gpu::gpu_text(samples, fit), common);
   cli::print_warnings(fit.warnings, common);
@@ -22,7 +22,8 @@ int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& opti
   names.importer = std::string(kProgram) + " " + std::string(cli::version());
   names.name = io::stem_of(common.output == "-" ? samples.file : common.output);
   cli::write_tree(common, gpu::gpu_calibration_tree(samples, fit, names));
-  return missed(fit.curves, targets) ? cli::kTargetNotMet : cli::kOk;
+  const bool failed = refused(net::kGrades[fit.grade], force);
+  return missed(fit.curves, targets) || failed ? cli::kTargetNotMet : cli::kOk;
 }
 
 } // namespace stepsim::calibrate

@@ -8,9 +8,10 @@
 namespace stepsim::calibrate {
 
 // Prints tables and warnings and writes the calibration to the output of `common`. Returns kOk, or
-// kTargetNotMet if a target is missed, or if there is neither a curve nor a kernel; in the last
-// case no file is written.
+// kTargetNotMet if a target is missed, if the grade is `fail` without `force`, or if there is
+// neither a curve nor a kernel; in the last case no file is written.
 [[nodiscard]] int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& options,
-                                        const CurveTargets& targets, const cli::Common& common);
+                                        const CurveTargets& targets, bool force,
+                                        const cli::Common& common);
 
 } // namespace stepsim::calibrate

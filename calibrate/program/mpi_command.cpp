@@ -26,6 +26,7 @@
 #include "calibrate/program/mpi_text.hpp"
 #include "calibrate/program/program.hpp"
 #include "calibrate/program/table_keeper.hpp"
+#include "calibrate/program/targets.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/version.hpp"
@@ -291,13 +292,8 @@ int calibrate_and_compare(const MpiFlags& flags, const MpiSettings& settings,
   if (!flags.links.empty()) {
     cli::write_named(flags.links, io::pretty(links_tree(pairs)));
   }
-  const bool failed = tree.find("grade")->as_string() == net::kGrades[net::Grade::fail];
-  if (failed && !flags.force) {
-    return cli::report_error("the calibration is graded fail: its predictions are off by 25 % or "
-                             "more at the 90th percentile; --force to accept it",
-                             cli::kTargetNotMet);
-  }
-  return strictly_missed ? cli::kTargetNotMet : cli::kOk;
+  const bool failed = refused(tree.find("grade")->as_string(), flags.force);
+  return failed || strictly_missed ? cli::kTargetNotMet : cli::kOk;
 }
 
 } // namespace

@@ -55,4 +55,13 @@ bool missed(std::span<const GroupFit> fits, const CurveTargets& targets) {
   return median || p90;
 }
 
+bool refused(std::string_view grade, bool force) {
+  if (grade != net::kGrades[net::Grade::fail] || force) {
+    return false;
+  }
+  cli::print_error_lines("the calibration is graded fail: its predictions are off by 25 % or more, "
+                         "or do not grow with size; --force to accept it\n");
+  return true;
+}
+
 } // namespace stepsim::calibrate

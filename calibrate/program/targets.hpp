@@ -1,6 +1,6 @@
 #pragma once
-// Limits on errors that a user sets with flags such as --max-median 10%, and the message for a
-// limit that is missed.
+// Limits on errors that a user sets with flags such as --max-median 10%, the grade of a calibration
+// among them, and the message for a limit that is missed.
 #include <optional>
 #include <span>
 #include <string>
@@ -28,5 +28,9 @@ struct CurveTargets {
 // Whether the worst curve misses a limit; if so, prints the message above with the name of the
 // curve. A curve without leave-one-out errors is the worst; without curves every limit is missed.
 [[nodiscard]] bool missed(std::span<const GroupFit> fits, const CurveTargets& targets);
+
+// Whether a calibration of this grade is refused, as `fail` is unless `force` accepts it; if so,
+// prints a line of reason.
+[[nodiscard]] bool refused(std::string_view grade, bool force);
 
 } // namespace stepsim::calibrate

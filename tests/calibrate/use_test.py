@@ -131,8 +131,13 @@ class Use(unittest.TestCase):
             times = [q["iteration_time_s"] for q in slow]
             self.assertTrue(times[0] > 1.4 * times[1] > 1.4 * 1.4 * times[2], times)
 
-    def test_a_bad_fit_writes_its_file_with_its_grade(self):
-        tree = self.fit(SAMPLES)
+    def test_a_bad_fit_writes_its_file_with_its_grade_and_exits_4(self):
+        done = self.run_program("stepsim-calibrate", "fit", SAMPLES, "-o", "f.calibration.json", "--quiet", code=4)
+        self.assertEqual(done.stderr.splitlines()[-1], "the calibration is graded fail: its predictions are off by "
+                         "25 % or more, or do not grow with size; --force to accept it")
+        tree = json.loads((self.folder / "f.calibration.json").read_text())
+        forced = self.run_program("stepsim-calibrate", "fit", SAMPLES, "-o", "g.calibration.json", "--force", "--quiet")
+        self.assertNotIn("--force", forced.stderr)
         self.assertEqual(tree["grade"], "fail")
         self.assertEqual(len(tree["collectives"]), 5)
         jsonschema.Draft7Validator(SCHEMA).validate(tree)
