@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Bandwidth between two islands at which training computes a given part of the time, in Gbit/s: published by the
-authors of Streaming DiLoCo (arXiv 2502.12996, table 5) and found with `stepsim sweep`.
+authors of Streaming DiLoCo (arXiv 2502.12996, table 5) and found with `stepsim solve`.
 
 Equal layers, forward a third of the step, no latency, a message per layer; rounds of 100 steps, fragments of three
 layers, 16 bits a value, or 4 bits and one overlapped step. Data parallel training exchanges every gradient.
@@ -43,30 +43,17 @@ def scenario(layers, step_s, parameters, training):
             "training": {**TRAININGS[training], **rounds, "iterations": 1}}
 
 
-def computing_shares(stepsim, file, inverse):
-    """The part of the time that computing takes, for each time of a bit [ns]."""
-    rates = ",".join(repr(1e9 / 8 / each) for each in inverse)
-    points = file.with_name("points.jsonl")
-    subprocess.run([stepsim, "sweep", file, "--over", f"/cluster/network/bandwidth_Bps={rates}", "--quiet", "--force",
-                    "-o", points], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    records = [json.loads(line) for line in points.read_text().splitlines()]
-    return [r["compute_s"] / r["iteration_time_s"] for r in records if "iteration_time_s" in r]
-
-
-def bandwidths(stepsim, file):
-    """In Gbit/s, one for each of SHARES. The time of a step is piecewise linear in the time of a bit."""
-    inverse = [10 ** (-3 + k / 10) for k in range(46)]
-    found = [0.0] * len(SHARES)
-    for width in (0, 1e-2, 1e-3, 1e-6):
-        if width:
-            inverse = sorted(each * factor for each in found for factor in (1 - width, 1, 1 + width))
-        points = sorted(zip(inverse, (1 / share for share in computing_shares(stepsim, file, inverse))))
-        for index, share in enumerate(SHARES):
-            for (x0, t0), (x1, t1) in zip(points, points[1:]):
-                if t0 < 1 / share <= t1:
-                    found[index] = x0 + (1 / share - t0) / (t1 - t0) * (x1 - x0)
-                    break
-    return [1 / each for each in found]
+def bandwidths(stepsim, file, training, step_s):
+    """In Gbit/s, one for each of SHARES."""
+    found = []
+    for share in SHARES:
+        target = f"iteration_time_s={step_s / share!r}" if training == "data parallel" else f"utilization={share}"
+        done = subprocess.run([stepsim, "solve", file, "--for", "/cluster/network/bandwidth_Bps", "--between",
+                               "0.1Gbps,1000Gbps", "--points", "17", "--target", target, "--json", "--quiet"],
+                              check=True, stdout=subprocess.PIPE)
+        crossing, = json.loads(done.stdout)["crossings"]
+        found.append(8e-9 * crossing["value"])
+    return found
 
 
 def main():
@@ -80,7 +67,7 @@ def main():
         for training, rows in PUBLISHED.items():
             for (name, layers, step_s, parameters), published in zip(MODELS, rows):
                 file.write_text(json.dumps(scenario(layers, step_s, parameters, training)))
-                found = bandwidths(stepsim, file)
+                found = bandwidths(stepsim, file, training, step_s)
                 cells = "".join(f"{each:8.4g} ({given:5.4g})" for each, given in zip(found, published))
                 print(f"{f'{training}, {name}, {layers} layers':34}{cells}")
                 for each, given in zip(found, published):

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/number_text.hpp"
 #include "run/run.hpp"
 #include "run/sharding_plan.hpp"
 #include "json/json_text.hpp"
@@ -15,6 +16,10 @@ namespace {
 using train::Wrapping;
 using train::WrappingPolicy;
 
+// A time without the last digit, in which sums differ from the number that they stand for: 30 s and
+// not 30.000000000000004 s.
+double without_noise(double seconds) { return base::rounded_to(seconds, 15); }
+
 PlannedUnits with_wrapping(Scenario scenario, std::string name, Wrapping wrapping,
                            std::vector<std::string>& warnings) {
   scenario.training.sharding.wrapping = std::move(wrapping);
@@ -25,7 +30,7 @@ PlannedUnits with_wrapping(Scenario scenario, std::string name, Wrapping wrappin
     }
   }
   return {.name = std::move(name),
-          .step_s = *result.summary.iteration_time_s,
+          .step_s = without_noise(*result.summary.iteration_time_s),
           .memory_bytes = result.summary.memory_total_bytes.value_or(0),
           .fits = result.summary.memory_fits,
           .units = std::move(result.units)};
@@ -128,7 +133,7 @@ io::Json unit_planning_tree(const Scenario& scenario, const UnitPlanning& planni
       {"predicted_step_s", planning.rows.front().step_s},
       {"default_step_s", row_of(planning, "default").step_s},
       {"gain", gain_over_default(planning)},
-      {"lower_bound_s", plan.lower_bound.value},
+      {"lower_bound_s", without_noise(plan.lower_bound.value)},
       {"certified", plan.certified},
       {"gap", plan.gap()},
       {"labels", plan.labels},
