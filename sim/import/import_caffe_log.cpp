@@ -1,12 +1,14 @@
 // Logs of the S-SGD branch of Caffe, which dumps one row per blob of parameters, [id, elements,
 // backward_us, communication_us], with ids that rise by one. Of several dumps the last one with
-// times is used.
+// times is used. Its communication times become measured exchanges.
 #include "import/import_caffe_log.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <ranges>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct CaffeRow {
   std::int64_t id{};
   std::int64_t elements{};
   double backward_s{};
+  double communication_s{};
 };
 using Dump = std::vector<CaffeRow>;
 
@@ -60,7 +63,6 @@ std::vector<std::string_view> fields_of(std::string_view text) {
   }
 }
 
-// The times of communication are checked but not used: they are those of the logged cluster.
 CaffeRow parse_row(std::string_view text, const std::string& file, const std::string& line) {
   const std::vector<std::string_view> fields = fields_of(text);
   if (fields.size() != 4 && fields.size() != 5) {
@@ -88,9 +90,9 @@ CaffeRow parse_row(std::string_view text, const std::string& file, const std::st
     return *value;
   };
   const CaffeRow row{whole(0, "id", 1'000'000'000), whole(1, "elements", base::kMaxExactBytes / 8),
-                     time(2)};
-  for (std::size_t i = 3; i < fields.size(); ++i) {
-    (void)time(i);
+                     time(2), time(3)};
+  if (fields.size() == 5) {
+    (void)time(4); // the same exchanges while messages are merged
   }
   return row;
 }
@@ -198,6 +200,37 @@ std::vector<train::Layer> layers_of(const Dump& dump, const std::vector<BlobName
   return layers;
 }
 
+// The logged exchanges become buckets in launch order, which is that of falling ids. A row without
+// a time was sent together with the row before it that has one.
+void add_exchanges(const Dump& dump, train::Trace& trace) {
+  Dump trained;
+  std::ranges::copy_if(dump, std::back_inserter(trained),
+                       [](const CaffeRow& row) { return row.backward_s > 0; });
+  const auto sent =
+      std::ranges::count_if(trained, [](const CaffeRow& row) { return row.communication_s > 0; });
+  if (sent == 0) {
+    return;
+  }
+  trace.buckets.resize(static_cast<std::size_t>(sent));
+  auto row = trained.begin();
+  std::ptrdiff_t begun = 0;
+  for (train::Layer& layer : trace.layers) {
+    for (train::Tensor& tensor : std::views::reverse(layer.tensors)) { // as the rows stand
+      begun += row->communication_s > 0 ? 1 : 0;
+      tensor.bucket = sent - std::max<std::ptrdiff_t>(begun, 1);
+      train::MeasuredBucket& bucket = trace.buckets[static_cast<std::size_t>(*tensor.bucket)];
+      bucket.dtype = tensor.dtype;
+      bucket.elements += *tensor.elements;
+      bucket.bytes += *tensor.bytes;
+      ++bucket.tensors;
+      if (row->communication_s > 0) {
+        bucket.min = bucket.median = bucket.max = Seconds{row->communication_s};
+      }
+      ++row;
+    }
+  }
+}
+
 } // namespace
 
 train::Trace import_caffe_log(const std::string& file, const CaffeLogOptions& options) {
@@ -222,6 +255,8 @@ train::Trace import_caffe_log(const std::string& file, const CaffeLogOptions& op
   }
   const std::vector<BlobName> names = find_names(*last, options, input.name(), trace.warnings);
   trace.layers = layers_of(*last, names);
+  add_exchanges(*last, trace);
+  trace.ranks = options.ranks;
   trace.time_basis = "kernel";
   // The trace is `assumed` as a whole, because half of its times are.
   trace.granularity = train::Granularity::layer; // S-SGD of Caffe sends the blobs of a layer as one

@@ -1,11 +1,13 @@
 #pragma once
 // Imports layer logs of B-Caffe (MER 9): rows `[id, elements, backward_us, communication_us(,
-// merged_us)]` in forward order, one per parameter blob. The last two columns must be times but are
-// not used: they belong to the network of the logged cluster. Consecutive rows with equal backward
-// time are one layer, because weight and bias share a timer. The log has no forward times: forward
-// is set to 0.5 x backward, and the trace is marked `assumed`. Elements stay as logged, where
-// B-Caffe has padded each blob to a multiple of 64. Rows without backward time are left out. A log
-// may have several dumps of the layers; the last one with times is used.
+// merged_us)]` in forward order, one per parameter blob. Consecutive rows with equal backward time
+// are one layer, because weight and bias share a timer. The communication times become measured
+// exchanges on the network of the logged cluster: a blob whose time is 0 was sent together with the
+// one before it. The last column must be a time but is not used. The log has no forward times:
+// forward is set to 0.5 x backward, and the trace is marked `assumed`. Elements stay as logged,
+// where B-Caffe has padded each blob to a multiple of 64. Rows without backward time are left out.
+// A log may have several dumps of the layers; the last one with times is used.
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +23,7 @@ struct CaffeLogOptions {
   // The table that names the rows; by default the first one that fits, else layers are numbered.
   std::optional<std::string> model;
   std::span<const train::ModelTable> models{};
+  std::optional<std::int64_t> ranks{}; // of the logged cluster; not in the file
 };
 
 // Throws InputError for rows that cannot be read, gaps between ids, a log without rows or times,

@@ -64,6 +64,26 @@ TEST_CASE("caffe-log: rows with equal backward time are one layer, forward is ha
   CHECK(warned(trace, "layers are numbered"));
 }
 
+TEST_CASE("caffe-log: communication times are measured exchanges in the order of launch") {
+  const train::Trace trace = import_text("[0, 128, 30, 5]\n[1, 64, 30, 0]\n[2, 64, 0, 0]\n"
+                                         "[3, 192, 12.5, 7, 9]\n");
+  REQUIRE(trace.buckets.size() == 2); // the last layer is sent first
+  CHECK(trace.buckets[0].elements == 192);
+  CHECK(trace.buckets[0].median->value == 7e-6);
+  CHECK(trace.buckets[1].elements == 128 + 64); // a bias without a time goes with its weight
+  CHECK(trace.buckets[1].bytes.value == 4 * (128 + 64));
+  CHECK(trace.buckets[1].tensors == 2);
+  CHECK(trace.buckets[1].min->value == 5e-6);
+  CHECK(trace.buckets[1].max->value == 5e-6);
+  CHECK(trace.layers[0].tensors[0].bucket == 1);
+  CHECK(trace.layers[0].tensors[1].bucket == 1);
+  CHECK(trace.layers[1].tensors[0].bucket == 0);
+  CHECK_FALSE(trace.ranks.has_value());
+  CHECK(import_text("[0, 64, 5, 1]\n", {{}, {}, {}, 8}).ranks == 8);
+  // Without any time nothing was exchanged.
+  CHECK(import_text("[0, 128, 30, 0]\n[1, 64, 30, 0]\n").buckets.empty());
+}
+
 TEST_CASE("caffe-log: of several dumps the last with backward times counts") {
   const std::string first = "[0, 64, 1, 0]\n[1, 64, 2, 0]\n";
   const std::string second = "[0, 64, 3, 0]\n[1, 64, 4, 0]\n";
@@ -136,6 +156,11 @@ TEST_CASE("caffe-log: GoogLeNet on K80, second dump of tmp8comm.log") {
   CHECK(bytes == 53'516'544);
   CHECK(bytes == 4 * 13'379'136);
   CHECK(trace.layers[0].tensors[1].name == "conv1/7x7_s2.weight");
+  REQUIRE(trace.buckets.size() == 65); // one per layer, and the one bias that was timed by itself
+  CHECK(trace.buckets[0].elements == 1'025'024);
+  CHECK(trace.buckets[0].median->value == 24'282e-6);
+  CHECK(trace.buckets[64].elements == 9408 + 64);
+  CHECK(trace.buckets[64].median->value == 1169e-6);
   CHECK(warned(trace, "2 dumps"));
   CHECK(warned(trace, "layer names from model table googlenet_caffe_aux"));
 }
@@ -149,4 +174,15 @@ TEST_CASE("caffe-log: one dump with four columns") {
   CHECK(trace.layers.size() == 64);
   CHECK(sum_backward(trace) == within(0.201531926, 1e-9));
   CHECK_FALSE(warned(trace, "dumps"));
+  // The line through the times of all blobs (MER 9): a 5.350e-4 s, b 1.8380e-9 s per byte.
+  REQUIRE(trace.buckets.size() == 128);
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+  for (const train::MeasuredBucket& bucket : trace.buckets) {
+    const auto bytes = static_cast<double>(bucket.bytes.value);
+    n += 1, x += bytes, y += bucket.median->value;
+    xx += bytes * bytes, xy += bytes * bucket.median->value;
+  }
+  const double slope = (n * xy - x * y) / (n * xx - x * x);
+  CHECK(slope == within(1.8380e-9, 1e-4));
+  CHECK((y - slope * x) / n == within(5.350e-4, 1e-4));
 }

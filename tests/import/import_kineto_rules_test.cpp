@@ -388,3 +388,34 @@ TEST_CASE("kineto: the source names the file, its bytes and digest, and the opti
   CHECK(trace.source->options == std::vector<std::pair<std::string, std::string>>{
                                      {"batch_size", "32"}, {"skip_steps", "0"}});
 }
+
+TEST_CASE("kineto: a sampled trace is refused with the nodes that neither way matches") {
+  // Of 144 backward nodes 30 have the number of an operator of another name, 16 the name of one
+  // without a number, and 98 neither.
+  constexpr int kNumbered = 30;
+  constexpr int kNamed = 16;
+  constexpr int kNeither = 98;
+  Events events;
+  events.add(x("user_annotation", "ProfilerStep#1", at(1000, 9000)));
+  double now = 1010;
+  for (int i = 0; i < kNumbered + kNamed; ++i, now += 10) {
+    events.add(i < kNumbered ? x("cpu_op", "aten::mm", at(now, 5), "1", number(i + 1))
+                             : x("cpu_op", "aten::relu", at(now, 5), "1"));
+  }
+  events.work(now, 5);
+  now += 20;
+  const auto node = [&](const std::string& name, const std::string& arguments) {
+    events.add(
+        x("cpu_op", "autograd::engine::evaluate_function: " + name, at(now, 5), "2", arguments));
+    now += 10;
+  };
+  for (int i = kNumbered + kNamed; i-- > 0;) {
+    i < kNumbered ? node("AddmmBackward0", number(i + 1)) : node("ReluBackward0", "");
+  }
+  for (int i = 0; i < kNeither; ++i) {
+    node("SampledBackward0", number(1'000'000 + i));
+  }
+  CHECK(failure(events.text()) ==
+        ": " + std::to_string(kNeither) + " of " + std::to_string(kNumbered + kNamed + kNeither) +
+            " backward nodes match no forward operator: the trace is incomplete (sampled or cut)");
+}

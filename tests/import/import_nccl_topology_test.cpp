@@ -293,7 +293,7 @@ TEST_CASE("nccl-topology: NVLink rates follow the architecture") {
 TEST_CASE("nccl-topology: options take the place of what is assumed") {
   NcclTopologyOptions options;
   options.pcie_efficiency = 0.5;
-  options.pcie_default = {32, 8};
+  options.pcie_default = PcieLink{32, 8};
   options.pcie_latency = Seconds{2e-6};
   options.nvlink_latency = Seconds{3e-6};
   options.network_latency = Seconds{4e-6};
@@ -316,8 +316,7 @@ TEST_CASE("nccl-topology: options take the place of what is assumed") {
   CHECK(link_of(result, "net0-cpu0").latency_s == 4e-6); // not that of the file
   CHECK(link_of(result, "net0-cpu0").bandwidth_Bps == 1e6);
   CHECK(result.topology.warnings ==
-        std::vector<std::string>{
-            "4 PCIe links without speed or width: 32 GT/s x8 taken; see --pcie-default"});
+        std::vector<std::string>{"4 PCIe links without speed or width: 32 GT/s x8 taken"});
   const NcclTopology given = import_text(
       machine(cpu(gpu("1:0", "", nvlink("2:0", 1)) + gpu("2:0", "", nvlink("1:0", 1)))), options);
   CHECK(link_of(given, "1:0-cpu0").source == "given");

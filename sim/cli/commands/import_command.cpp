@@ -184,6 +184,9 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
     if (!flags.model.empty()) {
       options.model = flags.model;
     }
+    if (!flags.ranks.empty()) {
+      options.ranks = count("--ranks", flags.ranks, io::at_least(1));
+    }
     return imported_sized(io::import_caffe_log(single_file(flags), options), flags);
   }
   if (flags.format == "pytorch-et") {
@@ -303,9 +306,10 @@ void add_flags(CLI::App& app, ImportFlags& flags) {
   app.add_flag("--drop-other-communication", flags.drop_other_communication,
                "keeps the communication that is data-parallel, and the times of all layers")
       ->group(kAstra);
-  constexpr const char* kTimes = "osu, nccl-tests, chakra";
+  constexpr const char* kTimes = "osu, nccl-tests, chakra, caffe-log";
   add("--ranks", flags.ranks, "N",
-      "number of ranks; required for osu and for samples of chakra, whose files do not say",
+      "number of ranks; required for osu and for samples of chakra, whose files do not say; "
+      "caffe-log: exchanges of the log are then compared by run",
       kTimes);
   add("--op", flags.op, "OP", "operation; default by the title; of several tables only this one",
       kTimes);

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "cli/commands/import_workloads.hpp"
 #include "cli/shell/app.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/version.hpp"
@@ -151,7 +152,7 @@ void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
       Row{"--variability", flags.variability, "kineto"},
       Row{"--cost", flags.cost, "kineto"},
       Row{"--op", flags.op, "osu nccl-tests"},
-      Row{"--ranks", flags.ranks, "osu nccl-tests chakra"},
+      Row{"--ranks", flags.ranks, "osu nccl-tests chakra caffe-log"},
       Row{"--value", flags.value, "osu"},
       Row{"--column", flags.column, "nccl-tests"},
       Row{"--tick", flags.tick, "astra-text"},
@@ -236,6 +237,9 @@ Imported imported_kineto(const ImportFlags& flags, const io::KinetoOptions& opti
   const io::KinetoImport imported = io::import_kineto_job(flags.files, options);
   if (!imported.remedy.empty() && !flags.allow_unknown_sizes) {
     throw InputError(flags.files.front(), "", imported.remedy);
+  }
+  if (!flags.allow_unknown_sizes) {
+    require_gradients(imported.trace, flags.files.front());
   }
   Imported result = imported_trace(imported.trace);
   if (!flags.cost.empty()) {

@@ -28,10 +28,23 @@ Imported imported_chakra(const std::string& file, const ImportFlags& flags,
   if (!imported.remedy.empty() && !flags.allow_unknown_sizes) {
     throw InputError(file, "", imported.remedy);
   }
+  if (!flags.allow_unknown_sizes) {
+    require_gradients(imported.trace, file);
+  }
   imported.trace.ranks = ranks ? ranks : imported.trace.ranks;
   Imported result = imported_trace(imported.trace);
   result.last_line = imported.found + "\n";
   return result;
+}
+
+void require_gradients(const train::Trace& trace, const std::string& file) {
+  if (std::ranges::none_of(trace.layers, [](const train::Layer& layer) {
+        return layer.gradient_bytes.value_or(Bytes{0}).value > 0;
+      })) {
+    throw InputError(file, "",
+                     "no layer reduces a gradient, so there is no communication to simulate "
+                     "(--allow-unknown-sizes writes the times alone)");
+  }
 }
 
 Imported imported_astra_text(const std::string& file, const ImportFlags& flags) {
@@ -43,13 +56,8 @@ Imported imported_astra_text(const std::string& file, const ImportFlags& flags) 
     options.tick_given = true;
   }
   const train::Trace trace = io::import_astra_text(file, options);
-  const bool sends = std::ranges::any_of(trace.layers, [](const train::Layer& layer) {
-    return layer.gradient_bytes.value_or(Bytes{0}).value > 0;
-  });
-  if (!sends && !flags.drop_other_communication && !flags.allow_unknown_sizes) {
-    throw InputError(file, "",
-                     "no layer reduces a gradient, so there is no communication to simulate "
-                     "(--allow-unknown-sizes writes the times alone)");
+  if (!flags.drop_other_communication && !flags.allow_unknown_sizes) {
+    require_gradients(trace, file);
   }
   return imported_trace(trace);
 }

@@ -185,7 +185,9 @@ std::optional<Found> from_fitting_model(const StepSample& step,
 
 // Source 7: the candidates of a bucket share its elements.
 std::optional<Found> from_buckets(const StepSample& step) {
-  if (!buckets_have_sizes(step)) {
+  const bool carried = std::ranges::any_of(
+      step.gradients, [](const GradientSample& gradient) { return gradient.bucket >= 0; });
+  if (!buckets_have_sizes(step) || !carried) {
     return std::nullopt;
   }
   Found found;

@@ -109,9 +109,12 @@ RecordedInput recorded_input(const StepReader& reader, std::int32_t node) {
 }
 
 // An all-reduce inside a gradient's node closes a bucket: it was launched when its last gradient
-// was ready. So does one inside a compiled graph, whose gradients are ready all at once; those
-// inside other backward nodes belong to the node (batch normalization over all ranks).
-void read_collectives(const StepReader& reader, StepSample& sample) {
+// was ready. Those inside a compiled graph carry the gradients of the graph, whose nodes follow it;
+// those inside other backward nodes belong to the node (batch normalization over all ranks).
+// `layer_of` has the layer of each backward node.
+void read_collectives(const StepReader& reader,
+                      const std::map<std::int32_t, std::int32_t>& layer_of, StepSample& sample) {
+  std::map<std::int32_t, std::vector<std::size_t>> graphs; // buckets inside a graph, by its layer
   for (const CollectiveCall& call : reader.index.collectives(reader.step)) {
     const NodeKind kind = call.top < 0 ? NodeKind::none : reader.index.kind(call.top);
     const bool compiled =
@@ -119,13 +122,32 @@ void read_collectives(const StepReader& reader, StepSample& sample) {
         reader.recording.name(reader.event(reader.top(call.top).event)).find("Compiled") !=
             std::string_view::npos;
     if (call.op == "allreduce" && (kind == NodeKind::gradient || compiled)) {
+      if (compiled) {
+        graphs[layer_of.at(call.top)].push_back(sample.buckets.size());
+      }
       sample.buckets.push_back({call, 0});
     } else {
       sample.collectives.push_back({call, 0});
     }
   }
-  // A gradient's bucket is the first one that was launched in its node or later.
+  // A gradient's bucket is the first one that was launched in its node or later, or one inside its
+  // graph. Of several of unknown sizes, or as many as gradients, each carries as many gradients as
+  // the others; known sizes tell more, and all gradients are candidates of the first.
+  std::map<std::int32_t, std::size_t> seen; // gradients of a graph
   for (GradientSample& gradient : sample.gradients) {
+    if (const auto graph = graphs.find(gradient.layer); graph != graphs.end()) {
+      const auto all = static_cast<std::size_t>(
+          sample.layers[static_cast<std::size_t>(gradient.layer)].gradients);
+      const std::vector<std::size_t>& inside = graph->second;
+      const bool sized = std::ranges::all_of(
+          inside, [&](std::size_t b) { return sample.buckets[b].call.elements >= 0; });
+      const std::size_t place = seen[gradient.layer]++;
+      const std::size_t b =
+          inside[!sized || all == inside.size() ? place * inside.size() / all : 0];
+      gradient.bucket = static_cast<std::int32_t>(b);
+      ++sample.buckets[b].gradients;
+      continue;
+    }
     for (std::size_t b = 0; b < sample.buckets.size(); ++b) {
       const CollectiveCall& call = sample.buckets[b].call;
       const Nanoseconds node = call.top < 0 ? call.begin : reader.top(call.top).begin;
@@ -204,7 +226,7 @@ void read_backward(const StepReader& reader, const std::vector<NodeMatch>& match
       sample.layers[static_cast<std::size_t>(layer)].backward += item.duration();
     }
   }
-  read_collectives(reader, sample);
+  read_collectives(reader, layer_of, sample);
 }
 
 // The operator of a layer that takes parameters: the outermost one inside it.

@@ -64,7 +64,8 @@ struct ForwardOperators {
 };
 
 // The pointer stands behind the operators that have no node yet. It starts anew where the forward
-// thread has worked between two nodes, since another forward pass has then begun.
+// thread has worked between two nodes, since another forward pass has then begun. A node that has a
+// layer by its number keeps it, and moves the pointer to that operator.
 void match_names(const KinetoRecording& recording, const Attribution& attribution,
                  const ForwardOperators& operators, std::vector<NodeMatch>& matches) {
   std::size_t pointer = 0;
@@ -76,6 +77,12 @@ void match_names(const KinetoRecording& recording, const Attribution& attributio
       ++known;
     }
     pointer = known > before ? known : pointer;
+    if (match.layer >= 0) {
+      const auto own =
+          std::ranges::lower_bound(operators.list, match.layer, {}, &ForwardOperator::top);
+      pointer = static_cast<std::size_t>(own - operators.list.begin());
+      continue;
+    }
     const std::size_t found = operators.last_named(
         node_operation(recording.name(recording.events[static_cast<std::size_t>(node.event)])),
         pointer);

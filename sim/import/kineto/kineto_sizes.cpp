@@ -149,11 +149,13 @@ std::string remedy_of(const StepSample& step, const SizeSources& sources) {
   if (fits == 1) {
     return count + ": --model " + fitting + " fits";
   }
-  if (!step.buckets.empty()) {
-    return counted(std::ssize(step.buckets), "measured all-reduce") +
-           " without sizes: give --sizes sizes.csv (see import --help)";
+  constexpr std::string_view kTotal =
+      "--parameters N (the model's parameter count; assumed spread)";
+  if (!step.buckets.empty() && !buckets_have_sizes(step)) {
+    return fmt::format("{} without sizes: give --sizes sizes.csv (see import --help) or {}",
+                       counted(std::ssize(step.buckets), "measured all-reduce"), kTotal);
   }
-  return count + ", no sizes: give --parameters N (the model's parameter count; assumed spread)" +
+  return fmt::format("{}, no sizes: give {}", count, kTotal) +
          (sources.record_shapes ? "" : ", or profile again with record_shapes=True");
 }
 
@@ -182,6 +184,15 @@ GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
       result.sizes[i].elements = settled.members[i].elements;
       result.sizes[i].bucket = settled.members[i].bucket;
       result.sizes[i].extra_bytes = settled.members[i].extra_elements;
+    }
+    if (std::ranges::all_of(result.sizes, [](const GradientSize& size) {
+          return size.bucket == BucketMember::kNever;
+        })) {
+      for (GradientSize& size : result.sizes) {
+        size.bucket = BucketMember::kUnknown;
+      }
+      settled.notes = {"no gradient is ready when a measured all-reduce is launched: the "
+                       "all-reduces are taken for those of something else"};
     }
     std::ranges::move(settled.notes, std::back_inserter(result.notes));
   }

@@ -166,8 +166,8 @@ private:
     }
     const bool unknown = !node.speed_GTps || !node.lanes;
     pcie_defaults_ += unknown ? 1 : 0;
-    const double rate = pcie_rate({node.speed_GTps.value_or(options_.pcie_default.speed_GTps),
-                                   node.lanes.value_or(options_.pcie_default.lanes)},
+    const double rate = pcie_rate({node.speed_GTps.value_or(pcie_default_.speed_GTps),
+                                   node.lanes.value_or(pcie_default_.lanes)},
                                   options_.pcie_efficiency.value_or(kPcieEfficiency));
     const bool assumed = unknown || !options_.pcie_latency || !options_.pcie_efficiency;
     // A GPU on the NVSwitch has its PCIe link behind a switch of its own, see port_of().
@@ -258,10 +258,10 @@ private:
            " % of their line rate; see --pcie-efficiency");
     }
     if (pcie_defaults_ > 0) {
-      warn(fmt::format("{} without speed or width: {} GT/s x{} taken; see --pcie-default",
+      warn(fmt::format("{} without speed or width: {} GT/s x{} taken{}",
                        counted(pcie_defaults_, "PCIe link"),
-                       base::shortest(options_.pcie_default.speed_GTps),
-                       options_.pcie_default.lanes));
+                       base::shortest(pcie_default_.speed_GTps), pcie_default_.lanes,
+                       options_.pcie_default ? "" : "; see --pcie-default"));
     }
     if (!cpu_rates_.empty()) {
       warn("links between CPUs are not in the file: " + rates_text(cpu_rates_) +
@@ -288,6 +288,7 @@ private:
 
   NcclSystem system_;
   const NcclTopologyOptions& options_;
+  PcieLink pcie_default_ = options_.pcie_default.value_or(PcieLink());
   std::vector<bool> has_children_; // [node], of those kept
   NvlinkCounts nvlinks_;
   std::int64_t pcie_defaults_ = 0, network_defaults_ = 0;
@@ -312,9 +313,10 @@ void record_options(const NcclTopologyOptions& options, train::Source& source) {
                               "nvlink=" + time(options.nvlink_latency, kNvlinkLatency) +
                                   ",pcie=" + time(options.pcie_latency, kPcieLatency) +
                                   ",net=" + time(options.network_latency, kNetworkLatency));
+  const PcieLink pcie_default = options.pcie_default.value_or(PcieLink());
   source.options.emplace_back(
-      "pcie_default", fmt::format("{}GT/s:{}", base::shortest(options.pcie_default.speed_GTps),
-                                  options.pcie_default.lanes));
+      "pcie_default",
+      fmt::format("{}GT/s:{}", base::shortest(pcie_default.speed_GTps), pcie_default.lanes));
   source.options.emplace_back("pcie_efficiency",
                               base::shortest(options.pcie_efficiency.value_or(kPcieEfficiency)));
 }

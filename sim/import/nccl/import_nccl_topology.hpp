@@ -37,7 +37,7 @@ struct NcclTopologyOptions {
   ImportOptions common;
   std::vector<std::string> gpus;         // bus ids in rank order; empty = the order of the file
   std::optional<double> pcie_efficiency; // in the range kPcieEfficiencies
-  PcieLink pcie_default;                 // for links without speed or width in the file
+  std::optional<PcieLink> pcie_default;  // for links without speed or width in the file
   std::optional<Seconds> nvlink_latency, pcie_latency, network_latency; // pcie: also between CPUs
 };
 inline constexpr Range kPcieEfficiencies{.low = 0.01, .high = 1};
