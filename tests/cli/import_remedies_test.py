@@ -200,6 +200,7 @@ def said(done):
 def remedy_works(place, case):
     name, form, content, flags, code, words, remedy, others = case if len(case) == 8 else (*case, {})
     place.write("in.file", content)
+    place.path("out.json").unlink(missing_ok=True)
     for file, text in others.items():
         place.write(file, text)
     output = [] if "-o" in flags else ["-o", "out.json"]
