@@ -13,6 +13,19 @@ bool event_pass_applies(const Program& program) {
   });
 }
 
+std::int64_t iterations_after(const Program& program) {
+  const bool shared = std::ranges::any_of(program.streams, [](const Stream& stream) {
+    return stream.discipline == Discipline::at_once;
+  });
+  std::int64_t longest = 0;
+  if (program.interference.any() || shared) {
+    for (const Wait& wait : program.waits) {
+      longest = std::max<std::int64_t>(longest, wait.distance);
+    }
+  }
+  return longest;
+}
+
 OperationTimes event_pass(const Program& program, std::int64_t iterations, const Factors& factors,
                           Record record) {
   assert(event_pass_applies(program) && "exchanges start together");

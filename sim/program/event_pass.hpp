@@ -13,6 +13,13 @@ namespace stepsim::program {
 // may leave before another enters.
 [[nodiscard]] bool event_pass_applies(const Program& program);
 
+// The number of iterations after the last one of a mean that must run, too, because they slow its
+// operations: with interference or a shared channel, as many as the longest wait spans; else 0.
+//
+//     compute  C8 C9 |         X9 with C10 beside it would take longer: a mean over the iterations
+//     reduce      X8 X9        up to 9 needs C10
+[[nodiscard]] std::int64_t iterations_after(const Program& program);
+
 // Runs a valid program for which event_pass_applies(). At one instant, exchanges end first, then
 // compute operations; then waiting operations start; then messages of priority and at_once streams
 // are dispatched. There are O((operations + waits) x ranks) events per iteration, each O(log ranks)

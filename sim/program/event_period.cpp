@@ -12,6 +12,8 @@ namespace stepsim::program {
 namespace {
 
 constexpr double kSame = 1e-12; // of the time of the run
+constexpr std::int64_t kMostOperations = std::int64_t{1} << 22;
+constexpr std::int64_t kFewestIterations = 64;
 
 // Iterations that the next one can depend on.
 std::int64_t window_of(const Program& program) {
@@ -44,6 +46,9 @@ bool repeats(const OperationTimes& times, std::int64_t last, std::int64_t window
 EventPeriod event_period(const Program& given, std::int64_t most_iterations) {
   const Program program = without_warmup(given);
   const std::int64_t window = window_of(program);
+  const std::int64_t operations = std::max<std::int64_t>(1, program.iteration_size());
+  const std::int64_t most =
+      std::min(most_iterations, std::max(kFewestIterations, kMostOperations / operations));
   for (std::int64_t iterations = 2 + 2 * window;; iterations *= 2) {
     const OperationTimes times = event_pass(program, iterations, {}, Record::all);
     // The last iterations are disturbed by none after them, and the first starts from idle streams.
@@ -51,11 +56,12 @@ EventPeriod event_period(const Program& given, std::int64_t most_iterations) {
     for (std::int64_t c = 1; c + window <= last; ++c) {
       if (repeats(times, last, window, c)) {
         const double shift = latest_marker_end(times, last) - latest_marker_end(times, last - c);
-        return {.period = {shift / static_cast<double>(c)}, .cyclicity = c};
+        return {
+            .period = {shift / static_cast<double>(c)}, .cyclicity = c, .steady_from = last - c};
       }
     }
-    if (iterations >= most_iterations) {
-      return {.period = mean_period(times, iterations / 2), .cyclicity = 0};
+    if (iterations >= most) {
+      return {.period = mean_period(times, iterations / 2), .cyclicity = 0, .steady_from = 0};
     }
   }
 }

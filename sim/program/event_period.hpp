@@ -21,11 +21,13 @@ struct EventPeriod {
   // The number c of iterations after which all times repeat. 0 if they did not repeat within the
   // simulated iterations; `period` is then the mean over the second half of them.
   std::int64_t cyclicity{};
+  std::int64_t steady_from{}; // the iteration t from which on the equation above holds
 };
 
 // The period of a valid program for which event_pass_applies(), without variability. Simulates 4,
 // 8, 16, .. iterations (more if waits look back farther) until the times repeat to 1e-12 of the
-// time of the run, and gives up after `most_iterations`. The slowest rank decides the period.
+// time of the run, and gives up after `most_iterations` or 2^22 operations. The slowest rank
+// decides the period.
 [[nodiscard]] EventPeriod event_period(const Program& program, std::int64_t most_iterations = 1024);
 
 } // namespace stepsim::program

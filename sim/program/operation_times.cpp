@@ -16,4 +16,18 @@ Seconds mean_period(const OperationTimes& times, std::int64_t discard) {
           static_cast<double>(times.iterations - discard)};
 }
 
+OperationTimes first_iterations(OperationTimes times, std::int64_t iterations) {
+  if (iterations >= times.iterations) {
+    return times;
+  }
+  times.iterations = iterations;
+  times.marker_end.resize(static_cast<std::size_t>(iterations) * times.ranks);
+  if (!times.end.empty()) {
+    times.start.resize(times.at(iterations, 0, 0));
+    times.end.resize(times.start.size());
+    times.makespan_s = *std::ranges::max_element(times.end);
+  }
+  return times;
+}
+
 } // namespace stepsim::program

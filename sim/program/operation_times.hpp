@@ -48,4 +48,8 @@ struct OperationTimes {
 // of the times between these ends and, where ranks drift apart, the period of the slowest one.
 [[nodiscard]] Seconds mean_period(const OperationTimes& times, std::int64_t discard);
 
+// The times cut to the first `iterations`. The makespan is the latest recorded end; it is that of
+// the whole run if `times` has the ends of the marker only.
+[[nodiscard]] OperationTimes first_iterations(OperationTimes times, std::int64_t iterations);
+
 } // namespace stepsim::program

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "program/event_pass.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"
 #include "run/scenario_program.hpp"
@@ -52,6 +53,12 @@ program::LinkConstants links_of(const Scenario& given) {
   return {.latency_s = link.startup_s(), .seconds_per_byte = link.per_byte_s};
 }
 
+void set_factors(const Scenario& scenario, ProgramFile& file) {
+  file.evaluation.after = program::iterations_after(file.program);
+  file.evaluation.factors =
+      factors_of(scenario, file.program, file.evaluation.iterations + file.evaluation.after);
+}
+
 } // namespace
 
 ExplainableScenario explainable(const Scenario& scenario) {
@@ -68,7 +75,7 @@ ExplainableScenario explainable(const Scenario& scenario) {
     file.evaluation.iterations = std::max<std::int64_t>(2, scenario.training.iterations);
     file.evaluation.discard =
         std::clamp<std::int64_t>(discarded_iterations(scenario), 1, file.evaluation.iterations - 1);
-    file.evaluation.factors = factors_of(scenario, file.program, file.evaluation.iterations);
+    set_factors(scenario, file);
   }
   file.warnings = scenario.workload.warnings;
   file.warnings.insert(file.warnings.end(), scenario.warnings.begin(), scenario.warnings.end());
@@ -89,7 +96,7 @@ void count_as_run(const Scenario& scenario, ProgramFile& file) {
   }
   file.evaluation.discard = discarded_iterations(scenario) + 1;
   file.evaluation.iterations = scenario.training.iterations + 1;
-  file.evaluation.factors = factors_of(scenario, program, file.evaluation.iterations);
+  set_factors(scenario, file);
 }
 
 } // namespace stepsim::study

@@ -8,6 +8,7 @@
 #include "coll/method.hpp"
 #include "program/event_pass.hpp"
 #include "program/event_period.hpp"
+#include "program/explain/program_evaluation.hpp"
 #include "program/program_check.hpp"
 #include "program/rank_vectors.hpp"
 #include "program/recurrence.hpp"
@@ -23,16 +24,6 @@ using program::Program;
 
 // Instances that are recorded for the lists of a result, as doubles of 8 bytes, twice.
 constexpr std::uint64_t kMostInstances = std::uint64_t{1} << 26;
-
-// Equal ranks need one of them, and every group is that one.
-Program one_rank(Program made) {
-  made.ranks = 1;
-  made.groups.clear();
-  for (program::Operation& each : made.operations) {
-    each.group = program::kAllRanks;
-  }
-  return made;
-}
 
 void refuse_many_instances(const Program& made, std::uint64_t ranks, std::int64_t iterations) {
   const std::uint64_t instances =
@@ -55,19 +46,25 @@ OperationTimes evaluate(const Scenario& scenario, const Program& made,
   if (program::recurrence_applies(made)) {
     return program::rank_vectors(made, iterations, factors, {}, program::Record::all);
   }
-  return program::event_pass(varies ? made : one_rank(made), iterations, factors,
+  return program::event_pass(varies ? made : program::one_rank(made), iterations, factors,
                              program::Record::all);
 }
 
 // The mean of the iterations that are not discarded. The first one waits for no exchange of an
-// iteration before it: where it counts, one iteration more follows and takes its place.
+// iteration before it: where it counts, one iteration more follows and takes its place. Iterations
+// behind that one run, too, where they slow it.
 double mean_of(const Scenario& scenario, const Program& made, const program::Factors& factors,
                const OperationTimes& times) {
   const std::int64_t discard = discarded_iterations(scenario);
-  if (discard > 0) {
+  const std::int64_t after = program::iterations_after(made);
+  if (discard > 0 && after == 0) {
     return program::mean_period(times, discard).value;
   }
-  return program::mean_period(evaluate(scenario, made, factors, times.iterations + 1), 1).value;
+  const std::int64_t counted = times.iterations + (discard > 0 ? 0 : 1);
+  return program::mean_period(
+             first_iterations(evaluate(scenario, made, factors, counted + after), counted),
+             std::max<std::int64_t>(discard, 1))
+      .value;
 }
 
 // Whether the period is a mean over the iterations that were evaluated, not that of a steady state.
@@ -89,7 +86,7 @@ double period_of(const Scenario& scenario, const Program& made, const program::F
     return mean_of(scenario, made, factors, times);
   }
   return exact ? program::steady_state(made).period.value
-               : program::event_period(one_rank(made)).period.value;
+               : program::event_period(program::one_rank(made)).period.value;
 }
 
 EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProgram& made,
@@ -127,16 +124,18 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
   const std::int64_t iterations = own.training.iterations;
   const std::int64_t discard = discarded_iterations(own);
   const std::int64_t first = std::max<std::int64_t>(discard, 1);
-  const std::int64_t simulated = discard > 0 ? iterations : iterations + 1;
+  const std::int64_t counted = discard > 0 ? iterations : iterations + 1;
+  const std::int64_t simulated = counted + program::iterations_after(made.program);
   refuse_many_instances(made.program, made.program.ranks, simulated);
   EvaluatedProgram result;
   result.network = network_program(scenario, made, simulated);
-  OperationTimes times = std::move(result.network->run.jobs.front().times);
+  OperationTimes times =
+      first_iterations(std::move(result.network->run.jobs.front().times), counted);
   result.period = program::mean_period(times, first).value;
   result.times = first_iterations(std::move(times), iterations);
   result.first_counted = first_of_mean(own);
   const Program no_exchanges = program::without_exchanges(made.program);
-  result.alone = evaluate(own, no_exchanges, factors, simulated);
+  result.alone = evaluate(own, no_exchanges, factors, counted);
   result.alone_period = own.variability.varies()
                             ? program::mean_period(result.alone, first).value
                             : period_of(own, no_exchanges, factors, result.alone,
@@ -144,7 +143,8 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
   result.alone = first_iterations(std::move(result.alone), iterations);
   result.method = coll::name(coll::Method::events);
   if (made.program.interference.any()) {
-    const OperationTimes free = without_interference(scenario, *result.network);
+    const OperationTimes free =
+        first_iterations(without_interference(scenario, *result.network), counted);
     result.interference = std::max(0.0, result.period - program::mean_period(free, first).value);
   }
   return result;

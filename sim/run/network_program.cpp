@@ -114,16 +114,4 @@ void fill_network(const Scenario& scenario, const Scenario& first, const Network
   }
 }
 
-program::OperationTimes first_iterations(program::OperationTimes times, std::int64_t iterations) {
-  if (iterations >= times.iterations) {
-    return times;
-  }
-  times.iterations = iterations;
-  times.marker_end.resize(static_cast<std::size_t>(iterations) * times.ranks);
-  times.start.resize(times.at(iterations, 0, 0));
-  times.end.resize(times.start.size());
-  times.makespan_s = *std::ranges::max_element(times.end);
-  return times;
-}
-
 } // namespace stepsim::study

@@ -29,8 +29,4 @@ struct NetworkProgram {
 void fill_network(const Scenario& scenario, const Scenario& first, const NetworkProgram& program,
                   std::int64_t discard, Result& result);
 
-// The times of a run, which must be recorded with Record::all, cut to its first iterations.
-[[nodiscard]] program::OperationTimes first_iterations(program::OperationTimes times,
-                                                       std::int64_t iterations);
-
 } // namespace stepsim::study

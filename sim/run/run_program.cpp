@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/quantity.hpp"
+#include "program/event_pass.hpp"
 #include "program/explain/binding_path.hpp"
 #include "program/explain/program_evaluation.hpp"
 #include "program/gradient_age.hpp"
@@ -285,6 +286,12 @@ void measure_exchanges(ScenarioProgram& made, const OperationTimes& times) {
   }
 }
 
+// One iteration more than the run has may take the place of the first one in means.
+program::Factors run_factors(const Scenario& scenario, const Program& made) {
+  return factors_of(scenario, made,
+                    scenario.training.iterations + 1 + program::iterations_after(made));
+}
+
 // The periods of the scenario without input_s: with exchanges, and with exchanges that take no
 // time.
 std::pair<double, double> periods_without_input(const Scenario& whole) {
@@ -292,8 +299,7 @@ std::pair<double, double> periods_without_input(const Scenario& whole) {
   dry.training.input = {};
   const Scenario own = dry.other_jobs.empty() ? dry : scenario_of_job(dry, 0);
   const ScenarioProgram made = scenario_program(own, simulates_messages(dry));
-  const EvaluatedProgram found =
-      evaluated(dry, own, made, factors_of(own, made.program, own.training.iterations + 1));
+  const EvaluatedProgram found = evaluated(dry, own, made, run_factors(own, made.program));
   return {found.period, found.alone_period};
 }
 
@@ -308,9 +314,7 @@ Result run_program(const Scenario& whole) {
   const Scenario& scenario = part ? *part : whole;
   ScenarioProgram made = scenario_program(scenario, simulates_messages(whole));
   const Program& program = made.program;
-  const std::int64_t iterations = scenario.training.iterations;
-  // One iteration more may take the place of the first.
-  const program::Factors factors = factors_of(scenario, program, iterations + 1);
+  const program::Factors factors = run_factors(scenario, program);
   const bool varies = scenario.variability.varies();
   const std::int64_t discard = discarded_iterations(scenario);
   EvaluatedProgram found = evaluated(whole, scenario, made, factors);

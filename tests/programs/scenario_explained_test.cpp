@@ -7,6 +7,7 @@
 
 #include "program/explain/explanation.hpp"
 #include "program/explain/program_evaluation.hpp"
+#include "program/steady_state.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
 
@@ -47,7 +48,8 @@ TEST_CASE("explanation: its period and exposed communication are those of the ru
     const double period =
         program::period_s(made.file.program, made.file.evaluation) / made.file.program.steps;
     CHECK(period == within(*summary.iteration_time_s, 1e-9));
-    const double exposed = program::exposed_s(made.file.program, made.file.evaluation, period) /
+    const double exposed = program::beyond_s(program::without_exchanges(made.file.program),
+                                             made.file.evaluation, period) /
                            made.file.program.steps;
     CHECK(exposed == plus_minus(*summary.exposed_communication_s, 1e-9 * period));
     const program::Explanation found = program::explain(

@@ -11,8 +11,9 @@
 
 #include "base/error.hpp"
 #include "program/event_pass.hpp"
-#include "program/program_figures.hpp"
+#include "program/explain/program_evaluation.hpp"
 #include "program/recurrence.hpp"
+#include "program/steady_state.hpp"
 #include "run/random_scenarios.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
@@ -61,9 +62,10 @@ void check_equal(const Scenario& scenario) {
     period = second_half(made.program, scenario.training.iterations);
     exposed = period - computing(made.program);
   } else {
-    const program::ProgramFigures figures = program::program_figures(made.program, 6, 3);
-    period = figures.period.value / made.program.steps;
-    exposed = figures.exposed.value / made.program.steps;
+    const double whole = program::period_s(made.program, {});
+    period = whole / made.program.steps;
+    exposed =
+        program::beyond_s(program::without_exchanges(made.program), {}, whole) / made.program.steps;
   }
   CHECK(period == within(*run_says.iteration_time_s, 1e-9));
   if (scenario.training.input.value == 0) { // exposed beside reading is no difference of periods

@@ -18,15 +18,16 @@ Explanation explain(const Program& given, const ExplainOptions& options) {
     state = steady_state(program);
     result.path = critical_cycle(program, *state);
   } else {
-    result.path = binding_path(program, evaluate(program, evaluation, Record::all),
-                               evaluation.factors, evaluation.discard);
+    const Evaluation steady = settled(program, evaluation);
+    result.path = binding_path(program, evaluate(program, steady, Record::all), steady.factors,
+                               steady.discard);
   }
   const double period = result.path.period_s;
-  result.exposed_s = exposed_s(program, evaluation, period);
+  result.exposed_s = beyond_s(without_exchanges(program), evaluation, period);
   if (program.interference.any()) {
     Program alone = program;
     alone.interference = {};
-    result.interference_s = period - period_s(alone, evaluation);
+    result.interference_s = beyond_s(alone, evaluation, period);
   }
   result.attribution = attribution(program, result.path, options.labels);
 

@@ -23,6 +23,8 @@ struct Evaluation {
   std::int64_t iterations = 100;
   // Number of first iterations that the mean period leaves out; 1 <= discard < iterations.
   std::int64_t discard = 50;
+  // Iterations that run after these, with factors of their own, and are not counted.
+  std::int64_t after = 0;
   Factors factors;
   EachRule each; // the times of exchanges whose ranks enter one by one (entry `each`)
 };
@@ -39,6 +41,12 @@ struct Evaluation {
 // events.
 [[nodiscard]] Evaluator evaluator_of(const Program& program, const Evaluation& evaluation);
 
+// The evaluation whose mean period is the one of the steady state. It differs from `evaluation`
+// only if `events` runs the program without factors and its times repeat (event_period.hpp): the
+// iterations before they do and the end of the run, where nothing follows that slows the last
+// exchanges, then do not count.
+[[nodiscard]] Evaluation settled(const Program& program, const Evaluation& evaluation);
+
 // Runs the program with evaluator_of(). Without compute factors the result has one rank. Throws
 // SimulationError if
 //   - an exchange has entry `each` and only `events` could run the program
@@ -47,13 +55,13 @@ struct Evaluation {
 [[nodiscard]] OperationTimes evaluate(const Program& program, const Evaluation& evaluation,
                                       Record record = Record::marker);
 
-// Seconds per iteration: the cycle ratio if has_critical_cycle(), else the mean over the iterations
-// that are not discarded. Throws as evaluate() does.
+// Seconds per iteration: the cycle ratio if has_critical_cycle(), the period of the steady state if
+// `events` finds one, else the mean over the iterations that are not discarded. Throws as
+// evaluate() does.
 [[nodiscard]] double period_s(const Program& program, const Evaluation& evaluation);
 
-// Exposed communication in seconds: `period_s` minus the period of without_exchanges(); 0 if the
+// Seconds by which `period_s` exceeds the period of `part`, another form of the program; 0 if the
 // difference is below 1e-12 of the period.
-[[nodiscard]] double exposed_s(const Program& program, const Evaluation& evaluation,
-                               double period_s);
+[[nodiscard]] double beyond_s(const Program& part, const Evaluation& evaluation, double period_s);
 
 } // namespace stepsim::program
