@@ -43,9 +43,14 @@ public:
 
   UnitPlan plan() {
     const std::size_t layers = tables_.layers();
-    const UnitPlan start = search_units(problem_, {});
+    const UnitPlan start = search_units(problem_, tables_);
     UnitPlan best = start;
-    best.lower_bound = Seconds{unit_lower_bound(problem_)};
+    best.period = Seconds{unit_period(problem_, best.cuts)};
+    best.lower_bound = Seconds{unit_lower_bound(problem_, tables_)};
+    if (layers > kMostLayersLabelled) {
+      best.certified = best.period.value <= best.lower_bound.value * (1 + kEqualPeriods);
+      return best;
+    }
     most_ = (start.period.value - problem_.update.value) * (1 + kEqualPeriods);
     keys_.assign(layers * layers, {});
     for (std::size_t last = 0; last < layers; ++last) {

@@ -16,37 +16,36 @@ double ahead_of(const std::vector<double>& computes, std::size_t position,
   return ahead && position >= std::size_t{1} + *ahead ? computes[position - 1 - *ahead] : 0;
 }
 
-std::vector<UnitSeconds> units_of(const UnitProblem& problem, const Cuts& cuts) {
+UnitSeconds unit_of(const UnitProblem& problem, std::size_t first, std::size_t end) {
+  UnitSeconds unit;
+  std::int64_t parameters = 0;
+  for (; first < end; ++first) {
+    unit.forward += problem.layers[first].forward.value;
+    unit.backward += problem.layers[first].backward.value;
+    parameters += problem.layers[first].parameters;
+  }
+  unit.gather = parameters > 0 ? problem.gather(parameters) : 0;
+  unit.reduce = parameters > 0 ? problem.reduce(parameters) : 0;
+  return unit;
+}
+
+// `unit_from` gives the seconds of the unit of layers first .. end - 1.
+template <class UnitFrom>
+std::vector<UnitSeconds> units_of(const Cuts& cuts, std::size_t layers, UnitFrom unit_from) {
   std::vector<UnitSeconds> units;
+  units.reserve(cuts.size() + 1);
   std::size_t first = 0;
   for (std::size_t u = 0; u <= cuts.size(); ++u) {
-    const std::size_t end = u < cuts.size() ? cuts[u] : problem.layers.size();
-    UnitSeconds& unit = units.emplace_back();
-    std::int64_t parameters = 0;
-    for (; first < end; ++first) {
-      unit.forward += problem.layers[first].forward.value;
-      unit.backward += problem.layers[first].backward.value;
-      parameters += problem.layers[first].parameters;
-    }
-    unit.gather = parameters > 0 ? problem.gather(parameters) : 0;
-    unit.reduce = parameters > 0 ? problem.reduce(parameters) : 0;
+    const std::size_t end = u < cuts.size() ? cuts[u] : layers;
+    units.push_back(unit_from(first, end));
+    first = end;
   }
   return units;
 }
 
-} // namespace
-
-double UnitPlan::gap() const {
-  if (certified || period.value <= lower_bound.value) {
-    return 0;
-  }
-  return lower_bound.value > 0 ? period.value / lower_bound.value - 1 : kUnbounded;
-}
-
 // Operations in the issue order of TRN 4.5. With ahead_backward 0 the gather of unit u - 1 waits
 // for the backward of unit u, although it is issued before it.
-double unit_period(const UnitProblem& problem, const Cuts& cuts) {
-  const std::vector<UnitSeconds> units = units_of(problem, cuts);
+double period_of(const UnitProblem& problem, const std::vector<UnitSeconds>& units) {
   const std::size_t count = units.size();
   double gather = 0; // ends of the streams
   double reduce = 0;
@@ -85,12 +84,47 @@ double unit_period(const UnitProblem& problem, const Cuts& cuts) {
   return reduces[0] + problem.update.value;
 }
 
+} // namespace
+
+double UnitPlan::gap() const {
+  if (certified || period.value <= lower_bound.value) {
+    return 0;
+  }
+  return lower_bound.value > 0 ? period.value / lower_bound.value - 1 : kUnbounded;
+}
+
+double unit_period(const UnitProblem& problem, const Cuts& cuts) {
+  return period_of(problem,
+                   units_of(cuts, problem.layers.size(), [&](std::size_t first, std::size_t end) {
+                     return unit_of(problem, first, end);
+                   }));
+}
+
+double unit_period(const UnitProblem& problem, const UnitTables& tables, const Cuts& cuts) {
+  std::size_t first = 0;
+  for (std::size_t u = 0; u <= cuts.size(); ++u) {
+    const std::size_t end = u < cuts.size() ? cuts[u] : tables.layers();
+    if (!tables.allowed(first, end - 1)) {
+      return kUnbounded;
+    }
+    first = end;
+  }
+  return period_of(problem,
+                   units_of(cuts, tables.layers(), [&](std::size_t begin, std::size_t end) {
+                     return tables.unit(begin, end - 1);
+                   }));
+}
+
 bool may_be_unit(const UnitProblem& problem, std::size_t layers, std::int64_t parameters) {
   return layers == 1 || parameters <= problem.max_unit_parameters.value_or(parameters);
 }
 
 double unit_lower_bound(const UnitProblem& problem, std::int64_t micro_batches) {
-  const UnitTables tables(problem);
+  return unit_lower_bound(problem, UnitTables(problem), micro_batches);
+}
+
+double unit_lower_bound(const UnitProblem& problem, const UnitTables& tables,
+                        std::int64_t micro_batches) {
   const RestOfLayers& all = tables.rest(0);
   const double first_backward = problem.layers.front().backward.value;
   const double last_forward = problem.layers.back().forward.value;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "plan/unit_tables.hpp"
 
@@ -83,6 +84,22 @@ std::vector<Cuts> equal_divisions(std::size_t layers) {
   return divisions;
 }
 
+// Keeps the best divisions, best first.
+void keep_best(const PeriodOfCuts& period, std::vector<Cuts>& divisions) {
+  constexpr std::size_t kKept = 4;
+  std::vector<std::pair<double, Cuts>> periods;
+  for (Cuts& cuts : divisions) {
+    const double seconds = period(cuts);
+    periods.emplace_back(seconds, std::move(cuts));
+  }
+  std::ranges::stable_sort(periods, {}, &std::pair<double, Cuts>::first);
+  divisions.clear();
+  for (std::size_t i = 0; i < std::min(kKept, periods.size()); ++i) {
+    divisions.push_back(std::move(periods[i].second));
+  }
+}
+
+// `period` is infinite for a division that is not allowed.
 // Steepest descent from `start`; divisions seen before end it, since they were followed then.
 UnitPlan descend(const UnitProblem& problem, const PeriodOfCuts& period, Cuts start,
                  std::set<Cuts>& seen) {
@@ -93,9 +110,6 @@ UnitPlan descend(const UnitProblem& problem, const PeriodOfCuts& period, Cuts st
     UnitPlan next = at;
     for (std::uint32_t c = 1; c < problem.layers.size(); ++c) {
       Cuts cuts = toggled(at.cuts, c);
-      if (!allowed(problem, cuts)) {
-        continue;
-      }
       const double seconds = period(cuts);
       if (better(seconds, cuts, next)) {
         next.period = Seconds{seconds};
@@ -120,7 +134,11 @@ UnitPlan local_search(const UnitProblem& problem, const PeriodOfCuts& period,
       }
     }
   };
-  for (const Cuts& start : equal_divisions(problem.layers.size())) {
+  std::vector<Cuts> divisions = equal_divisions(problem.layers.size());
+  if (problem.layers.size() > kMostLayersLabelled) {
+    keep_best(period, divisions);
+  }
+  for (const Cuts& start : divisions) {
     from(start);
   }
   for (const Cuts& start : starts) {
@@ -133,15 +151,19 @@ UnitPlan local_search(const UnitProblem& problem, const PeriodOfCuts& period,
 
 UnitPlan search_units(const UnitProblem& problem, const PeriodOfCuts& period,
                       const std::vector<Cuts>& starts, std::int64_t micro_batches) {
-  UnitPlan best = problem.layers.size() <= kMostLayersTried ? all_divisions(problem, period)
-                                                            : local_search(problem, period, starts);
+  const PeriodOfCuts if_allowed = [&](const Cuts& cuts) {
+    return allowed(problem, cuts) ? period(cuts) : kUnbounded;
+  };
+  UnitPlan best = problem.layers.size() <= kMostLayersTried
+                      ? all_divisions(problem, period)
+                      : local_search(problem, if_allowed, starts);
   best.lower_bound = std::min(best.period, Seconds{unit_lower_bound(problem, micro_batches)});
   return best;
 }
 
-UnitPlan search_units(const UnitProblem& problem, const std::vector<Cuts>& starts) {
-  return local_search(
-      problem, [&](const Cuts& cuts) { return unit_period(problem, cuts); }, starts);
+UnitPlan search_units(const UnitProblem& problem, const UnitTables& tables) {
+  return local_search(problem, [&](const Cuts& cuts) { return unit_period(problem, tables, cuts); },
+                      {});
 }
 
 } // namespace stepsim::plan

@@ -62,4 +62,13 @@ private:
   std::vector<RestOfLayers> rest_; // [first], layers + 1 of them
 };
 
+// As unit_period(problem, cuts), in O(units) and but for rounding; infinite if a unit is not
+// allowed.
+[[nodiscard]] double unit_period(const UnitProblem& problem, const UnitTables& tables,
+                                 const Cuts& cuts);
+
+// As unit_lower_bound(problem, micro_batches), without making the tables.
+[[nodiscard]] double unit_lower_bound(const UnitProblem& problem, const UnitTables& tables,
+                                      std::int64_t micro_batches = 1);
+
 } // namespace stepsim::plan
