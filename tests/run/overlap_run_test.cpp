@@ -161,15 +161,15 @@ TEST_CASE("overlap: slowed exchanges of pipe_sgd, and workers that differ, by ev
 // The exchange of the last counted iteration is slowed by computing that follows it.
 TEST_CASE("overlap: a mean over varied iterations has no effect of the end of the run") {
   const auto period = [](const std::string& iterations, const std::string& variability) {
-    return *run_text(R"({"workload": {"layers": [{"name": "1", "forward_s": 30, "backward_s": 50,
+    return *run_text(R"({"workload": {"layers": [{"name": "1", "forward_s": 0.3, "backward_s": 0.5,
         "gradient_bytes": 50}]}, "cluster": {"nodes": 2, "network": {"cost":
-        {"startup_s": 0, "per_byte_s": 1}}}, "training": {"algorithm": "pipe_sgd",
+        {"startup_s": 0, "per_byte_s": 0.01}}}, "training": {"algorithm": "pipe_sgd",
         "iterations": )" +
                      iterations + R"(, "overlap": {"compute": 2.5, "exchange": 1.2}})" +
                      variability + "}")
                 .summary.period_s;
   };
-  const double steady = 80 + 50 * 1.2 * (1 - 1 / 2.5);
+  const double steady = 0.8 + 0.5 * 1.2 * (1 - 1 / 2.5);
   CHECK(period("10", "") == within(steady, 1e-9));
   const std::string nearly_equal =
       R"(, "variability": {"stragglers": [{"worker": 0, "factor": 1.0000000001}]})";
