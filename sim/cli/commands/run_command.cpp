@@ -1,7 +1,6 @@
 // stepsim run SCENARIO: one scenario, its result and its picture.
-// The order matters: flags are checked first, then the file is read, then the work is estimated,
-// and only then anything runs. Output is written last and in one piece, so that a failed run leaves
-// no file.
+// Flags are checked, then the file is read, the work estimated, and only then anything runs. The
+// output is written last and in one piece, so that a failed run leaves no file.
 #include "cli/commands/run_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -81,9 +80,8 @@ struct RunOptions {
   bool lines = false;
 };
 
-// Which nodes ("0,1") and iterations ("3-5") the timeline shows, of a run of so many `nouns`, nodes
-// or ranks, and iterations. Nodes are sorted and each is kept once; iterations are checked here,
-// because the timeline would silently be empty outside the run.
+// Which nodes or ranks (`nouns`, "0,1") and iterations ("3-5") the timeline shows. Those outside of
+// the run are refused, because the timeline would silently be empty there.
 study::TimelineFilter parse_filter(const RunOptions& options, std::string_view nouns,
                                    std::int64_t nodes, std::int64_t iterations) {
   study::TimelineFilter filter;
@@ -166,8 +164,7 @@ void add_estimate_settings(RunOptions& options) {
 }
 
 // Warns where the record that the sweep has of this point differs: files, or stepsim, have changed
-// since. Nothing is compared if flags change the scenario. The first difference is enough, as one
-// changed file tends to change everything.
+// since. Nothing is compared if flags change the scenario, and the first difference is enough.
 void warn_of_other_record(const io::Json& record, const RunOptions& options,
                           study::Result& result) {
   const bool changed = !options.flags.set.empty() || !options.flags.method.empty() ||
@@ -215,8 +212,7 @@ void return_freed_pages() {
 #endif
 }
 
-// The scenario holds the layers, and nothing asks for their places any more: a tree of many layers
-// takes more memory than the run. The table of all places goes with the last value that is in it.
+// A tree of many layers takes more memory than the run, which has them in the scenario.
 void forget_layers(io::Json& tree) {
   io::Json* workload = tree.find("workload");
   io::Json* layers = workload == nullptr ? nullptr : workload->find("layers");
@@ -279,9 +275,8 @@ int run_program(const Invocation& invocation, const io::Json& tree, const RunOpt
 
 } // namespace
 
-// A scenario written by a user must not have keys without a meaning; the point of a sweep may,
-// because its axes vary what has a meaning. Replications of a sweep's point repeat its own random
-// stream, so the seed is derived again instead of read.
+// A scenario written by a user must not have keys without a meaning; the point of a sweep may. Its
+// replications repeat its own random stream, so the seed is derived again instead of read.
 int run(const Invocation& invocation) {
   RunOptions options;
   CLI::App app;
