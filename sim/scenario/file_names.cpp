@@ -90,12 +90,8 @@ bool is_listed(std::string_view name) {
   return !name.starts_with("testbed-") && !name.ends_with("-recalled");
 }
 
-std::string shipped_file(const std::string& data_folder, const Shipped& kind,
-                         const std::string& name) {
-  const std::map<std::string, std::string> files = shipped_files(data_folder, kind);
-  if (const auto found = files.find(present_name(name)); found != files.end()) {
-    return found->second;
-  }
+UsageError unknown_file(std::string_view noun, const std::string& name,
+                        const std::map<std::string, std::string>& files) {
   std::vector<std::string_view> known;
   for (const auto& [each, path] : files) {
     if (is_listed(each)) {
@@ -109,18 +105,27 @@ std::string shipped_file(const std::string& data_folder, const Shipped& kind,
     }
   }
   std::vector<std::string> near = base::nearest_words(name, tried);
-  if (!near.empty() && !near.front().starts_with(name)) {
+  if (near.empty()) {
+    return UsageError(base::unknown_word(noun, name, known));
+  }
+  if (!near.front().starts_with(name)) {
     near.resize(1); // else all of one family: 100g-ib, 100g-roce, 100g-tcp
   }
-  if (!near.empty()) {
-    for (std::string& each : near) {
-      each = '"' + present_name(each) + '"';
-    }
-    known.assign(near.begin(), near.end());
-    throw UsageError("unknown " + std::string(kind.noun) + " \"" + base::shown_value(name) +
-                     "\"; did you mean " + base::joined(known, " or ") + "?");
+  for (std::string& each : near) {
+    each = '"' + present_name(each) + '"';
   }
-  throw UsageError(base::unknown_word(kind.noun, name, known));
+  known.assign(near.begin(), near.end());
+  return UsageError("unknown " + std::string(noun) + " \"" + base::shown_value(name) +
+                    "\"; did you mean " + base::joined(known, " or ") + "?");
+}
+
+std::string shipped_file(const std::string& data_folder, const Shipped& kind,
+                         const std::string& name) {
+  const std::map<std::string, std::string> files = shipped_files(data_folder, kind);
+  if (const auto found = files.find(present_name(name)); found != files.end()) {
+    return found->second;
+  }
+  throw unknown_file(kind.noun, name, files);
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.hpp"
 #include "json/json.hpp"
 
 namespace stepsim::study {
@@ -42,6 +43,10 @@ void renew_name(std::string& name, std::vector<std::string>& warnings);
 // Whether lists show the profile without --all. They leave out profiles of test beds on one machine
 // and numbers that were recalled and not looked up.
 [[nodiscard]] bool is_listed(std::string_view name);
+// The error `unknown network profile "10g"; did you mean "10g-tcp"?` for a name that is not among
+// the shipped files (name -> path). A former name near it stands for the present one.
+[[nodiscard]] UsageError unknown_file(std::string_view noun, const std::string& name,
+                                      const std::map<std::string, std::string>& files);
 // The path of a shipped file, also by its former name. Throws UsageError, `unknown network profile
 // "10g-tpc"; did you mean "10g-tcp"?`, and as shipped_files() does.
 [[nodiscard]] std::string shipped_file(const std::string& data_folder, const Shipped& kind,

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/replaced_file.hpp"
@@ -154,15 +153,7 @@ std::string find_file(const Invocation& invocation, const Common& common, const 
   if (!study::is_shipped_name(name)) {
     return name;
   }
-  std::vector<std::string_view> known;
-  for (const auto& [each, path] : files) {
-    known.push_back(each);
-  }
-  const std::vector<std::string> near = base::nearest_words(name, known);
-  if (!near.empty()) {
-    known = {near.front()};
-  }
-  throw UsageError(base::unknown_word(study::kShippedTopologies.noun, name, known));
+  throw study::unknown_file(study::kShippedTopologies.noun, name, files);
 }
 
 // The drawing, to a file or instead of everything else to standard output ("-").
