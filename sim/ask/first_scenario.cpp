@@ -181,7 +181,8 @@ FirstScenario first_scenario(io::Json given, Files& files, const std::string& ou
   first.name = name_of(tree, first.nodes);
   tree = with_names_relative_to(std::move(tree), output);
   // Without it the file is as good; an address where nothing lies would be a complaint of editors.
-  const fs::path schema = fs::path(files.data_folder()) / "schemas" / "scenario.schema.json";
+  const fs::path data(files.data_folder());
+  const fs::path schema = data / "schemas" / "scenario.schema.json";
   if (std::error_code none; fs::is_regular_file(schema, none)) {
     tree.set("$schema", schema_address(data, schema, output));
   }

@@ -23,8 +23,8 @@ struct CsvRow {
 
 // Whether a spreadsheet would compute the text: it begins with =, @, + or - and is no number.
 [[nodiscard]] bool is_formula(std::string_view text);
-// Appends a field, in quotes if it holds a comma, a quote or a line end, and behind an apostrophe if
-// it is a formula. Line ends and tabs are kept; other control characters are escaped
+// Appends a field, in quotes if it holds a comma, a quote or a line end, and behind an apostrophe
+// if it is a formula. Line ends and tabs are kept; other control characters are escaped
 // (base/printable.hpp).
 void append_csv_cell(std::string& out, std::string_view text);
 

@@ -1,7 +1,8 @@
 #pragma once
 // Sanity bounds of network speeds and latencies. A bandwidth below 1 kB/s or above 1e14 B/s
 // (800 Tb/s) and a latency of 10 s or more are refused, because such a number most likely lacks its
-// unit; so are buckets below 256 bytes for gradients of 1 MB or more. A file with "allow_unusual": true among its top-level keys may have such values.
+// unit; so are buckets below 256 bytes for gradients of 1 MB or more. A file with "allow_unusual":
+// true among its top-level keys may have such values.
 #include <optional>
 #include <string>
 #include <string_view>

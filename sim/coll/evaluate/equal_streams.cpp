@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "coll/algorithms.hpp"
+#include "coll/evaluate/equal_trees.hpp"
 #include "coll/formula/uniform.hpp"
 
 namespace stepsim::coll {

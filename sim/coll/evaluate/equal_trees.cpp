@@ -4,7 +4,7 @@
 //     / 2
 // Where all edges carry whole blocks, two slots are a period. The blocks that reach a root are
 // kept, because it sends them on much later.
-#include "coll/evaluate/equal_streams.hpp"
+#include "coll/evaluate/equal_trees.hpp"
 
 #include <algorithm>
 #include <array>
