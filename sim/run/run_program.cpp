@@ -14,22 +14,18 @@
 
 #include "base/quantity.hpp"
 #include "program/event_pass.hpp"
-#include "program/explain/binding_path.hpp"
-#include "program/explain/program_evaluation.hpp"
 #include "program/gradient_age.hpp"
-#include "program/recurrence.hpp"
-#include "program/steady_state.hpp"
 #include "run/evaluated_program.hpp"
 #include "run/network_program.hpp"
 #include "run/network_setup.hpp"
 #include "run/pipeline_figures.hpp"
+#include "run/program_bottleneck.hpp"
 #include "run/program_lists.hpp"
 #include "run/run_figures.hpp"
 #include "run/scenario_program.hpp"
 #include "run/sharded_memory.hpp"
 #include "run/step_summary.hpp"
 #include "run/summary_fields.hpp"
-#include "run/verdict.hpp"
 #include "scenario/scenario_local.hpp"
 #include "scenario/scenario_sharding.hpp"
 #include "train/step/alone.hpp"
@@ -66,44 +62,6 @@ double bytes_sent(const ScenarioProgram& made) {
     sum += exchange != nullptr ? exchange->bytes_sent : 0;
   }
   return sum / made.program.steps;
-}
-
-// Seconds of exchanges on the binding path, per step. On a network of links, and where too few
-// iterations were run to follow the path, only the exposed communication is known.
-double exchanges_on_path(const Scenario& scenario, const Program& made,
-                         const EvaluatedProgram& found, const program::Factors& factors,
-                         const Summary& summary) {
-  const std::int64_t discard = std::max<std::int64_t>(1, discarded_iterations(scenario));
-  if (found.network || discard >= found.times.iterations) {
-    return *summary.exposed_communication_s;
-  }
-  const bool varies = scenario.variability.varies();
-  const Program program = varies ? made : program::one_rank(made);
-  const program::BindingPath path =
-      !varies && program::recurrence_applies(program)
-          ? program::critical_cycle(program, program::steady_state(program))
-          : program::binding_path(program, found.times, factors, discard);
-  double seconds = 0;
-  for (const program::PathStep& step : path.steps) {
-    const bool exchange = program.operations[step.operation].type == OperationType::exchange;
-    seconds += exchange ? step.seconds() : 0;
-  }
-  return seconds / path.iterations / program.steps;
-}
-
-// Start-up or data, whichever is more of all exchanges.
-// On a network of links there is no single start-up to name.
-std::string largest_of(const Program& made, bool on_network) {
-  if (on_network) {
-    return "bandwidth";
-  }
-  double startup = 0;
-  double data = 0;
-  for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
-    startup += made.operations[o].startup.value;
-    data += made.operations[o].data.value;
-  }
-  return startup > data ? "latency" : "bandwidth";
 }
 
 // The parts of the period that computing takes, as much longer as the slowest ranks are.
@@ -368,13 +326,7 @@ Result run_program(const Scenario& whole) {
     summary.units = static_cast<double>(made.units.size());
     summary.certified = made.certified;
   }
-  summary.bottleneck =
-      summary.straggler_wait_s.value_or(0) > kStragglerShare * *summary.iteration_time_s
-          ? "straggler"
-          : verdict(
-                summary,
-                [&] { return exchanges_on_path(scenario, program, found, factors, summary); },
-                [&] { return largest_of(program, found.network.has_value()); });
+  summary.bottleneck = program_bottleneck(scenario, program, found, factors, summary);
   result.events = made.events;
   if (found.network) {
     measure_exchanges(made, times);

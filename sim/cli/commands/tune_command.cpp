@@ -1,17 +1,13 @@
-// stepsim tune SCENARIO --knob NAME: the best value of one knob, and the curve.
-// With --emit the scenario becomes settings of another program instead (emit_ddp.hpp,
-// plan_units_command.hpp, emit_tuner.hpp).
-// What is tried is decided by ask/tune_values.hpp and shown by --dry-run; here the curve, the
-// references and the best value become a text or a tree.
+// stepsim tune SCENARIO --knob NAME: the curve, the references and the best value of one knob as a
+// text or a tree. ask/tune_values.hpp decides what is tried.
 #include "cli/commands/tune_command.hpp"
-
-#include "ask/tune.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
 
+#include "ask/tune.hpp"
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "cli/commands/emit_ddp.hpp"

@@ -6,6 +6,8 @@
 #include <charconv>
 
 #include "base/error.hpp"
+#include "base/quantity.hpp"
+#include "json/json_text.hpp"
 #include "json/csv.hpp"
 #include "json/file.hpp"
 #include "json/json_parse.hpp"
@@ -172,6 +174,29 @@ io::Json cell_of(const PlotRow& row, std::string_view key) {
     }
   }
   return {};
+}
+
+std::string text_of(const io::Json& value) {
+  return value.is_string() ? value.as_string() : io::compact(value);
+}
+
+bool matches(const PlotRow& row, const KeyValue& wanted) {
+  const io::Json value = cell_of(row, wanted.first);
+  if (value.is_number()) {
+    if (text_of(value) == wanted.second) {
+      return true;
+    }
+    const auto number = base::parse_quantity(
+        wanted.second, base::kind_of_key(wanted.first).value_or(base::QuantityKind::ratio),
+        base::BareNumber::si);
+    const double* found = std::get_if<double>(&number);
+    return found != nullptr && std::abs(*found - value.as_double()) <= 1e-9 * std::abs(*found);
+  }
+  return text_of(value) == wanted.second;
+}
+
+bool matches_all(const PlotRow& row, std::span<const KeyValue> wanted) {
+  return std::ranges::all_of(wanted, [&](const KeyValue& each) { return matches(row, each); });
 }
 
 } // namespace stepsim::cli

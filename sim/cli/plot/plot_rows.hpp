@@ -2,7 +2,10 @@
 // Records of a file as flat rows, read from JSON Lines, JSON or CSV: the output of `stepsim sweep`,
 // `collective`, `compare`, `tune` and `solve`, and of tools that import measurements.
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "json/json.hpp"
@@ -30,5 +33,13 @@ struct PlotRows {
 
 // The cell of a row; null if the row has no such cell.
 [[nodiscard]] io::Json cell_of(const PlotRow& row, std::string_view key);
+
+using KeyValue = std::pair<std::string, std::string>;
+
+// The text of a cell: words as they are, all else as compact JSON.
+[[nodiscard]] std::string text_of(const io::Json& value);
+// Whether the cell of the key has the value, as text or as a quantity ("25Gbps") up to rounding.
+[[nodiscard]] bool matches(const PlotRow& row, const KeyValue& wanted);
+[[nodiscard]] bool matches_all(const PlotRow& row, std::span<const KeyValue> wanted);
 
 } // namespace stepsim::cli

@@ -3,7 +3,6 @@
 #include "cli/plot/rows_figure.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <span>
@@ -13,6 +12,7 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
+#include "cli/plot/figure_looks.hpp"
 #include "cli/plot/key_axis.hpp"
 #include "plot/knee.hpp"
 #include "plot/ticks.hpp"
@@ -23,29 +23,6 @@ namespace stepsim::cli {
 namespace {
 
 constexpr std::size_t kMostPanels = 12;
-
-std::string text_of(const io::Json& value) {
-  return value.is_string() ? value.as_string() : io::compact(value);
-}
-
-bool matches(const PlotRow& row, const KeyValue& wanted) {
-  const io::Json value = cell_of(row, wanted.first);
-  if (value.is_number()) {
-    if (text_of(value) == wanted.second) {
-      return true;
-    }
-    const auto number = base::parse_quantity(
-        wanted.second, base::kind_of_key(wanted.first).value_or(base::QuantityKind::ratio),
-        base::BareNumber::si);
-    const double* found = std::get_if<double>(&number);
-    return found != nullptr && std::abs(*found - value.as_double()) <= 1e-9 * std::abs(*found);
-  }
-  return text_of(value) == wanted.second;
-}
-
-bool matches_all(const PlotRow& row, std::span<const KeyValue> wanted) {
-  return std::ranges::all_of(wanted, [&](const KeyValue& each) { return matches(row, each); });
-}
 
 void require_key(const PlotRows& rows, std::string_view flag, const std::string& key) {
   std::vector<std::string_view> known;
@@ -61,25 +38,6 @@ void require_key(const PlotRows& rows, std::string_view flag, const std::string&
   }
   throw UsageError(std::string(flag) + " " + base::shown_value(key) + ": no record has this key" +
                    base::did_you_mean(key, known));
-}
-
-// log2 for powers of one base and two, log10 where the greatest is 50 times the least.
-plot::Scale scale_for(std::vector<double> values, bool of_x) {
-  std::ranges::sort(values);
-  const auto [first, last] = std::ranges::unique(values);
-  values.erase(first, last);
-  constexpr double kWide = 50;
-  if (values.empty() || values.front() <= 0) {
-    return plot::Scale::linear;
-  }
-  const bool doubled = std::ranges::all_of(values, [&](double value) {
-    const double power = std::log2(value);
-    return std::abs(power - std::round(power)) < 1e-9;
-  });
-  if (of_x && doubled && values.size() > 2) {
-    return plot::Scale::log2;
-  }
-  return values.back() >= kWide * values.front() ? plot::Scale::log10 : plot::Scale::linear;
 }
 
 // The rows of one curve by x.
@@ -211,43 +169,6 @@ std::vector<plot::Point> throughputs(const std::vector<plot::Point>& points, boo
     point.y = times ? point.x / point.y : point.y;
   }
   return out;
-}
-
-// Curves whose workers are alike share one line.
-void add_guide(std::vector<plot::Guide>& guides, plot::Guide guide) {
-  const auto same = [](const plot::Point& a, const plot::Point& b) {
-    constexpr double kNear = 1e-9;
-    return a.x == b.x && std::abs(a.y - b.y) <= kNear * std::abs(b.y);
-  };
-  const bool there = std::ranges::any_of(guides, [&](const plot::Guide& each) {
-    return std::ranges::equal(each.points, guide.points, same);
-  });
-  if (!there) {
-    guides.push_back(std::move(guide));
-  }
-}
-
-// Schedules keep their look in all figures, whatever else is drawn beside them. Others take the
-// looks that are left, in their order.
-void choose_looks(std::vector<plot::Curve>& curves) {
-  static constexpr std::array<std::string_view, plot::kRanks> kOwners{"ddp", "optimal", "wfbp",
-                                                                      "mg_wfbp", "single"};
-  std::array<bool, plot::kRanks> taken{};
-  std::vector<plot::Curve*> others;
-  for (plot::Curve& curve : curves) {
-    const auto owner = std::ranges::find(kOwners, curve.label);
-    if (owner == kOwners.end()) {
-      others.push_back(&curve);
-    } else {
-      curve.rank = static_cast<std::size_t>(owner - kOwners.begin());
-      taken[curve.rank] = true;
-    }
-  }
-  for (plot::Curve* curve : others) {
-    const auto left = std::ranges::find(taken, false);
-    curve->rank = left == taken.end() ? 0 : static_cast<std::size_t>(left - taken.begin());
-    taken[curve->rank] = true;
-  }
 }
 
 std::string filters_text(std::span<const KeyValue> where) {

@@ -10,8 +10,6 @@
 
 namespace stepsim::cli {
 
-using KeyValue = std::pair<std::string, std::string>;
-
 struct PlotRequest {
   std::string x, y, by;        // keys of the rows; by "" = one curve
   std::vector<KeyValue> where; // only rows with these values
