@@ -97,7 +97,7 @@ void require_effect_of_values(const Sweep& sweep, Files& files) {
   if (grid.points() > kSome) {
     return;
   }
-  std::map<std::pair<std::size_t, std::size_t>, std::string> reasons; // [axis, value]; "" = counts
+  std::map<std::pair<std::size_t, std::string>, std::string> reasons; // [axis, value]; "" = counts
   for (std::int64_t point = 0; point < grid.points(); ++point) {
     std::vector<MeaninglessKey> left_out;
     try {
@@ -109,7 +109,8 @@ void require_effect_of_values(const Sweep& sweep, Files& files) {
     for (std::size_t a = 0; a < position.size(); ++a) {
       const auto key = std::ranges::find(left_out, grid.axes[a].pointer, &MeaninglessKey::pointer);
       const std::string reason = key == left_out.end() ? "" : key->pointer + ": " + key->reason;
-      const auto [known, is_new] = reasons.try_emplace({a, position[a]}, reason);
+      const auto [known, is_new] =
+          reasons.try_emplace({a, io::compact(grid.axes[a].values[position[a]])}, reason);
       if (!is_new && reason.empty()) {
         known->second.clear();
       }
