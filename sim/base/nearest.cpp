@@ -91,7 +91,9 @@ std::vector<std::string> of_one_family(std::string_view word,
   constexpr std::size_t kShown = 12, kLeastPart = 3;
   std::vector<std::tuple<std::ptrdiff_t, std::size_t, std::string_view>> found;
   for (const std::string_view candidate : known) {
-    const auto same = std::ranges::mismatch(word, candidate).in1 - word.begin();
+    const auto same =
+        std::mismatch(word.begin(), word.end(), candidate.begin(), candidate.end()).first -
+        word.begin();
     if (known.size() > kShown && same >= std::ptrdiff_t{kLeastPart}) {
       found.emplace_back(-same, edit_distance(word, candidate), candidate);
     }

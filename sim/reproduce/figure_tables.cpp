@@ -53,7 +53,7 @@ std::string named(const Reproduction& paper, const io::Json& value) {
 
 } // namespace
 
-std::string table_of(const Row& heading, const std::vector<Row>& rows) {
+std::string markdown_table(const Row& heading, const std::vector<Row>& rows) {
   const auto line = [](const Row& row) {
     std::string text = "|";
     for (const std::string& cell : row) {
@@ -102,7 +102,7 @@ std::string curve_table(const PanelOf& panel, const FigureOf& figure, const Repr
     }
   }
   return titled(panel.y.value_or(figure.y)) + (panel.title.empty() ? "" : ", " + panel.title) +
-         ":\n\n" + table_of(heading, rows);
+         ":\n\n" + markdown_table(heading, rows);
 }
 
 std::string bar_table(const PanelOf& panel, const plot::Panel& drawn, const Reproduction& paper) {
@@ -127,7 +127,7 @@ std::string bar_table(const PanelOf& panel, const plot::Panel& drawn, const Repr
       }
     }
   }
-  return table_of(heading, rows);
+  return markdown_table(heading, rows);
 }
 
 std::string lane_table(const plot::Panel& drawn) {
@@ -137,7 +137,7 @@ std::string lane_table(const plot::Panel& drawn) {
       rows.push_back({lane.name, base::significant(span.start), base::significant(span.end)});
     }
   }
-  return table_of({"lane", "start", "end"}, rows);
+  return markdown_table({"lane", "start", "end"}, rows);
 }
 
 std::string comparison_table(const Comparison& comparison, const Reproduction& paper,
@@ -178,7 +178,7 @@ std::string comparison_table(const Comparison& comparison, const Reproduction& p
   if (comparison.limit) {
     heading.push_back("within " + base::significant(100 * *comparison.limit, 3) + " %");
   }
-  return table_of(heading, rows);
+  return markdown_table(heading, rows);
 }
 
 } // namespace stepsim::reproduce

@@ -10,7 +10,7 @@ namespace stepsim::reproduce {
 
 using Row = std::vector<std::string>;
 
-[[nodiscard]] std::string table_of(const Row& heading, const std::vector<Row>& rows);
+[[nodiscard]] std::string markdown_table(const Row& heading, const std::vector<Row>& rows);
 // Lines as columns over x, reported ones among them with their label.
 [[nodiscard]] std::string curve_table(const PanelOf& panel, const FigureOf& figure,
                                       const Reproduction& paper, const AllRecords& all);

@@ -134,7 +134,7 @@ std::string figure_text(const FigureOf& figure, const Reproduction& paper, const
     }
   }
   if (!rows.empty()) {
-    text += table_of(kClaimHeading, rows);
+    text += markdown_table(kClaimHeading, rows);
   }
   return text + (figure.note.empty() ? "" : figure.note + "\n\n");
 }
@@ -148,8 +148,9 @@ std::string sources_of(const Reproduction& paper) {
   for (const Claim& claim : paper.claims) {
     rows.push_back({claim.id, std::string(kLabels[claim.label]), claim.source});
   }
-  return rows.empty() ? ""
-                      : "## Sources\n\n" + table_of({"numbers or claim", "label", "source"}, rows);
+  return rows.empty()
+             ? ""
+             : "## Sources\n\n" + markdown_table({"numbers or claim", "label", "source"}, rows);
 }
 
 } // namespace
@@ -234,7 +235,7 @@ std::string claims_page(const std::vector<PaperClaims>& papers) {
       Row& row = rows.emplace_back(claim_row(decided));
       row.insert(row.begin(), decided.claim->figure);
     }
-    text += table_of(heading, rows);
+    text += markdown_table(heading, rows);
   }
   return text + "Together: " + counts_text(sum) + ".\n";
 }

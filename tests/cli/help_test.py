@@ -76,7 +76,7 @@ class Words(unittest.TestCase):
                                  ["ddp,topk", "ddp,topk_layerwise", "ddp,topk_omgs"]),
                                 (["solve", "x", "--target", "scaling"], ["scaling_efficiency="]),
                                 (["init", "--model", "resnet5"], ["resnet50"]),
-                                (["init", "--network", "25g"], ["25g-tcp"]),
+                                (["init", "--network", "25g-t"], ["25g-tcp"]),
                                 (["init", "--cluster", "dgx_h1"], ["dgx_h100"]),
                                 (["schema", "sce"], ["scenario"]),
                                 (["run", "x", "--color", "al"], ["always"])):

@@ -33,7 +33,7 @@ ELSEWHERE = {
     "sbatch": "measures a cluster", "ssh": "measures a cluster", "calibrate/gpu_check": "measures a GPU",
     "tests/testbed": "measures; needs root", "docs/testbed_measure.sh": "half an hour",
     "docs/contention_study.py": "a minute; tests/claims runs it", "docs/dlcp_ablation.py": "10 minutes",
-    "tests/bench/run.sh": "minutes", "tests/bench/growth.py": "minutes", "tests/bench/wide_sweep.py": "minutes",
+    "tests/bench/run.sh": "minutes", "tests/bench/growth.py": "minutes", "tests/bench/estimates.py": "minutes", "tests/bench/wide_sweep.py": "minutes",
     "traces/import_samples.sh": "needs the recordings, which are not part of the sources",
     "jupyter": "a notebook; tests/notebooks runs them",
 }

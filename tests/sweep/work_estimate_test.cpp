@@ -78,6 +78,8 @@ TEST_CASE("work: memory grows with the messages that are kept") {
     io::assign(tree, "/cluster/nodes", hosts);
     io::assign(tree, "/cluster/topology/hosts", hosts);
     io::assign(tree, "/cluster/network/model", model);
+    io::assign(tree, "/cluster/network/packet",
+               io::parse_json(R"({"transport": {"kind": "raw"}})", "s.json"));
     study::Files files(STEPSIM_SOURCE_DIR);
     return study::estimated_bytes(study::parse_scenario(tree, files));
   };
