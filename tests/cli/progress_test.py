@@ -84,12 +84,6 @@ class Progress(unittest.TestCase):
         put("messages.json", scenario(1000, method="events", cluster__nodes=4096,
                                       communication__schedule="wfbp",
                                       communication__chunking="integer"))
-        put("fabric.json", scenario(
-            60, cluster__nodes=128, cluster__network={"model": "flow"},
-            cluster__topology={"preset": "leaf_spine", "leaves": 8, "hosts_per_leaf": 16, "spines": 4,
-                               "bandwidth_Bps": 1.25e9, "uplink_bandwidth_Bps": 1.25e9,
-                               "latency_s": 1e-6},
-            communication__schedule="wfbp", training__iterations=2000))
         put("small.json", scenario(60, cluster__nodes=64))
         put("explained.json", scenario(2000, method="max_plus", cluster__nodes=2048,
                                        communication__schedule="wfbp"))
@@ -114,7 +108,6 @@ class Progress(unittest.TestCase):
 
     SLOW = {
         "run": ["run", "messages.json", "--max-seconds", "1e9"],
-        "run of flows": ["run", "fabric.json", "--max-seconds", "1e9"],
         "compare": ["compare", "messages.json", "--over", "/cluster/nodes=4095,4096",
                     "--max-seconds", "1e9"],
         "compare of algorithms": ["compare", "messages.json", "--algorithms", "wfbp,ddp",

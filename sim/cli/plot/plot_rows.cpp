@@ -176,14 +176,14 @@ io::Json cell_of(const PlotRow& row, std::string_view key) {
   return {};
 }
 
-std::string text_of(const io::Json& value) {
+std::string plain_cell(const io::Json& value) {
   return value.is_string() ? value.as_string() : io::compact(value);
 }
 
 bool matches(const PlotRow& row, const KeyValue& wanted) {
   const io::Json value = cell_of(row, wanted.first);
   if (value.is_number()) {
-    if (text_of(value) == wanted.second) {
+    if (plain_cell(value) == wanted.second) {
       return true;
     }
     const auto number = base::parse_quantity(
@@ -192,7 +192,7 @@ bool matches(const PlotRow& row, const KeyValue& wanted) {
     const double* found = std::get_if<double>(&number);
     return found != nullptr && std::abs(*found - value.as_double()) <= 1e-9 * std::abs(*found);
   }
-  return text_of(value) == wanted.second;
+  return plain_cell(value) == wanted.second;
 }
 
 bool matches_all(const PlotRow& row, std::span<const KeyValue> wanted) {

@@ -37,7 +37,7 @@ struct PlotRows {
 using KeyValue = std::pair<std::string, std::string>;
 
 // The text of a cell: words as they are, all else as compact JSON.
-[[nodiscard]] std::string text_of(const io::Json& value);
+[[nodiscard]] std::string plain_cell(const io::Json& value);
 // Whether the cell of the key has the value, as text or as a quantity ("25Gbps") up to rounding.
 [[nodiscard]] bool matches(const PlotRow& row, const KeyValue& wanted);
 [[nodiscard]] bool matches_all(const PlotRow& row, std::span<const KeyValue> wanted);

@@ -53,7 +53,7 @@ public:
       if (!matches_all(row, request_.where) || !x.is_number() || !y.is_number()) {
         continue;
       }
-      const std::string value = request_.by.empty() ? "" : text_of(cell_of(row, request_.by));
+      const std::string value = request_.by.empty() ? "" : plain_cell(cell_of(row, request_.by));
       auto curve = std::ranges::find(out, value, &plot::Curve::label);
       if (curve == out.end()) {
         curve = out.insert(out.end(), {.label = value, .rank = out.size()});
@@ -98,7 +98,7 @@ public:
     for (const PlotRow& row : rows_.rows) {
       const io::Json x = cell_of(row, request_.x);
       const io::Json y = cell_of(row, request_.y);
-      const bool of_first = request_.by.empty() || text_of(cell_of(row, request_.by)) == first;
+      const bool of_first = request_.by.empty() || plain_cell(cell_of(row, request_.by)) == first;
       if (of_first && matches(row, *request_.band) && matches_all(row, others) && x.is_number() &&
           y.is_number()) {
         at_x[x.as_double()].push_back(y.as_double());
@@ -204,11 +204,11 @@ plot::Panel bars_panel(const PlotRows& rows, const PlotRequest& request, double 
     if (!matches_all(row, request.where) || !y.is_number()) {
       continue;
     }
-    const std::string by = request.by.empty() ? "" : text_of(cell_of(row, request.by));
+    const std::string by = request.by.empty() ? "" : plain_cell(cell_of(row, request.by));
     if (std::ranges::find(parts, by) == parts.end()) {
       parts.push_back(by);
     }
-    const std::string name = text_of(cell_of(row, request.x));
+    const std::string name = plain_cell(cell_of(row, request.x));
     auto group = std::ranges::find(panel.bars.groups, name, &plot::BarGroup::name);
     if (group == panel.bars.groups.end()) {
       group = panel.bars.groups.insert(group, {name, {}});
