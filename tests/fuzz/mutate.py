@@ -142,7 +142,7 @@ def trouble(program, arguments, folder, has_sanitizer):
     if any("unfinished" in path.name for path in left):
         return f"left behind {[p.name for p in left]}"
     if done.returncode and arguments[0] != "check" and "error: " not in error and (
-            "missed" not in error):
+            "missed" not in error and "graded fail" not in error):
         return f"exit {done.returncode} without an error: {error}"
     return None
 
