@@ -3,8 +3,11 @@
 // grow.
 #include "scenario/files.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <cstdint>
 #include <utility>
 
@@ -50,6 +53,20 @@ bool names_node(const std::string& data_folder, const io::Json& name) {
          io::shipped_node_presets(data_folder).contains(name.as_string());
 }
 
+constexpr std::int64_t kNanoseconds = 1'000'000'000;
+
+// Empty for what is no regular file, such as a pipe.
+std::optional<FileStamp> stamp_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    return std::nullopt;
+  }
+  return FileStamp{.device = status.st_dev,
+                   .inode = status.st_ino,
+                   .bytes = status.st_size,
+                   .changed_ns = status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec};
+}
+
 // Whether the table of keys has the place that `name` was read from.
 [[maybe_unused]] bool is_known_place(const io::Json& name, FileKind kind) {
   std::string pointer = name.pointer();
@@ -62,6 +79,30 @@ bool names_node(const std::string& data_folder, const io::Json& name) {
 
 } // namespace
 
+void Files::note_file(const std::string& path) {
+  constexpr std::int64_t kYoungest = 2 * kNanoseconds;
+  const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                               std::chrono::system_clock::now().time_since_epoch())
+                               .count();
+  std::optional<FileStamp> stamp = stamp_of(path);
+  if (stamp && stamp->changed_ns > now - kYoungest) {
+    stamp.reset();
+  }
+  const auto [place, is_new] = stamps_.emplace(path, stamp);
+  if (!is_new && place->second != stamp) { // between two readings
+    place->second.reset();
+  }
+}
+
+bool Files::may_be_kept() const {
+  const std::lock_guard lock(mutex_);
+  constexpr std::size_t kMostKept = 256;
+  return stamps_.size() + library_calibrations_.size() + routed_.size() <= kMostKept &&
+         std::ranges::all_of(stamps_, [](const auto& each) {
+           return each.second && stamp_of(each.first) == each.second;
+         });
+}
+
 // The digest is of the compact tree and not of the bytes: indentation changes no result. A file
 // that changes during a sweep would give points of two inputs.
 io::Json Files::read(const std::string& path, const io::Json& name) {
@@ -71,6 +112,7 @@ io::Json Files::read(const std::string& path, const io::Json& name) {
                      (name.pointer().empty() ? "" : ", named at " + name.pointer()) +
                      "; a result does not replace what it was made from");
   }
+  note_file(path);
   io::Json json = read_named(path, name);
   const std::string digest = fnv1a(io::compact(json));
   if (digests_.emplace(path, digest).first->second != digest) {
@@ -159,6 +201,7 @@ std::string Files::sha256(const io::Json& name, std::string_view pointer) {
     return "";
   }
   return base::remembered(sha256_, path, [&] {
+    note_file(path);
     return io::is_regular(path) ? io::sha256_of_file(path) : std::string();
   });
 }

@@ -1,9 +1,11 @@
 #pragma once
 // The files that scenarios name, each read once. Threads of a sweep share the object, which is
 // guarded by a mutex. file_names.hpp resolves the names.
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,6 +33,13 @@ struct CostFile {
   plan::TableCost table; // monotone; empty if there are lines
   plan::TableReport report;
   std::vector<io::LineCost> lines{}; // sorted by operation and number of ranks
+};
+
+// Tells a file from its successor at the same path.
+struct FileStamp {
+  std::uint64_t device{}, inode{};
+  std::int64_t bytes{}, changed_ns{}; // changed: since 1970
+  bool operator==(const FileStamp&) const = default;
 };
 
 // Every kind of file has its own function and map, because each is parsed once, into its own type.
@@ -73,10 +82,17 @@ public:
   // regular file. Needs names_file(pointer) (asserted).
   [[nodiscard]] std::string sha256(const io::Json& name, std::string_view pointer);
   [[nodiscard]] const std::string& data_folder() const { return data_folder_; }
+  // Whether another run may use what this object has read: every file is still the one that was
+  // read, by inode, size and nanosecond of its last change, which was at least 2 s ago then. A
+  // younger file may change once more within one tick of the clock of the file system. False as
+  // well once hundreds of things are kept.
+  [[nodiscard]] bool may_be_kept() const;
 
 private:
   template <class Value> using ByPath = std::map<std::string, std::unique_ptr<const Value>>;
 
+  // Remembers which file is about to be read at `path`.
+  void note_file(const std::string& path);
   // Reads as read_named() does, but refuses a file in `outputs`. Keeps the digest, and throws if
   // the file has changed since the first time.
   io::Json read(const std::string& path, const io::Json& name);
@@ -92,8 +108,9 @@ private:
   std::string data_folder_;
   std::vector<std::string> outputs_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::string> digests_; // by path
-  std::map<std::string, std::string> sha256_;  // by path
+  std::map<std::string, std::optional<FileStamp>> stamps_; // by path; empty if it is not kept
+  std::map<std::string, std::string> digests_;             // by path
+  std::map<std::string, std::string> sha256_;              // by path
   ByPath<std::pair<train::Trace, std::string>> traces_;
   ByPath<train::ModelTable> models_;
   ByPath<net::NetworkProfile> profiles_;

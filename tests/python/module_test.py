@@ -315,6 +315,41 @@ class Lines(unittest.TestCase):
         named = self.lines(json.dumps({"scenario": "examples/quickstart.scenario.json"}))[0]
         self.assertTrue(same(named, command("run", "examples/quickstart.scenario.json", "--json")))
 
+    def test_a_file_is_kept_while_its_inode_size_and_time_say_so(self):
+        # Both texts have the same size; a rewritten file keeps its inode.
+        old, new = ('{"kind": "cost", "schema_version": 1, "op": "allreduce", "ranks": 4, '
+                    '"table": [[1000, 0.001], [100000000, %s]]}' % last for last in ("1.5", "2.5"))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "cost.json"
+
+            def answers(first_ns, second_ns):
+                path.write_text(old)
+                os.utime(path, ns=(first_ns, first_ns))
+                process = subprocess.Popen([os.environ["STEPSIM"], "run", "--lines", "-"], text=True,
+                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                line = json.dumps({**TWO, "cluster": {"nodes": 4, "network": {"cost": str(path)}}})
+                steps = []
+                for text, time_ns in ((old, first_ns), (new, second_ns)):
+                    path.write_text(text)
+                    os.utime(path, ns=(time_ns, time_ns))
+                    process.stdin.write(line + "\n")
+                    process.stdin.flush()
+                    answer = json.loads(process.stdout.readline())
+                    self.assertEqual(answer["kind"], "result", answer)
+                    steps.append(answer["summary"]["iteration_time_s"])
+                process.stdin.close()
+                self.assertEqual(process.wait(), 0)
+                process.stdout.close()
+                return steps
+
+            past, future = 1_600_000_000 * 10**9, 4_000_000_000 * 10**9
+            first, second = answers(past, past)
+            self.assertEqual(first, second)  # not read again
+            first, second = answers(past, past + 1)
+            self.assertLess(first, second)
+            first, second = answers(future, future)  # less than 2 s old
+            self.assertLess(first, second)
+
     def test_into_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "out.jsonl"

@@ -1,10 +1,12 @@
-// Every line is answered as if it were a command of its own: nothing is kept between two lines, so
-// that a file which changed in between is read again.
+// Every line is answered as if it were a command of its own: files are kept between two lines, and
+// all are read again where one may have changed in between.
 #include "cli/commands/run_lines.hpp"
 
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "cli/commands/finished_run.hpp"
@@ -59,9 +61,13 @@ io::Json scenario_of_line(const std::string& line, const std::string& name,
 }
 
 io::Json result_of_line(const Invocation& invocation, const std::string& line,
-                        const std::string& name, const ScenarioFlags& flags, const Common& common) {
+                        const std::string& name, const ScenarioFlags& flags, const Common& common,
+                        std::optional<study::Files>& kept) {
   const io::Json tree = scenario_of_line(line, name, flags, invocation.data_folder);
-  study::Files files(invocation.data_folder, {common.output});
+  if (!kept || !kept->may_be_kept()) {
+    kept.emplace(invocation.data_folder, std::vector{common.output});
+  }
+  study::Files& files = *kept;
   const study::Scenario scenario = load_scenario(tree, files, flags, study::Leftovers::refuse);
   study::refuse_long_work(study::estimated_seconds(scenario), max_seconds(flags));
   io::Json out = finished_tree(finished_run(scenario, tree, files, flags), tree, common.output);
@@ -103,6 +109,7 @@ int run_lines(const Invocation& invocation, const std::string& file, const Scena
   }
   int last = kOk;
   std::int64_t number = 0;
+  std::optional<study::Files> files;
   std::string line;
   while (std::getline(input, line)) {
     ++number;
@@ -118,7 +125,7 @@ int run_lines(const Invocation& invocation, const std::string& file, const Scena
       answer = error_record(number, code, problems);
     };
     try {
-      answer = result_of_line(each, line, name, flags, common);
+      answer = result_of_line(each, line, name, flags, common, files);
     } catch (const UsageError& error) {
       failed(kUsage, {{"", "", error.what()}});
     } catch (const InputError& error) {
