@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <queue>
 #include <span>
+#include <vector>
 
 #include "train/step/staleness_bound.hpp"
 
@@ -16,9 +18,34 @@ struct Arrival {
   std::uint32_t worker{};
 };
 
-// Heap with the earliest arrival on top, ties by worker.
-constexpr auto kLater = [](const Arrival& a, const Arrival& b) {
-  return a.time != b.time ? a.time > b.time : a.worker > b.worker;
+// Pushes under way. Those whose times differ by no more than what sums of the same seconds in
+// another order differ by arrive together, in the order of workers.
+class Arrivals {
+public:
+  void push(double time, std::uint32_t worker) { later_.push({time, worker}); }
+  Arrival pop() {
+    if (together_.empty()) {
+      constexpr double kRounding = 1e-11;
+      together_until_ = later_.top().time * (1 + kRounding);
+    }
+    for (; !later_.empty() && later_.top().time <= together_until_; later_.pop()) {
+      together_.push(later_.top());
+    }
+    const Arrival next = together_.top();
+    together_.pop();
+    return next;
+  }
+
+private:
+  struct Later {
+    bool operator()(const Arrival& a, const Arrival& b) const { return a.time > b.time; }
+  };
+  struct HigherWorker {
+    bool operator()(const Arrival& a, const Arrival& b) const { return a.worker > b.worker; }
+  };
+  std::priority_queue<Arrival, std::vector<Arrival>, Later> later_;
+  std::priority_queue<Arrival, std::vector<Arrival>, HigherWorker> together_;
+  double together_until_{};
 };
 
 struct Server {
@@ -153,15 +180,13 @@ AsyncTimes run_async(const AsyncInput& input) {
   const std::int64_t total = input.iterations * input.workers;
   const Jitter jitter(input.variability, input.workers);
   std::vector<ServerClient> workers(input.workers);
-  std::vector<Arrival> heap;
-  heap.reserve(input.workers);
+  Arrivals arrivals;
   const auto compute = [&](std::uint32_t w, double start) {
     ServerClient& worker = workers[w];
     worker.under_way_s = jitter.compute(w, worker.iterations + 1) * input.compute_s;
     worker.held = false;
     worker.held_up_s = start - worker.received;
-    heap.push_back({start + worker.under_way_s + input.link.latency_s, w});
-    std::push_heap(heap.begin(), heap.end(), kLater);
+    arrivals.push(start + worker.under_way_s + input.link.latency_s, w);
   };
   for (std::uint32_t w = 0; w < input.workers; ++w) {
     compute(w, 0);
@@ -174,9 +199,7 @@ AsyncTimes run_async(const AsyncInput& input) {
   computed_s.reserve(static_cast<std::size_t>(total));
   Server server;
   while (static_cast<std::int64_t>(updates.size()) < total) {
-    std::pop_heap(heap.begin(), heap.end(), kLater);
-    const Arrival next = heap.back();
-    heap.pop_back();
+    const Arrival next = arrivals.pop();
     const Served served = serve(server, input, next.time);
     ServerClient& worker = workers[next.worker];
     const std::int64_t staleness = server.version - worker.read_version;

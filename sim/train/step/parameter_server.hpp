@@ -79,7 +79,8 @@ struct AsyncTimes {
 // compute_s and variability of `input` are used.
 [[nodiscard]] AsyncTimes async_times(const AsyncInput& input, std::vector<AsyncUpdate> updates);
 
-// Simulates the run, with events in the order of (arrival, worker). O(updates x log workers).
+// Simulates the run, with events in the order of (arrival, worker), where times that only rounding
+// tells apart are one. O(updates x log workers).
 [[nodiscard]] AsyncTimes run_async(const AsyncInput& input);
 
 // The period of each of p equal workers with constant times, compute time c and S servers:
