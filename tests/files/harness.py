@@ -35,7 +35,9 @@ def signal_at(stepsim, number, size, name):
     files whose name ends so."""
     library = pathlib.Path(stepsim).parent / "tests/files/libsignal_at.so"
     check(library.exists(), library, "is not built")
-    return {**os.environ, "LD_PRELOAD": str(library), "SIGNAL_AT": f"{int(number)} {size} {name}"}
+    # A blank ends a path in LD_PRELOAD, not in LD_LIBRARY_PATH.
+    return {**os.environ, "LD_PRELOAD": library.name, "LD_LIBRARY_PATH": str(library.parent),
+            "SIGNAL_AT": f"{int(number)} {size} {name}"}
 
 
 def wait_for(condition, what, seconds=300):

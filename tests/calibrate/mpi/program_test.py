@@ -304,7 +304,7 @@ class Program(unittest.TestCase):
     def test_a_rank_that_hangs_ends_all(self):
         # One of two processes is stopped while both measure.
         table = self.folder / "errors.jsonl"
-        driver = subprocess.Popen([*MPIRUN, "-np", "2", PROGRAM, "mpi", "--timeout", "1s",
+        driver = subprocess.Popen([*MPIRUN, "-np", "2", PROGRAM, "mpi", "--timeout", "10s",
                                    "--max-seconds", "60", "--table", table, "-o", self.folder / "x.calibration.json"],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.wait_for_rows(table, driver)
