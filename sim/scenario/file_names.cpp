@@ -108,8 +108,10 @@ UsageError unknown_file(std::string_view noun, const std::string& name,
   if (near.empty()) {
     return UsageError(base::unknown_word(noun, name, known));
   }
-  if (!near.front().starts_with(name)) {
-    near.resize(1); // else all of one family: 100g-ib, 100g-roce, 100g-tcp
+  if (near.front().starts_with(name)) { // all of one family: 100g-ib, 100g-roce, 100g-tcp
+    std::erase_if(near, [&](const std::string& each) { return !each.starts_with(name); });
+  } else {
+    near.resize(1);
   }
   for (std::string& each : near) {
     each = '"' + present_name(each) + '"';
