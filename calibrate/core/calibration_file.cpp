@@ -7,7 +7,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "coll/collective.hpp"
 #include "files/source_json.hpp"
 
@@ -220,7 +220,7 @@ std::vector<std::string> all_warnings(std::span<const io::Samples> files,
   }
   if (link && link->fit.max_error >= kGoodLink) {
     warnings.push_back("one latency and one bandwidth for " + joined(link->used) +
-                       ": off by up to " + base::significant(100 * link->fit.max_error, 3) + " %");
+                       ": off by up to " + base::percent(link->fit.max_error));
   }
   return warnings;
 }

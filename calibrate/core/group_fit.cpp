@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/core/segments.hpp"
@@ -90,9 +91,9 @@ std::string failure_text(const GroupFit& fit) {
   const auto error = [](const Residual& r) { return std::abs(*r.left_out_s / r.measured_s - 1); };
   std::ranges::stable_sort(worst, std::ranges::greater{}, error);
   std::string text = fit.group.text() + ": sizes left out of the fit are off by up to " +
-                     percent(error(worst[0])) + " at " + whole(worst[0].bytes) + " B";
+                     base::percent(error(worst[0])) + " at " + whole(worst[0].bytes) + " B";
   if (worst.size() > 1) {
-    text += " (next " + percent(error(worst[1])) + " at " + whole(worst[1].bytes) + " B)";
+    text += " (next " + base::percent(error(worst[1])) + " at " + whole(worst[1].bytes) + " B)";
   }
   return text + "; " + likely_cause(fit);
 }
@@ -116,11 +117,6 @@ void warn_about_latency(GroupFit& fit) {
 }
 
 } // namespace
-
-std::string percent(double ratio) {
-  constexpr double kRounding = 1e-12;
-  return base::significant(std::abs(ratio) < kRounding ? 0 : 100 * ratio, 3) + " %";
-}
 
 Grade grade_of(double error) {
   return error < kGoodError ? Grade::ok : error < kUsable ? Grade::warn : Grade::fail;

@@ -60,7 +60,4 @@ struct GroupFit {
 // The grade of a relative error, given as a magnitude: ok below 10 %, warn below 25 %, else fail.
 [[nodiscard]] Grade grade_of(double error);
 
-// A ratio in percent with three digits: "0.179 %"; "0 %" for what only rounding leaves of zero.
-[[nodiscard]] std::string percent(double ratio);
-
 } // namespace stepsim::calibrate

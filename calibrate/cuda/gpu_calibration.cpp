@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "calibrate/core/calibration_file.hpp"
 #include "calibrate/cuda/codec_math.hpp"
 #include "calibrate/cuda/gpu_costs.hpp"
@@ -190,9 +191,8 @@ std::string gpu_text(const GpuSamples& samples, const GpuFit& fit) {
     text += text_of(curve.group) + ": " + std::to_string(curve.group.points.size()) + " sizes, " +
             (curve.points.empty() ? std::to_string(curve.curve.size()) + " segment(s)"
                                   : std::string("kept as points")) +
-            ", median error " + base::significant(100 * curve.median_error, 3) + " %, largest " +
-            base::significant(100 * curve.max_error, 3) + " %, " +
-            std::string(net::kGrades[curve.grade]) + end;
+            ", median error " + base::percent(curve.median_error) + ", largest " +
+            base::percent(curve.max_error) + ", " + std::string(net::kGrades[curve.grade]) + end;
   }
   for (const std::string& line : fit.launches) {
     text += line + end;
@@ -209,7 +209,7 @@ std::string gpu_text(const GpuSamples& samples, const GpuFit& fit) {
             "): " + base::significant(1e6 * kernel.c0_s, 4) + " us + " +
             base::significant(1e12 * kernel.c1_s_per_element, 4) + " ps per element + " +
             base::significant(1e12 * kernel.c2_s_per_entry, 4) + " ps per entry, largest error " +
-            base::significant(100 * kernel.max_relative_error, 3) + " %" + end;
+            base::percent(kernel.max_relative_error) + end;
   }
   return text;
 }

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "base/statistics.hpp"
 #include "files/samples_file.hpp"
 
@@ -262,9 +263,9 @@ GpuFit fit_gpu(const GpuSamples& samples, const FitOptions& options) {
   for (KernelFit& kernel : fit.kernels) {
     fit_kernel(kernel);
     if (kernel.grade == Grade::fail) {
-      fit.warnings.push_back(
-          kernel.kernel + " (" + kernel.distribution + "): c0 + c1 n + c2 k is off by up to " +
-          base::significant(100 * kernel.max_relative_error, 3) + " %: not used as a cost");
+      fit.warnings.push_back(kernel.kernel + " (" + kernel.distribution +
+                             "): c0 + c1 n + c2 k is off by up to " +
+                             base::percent(kernel.max_relative_error) + ": not used as a cost");
     }
   }
   fit.host = host_line(fit);

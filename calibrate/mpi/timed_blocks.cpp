@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "calibrate/execute/sampling.hpp"
 
 namespace stepsim::calibrate::mpi {
@@ -142,8 +142,7 @@ std::vector<std::string> unsteady(const std::vector<Block>& blocks) {
   for (const Block& block : blocks) {
     const double difference = pass_difference(block.passes);
     if (difference > kSteadyPass) {
-      warnings.push_back(block.what + ": passes differ by " +
-                         base::significant(100 * difference, 3) + " %");
+      warnings.push_back(block.what + ": passes differ by " + base::percent(difference));
     }
   }
   return warnings;

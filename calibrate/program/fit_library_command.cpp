@@ -13,7 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "calibrate/core/library_fit.hpp"
 #include "calibrate/core/library_measurements.hpp"
 #include "calibrate/cuda/gpu_samples.hpp"
@@ -198,8 +198,8 @@ int fit_library_model(const cli::Invocation& invocation) {
                              cli::kTargetNotMet);
   }
   return cli::report_error("errors on what was left out of the fit: median " +
-                               base::significant(100 * report.pooled.median, 3) + " %, p90 " +
-                               base::significant(100 * report.pooled.p90, 3) + " %",
+                               base::percent(report.pooled.median) + ", p90 " +
+                               base::percent(report.pooled.p90),
                            cli::kTargetNotMet);
 }
 

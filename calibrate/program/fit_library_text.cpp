@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
 #include "files/library_file.hpp"
@@ -30,8 +31,6 @@ struct SizeClass {
 constexpr std::array kSizeClasses{
     SizeClass{"below 64 KiB", 65536}, SizeClass{"64 KiB to 1 MiB", kMebibyte},
     SizeClass{"1 to 32 MiB", 32 * kMebibyte}, SizeClass{"32 MiB and more", HUGE_VAL}};
-
-std::string error_text(double ratio) { return base::significant(100 * ratio, 3) + " %"; }
 
 // A parameter in the unit in which people know it: what the published constant is, and its noun.
 struct Physical {
@@ -97,8 +96,8 @@ std::string lines_text(const std::string& heading, const std::vector<LibraryRepo
   cli::Table table{{heading, "points", "median", "p90", "largest", "sign"}, {}};
   for (const LibraryReport::Line& line : lines) {
     const ErrorNumbers& numbers = line.numbers;
-    table.rows.push_back({line.name, std::to_string(numbers.points), error_text(numbers.median),
-                          error_text(numbers.p90), error_text(numbers.largest),
+    table.rows.push_back({line.name, std::to_string(numbers.points), base::percent(numbers.median),
+                          base::percent(numbers.p90), base::percent(numbers.largest),
                           base::significant(numbers.sign, 2)});
   }
   return lines.empty() ? "" : "\n" + cli::table_text(table);

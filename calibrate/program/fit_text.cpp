@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
 
@@ -54,7 +55,7 @@ std::string ordinary_text(const GroupFit& fit) {
   return "  ordinary least squares: latency " + microseconds(line.startup_s) + " us, " +
          (line.per_byte_s > 0 ? base::readable_rate(1 / line.per_byte_s)
                               : std::string("bandwidth unknown")) +
-         ", max error " + percent(most) + "\n";
+         ", max error " + base::percent(most) + "\n";
 }
 
 } // namespace
@@ -70,15 +71,18 @@ std::string fit_text(const GroupFit& fit, bool ordinary) {
     table.rows.push_back({"0", microseconds(point.time_s), "-", "-", "-"});
   }
   for (const Residual& row : fit.residuals) {
-    table.rows.push_back({std::to_string(std::llround(row.bytes)), microseconds(row.measured_s),
-                          microseconds(row.fitted_s), percent(row.relative_error()),
-                          row.left_out_s ? percent(*row.left_out_s / row.measured_s - 1) : "-"});
+    table.rows.push_back(
+        {std::to_string(std::llround(row.bytes)), microseconds(row.measured_s),
+         microseconds(row.fitted_s), base::percent(row.relative_error()),
+         row.left_out_s ? base::percent(*row.left_out_s / row.measured_s - 1) : "-"});
   }
   out += cli::table_text(table);
-  out += "  median error " + percent(fit.median_error) + ", max " + percent(fit.max_error) + "\n";
+  out += "  median error " + base::percent(fit.median_error) + ", max " +
+         base::percent(fit.max_error) + "\n";
   if (fit.left_out) {
-    out += "  sizes left out: median " + percent(fit.left_out->median) + ", 90th percentile " +
-           percent(fit.left_out->p90) + ", max " + percent(fit.left_out->most) + "\n";
+    out += "  sizes left out: median " + base::percent(fit.left_out->median) +
+           ", 90th percentile " + base::percent(fit.left_out->p90) + ", max " +
+           base::percent(fit.left_out->most) + "\n";
   }
   out += "  grade " + std::string(net::kGrades[fit.grade]) + "\n";
   out += "  one line: " + latency_text(fit.line.startup_s, fit.intervals.startup_s) + ", " +
@@ -109,7 +113,7 @@ std::string link_text(const LinkFit& link, const std::string& assume) {
   out += !fit.identifiable[2] ? ", speed of adding unknown"
          : fit.values[2] > 0  ? ", adding " + bandwidth_text(fit.values[2], fit.intervals[2])
                               : ", adding is free";
-  return out + ", max error " + percent(fit.max_error) + "\n";
+  return out + ", max error " + base::percent(fit.max_error) + "\n";
 }
 
 } // namespace stepsim::calibrate

@@ -16,6 +16,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "calibrate/core/group_fit.hpp"
 #include "calibrate/mpi/library_collectives.hpp"
 #include "calibrate/mpi/measured_table.hpp"
@@ -149,11 +150,10 @@ void grade(std::vector<ErrorRow> rows, io::Json& tree) {
   const ErrorSummary all = summarise(rows);
   if (all.median) {
     tree.set("grade", net::kGrades[grade_of(*all.p90)]);
-    tree.set("note", tree.find("note")->as_string() + "; |error| of " +
-                         std::to_string(all.counted) +
-                         " collectives of 16 KiB and more, measured beside: median " +
-                         base::significant(100 * *all.median, 2) + " %, 90th percentile " +
-                         base::significant(100 * *all.p90, 2) + " %");
+    tree.set("note",
+             tree.find("note")->as_string() + "; |error| of " + std::to_string(all.counted) +
+                 " collectives of 16 KiB and more, measured beside: median " +
+                 base::percent(*all.median, 2) + ", 90th percentile " + base::percent(*all.p90, 2));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/mpi/measured_table.hpp"
@@ -31,17 +32,16 @@ std::string rows_text(const std::vector<ErrorRow>& rows) {
     for (const std::string& flag : row.flags) {
       flags += (flags.empty() ? "" : " ") + flag;
     }
-    table.rows.push_back(
-        {row.op, row.algorithm, std::to_string(row.bytes), cli::milliseconds_cell(row.predicted_s),
-         cli::milliseconds_cell(row.measured_s), base::significant(100 * row.relative_error(), 3),
-         flags.empty() ? "-" : flags});
+    table.rows.push_back({row.op, row.algorithm, std::to_string(row.bytes),
+                          cli::milliseconds_cell(row.predicted_s),
+                          cli::milliseconds_cell(row.measured_s),
+                          base::percent_number(row.relative_error()), flags.empty() ? "-" : flags});
   }
   std::string text = cli::table_text(table);
   const ErrorSummary all = summarise(rows);
   if (all.median) {
     text += "|error| of " + std::to_string(all.counted) + " rows that count: median " +
-            base::significant(100 * *all.median, 3) + " %, 90th percentile " +
-            base::significant(100 * *all.p90, 3) + " %\n";
+            base::percent(*all.median) + ", 90th percentile " + base::percent(*all.p90) + "\n";
   }
   return text;
 }

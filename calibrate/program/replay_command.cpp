@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/mpi/replay_run.hpp"
@@ -177,8 +178,7 @@ std::string text_of(const std::vector<Row>& rows) {
     table.rows.push_back({row.plan->schedule, std::to_string(row.buckets.size()),
                           cli::milliseconds_cell(row.plan->predicted_s),
                           cli::milliseconds_cell(row.measured_s), cli::milliseconds_cell(row.min_s),
-                          cli::milliseconds_cell(row.max_s),
-                          base::significant(100 * row.error(), 3),
+                          cli::milliseconds_cell(row.max_s), base::percent_number(row.error()),
                           cli::milliseconds_cell(row.plan->predicted_exposed_s),
                           cli::milliseconds_cell(row.exposed_s), std::to_string(predicted[i]),
                           std::to_string(measured[i])});
@@ -198,8 +198,8 @@ std::vector<std::string> warnings_of(const std::vector<Row>& rows) {
     }
     if (std::abs(row.compute_error) > kComputeError) {
       warnings.push_back(row.plan->schedule + ": computing took " +
-                         base::significant(100 * row.compute_error, 3) +
-                         " % longer than planned: the processes wait for cores");
+                         base::percent(row.compute_error) +
+                         " longer than planned: the processes wait for cores");
     }
   }
   return warnings;

@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "base/quantity.hpp"
 #include "calibrate/core/error_plot.hpp"
 #include "calibrate/core/error_table.hpp"
@@ -38,7 +38,7 @@ constexpr cli::CommandText kReportText{
 };
 
 std::string percent(std::optional<double> ratio) {
-  return ratio ? base::significant(100 * *ratio, 3) + " %" : std::string("-");
+  return ratio ? base::percent(*ratio) : std::string("-");
 }
 
 // One row per algorithm, then all together.

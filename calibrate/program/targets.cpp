@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
@@ -25,14 +25,14 @@ std::optional<double> largest_allowed(std::string_view flag, const std::string& 
 
 bool missed(std::string_view flag, std::string_view name, const std::optional<double>& limit,
             const std::optional<double>& value) {
-  const auto percent = [](double ratio) { return base::significant(100 * ratio, 3) + " %"; };
   if (!limit || (value && *value <= *limit)) {
     return false;
   }
-  cli::print_error_lines(std::string(flag) + ": " + std::string(name) + " " +
-                         (value ? percent(*value) + ", target " + percent(*limit) + ": missed"
-                                : "unknown: no row counts") +
-                         "\n");
+  cli::print_error_lines(
+      std::string(flag) + ": " + std::string(name) + " " +
+      (value ? base::percent(*value) + ", target " + base::percent(*limit) + ": missed"
+             : "unknown: no row counts") +
+      "\n");
   return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "ask/tune.hpp"
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "plan/ddp.hpp"
 #include "plan/planners.hpp"
 #include "scenario/merge_problem.hpp"
@@ -98,13 +99,12 @@ double gain_of(const DdpBuckets& buckets) {
 
 bool worth_it(const DdpBuckets& buckets) { return gain_of(buckets) >= buckets.published_error; }
 
-std::string percent(double share) { return base::significant(100 * share, 2) + " %"; }
-
 std::string snippet(const DdpBuckets& buckets) {
   const std::string import = "from torch.nn.parallel import DistributedDataParallel\n\n";
   if (!worth_it(buckets)) {
-    return import + "# PyTorch's defaults stay: the gain of " + percent(gain_of(buckets)) +
-           " is below the published error of such steps, " + percent(buckets.published_error) +
+    return import + "# PyTorch's defaults stay: the gain of " + base::percent(gain_of(buckets), 2) +
+           " is below the published error of such steps, " +
+           base::percent(buckets.published_error, 2) +
            ".\nmodel = DistributedDataParallel(model)\n";
   }
   const bool standard = buckets.cap == plan::kDefaultBucketBytes;

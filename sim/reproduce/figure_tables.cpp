@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "reproduce/series.hpp"
 
 namespace stepsim::reproduce {
@@ -163,8 +164,8 @@ std::string comparison_table(const Comparison& comparison, const Reproduction& p
           " to " +
           base::significant(evaluate(comparison.high, each, comparison.series, paper.file)));
     }
-    row.insert(row.end(), {base::significant(theirs), evidence(paper, theirs_run),
-                           base::significant(100 * error, 3) + " %"});
+    row.insert(row.end(),
+               {base::significant(theirs), evidence(paper, theirs_run), base::percent(error)});
     if (comparison.limit) {
       row.emplace_back(std::abs(error) <= *comparison.limit ? "met" : "not met");
     }
@@ -176,7 +177,7 @@ std::string comparison_table(const Comparison& comparison, const Reproduction& p
   }
   heading.insert(heading.end(), {"theirs" + unit, "label", "difference"});
   if (comparison.limit) {
-    heading.push_back("within " + base::significant(100 * *comparison.limit, 3) + " %");
+    heading.push_back("within " + base::percent(*comparison.limit));
   }
   return markdown_table(heading, rows);
 }

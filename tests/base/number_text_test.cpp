@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/percent.hpp"
 #include "base/random.hpp"
 
 using namespace stepsim::base;
@@ -59,4 +60,13 @@ TEST_CASE("counted: one thing has no plural") {
   CHECK(counted(1, "flow") == "1 flow");
   CHECK(counted(0, "flow") == "0 flows");
   CHECK(counted(2, "switch", "es") == "2 switches");
+}
+
+TEST_CASE("percent: what only rounding leaves of zero is zero") {
+  CHECK(percent(1.22e-16) == "0 %");
+  CHECK(percent(-1.22e-16) == "0 %");
+  CHECK(percent(1.5e-12) == "1.50e-10 %");
+  CHECK(percent(0.00179) == "0.179 %");
+  CHECK(percent(-0.12345, 2) == "-12 %");
+  CHECK(percent_number(0.5) == "50.0");
 }

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "base/printable.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
@@ -56,8 +57,8 @@ std::vector<std::string> cells(const std::string& name, const io::OverlapConstan
           base::significant(constants.per_byte_s),
           base::significant(constants.compute),
           std::to_string(quality.rows),
-          base::significant(100 * quality.median_error, 3),
-          base::significant(100 * quality.max_error, 3)};
+          base::percent_number(quality.median_error),
+          base::percent_number(quality.max_error)};
 }
 
 // Errors of a fold are those of the rows that its constants have not seen.

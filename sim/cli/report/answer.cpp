@@ -3,16 +3,13 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "base/quantity.hpp"
 #include "run/verdict.hpp"
 
 namespace stepsim::cli {
 
-namespace {
-
-std::string percent(double share) { return base::significant(100 * share, 3) + " %"; }
-
-} // namespace
+namespace {} // namespace
 
 std::string answer_of(const study::Result& result) {
   const study::Summary& summary = result.summary;
@@ -29,7 +26,7 @@ std::string answer_of(const study::Result& result) {
     out += ", " + base::significant(*summary.samples_per_s, 4) + " samples/s";
   }
   if (summary.scaling_efficiency) {
-    out += ", an efficiency of " + percent(*summary.scaling_efficiency);
+    out += ", an efficiency of " + base::percent(*summary.scaling_efficiency);
   }
   out += ".";
   const std::string_view subject = study::subject_of(summary.bottleneck);

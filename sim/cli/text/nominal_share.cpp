@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "json/json_pointer.hpp"
 
 namespace stepsim::cli {
@@ -30,8 +30,6 @@ std::optional<double> number_at(const io::Json* json, std::string_view member) {
   return json != nullptr && json->is_number() ? std::optional(json->as_double()) : std::nullopt;
 }
 
-std::string percent_of(double ratio) { return base::significant(100 * ratio, 2); }
-
 } // namespace
 
 std::vector<NominalShare> nominal_shares(const io::Json& tree) {
@@ -54,9 +52,10 @@ std::string share_text(const std::vector<NominalShare>& shares) {
   std::string text;
   for (const NominalShare& share : shares) {
     text += (text.empty() ? "" : ", ") + (shares.size() > 1 ? share.of + " " : "") +
-            percent_of(share.value) + " %";
+            base::percent(share.value, 2);
     if (share.low < share.high) {
-      text += " (" + percent_of(share.low) + " to " + percent_of(share.high) + ")";
+      text += " (" + base::percent_number(share.low, 2) + " to " +
+              base::percent_number(share.high, 2) + ")";
     }
   }
   return text;

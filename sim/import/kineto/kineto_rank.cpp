@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "base/statistics.hpp"
 #include "import/kineto/kineto_repeats.hpp"
 #include "import/kineto/kineto_windows.hpp"
@@ -22,8 +23,6 @@ namespace {
 bool has_work(const StepSample& step) {
   return std::ranges::any_of(step.times.work, [](Nanoseconds time) { return time > 0; });
 }
-
-std::string percent(double fraction) { return base::significant(100 * fraction, 2) + " %"; }
 
 std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -116,7 +115,7 @@ void warn_about_times(KinetoRank& rank) {
                             " does not measure the GPU: its device work lasts longer");
   }
   if (rank.unattributed_fraction > 0.01) {
-    rank.warnings.push_back(percent(rank.unattributed_fraction) +
+    rank.warnings.push_back(base::percent(rank.unattributed_fraction, 2) +
                             " of the device time was launched outside the training steps or "
                             "before the profile and is left out");
   }
@@ -183,9 +182,10 @@ void note_execution(KinetoRank& rank) {
   if (step.recomputes) {
     rank.warnings.push_back(
         "recomputation found: the backward pass runs forward operators again, " +
-        percent(static_cast<double>(step.recomputed) /
-                std::max(1.0, static_cast<double>(step.times.sum(WorkClass::forward)) /
-                                  static_cast<double>(step.repeats))) +
+        base::percent(static_cast<double>(step.recomputed) /
+                          std::max(1.0, static_cast<double>(step.times.sum(WorkClass::forward)) /
+                                            static_cast<double>(step.repeats)),
+                      2) +
         " of the time of the forward pass");
   }
   std::int64_t graphs = 0;
@@ -218,7 +218,7 @@ void note_graphs(KinetoRank& rank) {
   rank.warnings.push_back(
       fmt::format("{} cudaGraphLaunch per step: {} of the device time lies in CUDA graphs, whose "
                   "layers cannot be told apart{}",
-                  step.graph_launches, percent(share),
+                  step.graph_launches, base::percent(share, 2),
                   share > 0.5 ? "; profile one run with CUDA graphs off" : ""));
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 #include "files/import_source.hpp"
 #include "import/kineto/kineto_joined.hpp"
 #include "import/kineto/kineto_names.hpp"
@@ -274,16 +275,15 @@ void scale_times(train::Trace& trace, double factor) {
 void warn_if_idle(train::Trace& trace, bool wall) {
   const double idle = trace.checks->idle_fraction.value_or(0);
   const double launches = trace.checks->launch_idle_fraction.value_or(0);
-  const auto percent = [](double fraction) { return base::significant(100 * fraction, 3) + " %"; };
   if (idle >= 0.2 && launches >= 0.5) {
-    trace.warnings.push_back("host-bound: the GPU idles " + percent(idle) + ", " +
-                             percent(launches) + " of it waiting for launches" +
+    trace.warnings.push_back("host-bound: the GPU idles " + base::percent(idle) + ", " +
+                             base::percent(launches) + " of it waiting for launches" +
                              (wall ? ""
                                    : "; times from \"kernel\" are what a faster host would give; "
                                      "--time wall keeps the host"));
   } else if (idle >= 0.05) {
-    trace.warnings.push_back("the GPU idles " + percent(idle) + " of the step, " +
-                             percent(launches) + " of it waiting for launches");
+    trace.warnings.push_back("the GPU idles " + base::percent(idle) + " of the step, " +
+                             base::percent(launches) + " of it waiting for launches");
   }
 }
 
