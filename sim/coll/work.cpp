@@ -14,6 +14,7 @@
 #include "coll/evaluate/equal_nodes.hpp"
 #include "coll/evaluate/equal_streams.hpp"
 #include "coll/evaluate/traffic.hpp"
+#include "coll/evaluate/unequal_streams.hpp"
 #include "coll/formula/blocks.hpp"
 #include "coll/formula/closed_form.hpp"
 #include "coll/formula/closed_form_ring.hpp"
@@ -27,7 +28,8 @@ namespace {
 
 constexpr double kFormula = 1e-6;
 constexpr double kSweptTransfer = 4e-8;
-constexpr double kIdlePlace = 5e-9; // of a rank that sends nothing in a step
+constexpr double kStreamTransfer = 8e-9; // of blocks over unequal links
+constexpr double kIdlePlace = 5e-9;      // of a rank that sends nothing in a step
 constexpr double kRingTransfer = 1e-9;
 constexpr double kEqualRingStep = 1e-7; // of a ring of which one rank is played
 constexpr double kEventTransfer = 3e-7;
@@ -80,7 +82,8 @@ double of_search(const Collective& collective, double schedule_transfer_s) {
     return (2 + std::log2(blocks)) * of_equal_streams(collective, blocks);
   }
   const double transfers = 2 * static_cast<double>(collective.ranks) * blocks;
-  return transfers * (4 * kSweptTransfer + schedule_transfer_s);
+  const double tried = has_unequal_streams(collective) ? kStreamTransfer : kSweptTransfer;
+  return transfers * (4 * tried + schedule_transfer_s);
 }
 
 // Of the places of a schedule, ranks in steps, those in which something is sent. In rings it is all
@@ -111,11 +114,17 @@ double of_schedule(const Collective& collective, Method method, bool with_transf
   if (!has_transfers(collective.algorithm)) {
     return 0; // a formula, which is counted for every algorithm
   }
+  const bool streams =
+      method == Method::max_plus && !with_transfer_times && has_unequal_streams(collective);
+  const double transfer = streams ? kStreamTransfer : transfer_seconds(collective, method, false);
   if (times_blocks(collective)) {
-    return of_search(collective, transfer_seconds(collective, method, false));
+    return of_search(collective, transfer);
   }
   if (!with_transfer_times && has_equal_streams(collective)) {
     return of_equal_streams(collective, static_cast<double>(resolve_blocks(collective)->blocks));
+  }
+  if (streams) {
+    return transfer * static_cast<double>(traffic(collective).messages);
   }
   double seconds = 0;
   const bool equal_ring = has_equal_ring(collective) && !with_transfer_times;

@@ -120,7 +120,7 @@ void fill_optimum(const Scenario& scenario, const plan::Problem& problem, const 
     summary.closed_form_is_bound = formula_is_bound(scenario, plan);
   } else if (!scenario.cluster.network.curve && !scenario.cluster.fabric) {
     plan::Problem formula;
-    formula.cost = formula_cost(scenario);
+    formula.cost = formula_cost(scenario, problem.cost);
     set_times(scenario, plan, planned_seconds(scenario, formula, plan, schedule), step);
     summary.closed_form_s = train::run_step(step).period_s;
     summary.closed_form_is_bound = formula_is_bound(scenario, plan);

@@ -136,6 +136,12 @@ plan::Problem as_planned(const Scenario& scenario, plan::Problem problem) {
   return problem;
 }
 
-plan::Cost formula_cost(const Scenario& scenario) { return channel_cost(scenario, true); }
+// A curve is a cost that no line replaces, whoever asks for it.
+plan::Cost formula_cost(const Scenario& scenario, const plan::Cost& merged) {
+  plan::Cost cost = channel_cost(scenario, true);
+  const bool same = std::holds_alternative<plan::CurveCost>(cost.base) &&
+                    !plan::planner(scenario.communication.schedule).needs_linear_cost();
+  return same ? merged : cost;
+}
 
 } // namespace stepsim::study

@@ -19,6 +19,8 @@ namespace stepsim::study {
 [[nodiscard]] plan::Problem as_planned(const Scenario& scenario, plan::Problem problem);
 // The same as merge_cost(), except that dense messages without a measured curve cost the closed
 // form of their collective, even if it is only an upper bound of the time that the run evaluates.
-[[nodiscard]] plan::Cost formula_cost(const Scenario& scenario);
+// `merged` is merge_cost() of the scenario; where both are one function, the times that it already
+// knows are shared.
+[[nodiscard]] plan::Cost formula_cost(const Scenario& scenario, const plan::Cost& merged);
 
 } // namespace stepsim::study

@@ -12,6 +12,7 @@
 #include "coll/evaluate/max_plus_sweep.hpp"
 #include "coll/evaluate/measured_steps.hpp"
 #include "coll/evaluate/server_flows.hpp"
+#include "coll/evaluate/unequal_streams.hpp"
 #include "coll/formula/lower_bound.hpp"
 #include "coll/formula/uniform.hpp"
 #include "coll/method.hpp"
@@ -105,6 +106,9 @@ Evaluation max_plus(const Collective& collective, bool with_transfer_times, bool
     if (std::optional<Evaluation> streams = equal_streams(collective, schedule)) {
       streams->events = 0;
       return *std::move(streams);
+    }
+    if (std::optional<Evaluation> streams = unequal_streams(collective, schedule)) {
+      return bounded(collective, *std::move(streams));
     }
   }
   if (!with_transfer_times) {

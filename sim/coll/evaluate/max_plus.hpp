@@ -17,8 +17,8 @@ namespace stepsim::coll {
 // full rate. Throws SimulationError if the link of a pair is missing (the text names the pair), on
 // a fabric, and for parameter servers for which max_plus_defined() is false, such as several
 // servers (server_flows.hpp); and where make_schedule(), in_switch_evaluation() and
-// measured_evaluation() throw it. Without transfer times, streams of blocks over equal ranks take
-// the way of equal_streams.hpp; tests switch these `shortcuts` off to compare.
+// measured_evaluation() throw it. Without transfer times, streams of blocks take the way of
+// equal_streams.hpp or unequal_streams.hpp; tests switch these `shortcuts` off to compare.
 [[nodiscard]] Evaluation max_plus(const Collective& collective, bool with_transfer_times = false,
                                   bool shortcuts = true);
 
