@@ -109,7 +109,7 @@ def long_runs_are_estimated_first(place):
     place.write("c.json", changed(
         workload={"layers": [dict(LAYERS[0], gradient_bytes=1 << 53)]}, method="events",
         limits={"simulated_s": 1e300}, communication={"collective": "lp", "schedule": "single"},
-        cluster={"nodes": 17, "gpus_per_node": 8,
+        cluster={"nodes": 65, "gpus_per_node": 8,
                  "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11}}))
     place.run("run", "c.json", code=1, preexec_fn=processor_time(60))
     place.refused("run", "c.json", "--quiet", code=1, says="CPU time, more than")
