@@ -152,7 +152,7 @@ void grade(std::vector<ErrorRow> rows, io::Json& tree) {
     tree.set("grade", net::kGrades[grade_of(*all.p90)]);
     tree.set("note",
              tree.find("note")->as_string() + "; |error| of " + std::to_string(all.counted) +
-                 " collectives of 16 KiB and more, measured beside: median " +
+                 " collectives of 16 KiB and more, which were measured too: median " +
                  base::percent(*all.median, 2) + ", 90th percentile " + base::percent(*all.p90, 2));
   }
 }

@@ -11,6 +11,7 @@
 #include "coll/evaluate/events.hpp"
 #include "coll/evaluate/max_plus.hpp"
 #include "coll/point.hpp"
+#include "coll/random_streams.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::coll {
@@ -56,19 +57,8 @@ Collective random_streams(base::RandomStream& random, AlgorithmId algorithm) {
   Collective collective = point(
       op, algorithm, ranks, static_cast<double>(random.integer(1, 400'000)),
       {random.uniform(0, 1e-5), beta, beta * one_of(random, {0, random.uniform(0, 1), 1, 3.7})});
-  Options& options = collective.options;
   collective.links.all.block_latency_s *= one_of(random, {0, random.uniform(0, 1), 1, 1});
-  options.chunking = random.integer(0, 1) == 0 ? Chunking::real : Chunking::integer;
-  options.element_bytes = random.integer(1, 4);
-  options.reduction_mode =
-      random.integer(0, 2) == 0 ? ReductionMode::serial : ReductionMode::overlapped;
-  options.lp_last_hop = random.integer(0, 3) > 0;
-  if (random.integer(0, 4) > 0) {
-    const double parts = random.uniform(0.5, 300);
-    options.block = Bytes{static_cast<std::int64_t>(collective.bytes / parts) + 1};
-  }
-  collective.root =
-      op == Op::allreduce ? 0 : static_cast<std::uint32_t>(random.integer(0, ranks - 1));
+  test::draw_blocks(random, collective);
   if (random.integer(0, 3) == 0) {
     collective.enter_s.assign(ranks, random.uniform(0, 1e-3));
   }

@@ -12,6 +12,7 @@
 #include "coll/evaluate/equal_streams.hpp"
 #include "coll/evaluate/max_plus.hpp"
 #include "coll/nodes.hpp"
+#include "coll/random_streams.hpp"
 #include "coll/work.hpp"
 
 namespace stepsim::coll {
@@ -60,18 +61,7 @@ Collective random_streams(base::RandomStream& random, AlgorithmId algorithm) {
     cost->block_latency_s *= random.integer(0, 1) == 0 ? 1 : random.uniform(0, 1);
     cost->delay_s = random.integer(0, 2) == 0 ? random.uniform(0, 1e-5) : 0;
   }
-  Options& options = collective.options;
-  options.chunking = random.integer(0, 1) == 0 ? Chunking::real : Chunking::integer;
-  options.element_bytes = random.integer(1, 4);
-  options.reduction_mode =
-      random.integer(0, 2) == 0 ? ReductionMode::serial : ReductionMode::overlapped;
-  options.lp_last_hop = random.integer(0, 3) > 0;
-  if (random.integer(0, 4) > 0) {
-    const double parts = random.uniform(0.5, 300);
-    options.block = Bytes{static_cast<std::int64_t>(collective.bytes / parts) + 1};
-  }
-  collective.root =
-      op == Op::allreduce ? 0 : static_cast<std::uint32_t>(random.integer(0, ranks - 1));
+  test::draw_blocks(random, collective);
   for (std::vector<double>* each : {&collective.enter_s, &collective.reduction_s_per_byte_rank}) {
     if (random.integer(0, 2) == 0) {
       for (std::int64_t rank = 0; rank < ranks; ++rank) {

@@ -16,7 +16,7 @@ namespace stepsim::cli {
 void add_guide(std::vector<plot::Guide>& guides, plot::Guide guide);
 
 // Gives every curve its rank. Schedules, which the labels still name, keep their look in all
-// figures, whatever else is drawn beside them; others take the looks that are left, in their order.
+// figures, whatever else is drawn; others take the looks that are left, in their order.
 void choose_looks(std::vector<plot::Curve>& curves);
 
 } // namespace stepsim::cli

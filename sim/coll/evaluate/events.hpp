@@ -13,8 +13,8 @@ namespace stepsim::coll {
 
 // Evaluates the collective; fills `ranks.transfer_s` if `with_transfer_times`, and `links` on a
 // fabric. Two nodes stand for many equal ones (equal_nodes.hpp). Without transfer times, rings of
-// equal ranks and, on a fabric, those whose connections share no link take the way of
-// disjoint_ring.hpp, and streams of blocks over equal ranks that of equal_streams.hpp. Tests switch
+// equal ranks and, on a fabric, those whose connections share no link are evaluated
+// by disjoint_ring.hpp, and streams of blocks over equal ranks by equal_streams.hpp. Tests switch
 // these `shortcuts` off to compare. Throws SimulationError if the link of a pair is missing (the
 // text names the pair), and if measured steps give the time (takes_measured_steps), which only
 // max_plus supports.

@@ -32,8 +32,8 @@ struct Pair {
   double tx{}, rx{};
 };
 
-// What all blocks of a round do. Follow-ups have another latency, and so has the first block if
-// something went before.
+// What is the same for all blocks of a round: whether receivers add them, and whether the first one
+// follows earlier blocks, so that it has the latency of a further block.
 struct Round {
   bool reduce{}, follows{};
 };
@@ -127,7 +127,8 @@ struct StreamEdge {
   std::uint32_t node = kInside; // whose interfaces the edge leaves by
   Index offset{}, blocks{};     // first slot; one block in every second slot from there
   std::size_t first_part{};
-  // Cells of block 0, and how far those of the next block are: 1 at the roots, which keep all.
+  // Where block 0 is read from and written to in `cells_`, and the distance to the next block's
+  // place: 1 at the roots, which keep all blocks, else 0.
   std::size_t read{}, read_step{}, write{}, write_step{};
   LinkCost cost;
   double per_byte_s{}; // with the share of the interface
