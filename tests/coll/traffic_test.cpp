@@ -89,3 +89,27 @@ TEST_CASE("traffic: flat trees are counted without their steps") {
     }
   }
 }
+
+TEST_CASE("traffic: where ranks are alike, one of them stands for all") {
+  for (const Op op : {Op::reduce_scatter, Op::allgather, Op::allreduce}) {
+    for (const AlgorithmId id : valid_algorithms(op)) {
+      if (!has_transfers(id) || is_two_level(id) || sends_blocks(id, {})) {
+        continue;
+      }
+      CAPTURE(name(id));
+      for (const std::uint32_t ranks : {2U, 6U, 8U, 12U, 16U, 22U, 32U}) {
+        for (const Chunking chunking : {Chunking::integer, Chunking::real}) {
+          for (const double elements : {1.0 * ranks, 5.0 * ranks, 3.0 * ranks + 1}) {
+            Collective collective;
+            collective.algorithm = id;
+            collective.op = op;
+            collective.ranks = ranks;
+            collective.bytes = 4 * elements;
+            collective.options.chunking = chunking;
+            check_equal(collective);
+          }
+        }
+      }
+    }
+  }
+}

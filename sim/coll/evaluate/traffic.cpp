@@ -88,13 +88,29 @@ RankTraffic sent_by(const FunctionRule& rule, const Partition& partition, Index 
           static_cast<std::uint64_t>(sent.messages)};
 }
 
+// Whether all ranks of the phase send the same: one of them then stands for all.
+bool ranks_are_alike(const Phase& phase) {
+  const auto alike = []<class R>(const R& rule) {
+    if constexpr (requires { rule.alike; }) {
+      return rule.alike;
+    }
+    return false;
+  };
+  return phase.partition.uniform() && std::visit(alike, phase.rule);
+}
+
 std::vector<RankTraffic> sent_by_rank(const Schedule& schedule) {
   std::vector<RankTraffic> ranks(schedule.ranks);
   for (const Phase& phase : schedule.phases) {
+    const auto of_rank = [&](Index local) {
+      return std::visit([&](const auto& rule) { return sent_by(rule, phase.partition, local); },
+                        phase.rule);
+    };
+    const bool alike = ranks_are_alike(phase);
+    RankTraffic sent = alike ? of_rank(0) : RankTraffic{};
     for (Index group = 0; group < phase.layout.groups; ++group) {
       for (Index local = 0; local < phase.layout.size; ++local) {
-        const RankTraffic sent = std::visit(
-            [&](const auto& rule) { return sent_by(rule, phase.partition, local); }, phase.rule);
+        sent = alike ? sent : of_rank(local);
         RankTraffic& rank = ranks[static_cast<std::size_t>(phase.layout.rank(group, local))];
         rank.bytes += sent.bytes;
         rank.messages += sent.messages;

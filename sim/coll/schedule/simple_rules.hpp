@@ -18,6 +18,7 @@
 //   Fold             1 step     ranks beyond the largest power of two q give rank r - q all their
 //                               data, or get the result back
 //   FunctionRule                functions of an algorithm in its own file
+// `alike` says that every rank sends as many parts as every other in each step, and one message.
 #include <algorithm>
 #include <cassert>
 #include <string_view>
@@ -175,6 +176,7 @@ struct RingPass {
 };
 
 struct Halving {
+  static constexpr bool alike = true;
   Index size{}; // power of two
   [[nodiscard]] Index steps() const { return log2_up(size); }
   [[nodiscard]] Send send(Index step, Index rank) const {
@@ -189,6 +191,7 @@ struct Halving {
 };
 
 struct Doubling {
+  static constexpr bool alike = true;
   Index size{}; // power of two
   [[nodiscard]] Index steps() const { return log2_up(size); }
   [[nodiscard]] Send send(Index step, Index rank) const {
@@ -225,6 +228,7 @@ private:
 };
 
 struct Bruck {
+  static constexpr bool alike = true;
   Index size{};
   bool reduce{};
   [[nodiscard]] Index steps() const { return log2_up(size); }
@@ -287,6 +291,7 @@ struct SentParts {
 struct FunctionRule {
   Index size{};
   bool reduce{}; // a reduce-scatter; else the rule adds nothing
+  bool alike = false;
   std::string_view name;
   Index node = 1;  // ranks per node
   Index cards = 1; // network cards per node

@@ -1,7 +1,6 @@
 #include "coll/schedule/swing.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 
 #include "coll/formula/closed_form.hpp"
@@ -17,9 +16,12 @@ struct Parts {
   Index count{};
 };
 
-bool is_power_of_two(Index size) { return std::has_single_bit(static_cast<std::uint64_t>(size)); }
+bool is_power_of_two(Index size) { return (size & (size - 1)) == 0; }
 
-Index modulo(Index value, Index size) { return (value % size + size) % size; }
+// Three or more of them per message: divisions would be most of the time.
+Index modulo(Index value, Index size) {
+  return is_power_of_two(size) ? value & (size - 1) : (value % size + size) % size;
+}
 
 Index distance(Index t) {
   const Index power = Index{1} << (t + 1);
@@ -80,6 +82,7 @@ Index peer_of(const FunctionRule& rule, Index step, Index rank) {
 FunctionRule rule(Index size, bool reduce) {
   return {.size = size,
           .reduce = reduce,
+          .alike = true,
           .name = reduce ? "swing reduce-scatter" : "swing all-gather",
           .steps_of = steps_of,
           .send_of = send_of,
