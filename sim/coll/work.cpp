@@ -27,10 +27,11 @@ namespace stepsim::coll {
 namespace {
 
 constexpr double kFormula = 1e-6;
-constexpr double kSweptTransfer = 4e-8;
-constexpr double kStreamTransfer = 8e-9; // of blocks over unequal links
+constexpr double kSweptTransfer = 6e-8;
+constexpr double kStreamTransfer = 8e-9; // of blocks of a chain over unequal links
+constexpr double kTreeTransfer = 3e-8;   // of blocks of trees over unequal links
 constexpr double kIdlePlace = 5e-9;      // of a rank that sends nothing in a step
-constexpr double kRingTransfer = 1e-9;
+constexpr double kRingTransfer = 4e-10;
 constexpr double kEqualRingStep = 1e-7; // of a ring of which one rank is played
 constexpr double kEventTransfer = 3e-7;
 constexpr double kRingEvent = 3e-8;
@@ -58,12 +59,23 @@ double transfer_seconds(const Collective& collective, Method method, bool ring) 
   return ring ? kRingTransfer : kSweptTransfer;
 }
 
+bool has_trees(const Collective& collective) {
+  return algorithm(collective.algorithm).block_streams > 1;
+}
+
+// Transfers between nodes from the first rank to the last one.
+double slow_hops(const Collective& collective) {
+  const std::optional<TwoLevel>& two = collective.links.two_level;
+  const double nodes = static_cast<double>(collective.ranks) / (two ? two->gpus_per_node : 1);
+  return std::max(1.0, has_trees(collective) ? 2 * std::log2(nodes) : nodes);
+}
+
 // About as many blocks as the square root of wire time over latency, as where all links are alike
 // (COL 7).
 double estimated_blocks(const Collective& collective) {
   const LinkCost& link = collective.links.all;
   const double most = std::max(1.0, collective.bytes / kSmallestBlock);
-  const double wire = static_cast<double>(collective.ranks) * collective.bytes * link.per_byte_s;
+  const double wire = slow_hops(collective) * collective.bytes * link.per_byte_s;
   return link.block_latency_s > 0 ? std::clamp(std::sqrt(wire / link.block_latency_s), 1.0, most)
                                   : most;
 }
@@ -71,8 +83,11 @@ double estimated_blocks(const Collective& collective) {
 // A few ranks, or the slots until all edges are at work, stand for all.
 double of_equal_streams(const Collective& collective, double blocks) {
   const auto ranks = static_cast<double>(collective.ranks);
-  return algorithm(collective.algorithm).block_streams > 1 ? kTreeRank * ranks
-                                                           : kStreamBlock * (ranks + blocks);
+  return has_trees(collective) ? kTreeRank * ranks : kStreamBlock * (ranks + blocks);
+}
+
+double unequal_stream_transfer(const Collective& collective) {
+  return has_trees(collective) ? kTreeTransfer : kStreamTransfer;
 }
 
 // Timing 1, 2, 4, .. blocks until the time rises, and the schedule of the best.
@@ -82,7 +97,8 @@ double of_search(const Collective& collective, double schedule_transfer_s) {
     return (2 + std::log2(blocks)) * of_equal_streams(collective, blocks);
   }
   const double transfers = 2 * static_cast<double>(collective.ranks) * blocks;
-  const double tried = has_unequal_streams(collective) ? kStreamTransfer : kSweptTransfer;
+  const double tried =
+      has_unequal_streams(collective) ? unequal_stream_transfer(collective) : kSweptTransfer;
   return transfers * (4 * tried + schedule_transfer_s);
 }
 
@@ -116,7 +132,8 @@ double of_schedule(const Collective& collective, Method method, bool with_transf
   }
   const bool streams =
       method == Method::max_plus && !with_transfer_times && has_unequal_streams(collective);
-  const double transfer = streams ? kStreamTransfer : transfer_seconds(collective, method, false);
+  const double transfer =
+      streams ? unequal_stream_transfer(collective) : transfer_seconds(collective, method, false);
   if (times_blocks(collective)) {
     return of_search(collective, transfer);
   }

@@ -113,7 +113,11 @@ TEST_CASE("work: blocks that are searched for are estimated without the search")
       coll::TwoLevel{.gpus_per_node = 8,
                      .nics_per_node = 1,
                      .intra = {.latency_s = 1e-6, .block_latency_s = 1e-6, .per_byte_s = 1e-11}};
-  CHECK(coll::evaluation_seconds(two_levels, Method::events) > 600); // and answers at once
+  const double longest = coll::evaluation_seconds(two_levels, Method::events); // answers at once
+  two_levels.bytes = 0x1p33; // blocks are as many as the square root of the wire time
+  CHECK(longest == within(1024 * coll::evaluation_seconds(two_levels, Method::events), 1e-4));
+  two_levels.links.two_level->gpus_per_node = 2; // four times the hops over the network
+  CHECK(longest == within(512 * coll::evaluation_seconds(two_levels, Method::events), 1e-4));
 }
 
 TEST_CASE("work: a tree with additions slower than links tries its blocks rank by rank") {
