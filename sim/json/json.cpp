@@ -78,9 +78,13 @@ struct Json::Origin::Table : Origin {
 };
 
 // Not inline: GCC 12 sees uninitialised alternatives when it inlines moves of the variant.
-Json::Json(const Json&) = default;
+// Copies are made by alternative: if memory ends while libstdc++ 12 copies a variant of types that
+// it counts as never leaving it without a value, it destroys a value that was not made.
+Json::Json(const Json& other)
+    : value_(std::visit([](const auto& value) { return Value(value); }, other.value_)),
+      origin_(other.origin_) {}
 Json::Json(Json&&) noexcept = default;
-Json& Json::operator=(const Json&) = default;
+Json& Json::operator=(const Json& other) { return *this = Json(other); }
 Json& Json::operator=(Json&&) noexcept = default;
 Json::~Json() = default;
 

@@ -241,12 +241,11 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
   auto fabric = std::make_shared<net::RankFabric>();
   fabric->network = context.files.routed(*topology);
   const std::uint32_t servers = simulated ? dedicated_servers(scenario) : 0;
-  const net::Placement placement =
-      parse_placement(cluster.rank_placement, context, fabric->fabric());
+  net::Placement placement = parse_placement(cluster.rank_placement, context, fabric->fabric());
   if (!context.problems.empty()) {
     return;
   }
-  fabric->hosts = place(fabric->fabric(), cluster, servers, placement,
+  fabric->hosts = place(fabric->fabric(), cluster, servers, std::move(placement),
                         cluster.rank_placement.is_null() ? at : cluster.rank_placement, context);
   if (!context.problems.empty()) {
     return;
