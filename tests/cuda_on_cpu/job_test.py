@@ -8,6 +8,7 @@ rank. 77 without mpirun.
 import json
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -74,6 +75,28 @@ class Job(unittest.TestCase):
         self.assertEqual(len({(r["op"], r["bytes"]) for r in collectives}), 4 * len(OPERATIONS))
         links = {link["class"]: link for link in json.loads(self.output.read_text())["links"]}
         self.assertEqual(set(links), {"pcie", "network"})
+
+    def test_nccl_of_one_process_says_what_its_times_contain(self):
+        """One process starts and ends every call on all devices. A record says how long that takes; between two
+        devices more the difference is what two devices cost."""
+        extra = {}
+        for devices in (2, 4, 6):
+            done = subprocess.run([program(), str(devices), "1", str(1 << 8), "--backend", "nccl", "--max-seconds", "200",
+                                   "--records", self.records, "-o", self.output], cwd=self.folder,
+                                  env={**os.environ, "LD_LIBRARY_PATH": str(PLAYED / "played_nccl")},
+                                  capture_output=True, text=True, timeout=400)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            collectives = [r for r in self.lines() if r.get("record") == "collective"]
+            self.assertEqual({(r["variant"], r["ranks"]) for r in collectives}, {("nccl", devices)})
+            notes = [r["text"] for r in self.lines() if r.get("record") == "note" and "one process drives" in r["text"]]
+            self.assertEqual(len(notes), 1, notes)
+            said = re.fullmatch("nccl: one process drives all devices, so that every time contains the start and the "
+                                "end of a call across them, ([0-9.]+) us", notes[0])
+            self.assertIsNotNone(said, notes)
+            extra[devices] = float(said[1])
+        self.assertGreater(extra[2], 0)
+        self.assertGreater(extra[4], extra[2])
+        self.assertAlmostEqual(extra[6] - extra[4], extra[4] - extra[2], delta=0.2)  # three digits are said
 
     def test_fit_library_takes_the_records(self):
         code, _, text = self.cuda(2, 1, 2, "--backend", "nccl", "--max-seconds", "200", "--records", self.records,

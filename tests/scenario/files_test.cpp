@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
+#include "json/sha256.hpp"
 
 using namespace stepsim;
 using study::file_kind_at;
@@ -53,6 +54,19 @@ TEST_CASE("files: a file that changes between two readings is an error") {
   write("2e-6");
   CHECK_THROWS_WITH_AS((void)files.topology(io::Json(path)),
                        doctest::Contains("has changed since it was read first"), InputError);
+}
+
+TEST_CASE("files: a file is read once, and its SHA-256 is of the bytes that were used") {
+  const test::Folder folder("once");
+  const std::string path = folder.file("c.json");
+  const std::string used = R"({"kind": "topology", "name": "n", "preset": "star", "hosts": 4,
+      "bandwidth_Bps": 1e9, "latency_s": 1e-6}
+)";
+  test::write_text(path, used);
+  study::Files files("");
+  (void)files.topology(io::Json(path));
+  test::write_text(path, "{}");
+  CHECK(files.sha256(io::Json(path), "/cluster/topology") == io::sha256(used));
 }
 
 TEST_CASE("files: an output is refused as an input") {

@@ -550,7 +550,11 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     return remember(cudaErrorStreamCaptureIsolation);
   }
   stream->clock.join(event->clock);
-  stream->last.insert(stream->last.end(), event->last.begin(), event->last.end());
+  for (const auto& each : event->last) { // once each: waits around an idle stream would double them
+    if (std::ranges::find(stream->last, each) == stream->last.end()) {
+      stream->last.push_back(each);
+    }
+  }
   stream->time_s = std::max(stream->time_s, event->time_s);
   return cudaSuccess;
 }
