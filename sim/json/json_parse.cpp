@@ -215,10 +215,15 @@ Json parse_json(std::string_view text, std::string_view file, ParseLimits limits
   return parse(cursor);
 }
 
-Json read_json(const std::string& path, ParseLimits limits) {
-  ByteSource source(path, limits.max_bytes);
+Json read_json(const std::string& path, ParseLimits limits, std::string* sha256) {
+  ByteSource source(path, limits.max_bytes, sha256 != nullptr);
   Cursor cursor([&source] { return source.next(); }, source.name(), limits);
-  return parse(cursor);
+  Json root = parse(cursor);
+  if (sha256 != nullptr) {
+    while (!source.next().empty()) {}
+    *sha256 = source.digest();
+  }
+  return root;
 }
 
 } // namespace stepsim::io

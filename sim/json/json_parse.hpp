@@ -23,7 +23,9 @@ struct ParseLimits {
 [[nodiscard]] Json parse_json(std::string_view text, std::string_view file,
                               ParseLimits limits = {});
 // Reads a file ("-" = standard input), gzip or not, as a stream: memory grows with the tree, not
-// with the file. Throws as parse_json() does.
-[[nodiscard]] Json read_json(const std::string& path, ParseLimits limits = {});
+// with the file. `sha256`, if it is given, becomes the digest that sha256_of_file() gives, without
+// a second reading. Throws as parse_json() does.
+[[nodiscard]] Json read_json(const std::string& path, ParseLimits limits = {},
+                             std::string* sha256 = nullptr);
 
 } // namespace stepsim::io

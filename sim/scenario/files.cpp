@@ -103,24 +103,6 @@ bool Files::may_be_kept() const {
          });
 }
 
-// The digest is of the compact tree and not of the bytes: indentation changes no result. A file
-// that changes during a sweep would give points of two inputs.
-io::Json Files::read(const std::string& path, const io::Json& name) {
-  const auto is_this = [&](const std::string& output) { return io::same_file(output, path); };
-  if (const auto output = std::ranges::find_if(outputs_, is_this); output != outputs_.end()) {
-    throw UsageError(*output + ": is an input too" +
-                     (name.pointer().empty() ? "" : ", named at " + name.pointer()) +
-                     "; a result does not replace what it was made from");
-  }
-  note_file(path);
-  io::Json json = read_named(path, name);
-  const std::string digest = fnv1a(io::compact(json));
-  if (digests_.emplace(path, digest).first->second != digest) {
-    throw InputError(path, "", "has changed since it was read first");
-  }
-  return json;
-}
-
 namespace {
 
 // What mends a name in a result or in records, which nobody wrote by hand.
@@ -134,13 +116,11 @@ std::string remedy_in_result(const io::Json& name) {
              : "";
 }
 
-} // namespace
-
 // Only "cannot read" is turned into an error of the place that names the file; errors inside the
 // file keep their own pointers.
-io::Json read_named(const std::string& path, const io::Json& name) {
+io::Json read_with_digest(const std::string& path, const io::Json& name, std::string* sha256) {
   try {
-    return io::read_json(path);
+    return io::read_json(path, {}, sha256);
   } catch (const InputError& error) {
     const base::Problem& problem = error.problems().front();
     constexpr std::string_view kCannotRead = "cannot read: ";
@@ -152,6 +132,34 @@ io::Json read_named(const std::string& path, const io::Json& name) {
                      "cannot read " + path + ": " + problem.message.substr(kCannotRead.size()) +
                          remedy_in_result(name));
   }
+}
+
+} // namespace
+
+io::Json read_named(const std::string& path, const io::Json& name) {
+  return read_with_digest(path, name, nullptr);
+}
+
+// The digest is of the compact tree and not of the bytes: indentation changes no result. A file
+// that changes during a sweep would give points of two inputs.
+io::Json Files::read(const std::string& path, const io::Json& name) {
+  const auto is_this = [&](const std::string& output) { return io::same_file(output, path); };
+  if (const auto output = std::ranges::find_if(outputs_, is_this); output != outputs_.end()) {
+    throw UsageError(*output + ": is an input too" +
+                     (name.pointer().empty() ? "" : ", named at " + name.pointer()) +
+                     "; a result does not replace what it was made from");
+  }
+  note_file(path);
+  std::string sha256;
+  io::Json json = read_with_digest(path, name, &sha256);
+  if (io::is_regular(path)) {
+    sha256_.emplace(path, std::move(sha256));
+  }
+  const std::string digest = fnv1a(io::compact(json));
+  if (digests_.emplace(path, digest).first->second != digest) {
+    throw InputError(path, "", "has changed since it was read first");
+  }
+  return json;
 }
 
 std::string Files::path_at(const io::Json& name, std::string_view pointer) const {
