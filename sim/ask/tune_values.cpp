@@ -108,13 +108,6 @@ double all_bytes(const Scenario& scenario) {
   return std::max(1.0, static_cast<double>(scenario.workload.bytes().value));
 }
 
-std::string_view usual_collective(const Scenario& scenario) {
-  const Communication& communication = scenario.communication;
-  return communication.question ? keys::kLibrary
-                                : default_collective(scenario, is_compressed(scenario),
-                                                     communication.reduce_broadcast);
-}
-
 bool one_dtype(const plan::Problem& problem) {
   return std::ranges::all_of(problem.items, [&](const plan::Item& item) {
     return item.dtype == problem.items.front().dtype;
@@ -312,30 +305,6 @@ void refuse_without_buckets(const Scenario& scenario, Knob knob) {
 }
 
 } // namespace
-
-// Two-level algorithms need a network inside the node; auto would repeat one of the others. collnet
-// needs switches that add, which nobody has who does not ask for it.
-std::vector<std::string_view> collectives_of(const Scenario& scenario) {
-  const Communication& communication = scenario.communication;
-  const coll::Op op = communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
-  std::vector<std::string_view> words;
-  for (const coll::AlgorithmId algorithm : coll::valid_algorithms(op)) {
-    const bool two_level = coll::is_two_level(algorithm);
-    const bool other = algorithm == coll::AlgorithmId::automatic ||
-                       algorithm == coll::AlgorithmId::parameter_server ||
-                       (algorithm == coll::kCollnet && communication.collective != algorithm);
-    coll::Collective exchange = exchange_of(scenario);
-    exchange.algorithm = algorithm;
-    if (!other &&
-        (!two_level || (scenario.cluster.intra && coll::validate_nodes(exchange).empty()))) {
-      words.push_back(coll::name(algorithm));
-    }
-  }
-  if (usual_collective(scenario) == keys::kLibrary) {
-    words.push_back(keys::kLibrary);
-  }
-  return words;
-}
 
 // The scenario may lack a density, which is what that knob looks for; it is then parsed after one
 // is set.

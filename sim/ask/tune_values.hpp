@@ -39,8 +39,4 @@ struct TuneValues {
 // cannot have the knob.
 [[nodiscard]] TuneValues tune_values(const TuneProblem& problem, Files& files);
 
-// The words of /communication/collective that the scenario can have, except auto and
-// parameter_server; collnet only if the scenario uses it.
-[[nodiscard]] std::vector<std::string_view> collectives_of(const Scenario& scenario);
-
 } // namespace stepsim::study

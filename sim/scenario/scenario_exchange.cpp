@@ -9,9 +9,11 @@
 #include <cmath>
 
 #include "coll/algorithms.hpp"
+#include "coll/validate_nodes.hpp"
 #include "net/profile/dense_inflation.hpp"
 #include "plan/planners.hpp"
 #include "scenario/node_counts.hpp"
+#include "scenario/scenario_library.hpp"
 #include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
@@ -216,6 +218,37 @@ coll::Collective exchange_of(const Scenario& scenario) {
   collective.reduction_s_per_byte = network.reduction_Bps > 0 ? 1 / network.reduction_Bps : 0;
   collective.options = scenario.communication.options;
   return collective;
+}
+
+std::string_view usual_collective(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  return communication.question ? keys::kLibrary
+                                : default_collective(scenario, is_compressed(scenario),
+                                                     communication.reduce_broadcast);
+}
+
+// Two-level algorithms need a network inside the node; auto would repeat one of the others. collnet
+// needs switches that add, which nobody has who does not ask for it.
+std::vector<std::string_view> collectives_of(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  const coll::Op op = communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
+  std::vector<std::string_view> words;
+  for (const coll::AlgorithmId algorithm : coll::valid_algorithms(op)) {
+    const bool two_level = coll::is_two_level(algorithm);
+    const bool other = algorithm == coll::AlgorithmId::automatic ||
+                       algorithm == coll::AlgorithmId::parameter_server ||
+                       (algorithm == coll::kCollnet && communication.collective != algorithm);
+    coll::Collective exchange = exchange_of(scenario);
+    exchange.algorithm = algorithm;
+    if (!other &&
+        (!two_level || (scenario.cluster.intra && coll::validate_nodes(exchange).empty()))) {
+      words.push_back(coll::name(algorithm));
+    }
+  }
+  if (usual_collective(scenario) == keys::kLibrary) {
+    words.push_back(keys::kLibrary);
+  }
+  return words;
 }
 
 } // namespace stepsim::study

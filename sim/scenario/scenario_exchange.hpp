@@ -1,6 +1,9 @@
 #pragma once
 // The exchange of gradients of a scenario, without times: the collective, the compressed data, and
 // additional costs.
+#include <string_view>
+#include <vector>
+
 #include "coll/collective.hpp"
 #include "coll/compress/compressed_exchange.hpp"
 #include "plan/cost.hpp"
@@ -57,6 +60,12 @@ struct CodecTimes {
 
 // The value of the key `collective`: the name of an algorithm, "calibrated" or "library".
 [[nodiscard]] std::string_view collective_word(const Communication& communication);
+
+// The word that a scenario without the key `collective` has.
+[[nodiscard]] std::string_view usual_collective(const Scenario& scenario);
+// The words of the key `collective` that the scenario can have, except auto and parameter_server;
+// collnet only if the scenario uses it.
+[[nodiscard]] std::vector<std::string_view> collectives_of(const Scenario& scenario);
 
 // Whether messages go through a simulated topology.
 [[nodiscard]] inline bool is_simulated(const Scenario& scenario) {

@@ -1,0 +1,3 @@
+#pragma once
+// Stands in for emscripten's header where the page's engine is built natively.
+#define EMSCRIPTEN_KEEPALIVE
