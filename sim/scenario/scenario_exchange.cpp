@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "coll/algorithms.hpp"
+#include "coll/schedule/in_switch.hpp"
 #include "coll/validate_nodes.hpp"
 #include "net/profile/dense_inflation.hpp"
 #include "plan/planners.hpp"
