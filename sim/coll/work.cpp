@@ -37,6 +37,7 @@ constexpr double kEventTransfer = 3e-7;
 constexpr double kRingEvent = 3e-8;
 constexpr double kUnequalRingEvent = 1.2e-7;
 constexpr double kFabricTransfer = 2e-6;
+constexpr double kFabricBlock = 4e-7; // of blocks, which go the same few ways
 constexpr double kPath = 2e-6;            // through a fabric
 constexpr double kTreeRank = 1.5e-6;      // of equal trees, for all slots that are played
 constexpr double kStreamBlock = 2e-8;     // of an equal pipeline
@@ -50,7 +51,7 @@ double formula_seconds(const Collective& collective) {
 double transfer_seconds(const Collective& collective, Method method, bool ring) {
   if (method == Method::events) {
     if (collective.links.fabric) {
-      return kFabricTransfer;
+      return algorithm(collective.algorithm).block_streams > 0 ? kFabricBlock : kFabricTransfer;
     }
     const std::optional<TwoLevel>& two = collective.links.two_level;
     const bool equal_links = collective.homogeneous() && (!two || two->gpus_per_node == 1);

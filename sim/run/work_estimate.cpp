@@ -77,6 +77,7 @@ double planned_messages(const Scenario& scenario, double different) {
 double planning_seconds(const Scenario& scenario, double bytes, double messages) {
   constexpr double kSampled = 3.5;  // time grows with the root of the size: 1 / (1 - 1 / sqrt 2)
   constexpr double kBottleneck = 3; // latency, bandwidth and adding alone
+  constexpr double kOnFabric = 5;   // the same together, where a planner asks for few sizes
   const double asked = planned_messages(scenario, messages) + kBottleneck * messages;
   const coll::Collective collective = exchange_of(scenario);
   if (collective.homogeneous() && !collective.links.fabric) {
@@ -85,7 +86,7 @@ double planning_seconds(const Scenario& scenario, double bytes, double messages)
   const coll::Method method =
       collective.links.fabric ? coll::Method::events : coll::Method::max_plus;
   return exchange_seconds(scenario, static_cast<double>(scenario.workload.bytes().value), method) *
-         std::min(asked, kSampled * (1 + kBottleneck));
+         std::min(asked, collective.links.fabric ? kOnFabric : kSampled * (1 + kBottleneck));
 }
 
 // The way from the first to the last rank.
