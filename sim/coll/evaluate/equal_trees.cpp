@@ -36,8 +36,70 @@ struct EdgeRow {
 struct Pass {
   std::vector<Edge> edges;
   std::vector<EdgeRow> rows;
-  Index slots{}, last_offset{};
+  Index slots{}; // of the first block
 };
+
+// The edges towards the roots, or away from them, ordered by parity, tree and offset.
+Pass make_pass(std::uint32_t size, bool up) {
+  const std::uint32_t leaf = 2 * size;
+  const std::uint32_t nowhere = leaf + 1;
+  const DoubleTree& trees = double_tree(size);
+  Pass pass;
+  pass.slots = up ? trees.reduce_slots : trees.broadcast_slots;
+  // [tree x ranks + rank] the last of its children to send a block up, and its offset.
+  std::vector<std::uint32_t> completes(leaf, nowhere), latest(leaf);
+  std::vector<std::uint32_t> parents(leaf, nowhere);
+  for (const DoubleTreeEdge& edge : trees.edges) {
+    const std::uint32_t place = edge.tree * size + edge.parent;
+    parents[edge.tree * size + edge.child] = edge.parent;
+    if (completes[place] == nowhere || edge.reduce_offset > latest[place]) {
+      completes[place] = edge.child;
+      latest[place] = edge.reduce_offset;
+    }
+  }
+  struct Key {
+    std::uint32_t order{}, index{};
+  };
+  std::vector<Key> keys;
+  const std::uint32_t offsets = static_cast<std::uint32_t>(pass.slots);
+  std::vector<Edge> edges;
+  for (const DoubleTreeEdge& edge : trees.edges) {
+    const std::uint32_t child = edge.tree * size + edge.child;
+    const std::uint32_t parent = edge.tree * size + edge.parent;
+    const std::uint32_t offset = up ? edge.reduce_offset : edge.broadcast_offset;
+    const bool root = parents[parent] == nowhere;
+    const bool at_root = root && (!up || completes[parent] == edge.child);
+    keys.push_back({((offset % 2 * 2 + edge.tree) * offsets + offset) * 2 + (at_root ? 1U : 0U),
+                    static_cast<std::uint32_t>(edges.size())});
+    if (up) {
+      edges.push_back({edge.child, edge.parent, completes[child] == nowhere ? leaf : child,
+                       completes[parent] == edge.child ? parent : nowhere});
+    } else {
+      edges.push_back({edge.parent, edge.child, parent, child});
+    }
+  }
+  std::ranges::stable_sort(keys, {}, &Key::order);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::uint32_t order = keys[i].order;
+    if (i == 0 || keys[i - 1].order != order) {
+      pass.rows.push_back({i, i, order / 2 % offsets, order / 2 / offsets % 2, order % 2 == 1});
+    }
+    pass.rows.back().end = i + 1;
+    pass.edges.push_back(edges[keys[i].index]);
+  }
+  return pass;
+}
+
+// Both passes for a number of ranks, the last answer kept as double_tree() keeps its own.
+const std::array<Pass, 2>& passes(std::uint32_t size) {
+  thread_local std::uint32_t known_size = 0;
+  thread_local std::array<Pass, 2> known;
+  if (size != known_size) {
+    known = {make_pass(size, true), make_pass(size, false)};
+    known_size = size;
+  }
+  return known;
+}
 
 class TreeSweep {
 public:
@@ -48,9 +110,8 @@ public:
         ready_(2 * std::size_t{size_} + 2, costs.enter_s) {}
 
   std::vector<double> run() {
-    Pass up = pass(true);
+    auto [up, down] = passes(size_);
     play<true>(up);
-    Pass down = pass(false);
     play<false>(down);
     for (std::uint32_t rank = 0; rank < size_; ++rank) {
       tx_[rank] = std::max({tx_[rank], rx_[rank], added_[rank]});
@@ -59,73 +120,30 @@ public:
   }
 
 private:
-  // The edges towards the roots, or away from them, ordered by parity, tree and offset.
-  [[nodiscard]] Pass pass(bool up) const {
-    const std::uint32_t leaf = 2 * size_;
-    const std::uint32_t nowhere = leaf + 1;
-    const DoubleTree& trees = double_tree(size_);
-    Pass pass;
-    pass.slots = up ? trees.reduce_slots : trees.broadcast_slots;
-    pass.last_offset = pass.slots - 1;
-    pass.slots += 2 * (blocks_[0] - 1);
-    // [tree x ranks + rank] the last of its children to send a block up, and its offset.
-    std::vector<std::uint32_t> completes(leaf, nowhere), latest(leaf);
-    std::vector<std::uint32_t> parents(leaf, nowhere);
-    for (const DoubleTreeEdge& edge : trees.edges) {
-      const std::uint32_t place = edge.tree * size_ + edge.parent;
-      parents[edge.tree * size_ + edge.child] = edge.parent;
-      if (completes[place] == nowhere || edge.reduce_offset > latest[place]) {
-        completes[place] = edge.child;
-        latest[place] = edge.reduce_offset;
-      }
-    }
-    struct Key {
-      std::uint32_t order{}, index{};
-    };
-    std::vector<Key> keys;
-    const std::uint32_t offsets = static_cast<std::uint32_t>(pass.last_offset) + 1;
-    std::vector<Edge> edges;
-    for (const DoubleTreeEdge& edge : trees.edges) {
-      const std::uint32_t child = edge.tree * size_ + edge.child;
-      const std::uint32_t parent = edge.tree * size_ + edge.parent;
-      const std::uint32_t offset = up ? edge.reduce_offset : edge.broadcast_offset;
-      const bool root = parents[parent] == nowhere;
-      const bool at_root = root && (!up || completes[parent] == edge.child);
-      keys.push_back({((offset % 2 * 2 + edge.tree) * offsets + offset) * 2 + (at_root ? 1U : 0U),
-                      static_cast<std::uint32_t>(edges.size())});
-      if (up) {
-        edges.push_back({edge.child, edge.parent, completes[child] == nowhere ? leaf : child,
-                         completes[parent] == edge.child ? parent : nowhere});
-      } else {
-        edges.push_back({edge.parent, edge.child, parent, child});
-      }
-    }
-    std::ranges::stable_sort(keys, {}, &Key::order);
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const std::uint32_t order = keys[i].order;
-      if (i == 0 || keys[i - 1].order != order) {
-        pass.rows.push_back({i, i, order / 2 % offsets, order / 2 / offsets % 2, order % 2 == 1});
-      }
-      pass.rows.back().end = i + 1;
-      pass.edges.push_back(edges[keys[i].index]);
-    }
-    return pass;
-  }
-
+  // Times are compared with those of the period before only where skip() asks for it.
   template <bool kUp> void play(Pass& pass) {
-    for (Index slot = 0; slot < pass.slots; ++slot) {
+    const Index slots = pass.slots + 2 * (blocks_[0] - 1);
+    for (Index slot = 0; slot < slots; ++slot) {
       if (slot % 2 == 0) {
         slot += 2 * skip<kUp>(pass, slot);
       }
-      for (const EdgeRow& row : pass.rows) {
-        if (const Index block = block_of(row, slot); block >= 0) {
-          send<kUp>(pass, row, block);
-        }
+      if (slot > pass.slots && periods_left(slot) > 0) {
+        play_slot<kUp, true>(pass, slot);
+      } else {
+        play_slot<kUp, false>(pass, slot);
       }
-      for (const EdgeRow& row : pass.rows) {
-        if (const Index block = block_of(row, slot); block >= 0) {
-          receive<kUp>(pass, row, block);
-        }
+    }
+  }
+
+  template <bool kUp, bool kCompares> void play_slot(Pass& pass, Index slot) {
+    for (const EdgeRow& row : pass.rows) {
+      if (const Index block = block_of(row, slot); block >= 0) {
+        send<kUp, kCompares>(pass, row, block);
+      }
+    }
+    for (const EdgeRow& row : pass.rows) {
+      if (const Index block = block_of(row, slot); block >= 0) {
+        receive<kUp, kCompares>(pass, row, block);
       }
     }
   }
@@ -139,12 +157,12 @@ private:
   [[nodiscard]] double bytes(std::uint32_t tree, Index block) const {
     return phase_.partition.bytes((tree == 0 ? 0 : blocks_[0]) + block, 1);
   }
-  void moved(double by) {
-    low_ = std::min(low_, by);
-    high_ = std::max(high_, by);
+  // Periods from the slot on in which both trees carry whole blocks.
+  [[nodiscard]] Index periods_left(Index slot) const {
+    return std::min(blocks_[0], blocks_[1]) - 2 - slot / 2;
   }
 
-  template <bool kUp> void send(Pass& pass, const EdgeRow& row, Index block) {
+  template <bool kUp, bool kCompares> void send(Pass& pass, const EdgeRow& row, Index block) {
     const double duration = (block > 0 ? costs_.block_latency_s : costs_.latency_s) +
                             bytes(row.tree, block) * costs_.per_byte_s;
     double low = low_;
@@ -155,8 +173,10 @@ private:
       Edge& edge = pass.edges[i];
       const double port = std::max(tx_[edge.src], rx_[edge.dst]);
       const double end = std::max(port, from_root ? at_root : ready_[edge.read]) + duration;
-      low = std::min(low, end - edge.end_s);
-      high = std::max(high, end - edge.end_s);
+      if constexpr (kCompares) {
+        low = std::min(low, end - edge.end_s);
+        high = std::max(high, end - edge.end_s);
+      }
       edge.end_s = end;
       if (from_root) {
         edge.ready_s = port; // which nobody else asks for
@@ -166,7 +186,7 @@ private:
     high_ = high;
   }
 
-  template <bool kUp> void receive(Pass& pass, const EdgeRow& row, Index block) {
+  template <bool kUp, bool kCompares> void receive(Pass& pass, const EdgeRow& row, Index block) {
     const double addition = kUp ? bytes(row.tree, block) * costs_.reduction_s_per_byte : 0;
     const double held = costs_.serial ? addition : 0;
     double low = low_;
@@ -178,8 +198,10 @@ private:
       double ready = edge.end_s;
       if constexpr (kUp) {
         ready = std::max(added_[edge.dst], ready) + addition;
-        low = std::min(low, ready - edge.ready_s);
-        high = std::max(high, ready - edge.ready_s);
+        if constexpr (kCompares) {
+          low = std::min(low, ready - edge.ready_s);
+          high = std::max(high, ready - edge.ready_s);
+        }
         edge.ready_s = ready;
         added_[edge.dst] = ready;
       }
@@ -197,9 +219,9 @@ private:
   template <bool kUp> Index skip(Pass& pass, Index slot) {
     const double low = std::exchange(low_, std::numeric_limits<double>::infinity());
     const double high = std::exchange(high_, 0);
-    Index periods = std::min(blocks_[0], blocks_[1]) - 2 - slot / 2;
-    const double now = *std::ranges::max_element(tx_);
-    if (slot < pass.last_offset + 4 || periods <= 0 || !same_advance(low, high, now)) {
+    Index periods = periods_left(slot);
+    if (slot < pass.slots + 3 || periods <= 0 ||
+        !same_advance(low, high, *std::ranges::max_element(tx_))) {
       return 0;
     }
     const double period = (low + high) / 2;
