@@ -8,6 +8,7 @@
 #include "coll/algorithms.hpp"
 #include "coll/evaluate/events.hpp"
 #include "coll/evaluate/max_plus.hpp"
+#include "coll/formula/blocks.hpp"
 #include "coll/formula/closed_form.hpp"
 
 namespace stepsim::coll {
@@ -25,6 +26,9 @@ double candidate_cost(const Collective& collective, AlgorithmId algorithm) {
     if (const std::optional<ClosedForm> form = closed_form(candidate)) {
       return form->seconds;
     }
+  }
+  if (!candidate.homogeneous() && !candidate.links.measured && times_blocks(candidate)) {
+    return *resolve_blocks(candidate)->seconds;
   }
   return max_plus(candidate).seconds;
 }

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "coll/choose.hpp"
 #include "coll/evaluate/equal_streams.hpp"
 #include "coll/evaluate/max_plus.hpp"
+#include "coll/formula/blocks.hpp"
 #include "coll/nodes.hpp"
 #include "coll/random_streams.hpp"
 #include "coll/work.hpp"
@@ -86,6 +88,24 @@ Collective random_streams(base::RandomStream& random, AlgorithmId algorithm) {
 }
 
 } // namespace
+
+TEST_CASE("unequal streams: auto takes the time that the search for blocks has found, to the bit") {
+  base::RandomStream random({.seed = 42});
+  int searched = 0;
+  for (int instance = 0; instance < 200; ++instance) {
+    CAPTURE(instance);
+    for (const AlgorithmId algorithm : {AlgorithmId::lp, AlgorithmId::double_binary_tree}) {
+      Collective streams = random_streams(random, algorithm);
+      streams.options.block.reset();
+      streams.enter_s.clear();
+      if (!streams.homogeneous()) {
+        CHECK(candidate_cost(streams, algorithm) == max_plus(streams).seconds);
+        searched += times_blocks(streams) ? 1 : 0;
+      }
+    }
+  }
+  CHECK(searched > 200);
+}
 
 TEST_CASE("unequal streams: pipelines and trees on nodes are what all their transfers give") {
   base::RandomStream random({.seed = 41});

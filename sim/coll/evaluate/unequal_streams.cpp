@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <limits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -211,20 +212,23 @@ private:
   struct Parity {
     std::vector<StreamEdge> edges;
     std::vector<StreamEdge*> active; // those with a block in the slot
+    Index change = 0;                // the first slot in which they are others
   };
 
-  // Finds the edges with a block in the slot. While all have one, their shares stay.
+  // Finds the edges with a block in the slot. While they are the same, their shares stay.
   void begin(Parity& parity, Index slot) {
-    const auto sends = [slot](const StreamEdge& edge) {
-      return slot >= edge.offset && (slot - edge.offset) / 2 < edge.blocks;
-    };
-    if (parity.active.size() == parity.edges.size() && std::ranges::all_of(parity.edges, sends)) {
+    if (slot < parity.change) {
       return;
     }
     parity.active.clear();
+    parity.change = std::numeric_limits<Index>::max();
     for (StreamEdge& edge : parity.edges) {
-      if (sends(edge)) {
+      const Index end = edge.offset + 2 * edge.blocks;
+      if (slot >= edge.offset && slot < end) {
         parity.active.push_back(&edge);
+      }
+      if (slot < end) {
+        parity.change = std::min(parity.change, slot < edge.offset ? edge.offset : end);
       }
     }
     share_interfaces(parity.active);

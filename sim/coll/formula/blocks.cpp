@@ -189,6 +189,7 @@ Blocks search_doubling(const Collective& together, double stream) {
     best = blocks;
     best_s = seconds;
   }
+  best.seconds = best_s;
   return best;
 }
 

@@ -20,6 +20,8 @@ struct Blocks {
   double block_bytes{};
   std::int64_t blocks{};
   bool clamped = false; // options.block was larger than what one stream of blocks carries
+  // max_plus() of all ranks entering at 0, if times_blocks(): the search has timed it.
+  std::optional<double> seconds{};
 };
 // Returns block size and number of blocks of a pipelined algorithm (of a double tree: of the larger
 // tree) and of ring_rails for broadcast and reduce: by options.block if given, else the optimum;
