@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "base/shell_word.hpp"
 #include "cli/shell/output.hpp"
 #include "json/file.hpp"
