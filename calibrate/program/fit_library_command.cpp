@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -139,6 +140,34 @@ LibraryFit fit_of(const LibraryFlags& flags, const LibraryMeasurements& measured
   return fit_library(node, measured.points, version);
 }
 
+// Shares of the preset's nominal rates, where the measurements determine the rate. More than the
+// nominal rate is an error of the data sheet or of the fit, and no share.
+std::vector<io::SourcedNumber> nominal_shares(const io::NodePreset& preset, const LibraryFit& fit,
+                                              const library::Calibration& calibration) {
+  std::vector<io::SourcedNumber> shares;
+  const auto add = [&](const char* key, std::optional<double> nominal, double rate,
+                       library::Parameter parameter) {
+    const auto i = static_cast<std::size_t>(parameter);
+    if (!nominal || fit.from_prior[i]) {
+      return;
+    }
+    const base::Interval factor = io::parameter_interval(calibration, parameter);
+    const double value =
+        rate * library::factor(parameter, calibration.fitted.parameters[i]) / *nominal;
+    if (value <= 1) {
+      shares.push_back({.key = key,
+                        .value = value,
+                        .low = std::min(value, rate * factor.low / *nominal),
+                        .high = std::clamp(rate * factor.high / *nominal, value, 1.0),
+                        .label = "fitted",
+                        .source = calibration.fitted.name});
+    }
+  };
+  add("link", preset.link_nominal_Bps, preset.node.ring_Bps, library::Parameter::bw_nvl);
+  add("nic", preset.nic_nominal_Bps, preset.node.nic_Bps, library::Parameter::bw_nic);
+  return shares;
+}
+
 // Whether the errors on shapes that were left out are as small as was asked for.
 bool within_targets(const LibraryFlags& flags, const ErrorNumbers& pooled) {
   const auto median = largest_allowed("--max-median", flags.max_median);
@@ -176,6 +205,7 @@ int fit_library_model(const cli::Invocation& invocation) {
   io::LibraryFile file;
   file.fitted = calibration.fitted;
   file.from_prior = fit.from_prior;
+  file.of_nominal = nominal_shares(preset, fit, calibration);
   file.sources.assign(measured.sources.begin(), measured.sources.end());
   file.warnings = library_warnings(fit);
   // The file is JSON in any case; --json is about what is said beside it.

@@ -112,6 +112,7 @@ LibraryFile parse_library_calibration(const Json& json) {
   }
   read_parameters(fields, result);
   read_points(fields, result);
+  result.of_nominal = read_nominal_shares(fields);
   for (const Json& source : fields.list("sources")) {
     if (source.is_string()) {
       result.sources.push_back(source.as_string());
@@ -152,18 +153,22 @@ Json to_json(const LibraryFile& file, const library::Calibration& calibration) {
                             {"measured_s", point.measured_s},
                             {"count", static_cast<std::int64_t>(point.count)}});
   }
-  return Object{{"schema_version", 1},
-                {"kind", keys::kLibraryCalibration.name},
-                {"name", fitted.name},
-                {"library", "nccl"},
-                {"version",
-                 std::to_string(fitted.version.major) + "." + std::to_string(fitted.version.minor)},
-                {"choice", library::kChoices[fitted.choice]},
-                {"node", std::move(node)},
-                {"parameters", std::move(parameters)},
-                {"points", std::move(points)},
-                {"sources", Array(file.sources.begin(), file.sources.end())},
-                {"warnings", Array(file.warnings.begin(), file.warnings.end())}};
+  Json json(Object{{"schema_version", 1},
+                   {"kind", keys::kLibraryCalibration.name},
+                   {"name", fitted.name},
+                   {"library", "nccl"},
+                   {"version", std::to_string(fitted.version.major) + "." +
+                                   std::to_string(fitted.version.minor)},
+                   {"choice", library::kChoices[fitted.choice]},
+                   {"node", std::move(node)},
+                   {"parameters", std::move(parameters)},
+                   {"points", std::move(points)},
+                   {"sources", Array(file.sources.begin(), file.sources.end())},
+                   {"warnings", Array(file.warnings.begin(), file.warnings.end())}});
+  if (!file.of_nominal.empty()) {
+    json.set("of_nominal", nominal_shares_json(file.of_nominal));
+  }
+  return json;
 }
 
 } // namespace stepsim::io

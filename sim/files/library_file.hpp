@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/mean_interval.hpp"
+#include "files/node_file.hpp"
 #include "library/calibration.hpp"
 #include "json/json.hpp"
 
@@ -15,6 +16,7 @@ struct LibraryFile {
   library::FittedLibrary fitted;
   // [library::Parameter] whether the measurements hardly determine the parameter
   std::array<bool, library::kParameterCount> from_prior{};
+  std::vector<SourcedNumber> of_nominal; // shares of nominal rates, keys::kNominalRates
   std::vector<std::string> sources, warnings;
 };
 

@@ -1,11 +1,13 @@
 #include "files/node_file.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
+#include "files/keys/library_keys.hpp"
 #include "files/keys/node_keys.hpp"
 #include "json/json_parse.hpp"
 
@@ -63,7 +65,91 @@ std::uint32_t counted_number(Fields& fields, std::string_view key,
   return static_cast<std::uint32_t>(sourced(fields, key, numbers).value_or(1));
 }
 
+// The number, with its interval and source where it has them.
+Json sourced_json(const SourcedNumber& number, double factor) {
+  if (number.label.empty()) {
+    return number.value * factor;
+  }
+  return Object{{"value", number.value * factor},
+                {"low", number.low * factor},
+                {"high", number.high * factor},
+                {"label", number.label},
+                {"source", number.source}};
+}
+
+// The shares of a file of kind library_calibration, whose path is relative to that of the preset.
+std::vector<SourcedNumber> shares_of_file(const Json& name, Problems& problems) {
+  namespace fs = std::filesystem;
+  const fs::path path = fs::path(name.file()).parent_path() / name.as_string();
+  const Json tree = read_json(path.string());
+  Fields file(tree, problems, keys::kLibraryCalibration);
+  file.header(keys::kLibraryCalibration.name);
+  std::vector<SourcedNumber> shares = read_nominal_shares(file);
+  if (problems.empty() && shares.empty()) {
+    problems.add(name, path.string() + " has no of_nominal: `stepsim-calibrate fit-library` writes "
+                                       "it where the node type has nominal rates");
+  }
+  return shares;
+}
+
+std::vector<SourcedNumber> shares_of(const Json& preset, Problems& problems) {
+  const Json* value = preset.find("of_nominal");
+  if (value == nullptr || value->is_null()) {
+    return {};
+  }
+  if (value->is_string()) {
+    return shares_of_file(*value, problems);
+  }
+  Fields fields(preset, problems, keys::kNodePreset);
+  return read_nominal_shares(fields);
+}
+
 } // namespace
+
+std::vector<SourcedNumber> read_nominal_shares(Fields& parent) {
+  std::vector<SourcedNumber> shares;
+  const Json* value = parent.any("of_nominal");
+  if (value == nullptr || value->is_null()) {
+    return shares;
+  }
+  Fields fields(*value, parent.problems(), parent.row("of_nominal"));
+  for (const keys::NominalRate& each : keys::kNominalRates) {
+    (void)sourced(fields, each.share, shares);
+  }
+  fields.no_more();
+  return shares;
+}
+
+Json nominal_shares_json(const std::vector<SourcedNumber>& shares) {
+  Json object;
+  for (const SourcedNumber& share : shares) {
+    object.set(share.key, sourced_json(share, 1));
+  }
+  return object;
+}
+
+Json with_rates_of_nominal(const Json& preset, Problems& problems) {
+  Json filled = preset;
+  for (const SourcedNumber& share : shares_of(preset, problems)) {
+    const keys::NominalRate& each =
+        *std::ranges::find(keys::kNominalRates, share.key, &keys::NominalRate::share);
+    const Json* nominal = preset.find(each.nominal);
+    if (nominal != nullptr && nominal->is_object()) {
+      nominal = nominal->find("value");
+    }
+    if (preset.find(each.rate) != nullptr) {
+      problems.add(preset, "of_nominal",
+                   "give either " + std::string(each.rate) + " or of_nominal/" + share.key);
+    } else if (nominal == nullptr || !nominal->is_number()) {
+      problems.add(preset, "of_nominal",
+                   share.key + " is a share of " + std::string(each.nominal) +
+                       ", which must be given as a number");
+    } else {
+      filled.set(each.rate, sourced_json(share, nominal->as_double()));
+    }
+  }
+  return filled;
+}
 
 library::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& numbers) {
   library::NodeType node;
@@ -134,12 +220,21 @@ NodePreset read_node_preset(const std::string& data_folder, const std::string& n
   return parse_node_preset(read_json(is_path ? name : shipped_node_preset(data_folder, name)));
 }
 
-NodePreset parse_node_preset(const Json& json) {
+NodePreset parse_node_preset(const Json& given) {
   Problems problems;
+  const Json json = with_rates_of_nominal(given, problems);
+  problems.throw_if_any();
   Fields fields(json, problems, keys::kNodePreset);
   fields.header(keys::kNodePreset.name);
   NodePreset preset;
   preset.node = read_node_type(fields, preset.numbers);
+  for (const keys::NominalRate& each : keys::kNominalRates) {
+    if (json.is_object() && json.find(each.rate) == nullptr) {
+      problems.add(json, each.rate,
+                   "required, or its share of " + std::string(each.nominal) + " in of_nominal");
+    }
+  }
+  (void)fields.any("of_nominal");
   preset.node.name = fields.text("name");
   preset.label = fields.word("label");
   preset.note = fields.text("note");

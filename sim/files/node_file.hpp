@@ -8,6 +8,7 @@
 
 #include "library/layout.hpp"
 #include "json/json.hpp"
+#include "json/problems.hpp"
 #include "json/reader.hpp"
 
 namespace stepsim::io {
@@ -28,8 +29,16 @@ struct NodePreset {
   std::vector<SourcedNumber> numbers; // in the order of the keys
 };
 
-// Throws InputError with all problems.
+// Throws InputError with all problems, also those of the file that `of_nominal` names.
 [[nodiscard]] NodePreset parse_node_preset(const Json& json);
+
+// The preset with the rates that the shares of `of_nominal` give. Problems are added.
+[[nodiscard]] Json with_rates_of_nominal(const Json& preset, Problems& problems);
+
+// Reads `of_nominal`, an object with some of the keys of keys::kNominalRates.
+[[nodiscard]] std::vector<SourcedNumber> read_nominal_shares(Fields& parent);
+// The object; null if there are no shares.
+[[nodiscard]] Json nominal_shares_json(const std::vector<SourcedNumber>& shares);
 
 // The shipped node types, topologies/nodes/ in the data folder: name -> path. Empty if
 // `data_folder` is "". Throws InputError if the folder cannot be read.

@@ -52,6 +52,30 @@ TEST_CASE("a rate of a node type may have the range that was measured") {
         std::string::npos);
 }
 
+TEST_CASE("shares of nominal rates stand for the rates of a node type") {
+  const std::string box = R"({"kind": "node_preset", "name": "box", "gpus_per_node": 4,
+      "nics_per_node": 1, "generation": "volta", "link_nominal_Bps": 2e10,
+      "nic_nominal_Bps": {"value": 1e10, "label": "sheet", "source": "its name"}, )";
+  const NodePreset preset = parse_node_preset(parse_json(box + R"("of_nominal": {"nic": 0.5,
+               "link": {"value": 0.25, "low": 0.2, "high": 0.5, "label": "fitted", "source": "log"}}})",
+                                                         ""));
+  CHECK(preset.node.ring_Bps == 5e9);
+  CHECK(preset.node.nic_Bps == 5e9);
+  CHECK(preset.numbers[1].low == 4e9);
+  CHECK(preset.numbers[1].high == 1e10);
+  CHECK(preset.numbers[1].source == "log");
+  CHECK(problems(box + R"("ring_Bps": 5e9, "of_nominal": {"link": 0.25, "nic": 1}})") ==
+        "f.json: /of_nominal: give either ring_Bps or of_nominal/link\n");
+  CHECK(problems(box + R"("ring_Bps": 5e9, "of_nominal": {"nic": 1.5}})")
+            .starts_with("f.json: /of_nominal/nic: must be"));
+  CHECK(problems(box + R"("of_nominal": {"nic": 1}})") ==
+        "f.json: /ring_Bps: required, or its share of link_nominal_Bps in of_nominal\n");
+  CHECK(
+      problems(R"({"kind": "node_preset", "name": "box", "gpus_per_node": 4, "ring_Bps": 1e9,
+                     "nics_per_node": 1, "generation": "volta", "of_nominal": {"nic": 1}})") ==
+      "f.json: /of_nominal: nic is a share of nic_nominal_Bps, which must be given as a number\n");
+}
+
 TEST_CASE("wrong node types are refused with pointer and rule") {
   const std::string text = problems(R"({"kind": "node_preset", "name": "x", "gpus_per_node": 0,
       "ring_Bps": {"value": 1e9, "label": "guess", "source": ""}, "nics_per_node": 1.5,

@@ -1,24 +1,16 @@
 #include "cli/text/nominal_share.hpp"
 
-#include <array>
 #include <optional>
 #include <string_view>
 
 #include "base/percent.hpp"
-#include "json/json_pointer.hpp"
+#include "files/keys/node_keys.hpp"
+#include "files/node_file.hpp"
+#include "json/problems.hpp"
 
 namespace stepsim::cli {
 
 namespace {
-
-struct Place {
-  std::string_view of, rate, nominal; // pointers
-};
-constexpr std::array kNominalPlaces{
-    Place{"network", "/network/bandwidth_Bps", "/network/nominal_Bps"},
-    Place{"inside", "/ring_Bps", "/link_nominal_Bps"},
-    Place{"card", "/nic_Bps", "/nic_nominal_Bps"},
-};
 
 // A plain number, or the member of an object with a value.
 std::optional<double> number_at(const io::Json* json, std::string_view member) {
@@ -34,16 +26,25 @@ std::optional<double> number_at(const io::Json* json, std::string_view member) {
 
 std::vector<NominalShare> nominal_shares(const io::Json& tree) {
   std::vector<NominalShare> shares;
-  for (const Place& place : kNominalPlaces) {
-    const io::Json* rate = io::resolve(tree, place.rate);
-    const auto nominal = number_at(io::resolve(tree, place.nominal), "value");
+  const auto add = [&](const io::Json& parent, std::string_view of, std::string_view rate_key,
+                       std::string_view nominal_key) {
+    const io::Json* rate = parent.find(rate_key);
+    const auto nominal = number_at(parent.find(nominal_key), "value");
     const auto value = number_at(rate, "value");
     if (nominal && value && *nominal > 0) {
-      shares.push_back({.of = std::string(place.of),
+      shares.push_back({.of = std::string(of),
                         .value = *value / *nominal,
                         .low = number_at(rate, "low").value_or(*value) / *nominal,
                         .high = number_at(rate, "high").value_or(*value) / *nominal});
     }
+  };
+  if (const io::Json* network = tree.find("network")) {
+    add(*network, "network", "bandwidth_Bps", "nominal_Bps");
+  }
+  io::Problems problems; // of a file that is not valid, which is listed without its shares
+  const io::Json node = io::with_rates_of_nominal(tree, problems);
+  for (const io::keys::NominalRate& each : io::keys::kNominalRates) {
+    add(node, each.part, each.rate, each.nominal);
   }
   return shares;
 }

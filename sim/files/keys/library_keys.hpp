@@ -75,6 +75,10 @@ inline constexpr std::array kLibraryCalibrationKeys{
         .example(
             R"([{"op": "allreduce", "nodes": 10, "gpus_per_node": 8, "bytes": 1073741824, "measured_s": 0.0061}])")
         .required(),
+    object("of_nominal", kNominalShareKeys,
+           "Shares of the nominal rates of the node type that were measured; a node type may name "
+           "this file for them.")
+        .example(R"({"nic": 0.43})"),
     list("sources", kLibrarySource, "Systems or devices that were measured.")
         .example(R"(["NVIDIA H100"])"),
     kWarnings};

@@ -62,41 +62,88 @@ inline constexpr auto kNodeRingRateForms = rate_forms("ring_Bps");
 inline constexpr auto kNodeNicRateForms = rate_forms("nic_Bps");
 inline constexpr auto kNodeNicNominalForms = rate_forms("nic_nominal_Bps");
 
+// Shares of nominal rates. Both rates of a machine have one: what a transfer reaches, and what the
+// data sheet says.
+struct NominalRate {
+  std::string_view share;         // key below of_nominal
+  std::string_view part;          // of the machine, as lists call it
+  std::string_view rate, nominal; // keys of a preset
+};
+inline constexpr std::array kNominalRates{
+    NominalRate{"link", "inside", "ring_Bps", "link_nominal_Bps"},
+    NominalRate{"nic", "card", "nic_Bps", "nic_nominal_Bps"}};
+
+inline constexpr Range kShareRange = above_to(0, 1);
+inline constexpr std::array kSourcedShare{
+    number("value", "The share.").in(kShareRange).example("0.33").required(),
+    number("low", "Least share that was measured. The default is the value.")
+        .in(kShareRange)
+        .example("0.26"),
+    number("high", "Greatest share that was measured. The default is the value.")
+        .in(kShareRange)
+        .example("0.41"),
+    kNumberLabel, kNumberSource};
+[[nodiscard]] constexpr std::array<Key, 2> share_forms(std::string_view name) {
+  return sourced_forms(number(name, "The share.").in(kShareRange), kSourcedShare);
+}
+inline constexpr auto kLinkShareForms = share_forms("link");
+inline constexpr auto kNicShareForms = share_forms("nic");
+inline constexpr std::array kNominalShareKeys{
+    either("link", kLinkShareForms, "ring_Bps over link_nominal_Bps.").example("0.33"),
+    either("nic", kNicShareForms, "nic_Bps over nic_nominal_Bps.").example("0.43")};
+
 // The inputs of the library model.
-inline constexpr std::array kNodeModelKeys{
-    either("gpus_per_node", kNodeGpuForms, "GPUs of one machine.").example("8").required(),
-    word("link", library::kInnerLinks, "Link between the GPUs of a machine.").by_default("nvlink"),
-    either("ring_Bps", kNodeRingRateForms,
-           "Rate per GPU and direction that a ring inside a machine reaches, bytes/s.")
-        .example("3.708e11")
-        .required(),
-    either("nics_per_node", kNodeNicForms, "Network cards of one machine.").example("8").required(),
-    either("nic_Bps", kNodeNicRateForms,
-           "Rate of one network card and direction that a transfer reaches, bytes/s.")
-        .example("4.8e10")
-        .required(),
-    word("generation", library::kGenerations,
-         "Generation of the GPUs, which selects the published constants of the library.")
-        .example(R"("hopper")")
-        .required(),
-    word("host", library::kHosts,
-         "Make of the host processors; intel also counts for all others but AMD.")
-        .by_default("intel"),
-    boolean("in_switch_reduction", "Whether the switch between the GPUs of a machine adds (NVLS).")
-        .by_default(false),
-    boolean("ll128", "Whether the library may use the protocol LL128.").by_default(true),
-    either(
-        "nvlink_domain_nodes", kNodeDomainForms,
-        "Machines whose GPUs are in one NVLink domain. The number of machines must be a multiple "
-        "of it, or less.")
-        .by_default(1)
-        .example("18"),
-    boolean("approximate",
-            "Whether the machine's library is another than NCCL and modelled by NCCL's choice.")
-        .by_default(false)};
+[[nodiscard]] constexpr auto node_model_keys(bool rates_required) {
+  std::array keys{
+      either("gpus_per_node", kNodeGpuForms, "GPUs of one machine.").example("8").required(),
+      word("link", library::kInnerLinks, "Link between the GPUs of a machine.")
+          .by_default("nvlink"),
+      either("ring_Bps", kNodeRingRateForms,
+             "Rate per GPU and direction that a ring inside a machine reaches, bytes/s.")
+          .example("3.708e11")
+          .required(),
+      either("nics_per_node", kNodeNicForms, "Network cards of one machine.")
+          .example("8")
+          .required(),
+      either("nic_Bps", kNodeNicRateForms,
+             "Rate of one network card and direction that a transfer reaches, bytes/s.")
+          .example("4.8e10")
+          .required(),
+      word("generation", library::kGenerations,
+           "Generation of the GPUs, which selects the published constants of the library.")
+          .example(R"("hopper")")
+          .required(),
+      word("host", library::kHosts,
+           "Make of the host processors; intel also counts for all others but AMD.")
+          .by_default("intel"),
+      boolean("in_switch_reduction",
+              "Whether the switch between the GPUs of a machine adds (NVLS).")
+          .by_default(false),
+      boolean("ll128", "Whether the library may use the protocol LL128.").by_default(true),
+      either(
+          "nvlink_domain_nodes", kNodeDomainForms,
+          "Machines whose GPUs are in one NVLink domain. The number of machines must be a multiple "
+          "of it, or less.")
+          .by_default(1)
+          .example("18"),
+      boolean("approximate",
+              "Whether the machine's library is another than NCCL and modelled by NCCL's choice.")
+          .by_default(false)};
+  for (Key& key : keys) {
+    for (const NominalRate& each : kNominalRates) {
+      key.is_required = key.is_required && (rates_required || key.name != each.rate);
+    }
+  }
+  return keys;
+}
+inline constexpr auto kNodeModelKeys = node_model_keys(true);
+inline constexpr auto kPresetModelKeys = node_model_keys(false); // of_nominal may give the rates
 
 inline constexpr std::array<std::string_view, 2> kNodeLabels{"default", "uncalibrated"};
 
+inline constexpr std::array kOfNominalForms{
+    text("of_nominal", "Path of a file of kind library_calibration."),
+    object("of_nominal", kNominalShareKeys, "Shares of the nominal rates.")};
 inline constexpr std::array kNodePresetKeys{
     text("kind", "Kind of the file.").required(),
     text("name", "Name by which scenarios find a shipped node type.")
@@ -115,12 +162,17 @@ inline constexpr std::array kNodePresetKeys{
     either("nic_nominal_Bps", kNodeNicNominalForms,
            "Rate of one network card and direction by its name, bytes/s.")
         .nullable()
-        .example("5e10")};
+        .example("5e10"),
+    either(
+        "of_nominal", kOfNominalForms,
+        "Shares of the nominal rates that transfers reach, in place of ring_Bps and nic_Bps: here, "
+        "or in a file that `stepsim-calibrate fit-library` wrote, relative to this one.")
+        .example(R"({"link": 0.33, "nic": 0.43})")};
 
 inline constexpr Key kNodePreset =
     object("node_preset", kNodePresetKeys,
            "A node type: GPUs, links and network cards of a machine.")
-        .and_also(kNodeModelKeys);
+        .and_also(kPresetModelKeys);
 
 [[nodiscard]] FileKind node_preset_file();
 
