@@ -113,7 +113,9 @@ double sending_part(const Collective& collective, const Schedule& schedule) {
       return 1;
     }
   }
-  const bool all_ranks = schedule.ranks == collective.ranks;
+  const auto is_full = [](const Phase& phase) { return all_send(phase.rule); };
+  const bool all_ranks =
+      schedule.ranks == collective.ranks && !std::ranges::all_of(schedule.phases, is_full);
   return all_ranks && places > 0 ? static_cast<double>(traffic(collective).messages) / places : 1;
 }
 

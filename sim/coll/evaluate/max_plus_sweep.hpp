@@ -79,6 +79,7 @@ private:
     bool follow_up{};
   };
   static constexpr std::size_t kNoCell = ~std::size_t{0};
+  static constexpr bool kSharesInterfaces = std::same_as<Links, TwoLevelLinks>;
 
   // Returns the times at which ports become free: when their rank enters, or 0 for ports that
   // several ranks share. On shared ports (Needs::entry) every transfer waits until its own ranks
@@ -96,7 +97,8 @@ private:
 
   // Runs a phase step by step: all sends of a step are collected, then timed on the state before
   // the step, then applied. Timing and applying are two loops, because a rank that sends and
-  // receives in one step must not see the other half of the step.
+  // receives in one step must not see the other half of the step. Collecting and timing are one
+  // where no send has to know how many others share its interface.
   template <class R> void run_phase(const Phase& phase, const R& rule) {
     if constexpr (!Observer::kWatches && std::same_as<R, RingPass>) {
       run_ring(phase, rule);
@@ -110,9 +112,11 @@ private:
     }
     for (Index step = 0; step < rule.steps() && !observer_.done(); ++step) {
       collect(phase, rule, step);
-      count_leaving(phase);
-      for (Pending& pending : pending_) {
-        time(pending, phase);
+      if constexpr (kSharesInterfaces) {
+        count_leaving(phase);
+        for (Pending& pending : pending_) {
+          time(pending, phase);
+        }
       }
       for (const Pending& pending : pending_) {
         apply(pending, phase);
@@ -157,6 +161,9 @@ private:
           pending.read = cell(send.stream, send.block);
           pending.write = cell(receive.stream, receive.block);
         }
+        if constexpr (!kSharesInterfaces) {
+          time(pending, phase);
+        }
         pending_.push_back(pending);
       }
     }
@@ -164,7 +171,7 @@ private:
 
   // Counts the sends per node that leave it in this step.
   void count_leaving(const Phase& phase) {
-    if constexpr (std::same_as<Links, TwoLevelLinks>) {
+    if constexpr (kSharesInterfaces) {
       if (phase.nic_share == 0) {
         leaving_.assign(links_.nodes(), 0);
         for (const Pending& pending : pending_) {
@@ -178,7 +185,7 @@ private:
 
   [[nodiscard]] double per_byte(std::uint32_t src, std::uint32_t dst, const LinkCost& cost,
                                 const Phase& phase) const {
-    if constexpr (std::same_as<Links, TwoLevelLinks>) {
+    if constexpr (kSharesInterfaces) {
       std::uint32_t on_nic = phase.nic_share;
       if (on_nic == 0 && links_.shared(src, dst)) {
         const std::uint32_t nics = links_.nics_per_node();

@@ -90,13 +90,7 @@ RankTraffic sent_by(const FunctionRule& rule, const Partition& partition, Index 
 
 // Whether all ranks of the phase send the same: one of them then stands for all.
 bool ranks_are_alike(const Phase& phase) {
-  const auto alike = []<class R>(const R& rule) {
-    if constexpr (requires { rule.alike; }) {
-      return rule.alike;
-    }
-    return false;
-  };
-  return phase.partition.uniform() && std::visit(alike, phase.rule);
+  return phase.partition.uniform() && all_send(phase.rule);
 }
 
 std::vector<RankTraffic> sent_by_rank(const Schedule& schedule) {

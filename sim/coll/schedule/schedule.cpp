@@ -157,6 +157,16 @@ Schedule make_schedule(const Collective& collective) {
   return schedule;
 }
 
+bool all_send(const Rule& rule) {
+  const auto alike = []<class R>(const R& held) {
+    if constexpr (requires { held.alike; }) {
+      return held.alike;
+    }
+    return false;
+  };
+  return std::visit(alike, rule);
+}
+
 std::string_view name(const Rule& rule) {
   struct Names {
     std::string_view operator()(const RingPass& r) const {

@@ -126,6 +126,9 @@ struct Schedule {
 // (parameter_server, sums in switches), and if it needs equal nodes and gets unequal ones.
 [[nodiscard]] Schedule make_schedule(const Collective& collective);
 
+// Whether every rank sends one message in every step, of as many parts as every other rank.
+[[nodiscard]] bool all_send(const Rule& rule);
+
 // Returns the name of a phase for messages: "ring reduce-scatter".
 [[nodiscard]] std::string_view name(const Rule& rule);
 

@@ -20,7 +20,9 @@
 //   FunctionRule                functions of an algorithm in its own file
 // `alike` says that every rank sends as many parts as every other in each step, and one message.
 #include <algorithm>
+#include <bit>
 #include <cassert>
+#include <cstdint>
 #include <string_view>
 
 #include "coll/schedule/operation.hpp"
@@ -28,11 +30,7 @@
 namespace stepsim::coll {
 
 [[nodiscard]] constexpr Index log2_up(Index size) {
-  Index log = 0;
-  while ((Index{1} << log) < size) {
-    ++log;
-  }
-  return log;
+  return size <= 1 ? 0 : std::bit_width(static_cast<std::uint64_t>(size - 1));
 }
 
 enum class Direction : std::uint8_t { spread, collect };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdint>
 
 #include "coll/formula/closed_form.hpp"
 #include "coll/formula/symbols.hpp"
@@ -28,14 +29,17 @@ Index distance(Index t) {
   return (1 - (t % 2 == 0 ? -power : power)) / 3;
 }
 
-// The inverse of 3 modulo a power of two: 1 + 4 + 16 + .. is -1/3 there.
-Index third(Index size) {
-  Index minus_third = 0;
-  for (Index power = 1; power < size; power *= 4) {
-    minus_third += power;
-  }
-  return modulo(-minus_third, size);
+// The 64 bits of a value in reverse: pairs of bits, of pairs, of fours, then bytes change places.
+Index reversed(Index value) {
+  auto bits = static_cast<std::uint64_t>(value);
+  bits = (bits >> 1 & 0x5555555555555555U) | (bits & 0x5555555555555555U) << 1;
+  bits = (bits >> 2 & 0x3333333333333333U) | (bits & 0x3333333333333333U) << 2;
+  bits = (bits >> 4 & 0x0f0f0f0f0f0f0f0fU) | (bits & 0x0f0f0f0f0f0f0f0fU) << 4;
+  return static_cast<Index>(__builtin_bswap64(bits));
 }
+
+// The inverse of 3 modulo 2^64, and so modulo every smaller power of two.
+constexpr auto kThird = static_cast<Index>(0xaaaaaaaaaaaaaaabU);
 
 // What `rank` gathers in the all-gather's exchange at distance d(t), and hands over in the
 // reduce-scatter's: the parts that its peer is nearer to.
@@ -98,12 +102,8 @@ Index swing_peer(Index ranks, Index t, Index rank) {
 Index swing_part(Index ranks, Index rank) {
   // Distances are 1/3 modulo 2^(t+1), so that an odd rank belongs to the even rank r - 1/3, and
   // even ranks that are equal modulo 2^(t+1) can reach each other. The lowest bit decides first.
-  const Index even = rank % 2 == 0 ? rank : modulo(rank - third(ranks), ranks);
-  Index part = 0;
-  for (Index bit = 2; bit < ranks; bit *= 2) {
-    part = 2 * part + ((even & bit) != 0 ? 1 : 0);
-  }
-  return 2 * part + rank % 2;
+  const Index even = rank % 2 == 0 ? rank : modulo(rank - kThird, ranks);
+  return (reversed(even) >> (63 - log2_up(ranks))) | rank % 2;
 }
 
 std::optional<ClosedForm> swing_allreduce(const Collective& collective) {
