@@ -90,13 +90,19 @@ Pass make_pass(std::uint32_t size, bool up) {
   return pass;
 }
 
-// Both passes for a number of ranks, the last answer kept as double_tree() keeps its own.
-const std::array<Pass, 2>& passes(std::uint32_t size) {
+// Both passes for a number of ranks, with all times 0: the last answer is kept, as double_tree()
+// keeps its own, and used up by the sweep.
+std::array<Pass, 2>& fresh_passes(std::uint32_t size) {
   thread_local std::uint32_t known_size = 0;
   thread_local std::array<Pass, 2> known;
   if (size != known_size) {
     known = {make_pass(size, true), make_pass(size, false)};
     known_size = size;
+  }
+  for (Pass& pass : known) {
+    for (Edge& edge : pass.edges) {
+      edge.end_s = edge.ready_s = 0;
+    }
   }
   return known;
 }
@@ -110,7 +116,7 @@ public:
         ready_(2 * std::size_t{size_} + 2, costs.enter_s) {}
 
   std::vector<double> run() {
-    auto [up, down] = passes(size_);
+    auto& [up, down] = fresh_passes(size_);
     play<true>(up);
     play<false>(down);
     for (std::uint32_t rank = 0; rank < size_; ++rank) {
