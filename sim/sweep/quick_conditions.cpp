@@ -92,18 +92,26 @@ bool any_ranks(coll::AlgorithmId id) {
 
 } // namespace
 
-bool shares_workload(const Scenario& scenario) {
+bool shares_scenario(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
-  const Training& training = scenario.training;
+  const coll::Compression& compression = communication.compression;
   const Network& network = scenario.cluster.network;
+  const auto& outer = scenario.training.local.outer_network;
   return network.model == NetworkModel::alpha_beta && scenario.cluster.topology.is_null() &&
          !network.curve && !network.planned_curve && network.calibration.empty() &&
          !communication.calibrated && !communication.library && !communication.plan_cost &&
          any_ranks(communication.collective) && scenario.cluster.equal_nodes() &&
          !has_domains(scenario.cluster) && scenario.other_jobs.empty() &&
-         training.algorithm == TrainingAlgorithm::sync_sgd && !accumulates_or_shards(scenario) &&
+         compression.method != coll::CompressionMethod::custom &&
+         compression.allgather != coll::SparseAllgather::recursive_doubling &&
+         !(outer && outer->ranks);
+}
+
+bool is_dense_step(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  return training.algorithm == TrainingAlgorithm::sync_sgd && !accumulates_or_shards(scenario) &&
          !training.exchange && !training.overlap.any() && !training.convergence &&
-         !is_compressed(scenario) && scenario.variability.stragglers.empty();
+         !is_compressed(scenario);
 }
 
 // Gradients have to be in backward order and none of them empty: QuickRun finds the last message of

@@ -13,9 +13,12 @@ namespace stepsim::study {
 [[nodiscard]] bool takes_quick_way(const Scenario& scenario);
 
 // Whether SharedRun supports the scenario: the scenarios of points with another latency, bandwidth
-// or number of nodes (two or more) differ in these numbers only, and share the workload. This holds
-// for synchronous dense training on alpha-beta links without stragglers, with any schedule and
-// evaluator and with random factors.
-[[nodiscard]] bool shares_workload(const Scenario& scenario);
+// or number of nodes (two or more) differ in these numbers only. This holds on alpha-beta links for
+// every training algorithm whose settings do not follow from the number of ranks.
+[[nodiscard]] bool shares_scenario(const Scenario& scenario);
+
+// Whether SyncParts (run_sync.hpp) takes the scenario: synchronous dense training, with any
+// schedule and evaluator and with random factors.
+[[nodiscard]] bool is_dense_step(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -1,5 +1,6 @@
 #include "sweep/shared_run.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
@@ -13,15 +14,22 @@ namespace stepsim::study {
 
 std::unique_ptr<SharedRun> SharedRun::make(const Scenario& first, bool latency_is_block_latency,
                                            double max_seconds) {
-  if (first.cluster.nodes < 2 || !shares_workload(first)) {
+  if (first.cluster.nodes < 2 || !shares_scenario(first)) {
     return nullptr;
   }
   return std::make_unique<SharedRun>(SharedRun(first, latency_is_block_latency, max_seconds));
 }
 
 SharedRun::SharedRun(const Scenario& scenario, bool block_follows, double max_seconds)
-    : scenario_(scenario), parts_(scenario), block_follows_(block_follows),
-      max_seconds_(max_seconds), messages_(different_messages(scenario)), seed_(scenario.seed) {}
+    : scenario_(scenario), block_follows_(block_follows), max_seconds_(max_seconds),
+      messages_(different_messages(scenario)), seed_(scenario.seed) {
+  if (is_dense_step(scenario)) {
+    parts_.emplace(scenario);
+  }
+  for (const train::Straggler& straggler : scenario.variability.stragglers) {
+    least_ranks_ = std::max(least_ranks_, std::int64_t{straggler.worker} + 1);
+  }
+}
 
 // Keys that a single node does not read are read with several.
 bool SharedRun::set_point(const QuickPoint& point, std::int64_t replication) {
@@ -29,6 +37,7 @@ bool SharedRun::set_point(const QuickPoint& point, std::int64_t replication) {
   Cluster& cluster = scenario_.cluster;
   Network& network = cluster.network;
   if (point.nodes < 2 || point.nodes * cluster.gpus_per_node > kMaxRanks ||
+      point.nodes * cluster.gpus_per_node < least_ranks_ ||
       (!block_follows_ && network.block_latency_s > point.latency_s)) {
     return false;
   }
@@ -51,7 +60,7 @@ bool SharedRun::run(const QuickPoint& point, std::int64_t replication, PointOutc
       return false;
     }
     refuse_long_work(estimated_seconds(scenario_, messages_), max_seconds_);
-    Result result = run_summary(scenario_, parts_);
+    Result result = parts_ ? run_summary(scenario_, *parts_) : study::run(scenario_);
     outcome.summary = std::move(result.summary);
     outcome.method = std::move(result.method);
     outcome.error.clear();

@@ -259,6 +259,61 @@ TEST_CASE("sweep: points that share a workload have every record of the long way
   CHECK(shared > ok / 10); // others take the quick way, or none
 }
 
+TEST_CASE("sweep: points that share a scenario have every record of the long way") {
+  const unsigned seed = 4;
+  CAPTURE(seed);
+  Random random(seed);
+  std::int64_t ok = 0;
+  std::int64_t shared = 0;
+  for (int trial = 0; trial < 40; ++trial) {
+    CAPTURE(trial);
+    io::Json scenario = random_scenario(random, 8);
+    io::assign(scenario, "/method", "closed_form");
+    io::assign(scenario, "/limits", io::Object{});
+    io::assign(scenario, "/cluster/network/block_latency_s", io::Json());
+    assign_any(random, scenario, "/training/compute_slowdown", {1.0, 1.0, 1.3});
+    assign_any(random, scenario, "/training/micro_batches", {1, 2, 3});
+    assign_any(random, scenario, "/training/accumulation_exchange", {"each", "last"});
+    assign_any(random, scenario, "/training/iterations", {4, 5});
+    assign_any(random, scenario, "/training/overlap_steps", {0, 1});
+    assign_any(random, scenario, "/training/pipeline_width", {2, 3});
+    io::assign(scenario, "/training/local_steps", whole(random, 2, 3));
+    if (whole(random, 0, 3) == 0) {
+      io::assign(scenario, "/training/outer_network", io::Object{{"latency_s", 1e-4}});
+    }
+    if (whole(random, 0, 3) == 0) {
+      io::assign(scenario, "/variability/stragglers",
+                 io::Array{io::Object{{"worker", whole(random, 0, 9)}, {"factor", 1.5}}});
+      assign_any(random, scenario, "/variability/compute_cv", {0.0, 0.1});
+    }
+    io::assign(scenario, "/cluster/gpus_per_node", whole(random, 1, 4));
+    io::assign(scenario, "/cluster/intra_network",
+               io::Object{{"latency_s", 1e-6}, {"bandwidth_Bps", 1e11}});
+    std::vector<Axis> axes{
+        {"/cluster/nodes", {io::Json(2), io::Json(4), io::Json(whole(random, 1, 6))}},
+        {"/cluster/network/latency_s", {io::Json(1e-6), io::Json(real(random, 1e-6, 1e-3))}},
+        {"/cluster/network/bandwidth_Bps",
+         {io::Json(1e9), io::Json(1e11), io::Json(real(random, 1e8, 1e11))}},
+        random_words(random, "/training/algorithm",
+                     {"pipe_sgd", "od_sgd", "local_sgd", "diloco", "parameter_server", "sync_sgd"}),
+        random_words(random, "/training/sharding",
+                     {"zero1", "zero2", "full_shard", "shard_grad_op", "hybrid_shard", "none"}),
+        random_words(random, "/communication/schedule",
+                     {"wfbp", "single", "optimal", "dear", "priority", "ddp"}),
+        random_words(random, "/communication/compression", {"quant8", "truncate16", "none"}),
+        random_words(random, "/communication/collective",
+                     {"recursive_doubling", "two_level", "ring"})};
+    std::shuffle(axes.begin(), axes.end(), random);
+    const study::Sweep sweep = study::sweep_over(scenario, axes);
+    study::Files files(STEPSIM_SOURCE_DIR);
+    study::PointRunner short_way(sweep, files);
+    ok += compare_ways(sweep, short_way, files, random);
+    shared += short_way.shared_points();
+  }
+  MESSAGE(shared << " of " << ok << " records with a shared scenario");
+  CHECK(shared > ok / 2);
+}
+
 TEST_CASE("sweep: the short way gives the interval of times that are estimated for a GPU") {
   io::Json tree = test::scenario();
   io::assign(tree, "/workload", io::Object{{"model", "gpt2"}, {"gpu", "h100"}, {"batch_size", 1}});
