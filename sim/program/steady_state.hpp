@@ -38,6 +38,8 @@ struct SteadyState {
 // The steady state of a valid program for which recurrence_applies(). The tail and waits that end
 // are ignored.
 [[nodiscard]] SteadyState steady_state(const Program& program);
+// The period of steady_state() alone, which takes a fraction of the time.
+[[nodiscard]] Seconds steady_period(const Program& program);
 
 // The one-sided derivatives of the period with respect to a parameter, if the duration of operation
 // o has the derivative slopes[o] >= 0 (TRN 7.3). left < right means a kink: several cycles are

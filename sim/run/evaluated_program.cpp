@@ -37,17 +37,17 @@ void refuse_many_instances(const Program& made, std::uint64_t ranks, std::int64_
 }
 
 OperationTimes evaluate(const Scenario& scenario, const Program& made,
-                        const program::Factors& factors, std::int64_t iterations) {
+                        const program::Factors& factors, std::int64_t iterations,
+                        program::Record record = program::Record::all) {
   const bool varies = scenario.variability.varies();
   refuse_many_instances(made, varies ? made.ranks : 1, iterations);
   if (!varies && program::recurrence_applies(made)) {
-    return program::recurrence(made, iterations, factors, program::Record::all);
+    return program::recurrence(made, iterations, factors, record);
   }
   if (program::recurrence_applies(made)) {
-    return program::rank_vectors(made, iterations, factors, {}, program::Record::all);
+    return program::rank_vectors(made, iterations, factors, {}, record);
   }
-  return program::event_pass(varies ? made : program::one_rank(made), iterations, factors,
-                             program::Record::all);
+  return program::event_pass(varies ? made : program::one_rank(made), iterations, factors, record);
 }
 
 // The mean of the iterations that are not discarded. The first one waits for no exchange of an
@@ -85,7 +85,7 @@ double period_of(const Scenario& scenario, const Program& made, const program::F
   if (averages(scenario)) {
     return mean_of(scenario, made, factors, times);
   }
-  return exact ? program::steady_state(made).period.value
+  return exact ? program::steady_period(made).value
                : program::event_period(program::one_rank(made)).period.value;
 }
 
@@ -97,7 +97,7 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
   const std::int64_t iterations = scenario.training.iterations;
   EvaluatedProgram result;
   result.times = evaluate(scenario, program, factors, iterations);
-  result.alone = evaluate(scenario, no_exchanges, factors, iterations);
+  result.alone = evaluate(scenario, no_exchanges, factors, iterations, program::Record::marker);
   result.first_counted = averages(scenario) ? first_of_mean(scenario) : iterations / 2;
   const bool by_recurrence = program::recurrence_applies(program);
   result.period = period_of(scenario, program, factors, result.times, by_recurrence);
@@ -135,7 +135,7 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
   result.times = first_iterations(std::move(times), iterations);
   result.first_counted = first_of_mean(own);
   const Program no_exchanges = program::without_exchanges(made.program);
-  result.alone = evaluate(own, no_exchanges, factors, counted);
+  result.alone = evaluate(own, no_exchanges, factors, counted, program::Record::marker);
   result.alone_period = own.variability.varies()
                             ? program::mean_period(result.alone, first).value
                             : period_of(own, no_exchanges, factors, result.alone,

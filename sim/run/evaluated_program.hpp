@@ -13,11 +13,11 @@
 
 namespace stepsim::study {
 
-// The times of all iterations with exchanges (`times`) and without (`alone`), and the mean seconds
-// per iteration of both. Means of `times` count from iteration `first_counted` on: the first one in
-// the mean of the periods or, where the period is the exact one of the steady state, the first of
-// the second half. `interference` is the seconds per iteration that the slowdown by overlap adds;
-// empty if the program has no slowdown.
+// The times of all iterations with exchanges (`times`) and without (`alone`, ends of
+// the marker only), and the mean seconds per iteration of both. Means of `times` count from
+// iteration `first_counted` on: the first one in the mean of the periods or, where the period is
+// the exact one of the steady state, the first of the second half. `interference` is the seconds
+// per iteration that the slowdown by overlap adds; empty if the program has no slowdown.
 struct EvaluatedProgram {
   program::OperationTimes times, alone;
   double period{}, alone_period{};
