@@ -59,18 +59,18 @@ std::string width_warning(std::int64_t width) {
          std::to_string(width - 1) + "; accuracy is not modelled";
 }
 
-Result run_with_best_width(const Scenario& scenario) {
+Result run_with_best_width(const Scenario& scenario, Detail detail) {
   Scenario tried = scenario;
   tried.training.warmup_iterations = 0;
   const Training& training = scenario.training;
   const std::int64_t width =
       train::best_width(training.max_width, training.width_tolerance, [&](std::int64_t each) {
         tried.training.pipeline_width = each;
-        return *run_program(tried).summary.iteration_time_s;
+        return *run_program(tried, Detail::period).summary.iteration_time_s;
       });
   tried.training.pipeline_width = width;
   tried.training.warmup_iterations = scenario.training.warmup_iterations;
-  Result result = run_program(tried);
+  Result result = run_program(tried, detail);
   result.scenario = scenario;
   result.warnings.insert(result.warnings.begin(), width_warning(width));
   return result;

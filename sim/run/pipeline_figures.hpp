@@ -18,7 +18,7 @@ namespace stepsim::study {
 [[nodiscard]] std::string width_warning(std::int64_t width);
 
 // Runs the program of the scenario with the best width (PIP 10), which a warning names.
-[[nodiscard]] Result run_with_best_width(const Scenario& scenario);
+[[nodiscard]] Result run_with_best_width(const Scenario& scenario, Detail detail);
 
 // Sets pipeline_width, the figures of staleness, in_flight_gradients and, with /training/drain,
 // makespan_drained_s, and the gradient that each of result.iterations applies. `times` has all

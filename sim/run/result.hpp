@@ -123,6 +123,11 @@ struct MeasuredExchange {
   double simulated_s{};
 };
 
+// What of a result is made: the iteration time alone; the summary, method and warnings, bit for bit
+// those of the whole result; or everything. Lists that these need are made, too, and a run that has
+// no cheaper way may make more than is asked for.
+enum class Detail { period, summary, all };
+
 struct Result {
   Scenario scenario;
   std::string method; // closed_form, max_plus, events

@@ -58,36 +58,37 @@ bool needs_events(const Scenario& scenario) {
                     : scenario.variability.varies() || training.input.value > 0);
 }
 
-Result run_servers(const Scenario& scenario) {
+Result run_servers(const Scenario& scenario, Detail detail) {
   return scenario.training.async()       ? run_async_server(scenario)
          : needs_server_rounds(scenario) ? run_server_rounds(scenario)
-                                         : run_sync(scenario);
+                                         : run_sync(scenario, detail);
 }
 
 // Algorithms with a recurrence of their own; every other one runs as a program.
 struct OwnRecurrence {
   TrainingAlgorithm algorithm;
-  Result (*run)(const Scenario&);
+  Result (*run)(const Scenario&, Detail);
 };
 constexpr std::array kOwnRecurrences{
     OwnRecurrence{TrainingAlgorithm::sync_sgd, run_sync},
-    OwnRecurrence{TrainingAlgorithm::pipe_sgd, run_pipeline},
+    OwnRecurrence{TrainingAlgorithm::pipe_sgd,
+                  [](const Scenario& scenario, Detail) { return run_pipeline(scenario); }},
     OwnRecurrence{TrainingAlgorithm::parameter_server, run_servers}};
 
 // A simulated network takes every algorithm that it allows; the others are told apart by what an
 // iteration waits for.
-Result run_algorithm(const Scenario& scenario) {
+Result run_algorithm(const Scenario& scenario, Detail detail) {
   const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
                      scenario.training.async();
   if (simulates_messages(scenario) && !async) {
-    return sends_by_program(scenario) ? run_program(scenario) : run_network(scenario);
+    return sends_by_program(scenario) ? run_program(scenario, detail) : run_network(scenario);
   }
   if (accumulates_or_shards(scenario) || needs_events(scenario)) {
-    return run_program(scenario);
+    return run_program(scenario, detail);
   }
   const auto* const own =
       std::ranges::find(kOwnRecurrences, scenario.training.algorithm, &OwnRecurrence::algorithm);
-  return own != kOwnRecurrences.end() ? own->run(scenario) : run_program(scenario);
+  return own != kOwnRecurrences.end() ? own->run(scenario, detail) : run_program(scenario, detail);
 }
 
 // Three regimes of loss (PKT 8): harmless, slower, never.
@@ -106,10 +107,8 @@ void fill_convergence(const Convergence& convergence, Summary& summary) {
                                *summary.iteration_time_s;
 }
 
-double dense_period(const Scenario& scenario, const Communication& communication) {
-  Scenario dense = scenario;
-  dense.communication = communication;
-  return *run_algorithm(dense).summary.iteration_time_s;
+double period_of(const Scenario& scenario) {
+  return *run_algorithm(scenario, Detail::period).summary.iteration_time_s;
 }
 
 // Against the same run without compression: everything in one message after backward, and
@@ -120,10 +119,11 @@ void compare_with_dense(const Scenario& scenario, Summary& summary) {
   if (!is_compressed(scenario) || !(period > 0)) {
     return;
   }
-  Communication sequential = *scenario.dense_baseline;
-  sequential.schedule = plan::Schedule::single;
-  summary.speedup_vs_dense_sequential = dense_period(scenario, sequential) / period;
-  summary.speedup_vs_dense_overlapped = dense_period(scenario, *scenario.dense_baseline) / period;
+  Scenario dense = scenario;
+  dense.communication = *scenario.dense_baseline;
+  summary.speedup_vs_dense_overlapped = period_of(dense) / period;
+  dense.communication.schedule = plan::Schedule::single;
+  summary.speedup_vs_dense_sequential = period_of(dense) / period;
 }
 
 // The scenario as it is in iteration `index`: a density that falls over the first epochs, dense
@@ -167,7 +167,7 @@ void apply_warmup(const Scenario& scenario, Result& result) {
     densities.push_back(other->communication.compression.density);
     const auto [place, is_new] = by_density.try_emplace(densities.back().value_or(0));
     if (is_new) {
-      place->second = run_algorithm(*other);
+      place->second = run_algorithm(*other, Detail::all);
     }
     steady.push_back(&place->second);
   }
@@ -206,7 +206,7 @@ void fill_library_interval(const Scenario& scenario, Summary& summary) {
     return;
   }
   const auto period = [&](double deviations) {
-    return *run_algorithm(with_deviations(scenario, deviations)).summary.iteration_time_s;
+    return period_of(with_deviations(scenario, deviations));
   };
   const double middle = *summary.iteration_time_s;
   summary.iteration_time_low_s = std::min(middle, period(-library::kQuantile95));
@@ -242,9 +242,11 @@ bool counts_forward(const Scenario& scenario) {
          !needs_events(scenario);
 }
 
-Result run(const Scenario& scenario) {
-  Result result = run_algorithm(scenario);
-  if (coll::row(scenario.communication.compression.method).kind == coll::CompressionKind::sparse) {
+Result run(const Scenario& scenario, Detail detail) {
+  const bool sparse =
+      coll::row(scenario.communication.compression.method).kind == coll::CompressionKind::sparse;
+  Result result = run_algorithm(scenario, sparse ? Detail::all : detail);
+  if (sparse) {
     apply_warmup(scenario, result);
   }
   finish(scenario, result);

@@ -263,9 +263,9 @@ std::pair<double, double> periods_without_input(const Scenario& whole) {
 
 } // namespace
 
-Result run_program(const Scenario& whole) {
+Result run_program(const Scenario& whole, Detail detail) {
   if (searches_width(whole)) {
-    return run_with_best_width(whole);
+    return run_with_best_width(whole, detail);
   }
   const std::optional<Scenario> part =
       whole.other_jobs.empty() ? std::nullopt : std::optional(scenario_of_job(whole, 0));
@@ -285,7 +285,9 @@ Result run_program(const Scenario& whole) {
                                         : std::pair(period, found.alone_period);
 
   Result result;
-  result.scenario = whole;
+  if (detail == Detail::all || found.network) {
+    result.scenario = whole;
+  }
   result.method = found.method;
   Summary& summary = result.summary;
   summary.interference_s = found.interference;
@@ -331,15 +333,20 @@ Result run_program(const Scenario& whole) {
   if (found.network) {
     measure_exchanges(made, times);
   }
-  result.iterations = program_iterations(program, times, alone);
+  // Iterations begin with their update or merge, the first one too: with that of the tail there
+  // would be one more than iterations. Nor does a run wait for a batch that it does not use.
+  const bool ends_before_tail = program.tail_operations > 0 || scenario.training.input.value > 0;
+  const bool counts_iterations = ends_before_tail || applies_late(scenario.training.algorithm) ||
+                                 scenario.variability.random();
+  if (detail == Detail::all || counts_iterations) {
+    result.iterations = program_iterations(program, times, alone);
+  }
   if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
     fill_pipeline(scenario, program, times, result);
   } else if (applies_late(scenario.training.algorithm)) {
     fill_delays(program, result);
   }
-  // Iterations begin with their update or merge, the first one too: with that of the tail there
-  // would be one more than iterations. Nor does a run wait for a batch that it does not use.
-  if (program.tail_operations > 0 || scenario.training.input.value > 0) {
+  if (ends_before_tail) {
     summary.makespan_s = 0;
     for (const Iteration& each : result.iterations) {
       summary.makespan_s = std::max({*summary.makespan_s, each.compute_end_s, each.exchange_end_s});
@@ -348,11 +355,14 @@ Result run_program(const Scenario& whole) {
   if (found.network) {
     fill_network(whole, scenario, *found.network, discard, result);
   }
+  fill_interval(scenario, result);
+  add_warnings(scenario, made, found, result);
+  if (detail != Detail::all) {
+    return result;
+  }
   result.buckets = program_buckets(scenario, made, times);
   result.units = program_units(made, times);
   result.layers = program_layers(scenario, made, times);
-  fill_interval(scenario, result);
-  add_warnings(scenario, made, found, result);
   result.program = ProgramRun{.program = std::move(made.program), .times = std::move(times)};
   return result;
 }

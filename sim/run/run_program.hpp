@@ -10,6 +10,6 @@ namespace stepsim::study {
 
 // Throws SimulationError where scenario_program() or evaluated() throws it, for example if there
 // are more operations times ranks times iterations than can be recorded.
-[[nodiscard]] Result run_program(const Scenario& scenario);
+[[nodiscard]] Result run_program(const Scenario& scenario, Detail detail = Detail::all);
 
 } // namespace stepsim::study

@@ -198,7 +198,7 @@ template <class Value> void release(Value& value) { value = Value(); }
 
 // The result without its scenario. A list per layer or message that nobody reads any more is
 // released before the lists of the result grow.
-Result step_result(const Scenario& scenario) {
+Result step_result(const Scenario& scenario, Detail detail) {
   plan::Problem problem = merge_problem(scenario);
   plan::Plan plan = plan_of(scenario, problem);
   const plan::Schedule schedule = scenario.communication.schedule;
@@ -233,11 +233,11 @@ Result step_result(const Scenario& scenario) {
   // The costs are the longest list: where their order is that of the buckets, and no link asks for
   // them, the buckets are made at once.
   const bool at_once = step.launch_order.empty() && !scenario.cluster.fabric;
-  if (at_once) {
+  if (at_once && detail == Detail::all) {
     result.buckets = bucket_list(scenario, plan, step, costs);
     release(costs);
   }
-  if (!is_compressed(scenario)) {
+  if (!is_compressed(scenario) && detail != Detail::period) {
     fill_greedy(scenario, problem, plan, result.summary);
     if (!free && !scenario.variability.varies()) { // nothing was added to the times of `input`
       fill_optimum(scenario, problem, plan, bare, input, bucket_costs, result.summary);
@@ -248,7 +248,7 @@ Result step_result(const Scenario& scenario) {
     result.summary.closed_form_s = step.period_s;
   }
   release(bare);
-  if (!at_once) {
+  if (!at_once && detail == Detail::all) {
     sort_by_launch(plan, costs, step);
     result.buckets = bucket_list(scenario, plan, step, costs);
   }
@@ -262,6 +262,9 @@ Result step_result(const Scenario& scenario) {
     count_slowdown(*free, step, first_shift_s, result);
   }
   show_hidden_selection(scenario, input, step, result.summary);
+  if (detail != Detail::all) {
+    return result;
+  }
   release(input.messages);
   fill_links(scenario, costs, result);
   release(costs);
@@ -273,9 +276,11 @@ Result step_result(const Scenario& scenario) {
 } // namespace
 
 // The scenario is copied last, because it may hold many layers, too.
-Result run_sync(const Scenario& scenario) {
-  Result result = step_result(scenario);
-  result.scenario = scenario;
+Result run_sync(const Scenario& scenario, Detail detail) {
+  Result result = step_result(scenario, detail);
+  if (detail == Detail::all) {
+    result.scenario = scenario;
+  }
   return result;
 }
 

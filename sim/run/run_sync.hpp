@@ -18,7 +18,7 @@ namespace stepsim::study {
 // iteration waits for no earlier exchange. If workers differ, every iteration has its own times,
 // but the buckets, layers and timeline are computed for equal workers (kEqualWorkers). Throws
 // SimulationError where the evaluator of a collective throws it (max_plus.hpp, events.hpp).
-[[nodiscard]] Result run_sync(const Scenario& scenario);
+[[nodiscard]] Result run_sync(const Scenario& scenario, Detail detail = Detail::all);
 
 // The parts of a run that are computed once for all scenarios that differ only in their network and
 // their number of nodes.

@@ -60,7 +60,8 @@ bool SharedRun::run(const QuickPoint& point, std::int64_t replication, PointOutc
       return false;
     }
     refuse_long_work(estimated_seconds(scenario_, messages_), max_seconds_);
-    Result result = parts_ ? run_summary(scenario_, *parts_) : study::run(scenario_);
+    Result result =
+        parts_ ? run_summary(scenario_, *parts_) : study::run(scenario_, Detail::summary);
     outcome.summary = std::move(result.summary);
     outcome.method = std::move(result.method);
     outcome.error.clear();

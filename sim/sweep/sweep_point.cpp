@@ -128,7 +128,7 @@ void PointRunner::run_long(std::int64_t point, PointOutcome& outcome) {
     const Scenario scenario = replicated(parse_scenario(tree, files_, Leftovers::ignore),
                                          point % sweep_.grid.replications);
     refuse_long_work(estimated_seconds(scenario), max_seconds_);
-    Result result = study::run(scenario);
+    Result result = study::run(scenario, Detail::summary);
     outcome.summary = std::move(result.summary);
     outcome.method = std::move(result.method);
     for (const std::string& warning : result.warnings) {
