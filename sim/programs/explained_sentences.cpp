@@ -185,8 +185,8 @@ std::string bottleneck_of(const Explained& explained) {
   case Bound::compute:
     return "compute";
   case Bound::exchange:
-    return ending_with(links, "start-up") > ending_with(links, "bandwidth") ? "latency"
-                                                                            : "bandwidth";
+    return largest_of({.latency_s = ending_with(links, "start-up"),
+                       .bandwidth_s = ending_with(links, "bandwidth")});
   }
   return {};
 }

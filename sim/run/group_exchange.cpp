@@ -144,6 +144,21 @@ double GroupExchanges::startup(double seconds) {
   return line != nullptr ? std::min(line->startup_s * (halved_ ? 0.5 : 1), seconds) : 0;
 }
 
+// The seconds of an exchange that its additions take: 0 where a measured curve or the model of a
+// library gives the time.
+double GroupExchanges::reduction(Bytes bytes, const train::Exchange& exchange) {
+  if (!(collective_.reduction_s_per_byte > 0) || curve()) {
+    return 0;
+  }
+  if (!free_) {
+    coll::Collective collective = collective_;
+    collective.reduction_s_per_byte = 0;
+    collective.algorithm = exchange.algorithm;
+    free_.emplace(collective, scenario_.method, std::nullopt);
+  }
+  return std::max(0.0, exchange.seconds - free_->seconds(bytes));
+}
+
 // Ranks of one host talk over the inner link, whatever the levels of the algorithm.
 coll::Collective GroupExchanges::sent(double bytes, coll::AlgorithmId algorithm) const {
   coll::Collective collective = collective_;
@@ -173,6 +188,7 @@ GroupExchange GroupExchanges::operator()(double bytes) {
   result.beside = {.startup = {sends ? extra.startup_s : 0}, .data = {moved}};
   result.time = {.startup = {start + result.beside.startup.value},
                  .data = {seconds - start + moved}};
+  result.reduction_s = part * reduction(size, exchange);
   if (is_simulated(scenario_) && collective_.ranks > 1) {
     result.sent = sent(bytes, exchange.algorithm);
   }

@@ -30,6 +30,7 @@ struct GroupExchange {
   program::ExchangeTime time;           // includes sync_s, staging in host memory, buffer copies
   program::ExchangeTime beside;         // the part of `time` that is not on the wire
   std::optional<coll::Collective> sent; // on a simulated network: the collective to send
+  double reduction_s{};                 // the part of `time` that additions take
   double bytes_sent{};                  // bytes sent by the rank that sends most
   std::string algorithm;
   [[nodiscard]] double seconds() const { return time.startup.value + time.data.value; }
@@ -49,6 +50,7 @@ public:
 private:
   [[nodiscard]] std::optional<plan::Cost> curve() const;
   [[nodiscard]] double startup(double seconds);
+  [[nodiscard]] double reduction(Bytes bytes, const train::Exchange& exchange);
   [[nodiscard]] coll::Collective sent(double bytes, coll::AlgorithmId algorithm) const;
 
   const Scenario& scenario_;
@@ -58,6 +60,8 @@ private:
   bool halved_ = false; // `times_` has all-reduces, of which half the time is used
   double sharing_ = 1;  // number of parts that share a network card
   std::optional<train::ExchangeTimes> times_;
+  // The same exchanges with additions that take no time, by the algorithm of the first exchange.
+  std::optional<train::ExchangeTimes> free_;
   std::optional<plan::Cost> line_; // cost that gives the start-up if it is linear; empty = unknown
 };
 

@@ -12,6 +12,7 @@
 #include "coll/choose.hpp"
 #include "coll/formula/blocks.hpp"
 #include "coll/formula/closed_form.hpp"
+#include "run/verdict.hpp"
 #include "scenario/compression/compressed_cost.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "train/step/exchange_times.hpp"
@@ -22,8 +23,8 @@ namespace {
 
 // Wire time without latency and without bytes tells the parts of a compressed exchange; the rest is
 // the work of compressing.
-std::string largest_compressed_part(const Scenario& scenario, const plan::Plan& plan,
-                                    std::span<const BucketCost> costs) {
+ExchangeParts compressed_parts(const Scenario& scenario, const plan::Plan& plan,
+                               std::span<const BucketCost> costs) {
   if (scenario.cluster.fabric) { // whose latency and bandwidth are no two numbers
     double wire = 0;
     double work = 0;
@@ -31,7 +32,7 @@ std::string largest_compressed_part(const Scenario& scenario, const plan::Plan& 
       wire += cost.wire_s;
       work += cost.compress_s() + cost.encode_s + cost.decode_s + cost.merge_s + cost.scatter_s;
     }
-    return work > wire ? "compression" : "bandwidth";
+    return {.bandwidth_s = wire, .compression_s = work};
   }
   const auto total = [&](double latency_factor, double bandwidth_factor) {
     Scenario part = scenario;
@@ -54,18 +55,13 @@ std::string largest_compressed_part(const Scenario& scenario, const plan::Plan& 
   for (const BucketCost& cost : costs) {
     work += cost.compress_s() + cost.encode_s + cost.decode_s;
   }
-  // Ties go to latency, then bandwidth: a part that is named has to be larger than the ones before
-  // it.
-  if (work > latency && work > bandwidth) {
-    return "compression";
-  }
-  return latency >= bandwidth ? "latency" : "bandwidth";
+  return {.latency_s = latency, .bandwidth_s = bandwidth, .compression_s = work};
 }
 
 // On a fabric: messages of one byte take the latency, all others more by what their bytes cost, and
 // what adding costs is a difference. The times of the messages are those of the run.
-std::string largest_fabric_part(const Scenario& scenario, const plan::Plan& plan,
-                                std::span<const BucketCost> costs) {
+ExchangeParts fabric_parts(const Scenario& scenario, const plan::Plan& plan,
+                           std::span<const BucketCost> costs) {
   coll::Collective collective = exchange_of(scenario);
   const auto total = [&](const coll::Collective& asked, std::int64_t most_bytes) {
     train::ExchangeTimes exchange(asked, scenario.method, std::nullopt);
@@ -87,15 +83,11 @@ std::string largest_fabric_part(const Scenario& scenario, const plan::Plan& plan
     collective.reduction_s_per_byte = 0;
     reduction = all - total(collective, std::numeric_limits<std::int64_t>::max());
   }
-  const double bandwidth = all - reduction - latency;
-  if (latency >= bandwidth && latency >= reduction) {
-    return "latency";
-  }
-  return bandwidth >= reduction ? "bandwidth" : "reduction";
+  return {.latency_s = latency, .bandwidth_s = all - reduction - latency, .reduction_s = reduction};
 }
 
 // Latency and transfer as the model of the library has them.
-std::string largest_library_part(const library::LibraryQuestion& asked, const plan::Plan& plan) {
+ExchangeParts library_parts(const library::LibraryQuestion& asked, const plan::Plan& plan) {
   library::LibraryQuestion question = asked;
   double latency = 0;
   double transfer = 0;
@@ -105,25 +97,23 @@ std::string largest_library_part(const library::LibraryQuestion& asked, const pl
     latency += record.latency_part_s;
     transfer += record.transfer_part_s;
   }
-  return latency >= transfer ? "latency" : "bandwidth";
+  return {.latency_s = latency, .bandwidth_s = transfer};
 }
 
-} // namespace
-
 // The algorithm and the block are those of the first message.
-std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
-                         std::span<const BucketCost> costs) {
+ExchangeParts exchange_parts(const Scenario& scenario, const plan::Plan& plan,
+                             std::span<const BucketCost> costs) {
   if (is_compressed(scenario)) {
-    return largest_compressed_part(scenario, plan, costs);
+    return compressed_parts(scenario, plan, costs);
   }
   if (const auto& question = scenario.communication.question) {
-    return largest_library_part(*question, plan);
+    return library_parts(*question, plan);
   }
   if (scenario.cluster.network.curve) {
-    return "bandwidth"; // a measured curve has no parts
+    return {.bandwidth_s = 1}; // a measured curve has no parts
   }
   if (scenario.cluster.fabric) {
-    return largest_fabric_part(scenario, plan, costs);
+    return fabric_parts(scenario, plan, costs);
   }
   coll::Collective collective = exchange_of(scenario);
   const auto total = [&](bool latency, bool bandwidth, bool reduction) {
@@ -153,13 +143,16 @@ std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
   if (const auto blocks = coll::resolve_blocks(collective)) {
     collective.options.block = Bytes{static_cast<std::int64_t>(blocks->block_bytes)};
   }
-  const double latency = total(true, false, false);
-  const double bandwidth = total(false, true, false);
-  const double reduction = collective.reduction_s_per_byte > 0 ? total(false, false, true) : 0.0;
-  if (latency >= bandwidth && latency >= reduction) {
-    return "latency";
-  }
-  return bandwidth >= reduction ? "bandwidth" : "reduction";
+  return {.latency_s = total(true, false, false),
+          .bandwidth_s = total(false, true, false),
+          .reduction_s = collective.reduction_s_per_byte > 0 ? total(false, false, true) : 0.0};
+}
+
+} // namespace
+
+std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
+                         std::span<const BucketCost> costs) {
+  return largest_of(exchange_parts(scenario, plan, costs));
 }
 
 } // namespace stepsim::study

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/number_text.hpp"
+#include "run/largest_part.hpp"
 #include "run/network_setup.hpp"
 #include "run/run_figures.hpp"
 
@@ -130,6 +131,18 @@ std::string busiest_part(const Scenario& scenario, const std::vector<LinkResult>
     }
   }
   return "bandwidth";
+}
+
+std::string largest_on_network(const Scenario& scenario, const plan::Plan& plan,
+                               std::span<const BucketCost> costs,
+                               const std::vector<LinkResult>& links) {
+  if (exchange_of(scenario).reduction_s_per_byte > 0 || is_compressed(scenario)) {
+    std::string largest = largest_part(scenario, plan, costs);
+    if (largest != "latency" && largest != "bandwidth") {
+      return largest;
+    }
+  }
+  return busiest_part(scenario, links);
 }
 
 void warn_of_idle_servers(const Scenario& scenario, std::size_t pieces, Result& result) {

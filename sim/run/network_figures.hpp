@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "net/fabric/fabric.hpp"
+#include "plan/problem.hpp"
+#include "run/bucket_cost.hpp"
 #include "run/result.hpp"
 #include "train/job/network_job.hpp"
 
@@ -40,6 +42,11 @@ void warn_of_idle_servers(const Scenario& scenario, std::size_t pieces, Result& 
 // Latency is never named, because a network of links has no single latency.
 [[nodiscard]] std::string busiest_part(const Scenario& scenario,
                                        const std::vector<LinkResult>& links);
+// The same if the messages of `plan` take longer on the links than additions and compression take
+// in them; else "reduction" or "compression". costs[g] belongs to group g.
+[[nodiscard]] std::string largest_on_network(const Scenario& scenario, const plan::Plan& plan,
+                                             std::span<const BucketCost> costs,
+                                             const std::vector<LinkResult>& links);
 // The mean steady period of every job, alone on the network and together with the other jobs; of a
 // program with several steps, the period of one step. Iterations that end after the first job has
 // ended do not count as together, because the remaining jobs then get more of the network.

@@ -7,8 +7,11 @@
 #include "program/explain/program_evaluation.hpp"
 #include "program/recurrence.hpp"
 #include "program/steady_state.hpp"
+#include "run/largest_part.hpp"
+#include "run/network_figures.hpp"
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"
+#include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
 
@@ -40,32 +43,44 @@ double exchanges_on_path(const Scenario& scenario, const Program& made,
   return seconds / path.iterations / program.steps;
 }
 
-// Start-up or data, whichever is more of all exchanges.
-// On a network of links there is no single start-up to name.
-std::string largest_of(const Program& made, bool on_network) {
-  if (on_network) {
-    return "bandwidth";
+// The parts of all exchanges of shards and outer messages. On a network of links there is no single
+// start-up to name.
+ExchangeParts parts_of(const ScenarioProgram& made) {
+  ExchangeParts parts;
+  for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
+    const program::Operation& each = made.program.operations[o];
+    if (const UnitExchange* exchange = exchange_of(made, each)) {
+      const double startup = made.simulated ? 0 : each.startup.value;
+      parts.latency_s += startup;
+      parts.reduction_s += exchange->reduction_s;
+      parts.bandwidth_s += std::max(0.0, exchange->seconds - startup - exchange->reduction_s);
+    }
   }
-  double startup = 0;
-  double data = 0;
-  for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
-    startup += made.operations[o].startup.value;
-    data += made.operations[o].data.value;
+  return parts;
+}
+
+std::string largest_of_program(const Scenario& scenario, const ScenarioProgram& made) {
+  const bool groups = scenario.training.sharding.strategy != ShardingStrategy::none ||
+                      trains_in_rounds(scenario.training);
+  if (groups) {
+    return largest_of(parts_of(made));
   }
-  return startup > data ? "latency" : "bandwidth";
+  const std::vector<BucketCost> costs = costs_of(made);
+  return made.simulated ? largest_on_network(scenario, made.plan, costs, {})
+                        : largest_part(scenario, made.plan, costs);
 }
 
 } // namespace
 
-std::string program_bottleneck(const Scenario& scenario, const Program& program,
+std::string program_bottleneck(const Scenario& scenario, const ScenarioProgram& made,
                                const EvaluatedProgram& found, const program::Factors& factors,
                                const Summary& summary) {
   if (summary.straggler_wait_s.value_or(0) > kStragglerShare * *summary.iteration_time_s) {
     return "straggler";
   }
   return verdict(
-      summary, [&] { return exchanges_on_path(scenario, program, found, factors, summary); },
-      [&] { return largest_of(program, found.network.has_value()); });
+      summary, [&] { return exchanges_on_path(scenario, made.program, found, factors, summary); },
+      [&] { return largest_of_program(scenario, made); });
 }
 
 } // namespace stepsim::study

@@ -9,9 +9,8 @@
 
 namespace stepsim::study {
 
-// `found` is the evaluation of `program` with `factors`; `summary` has its times.
-[[nodiscard]] std::string program_bottleneck(const Scenario& scenario,
-                                             const program::Program& program,
+// `found` is the evaluation of `made` with `factors`; `summary` has its times.
+[[nodiscard]] std::string program_bottleneck(const Scenario& scenario, const ScenarioProgram& made,
                                              const EvaluatedProgram& found,
                                              const program::Factors& factors,
                                              const Summary& summary);

@@ -80,11 +80,7 @@ std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProg
   if (made.sharded) {
     return {};
   }
-  std::vector<BucketCost> costs;
-  for (const ProgramUnit& unit : made.units) {
-    costs.push_back(unit.cost);
-  }
-  std::vector<Bucket> buckets = plain_buckets(scenario, made.plan, costs);
+  std::vector<Bucket> buckets = plain_buckets(scenario, made.plan, costs_of(made));
   const std::int64_t last = times.iterations - 1;
   const double origin = iteration_start_s(made.program, times, last);
   for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {

@@ -131,7 +131,9 @@ MessageSeconds beside_messages(const BucketCost& cost) {
 } // namespace
 
 program::ExchangeTime taken(const GroupExchange& exchange, bool simulated, UnitExchange& unit) {
-  unit = {.seconds = exchange.seconds(), .bytes_sent = exchange.bytes_sent};
+  unit = {.seconds = exchange.seconds(),
+          .bytes_sent = exchange.bytes_sent,
+          .reduction_s = exchange.reduction_s};
   if (!simulated) {
     return exchange.time;
   }

@@ -12,6 +12,7 @@
 #include "run/period_bound.hpp"
 #include "run/run_figures.hpp"
 #include "run/server_exchange.hpp"
+#include "run/verdict.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "train/step/parameter_server.hpp"
 
@@ -144,12 +145,15 @@ Result run_async_server(const Scenario& scenario) {
   const double server_busy = std::max({input.link.push_s, input.link.pull_s, input.link.add_s}) *
                              input.workers / input.servers;
   const bool saturated = server_busy >= 0.99 * times.period_s;
+  const std::string largest = largest_of({.latency_s = 2 * input.link.latency_s,
+                                          .bandwidth_s = input.link.push_s + input.link.pull_s,
+                                          .reduction_s = input.link.add_s / input.servers});
+  const bool adds = input.link.add_s > std::max(input.link.push_s, input.link.pull_s);
   const bool computes = *summary.compute_s >= *summary.communication_s;
-  summary.bottleneck = simulated   ? (computes ? "compute" : busiest_part(scenario, result.links))
-                       : saturated ? "server"
-                       : computes  ? "compute"
-                       : 2 * input.link.latency_s > 0.5 * *summary.communication_s ? "latency"
-                                                                                   : "bandwidth";
+  summary.bottleneck = saturated && !simulated ? (adds ? "reduction" : "server")
+                       : computes              ? "compute"
+                       : simulated && !adds    ? busiest_part(scenario, result.links)
+                                               : largest;
   add_common_warnings(scenario, {}, result);
   result.warnings.emplace_back(
       (input.staleness_bound ? std::string("stale synchronous") : std::string("asynchronous")) +

@@ -52,8 +52,8 @@ double chained_s(const train::JobResult& job) {
   return train::chained_s(std::move(sent), until);
 }
 
-void fill_summary(const Scenario& scenario, const train::NetworkJob& planned,
-                  const train::JobResult& job, Result& result) {
+void fill_summary(const Scenario& scenario, const plan::Plan& plan,
+                  const train::NetworkJob& planned, const train::JobResult& job, Result& result) {
   Summary& summary = result.summary;
   const std::size_t first = first_steady(scenario, job.iterations);
   const auto steady = std::span(job.iterations).subspan(first);
@@ -86,7 +86,14 @@ void fill_summary(const Scenario& scenario, const train::NetworkJob& planned,
   fill_loss(scenario, steady, summary);
   summary.bottleneck = verdict(
       summary, [&] { return chained_s(job); },
-      [&] { return busiest_part(scenario, result.links); });
+      [&] {
+        BucketCosts costs(scenario, std::nullopt);
+        std::vector<BucketCost> all;
+        for (const plan::Group& group : plan.groups) {
+          all.push_back(costs(group));
+        }
+        return largest_on_network(scenario, plan, all, result.links);
+      });
 }
 
 // Buckets are shown as they were in the last iteration, which is the steadiest one.
@@ -151,7 +158,7 @@ Result run_network(const Scenario& scenario) {
   add_common_warnings(first, plan, result);
   warn_of_idle_servers(first, plan.groups.size(), result);
   result.links = links_of(scenario.cluster.fabric->fabric(), run);
-  fill_summary(first, all.front(), job, result);
+  fill_summary(first, plan, all.front(), job, result);
   fill_lists(first, plan, all.front().collective.algorithm, job, result);
   if (packets) {
     fill_tensors(job, job.iterations.back().start_s, result);

@@ -68,10 +68,7 @@ double bytes_sent(const ScenarioProgram& made) {
 void fill_computing(const Scenario& scenario, const ScenarioProgram& made, double alone_s,
                     Summary& summary) {
   const Program& program = made.program;
-  std::vector<BucketCost> costs;
-  for (const ProgramUnit& unit : made.units) {
-    costs.push_back(unit.cost);
-  }
+  const std::vector<BucketCost> costs = costs_of(made);
   fill_compression(scenario, costs, summary);
   const bool rounds = trains_in_rounds(scenario.training);
   summary.forward_s =
@@ -328,7 +325,7 @@ Result run_program(const Scenario& whole, Detail detail) {
     summary.units = static_cast<double>(made.units.size());
     summary.certified = made.certified;
   }
-  summary.bottleneck = program_bottleneck(scenario, program, found, factors, summary);
+  summary.bottleneck = program_bottleneck(scenario, made, found, factors, summary);
   result.events = made.events;
   if (found.network) {
     measure_exchanges(made, times);

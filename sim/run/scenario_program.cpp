@@ -229,6 +229,14 @@ ExchangeMember exchange_member(const ScenarioProgram& made, const program::Opera
   }
 }
 
+std::vector<BucketCost> costs_of(const ScenarioProgram& made) {
+  std::vector<BucketCost> costs;
+  for (const ProgramUnit& unit : made.units) {
+    costs.push_back(unit.cost);
+  }
+  return costs;
+}
+
 program::Factors factors_of(const Scenario& scenario, const program::Program& program,
                             std::int64_t iterations) {
   program::Factors factors;

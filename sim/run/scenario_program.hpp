@@ -25,6 +25,7 @@ namespace stepsim::study {
 struct UnitExchange {
   double seconds{};
   double bytes_sent{};
+  double reduction_s{}; // of groups of ranks: the part of `seconds` that additions take
   std::vector<coll::Collective> stages{};
 };
 
@@ -53,6 +54,9 @@ struct ScenarioProgram {
   coll::Method method = coll::Method::closed_form; // most detailed evaluator of the exchanges
   std::uint64_t events{};                          // events that the evaluators simulated
 };
+
+// [unit]: its cost.
+[[nodiscard]] std::vector<BucketCost> costs_of(const ScenarioProgram& made);
 
 // The member of ProgramUnit that holds the exchange of an operation; null for other operations.
 using ExchangeMember = UnitExchange ProgramUnit::*;

@@ -21,6 +21,17 @@ constexpr std::array kSubjects{Subject{"compute", "Computing"},
 
 } // namespace
 
+std::string largest_of(const ExchangeParts& parts) {
+  struct Part {
+    double seconds;
+    const char* word;
+  };
+  const std::array all{Part{parts.latency_s, "latency"}, Part{parts.bandwidth_s, "bandwidth"},
+                       Part{parts.reduction_s, "reduction"},
+                       Part{parts.compression_s, "compression"}};
+  return std::ranges::max_element(all, {}, &Part::seconds)->word;
+}
+
 std::string_view subject_of(std::string_view bottleneck) {
   const auto* found = std::ranges::find(kSubjects, bottleneck, &Subject::word);
   return found == kSubjects.end() ? std::string_view() : found->subject;

@@ -7,7 +7,8 @@
 //   compute >= exchange                     compute
 //   else the largest part of the exchanges: latency, bandwidth, reduction, compression
 //
-// Waiting for slower workers, and servers that are busy all the time, are decided before that.
+// Waiting for slower workers, and servers that are busy all the time, are decided before that. The
+// largest part is decided by largest_of() alone, whatever computed the parts.
 #include <string>
 #include <string_view>
 
@@ -51,6 +52,14 @@ template <class ExchangeSeconds, class Largest>
   }
   return {};
 }
+
+// Seconds of the exchanges of a step, by what they are spent on.
+struct ExchangeParts {
+  double latency_s{}, bandwidth_s{}, reduction_s{}, compression_s{};
+};
+// The word for the largest part: "latency", "bandwidth", "reduction" or "compression". Equal parts
+// count in this order.
+[[nodiscard]] std::string largest_of(const ExchangeParts& parts);
 
 // The subject of a sentence for the word: "Computing" for "compute", as in "Computing bounds it".
 // Empty for any other word.

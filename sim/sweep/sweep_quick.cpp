@@ -314,11 +314,6 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
                        summary);
   summary.closed_form_s = step_->period_of(ends.planned[k]).period;
   summary.closed_form_is_bound = curves_ && curves_->has_bound(k);
-  const char* largest =
-      totals.latency[k] >= totals.bandwidth[k] && totals.latency[k] >= totals.reduction[k]
-          ? "latency"
-      : totals.bandwidth[k] >= totals.reduction[k] ? "bandwidth"
-                                                   : "reduction";
   if (curves_) {
     (void)set_network(point);
     if (const auto bound = period_lower_bound(scenario_, problem_)) {
@@ -332,7 +327,9 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
       summary, [&] { return transfers_ ? chained_[k] : chained_s(k, totals.channel_end[k]); },
       [&] {
         return curves_ && !has_parts_ ? largest_part(scenario_, sizes_[is_static_ ? 0 : k], {})
-                                      : std::string(largest);
+                                      : largest_of({.latency_s = totals.latency[k],
+                                                    .bandwidth_s = totals.bandwidth[k],
+                                                    .reduction_s = totals.reduction[k]});
       });
   find_input_bound(scenario_, summary);
   fill_compute_interval(scenario_, summary);
