@@ -88,8 +88,12 @@ Plan plan_horovod(const Problem& problem, const ScheduleOptions& options) {
   ReadyQueue queue(items);
   double tick = options.phase.value;
   double end = problem.channel_free.value;
+  double woken = tick; // the tick, less what it waits for the channel
+  Seconds ready;
   for (std::size_t next = 0; next < items.size();) {
-    tick = first_tick(tick, cycle, items[next].ready.value);
+    const double first = first_tick(tick, cycle, items[next].ready.value);
+    woken = first > tick ? first : woken;
+    tick = first;
     while (next < items.size() && ready_at(items[next].ready.value, tick)) {
       queue.push(next++);
     }
@@ -100,14 +104,17 @@ Plan plan_horovod(const Problem& problem, const ScheduleOptions& options) {
       for (const std::uint32_t item : group.items) {
         bytes += static_cast<double>(items[item].bytes.value);
       }
-      group.ready = std::max(Seconds{tick}, items[group.items.back()].ready);
-      end = std::max(end, group.ready.value) + problem.cost.seconds(bytes, group.items.size());
+      // Only the channel says when the last message has ended: in a run it may last longer or
+      // shorter than its cost here.
+      ready = std::max({ready, Seconds{woken}, items[group.items.back()].ready});
+      group.ready = ready;
+      end = std::max(end, tick) + problem.cost.seconds(bytes, group.items.size());
       plan.groups.push_back(std::move(group));
     }
     tick += cycle;
-    if (options.blocking) {
-      tick = std::max(tick, end);
-    }
+    const bool blocked = options.blocking && end > tick;
+    woken = blocked ? woken + cycle : tick;
+    tick = blocked ? end : tick;
   }
   return plan;
 }

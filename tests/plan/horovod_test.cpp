@@ -58,6 +58,13 @@ TEST_CASE("horovod, blocking: the next tick waits for the operation") {
   CHECK(plan.finish.value == ms(10.1 + 5 + 1.04));
 }
 
+TEST_CASE("horovod, blocking: only the channel says when the last message has ended") {
+  const Plan plan = horovod(five_layers(), options_of(1e-3, 0, true));
+  CHECK(plan.groups[0].start.value == ms(2));
+  CHECK(plan.groups[1].ready.value == ms(5)); // its gradient, in whatever time {1} takes in a run
+  CHECK(plan.groups[1].start.value == ms(2 + 1 + 4));
+}
+
 TEST_CASE("horovod: the crossing tensor opens the next message") {
   CHECK(text_of(horovod(five_layers(), options_of(5e-3, 4'000'000))) == "{1}{2}{3-4}{5}");
   CHECK(horovod(five_layers(), options_of(5e-3, 4'000'000)).finish.value == ms(16.04));
