@@ -3,7 +3,7 @@
 #include "import/kineto/kineto_collect.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -11,7 +11,6 @@
 
 #include "base/error.hpp"
 #include "files/import_number.hpp"
-#include "import/kineto/word_table.hpp"
 
 namespace stepsim::io {
 
@@ -20,21 +19,22 @@ namespace {
 constexpr Nanoseconds kLargestTime = std::numeric_limits<Nanoseconds>::max();
 
 // Categories that say where time goes; others (Python stacks, memory) are not kept.
-constexpr WordTable kCategories(std::array{
-    WordRow{"cpu_op", KinetoCategory::cpu_operator},
-    WordRow{"cuda_runtime", KinetoCategory::launch},
-    WordRow{"kernel", KinetoCategory::kernel},
-    WordRow{"gpu_memcpy", KinetoCategory::copy},
-    WordRow{"gpu_memset", KinetoCategory::fill},
-    WordRow{"cuda_driver", KinetoCategory::launch},
-    WordRow{"user_annotation", KinetoCategory::annotation},
-    WordRow{"python_function", KinetoCategory::module},
-    WordRow{"Operator", KinetoCategory::cpu_operator}, // this and the next four: older profilers
-    WordRow{"Runtime", KinetoCategory::launch},
-    WordRow{"Kernel", KinetoCategory::kernel},
-    WordRow{"Memcpy", KinetoCategory::copy},
-    WordRow{"Memset", KinetoCategory::fill},
-});
+using CategoryWord = std::pair<std::string_view, KinetoCategory>;
+constexpr CategoryWord kCategories[] = {
+    {"cpu_op", KinetoCategory::cpu_operator},
+    {"cuda_runtime", KinetoCategory::launch},
+    {"kernel", KinetoCategory::kernel},
+    {"gpu_memcpy", KinetoCategory::copy},
+    {"gpu_memset", KinetoCategory::fill},
+    {"cuda_driver", KinetoCategory::launch},
+    {"user_annotation", KinetoCategory::annotation},
+    {"python_function", KinetoCategory::module},
+    {"Operator", KinetoCategory::cpu_operator}, // this and the next four: older profilers
+    {"Runtime", KinetoCategory::launch},
+    {"Kernel", KinetoCategory::kernel},
+    {"Memcpy", KinetoCategory::copy},
+    {"Memset", KinetoCategory::fill},
+};
 
 // Why a time could not be read.
 std::string time_message(const RawTime& time) {
@@ -157,6 +157,9 @@ void RawEvent::clear() {
   elements = out_elements = group_size = -1;
   shape_count = type_count = 0;
   has_shapes = false;
+  if (!decoded.empty()) {
+    decoded.clear();
+  }
 }
 
 // Null behind the last entry that is kept.
@@ -274,13 +277,13 @@ std::int32_t KinetoCollector::detail_number(const RawEvent& raw, const Meaning& 
 
 // Events of other phases and categories are dropped without looking at their times.
 KinetoCollector::Fault KinetoCollector::add(const RawEvent& raw) {
-  const KinetoCategory* const category = raw.complete ? kCategories.find(raw.category) : nullptr;
-  if (category == nullptr ||
-      (*category == KinetoCategory::module && !raw.name.starts_with(kModule))) {
+  const auto* const category = std::ranges::find(kCategories, raw.category, &CategoryWord::first);
+  if (!raw.complete || category == std::end(kCategories) ||
+      (category->second == KinetoCategory::module && !raw.name.starts_with(kModule))) {
     return {};
   }
   KinetoEvent event = raw.event;
-  event.category = *category;
+  event.category = category->second;
   if (raw.ts.state != RawTime::State::good) {
     return {"/ts", time_message(raw.ts)};
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -43,7 +44,7 @@ struct RawShape {
 };
 
 // The members of one event that any category needs. Texts are parts of a text that is there until
-// the event is added.
+// the event is added, or of `decoded`.
 struct RawEvent {
   bool complete = false; // ph is X
   KinetoEvent event;     // correlation, external id, sequence
@@ -57,6 +58,7 @@ struct RawEvent {
   std::vector<std::string_view> types;
   std::size_t shape_count{}, type_count{}; // used entries of the two lists
   bool has_shapes = false;                 // the key was there
+  std::deque<std::string> decoded;         // texts that are not written as they are read
 
   void clear(); // keeps the memory of the lists
   RawShape* add_shape();

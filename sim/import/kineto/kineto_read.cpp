@@ -1,199 +1,303 @@
-// Nearly all events are read by a scanner (kineto_scan.hpp) from a window of the file; nlohmann's
-// parser reads the rest, and what the scanner does not take, character by character through an
-// iterator over the same window. It keeps a whole string, whose length is therefore limited.
-//
-//     parser    {"traceEvents": [{...}                  ,{"name": "\u00e9"}             ]}
-//     scanner                         ,{...},{...},{...}                   ,{...},{...}
+// A window of the file moves over the text. An event, or a string or number outside of the events,
+// is read by the scanner (kineto_scan.hpp) and read again behind more text if the window ends
+// within it. An error is worded by nlohmann's parser, which reads the text from there again.
+//     {"traceEvents": [{...},{...},{...}], "deviceProperties": [...]}
+//      text          : event ,event ,event
 #include "import/kineto/kineto_read.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "import/kineto/kineto_sax.hpp"
+#include "files/import_number.hpp"
 #include "import/kineto/kineto_scan.hpp"
-#include "import/kineto/plain_text.hpp"
 
 namespace stepsim::io {
 
 namespace {
 
 constexpr std::size_t kMostReserved = std::size_t{1} << 20;  // events
-constexpr std::size_t kLongestValue = std::size_t{16} << 20; // one string or number, bytes
+constexpr std::size_t kLongestValue = std::size_t{16} << 20; // one event, string or number, bytes
 
-// Sums of a byte each are what compilers add up fast: parts of the text cannot exceed them.
-std::int64_t line_breaks(std::string_view text) {
-  constexpr std::size_t kPart = 240;
-  std::int64_t count = 0;
-  for (; !text.empty(); text.remove_prefix(std::min(kPart, text.size()))) {
-    std::uint8_t in_part = 0;
-    for (const char c : text.substr(0, kPart)) {
-      in_part = static_cast<std::uint8_t>(in_part + (c == '\n' ? 1 : 0));
-    }
-    count += in_part;
-  }
-  return count;
-}
-
-// The chunks as one sequence of characters. All copies of the iterator share one cursor.
-class Cursor {
+class Reader {
 public:
-  Cursor(const TextChunks& chunks, KinetoSax& sax, const std::string& file, std::size_t window)
-      : chunks_(chunks), sax_(sax), file_(file), size_(window), window_(window + kTextPadding),
-        next_(window_.data()), end_(window_.data()) {}
+  Reader(const TextChunks& chunks, KinetoRecording& recording, std::size_t window)
+      : chunks_(chunks), recording_(recording), collector_(recording), size_(window),
+        window_(window + kTextPadding), at_(window_.data()), end_(at_) {}
 
-  [[nodiscard]] bool at_end() {
-    if (sax_.take_behind_event()) {
-      scan_events();
+  // A trace is an object with "traceEvents", or the bare list of events.
+  void file() {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    while (end_ - at_ < std::ssize(kByteOrderMark) && !ended_) {
+      fill();
     }
-    return next_ == end_ && !refill();
-  }
-  [[nodiscard]] char value() const { return *next_; }
-  void advance() {
-    ++column_;
-    if (*next_++ == '\n') {
-      ++line_;
-      column_ = 0;
+    at_ += std::string_view(at_, end_).starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    if (peek() == '{') {
+      members([this](std::string_view key) { file_member(key); });
+    } else if (peek() == '[') {
+      events("/");
+    } else {
+      (void)scalar();
+    }
+    if (peek(); at_ != end_) {
+      syntax_error(false);
+    }
+    collector_.finish();
+    if (!found_events_) {
+      throw InputError(recording_.file, "", "no traceEvents: not a PyTorch profiler trace");
     }
   }
 
 private:
-  // Moves what is left to the front and adds chunks until the window is full. False if there were
-  // none.
-  bool fill() {
-    if (ended_) {
-      return false;
+  // Drops the text before `at_` and adds chunks until the window is full, which becomes larger if
+  // one value fills it.
+  void fill() {
+    const auto left = static_cast<std::size_t>(end_ - at_);
+    const std::string_view read(window_.data(), at_);
+    columns_ += std::ssize(read);
+    for (auto line = read.find('\n'); line != read.npos; line = read.find('\n', line + 1)) {
+      ++lines_;
+      columns_ = std::ssize(read) - static_cast<std::int64_t>(line) - 1;
     }
-    const auto left = static_cast<std::size_t>(end_ - next_);
-    char* const front = window_.data();
-    std::memmove(front, next_, left);
-    char* to = front + left;
-    char* const room = front + size_;
+    std::memmove(window_.data(), at_, left);
+    if (left == size_) {
+      if (size_ >= kLongestValue) {
+        throw InputError(recording_.file, event_pointer(),
+                         std::string(in_events_ ? "an event" : "a string") +
+                             " is longer than 16 MiB");
+      }
+      size_ = std::min(2 * size_, kLongestValue);
+      window_.resize(size_ + kTextPadding);
+    }
+    char* to = window_.data() + left;
+    char* const room = window_.data() + size_;
     while (to != room && !ended_) {
       if (chunk_.empty()) {
         chunk_ = chunks_();
         ended_ = chunk_.empty();
       }
       const auto count = std::min(chunk_.size(), static_cast<std::size_t>(room - to));
-      std::copy_n(chunk_.data(), count, to);
-      to += count;
+      to = std::copy_n(chunk_.data(), count, to);
       chunk_.remove_prefix(count);
     }
     std::fill_n(to, kTextPadding, '\0');
-    next_ = front;
+    at_ = window_.data();
     end_ = to;
-    return static_cast<std::size_t>(to - front) > left;
   }
 
-  bool refill() {
-    if (sax_.values() != values_) {
-      values_ = sax_.values();
-      without_value_ = 0;
+  // The next character that is not blank; 0 at the end.
+  char peek() {
+    while ((at_ = behind_blanks(at_)) == end_ && !ended_) {
+      fill();
     }
-    (void)fill();
-    const auto size = static_cast<std::size_t>(end_ - next_);
-    // A string without end would be collected for ever: bytes are counted since the last value.
-    without_value_ += size;
-    if (without_value_ > kLongestValue + size) {
-      throw InputError(file_, "", "a string is longer than 16 MiB");
-    }
-    return size > 0;
+    return *at_;
   }
 
-  // The end of the event that follows a comma here, which `event_` holds then; null where there is
-  // none of the usual form within the window.
-  const char* scanned() {
-    const char* at = behind_blanks(next_);
-    if (*at != ',') {
-      return nullptr;
+  bool take(char wanted) {
+    if (peek() != wanted) {
+      return false;
     }
-    at = behind_blanks(at + 1);
-    return *at != '{' ? nullptr : scan_event(at, event_);
+    ++at_;
+    return true;
   }
 
-  // Reads events as long as the scanner takes them. One that may not be whole is tried again with a
-  // fuller window.
-  void scan_events() {
-    const char* begin = next_;
-    bool filled = false; // since the last event
+  // Passes over the value that `scan` reads here. A number at the end of the window may go on.
+  template <class Scan> void value(const Scan& scan) {
     while (true) {
-      if (const char* const done = scanned(); done != nullptr) {
-        sax_.add(event_);
-        next_ = done;
-        filled = false;
+      const Scanned scanned = scan(at_);
+      const char* const stop = scanned.end == nullptr ? scanned.stop : scanned.end;
+      if (scanned.too_deep) {
+        too_deep();
+      }
+      if (stop >= end_ && !ended_) {
+        fill();
         continue;
       }
-      hide({begin, static_cast<std::size_t>(next_ - begin)});
-      if (filled || static_cast<std::size_t>(end_ - next_) > size_ / 2 || !fill()) {
-        return;
+      if (scanned.end == nullptr) {
+        syntax_error(true);
       }
-      begin = next_;
-      filled = true;
+      at_ = scanned.end;
+      return;
     }
   }
 
-  // The parser's places in messages count what it has seen; this is the rest.
-  void hide(std::string_view text) {
-    if (text.empty()) {
-      return;
-    }
-    const std::int64_t lines = line_breaks(text);
-    const auto size = std::ssize(text);
-    if (lines > 0) { // columns count from the last line break
-      const auto behind = static_cast<std::int64_t>(text.rfind('\n')) + 1;
-      hidden_.columns = size - behind - column_;
+  // A string without its quotes, or another value that is not an object or a list as it is written.
+  std::string scalar() {
+    std::string text;
+    value([&](const char* begin) { return scan_scalar(begin, text); });
+    return text;
+  }
+
+  void skip() {
+    if (peek() == '{') {
+      members([this](std::string_view) { skip(); });
+    } else if (peek() == '[') {
+      elements([this] { skip(); });
     } else {
-      hidden_.columns = size + (hidden_.line == line_ ? hidden_.columns : 0);
+      (void)scalar();
     }
-    hidden_.lines += lines;
-    hidden_.line = line_;
-    sax_.set_hidden(hidden_);
+  }
+
+  template <class Part> void parts(char closing, const Part& part) {
+    if (++depth_ > kDeepestValue) {
+      too_deep();
+    }
+    ++at_; // the bracket
+    if (!take(closing)) {
+      do {
+        part();
+      } while (take(','));
+      if (!take(closing)) {
+        syntax_error(false);
+      }
+    }
+    --depth_;
+  }
+
+  // Calls `read(key)` at the value of every member.
+  template <class Read> void members(const Read& read) {
+    parts('}', [&] {
+      const std::string key = peek() == '"' ? scalar() : (syntax_error(false), std::string());
+      if (!take(':')) {
+        syntax_error(false);
+      }
+      (void)peek();
+      read(key);
+    });
+  }
+
+  template <class Read> void elements(const Read& read) {
+    parts(']', [&] {
+      (void)peek();
+      read();
+    });
+  }
+
+  // What the file says about its job and its recording.
+  void file_member(std::string_view key) {
+    if (key == "traceEvents" && *at_ == '[') {
+      events("/traceEvents/");
+    } else if (key == "deviceProperties" && *at_ == '[') {
+      elements([this] { *at_ == '{' ? members([this](auto k) { device_member(k); }) : skip(); });
+    } else if (key == "distributedInfo" && *at_ == '{') {
+      members([this](std::string_view name) {
+        if (name == "world_size") {
+          job_number(1, recording_.world_size);
+        } else if (name == "rank") {
+          job_number(0, recording_.rank);
+        } else {
+          skip();
+        }
+      });
+    } else if (key == "record_shapes" && !is_nested_or_text()) {
+      const std::string text = scalar();
+      const auto number = parse_whole(text);
+      recording_.record_shapes = number ? *number != 0 : recording_.record_shapes || text == "true";
+    } else {
+      skip();
+    }
+  }
+
+  void device_member(std::string_view key) {
+    if (key == "name" && *at_ == '"' && !recording_.device) {
+      recording_.device = scalar();
+    } else {
+      skip();
+    }
+  }
+
+  void job_number(std::int64_t least, std::optional<std::int64_t>& to) {
+    if (is_nested_or_text()) {
+      skip();
+    } else if (const auto number = parse_whole(scalar()); number && *number >= least) {
+      to = number;
+    }
+  }
+
+  [[nodiscard]] bool is_nested_or_text() const { return *at_ == '{' || *at_ == '[' || *at_ == '"'; }
+
+  void events(std::string_view pointer) {
+    in_events_ = found_events_ = true;
+    pointer_ = pointer;
+    index_ = -1;
+    elements([this] {
+      ++index_;
+      if (*at_ != '{') {
+        return skip();
+      }
+      value([this](const char* begin) { return scan_event(begin, depth_, event_); });
+      collector_.add(event_, [this] { return event_pointer(); });
+    });
+    in_events_ = false;
+  }
+
+  // "/traceEvents/17", for errors; empty outside of the events.
+  [[nodiscard]] std::string event_pointer() const {
+    return in_events_ && index_ >= 0 ? pointer_ + std::to_string(index_) : "";
+  }
+
+  [[noreturn]] void too_deep() const {
+    throw InputError(recording_.file, event_pointer(),
+                     "nested deeper than " + std::to_string(kDeepestValue));
+  }
+
+  // Reports the text here, where a value should stand or not. nlohmann: "[json.exception.parse_
+  // error.101] parse error at line 3, column 7: syntax error while parsing value - unexpected end
+  // of input; expected ..." becomes "3:7", "unexpected end of input".
+  [[noreturn]] void syntax_error(bool wants_value) {
+    const std::string before = wants_value ? "[0," : "0 ";
+    std::string message = "unexpected end of input";
+    std::optional<std::size_t> place; // in the window, of the last byte that the parser has read
+    do {
+      fill(); // a number or a string may go on behind the window
+      place = static_cast<std::size_t>(end_ - at_);
+      try {
+        const auto unused = nlohmann::json::parse(before + std::string(at_, end_));
+      } catch (const nlohmann::json::parse_error& error) {
+        message = error.what();
+        message.erase(0, message.find(" - ") + 3);
+        place = error.byte - before.size() - 1;
+      } catch (const nlohmann::json::exception& error) { // a number beyond what a double holds
+        message = error.what();
+        message.erase(0, message.find("] ") + 2);
+        place.reset();
+      }
+    } while (place && at_ + *place + 1 >= end_ && !ended_);
+    std::string where;
+    if (place) {
+      const std::string_view read = std::string_view(at_, end_).substr(0, *place + 1);
+      const auto line = static_cast<std::int64_t>(read.rfind('\n')); // -1: none
+      where = std::to_string(lines_ + 1 + std::ranges::count(read, '\n')) + ":" +
+              std::to_string(static_cast<std::int64_t>(*place) - line + (line < 0 ? columns_ : 0));
+    }
+    throw InputError(recording_.file, where, message.substr(0, message.find("; ")));
   }
 
   const TextChunks& chunks_;
-  KinetoSax& sax_;
-  const std::string& file_;
+  KinetoRecording& recording_;
+  KinetoCollector collector_;
   std::size_t size_;         // of the text that is in memory at a time
   std::vector<char> window_; // and the zero bytes behind the text
+  const char* at_;           // in the window: the next byte
+  const char* end_;          // of the text in the window
   std::string_view chunk_;   // what of it is not in the window yet
   bool ended_ = false;       // there are no more chunks
-  const char* next_;         // in the window
-  const char* end_;
+  std::int64_t lines_ = 0;   // before the window
+  std::int64_t columns_ = 0; // before the window, in its first line
+  int depth_ = 0;            // objects and lists that are open
   RawEvent event_;
-  std::uint64_t values_{};
-  std::size_t without_value_{};
-  std::int64_t line_ = 1, column_ = 0; // as the parser counts them
-  KinetoSax::Hidden hidden_;
-};
-
-class CursorIterator {
-public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = char;
-
-  CursorIterator() = default; // the end
-  explicit CursorIterator(Cursor* cursor) : cursor_(cursor) {}
-  char operator*() const { return cursor_->value(); }
-  CursorIterator& operator++() { return cursor_->advance(), *this; }
-  CursorIterator operator++(int) { return cursor_->advance(), *this; }
-  // Only comparison with the end is asked for.
-  friend bool operator==(const CursorIterator& a, const CursorIterator& b) {
-    return a.done() == b.done();
-  }
-
-private:
-  [[nodiscard]] bool done() const { return cursor_ == nullptr || cursor_->at_end(); }
-  Cursor* cursor_ = nullptr;
+  bool found_events_ = false;
+  bool in_events_ = false;
+  std::string pointer_; // of the list of events
+  std::int64_t index_ = -1;
 };
 
 } // namespace
@@ -206,10 +310,7 @@ KinetoRecording read_kineto(const TextChunks& chunks, const std::string& file,
   if (options.most_events <= kMostReserved) {
     recording.events.reserve(options.most_events + 1); // memory that is not used costs nothing
   }
-  KinetoSax sax(recording);
-  Cursor cursor(chunks, sax, file, options.window);
-  nlohmann::json::sax_parse(CursorIterator(&cursor), CursorIterator(), &sax);
-  sax.finish();
+  Reader(chunks, recording, options.window).file();
   return recording;
 }
 

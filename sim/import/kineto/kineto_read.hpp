@@ -14,8 +14,7 @@
 namespace stepsim::io {
 
 struct KinetoReadOptions {
-  // Bytes of the text that are in memory at a time, at least 1. An event that is longer is read by
-  // the general parser, which is slower than the scanner (kineto_scan.hpp).
+  // Bytes of the text that are in memory at a time, at least 1; more for an event that is longer.
   std::size_t window = std::size_t{256} << 10;
   // Largest number of events in memory; if there are more, all go to a temporary file.
   std::size_t most_events = std::size_t{1} << 19;
@@ -24,10 +23,10 @@ struct KinetoReadOptions {
 // The next piece of the text, valid until the next call; empty at the end.
 using TextChunks = std::function<std::string_view()>;
 
-// Throws InputError for wrong syntax (`FILE:LINE:COL: ...`), for a file without traceEvents, for a
-// string of more than 16 MiB, and for a time that is not a number, negative or above 2^63 ns
-// (`/traceEvents/17/dur: must be >= 0, got -3`). Throws SimulationError as KinetoEventFile does.
-// The events do not depend on the options.
+// Throws InputError for wrong syntax (`FILE:LINE:COL: ...`), for a file without traceEvents, for an
+// event or a string of more than 16 MiB, and for a time that is not a number, negative or above
+// 2^63 ns (`/traceEvents/17/dur: must be >= 0, got -3`). Throws SimulationError as KinetoEventFile
+// does. The events do not depend on the options.
 [[nodiscard]] KinetoRecording read_kineto(const TextChunks& chunks, const std::string& file,
                                           const KinetoReadOptions& options = {});
 

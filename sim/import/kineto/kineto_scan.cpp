@@ -1,38 +1,88 @@
-// Every byte is looked at once and checked as JSON. A scanner whose `at` is null has met something
-// that it does not take; all functions leave at once then. The zero behind the text is no part of
-// any value, so that a text that ends too soon is met like a wrong byte:
+// Every byte is looked at once. A scanner that has met something that is not JSON stands at zero
+// bytes from then on, which no function takes, so that all functions end without further checks.
 //     {"ph": "X", "ts": 12.5, "args": {"Input Dims": [[2, 3], []]}}
 //     ^ members ^ text  ^ time         ^ members     ^ shapes
 #include "import/kineto/kineto_scan.hpp"
 
-#include <cstddef>
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <string>
+#include <optional>
 #include <string_view>
 
+#include <nlohmann/json.hpp>
+
 #include "files/import_number.hpp"
-#include "import/kineto/kineto_keys.hpp"
-#include "import/kineto/plain_text.hpp"
 
 namespace stepsim::io {
 
 namespace {
 
-constexpr int kDeepest = 32;                // nested values that are skipped
+constexpr char kNothing[kTextPadding] = {};
 constexpr std::ptrdiff_t kMostDigits = 300; // a number below 1e300 is a finite double
 
-const char* behind_value(const char* at, int depth);
+// The first byte from `at` on that is not a plain part of a text: a quote, a backslash, a control
+// character or a byte beyond ASCII. Eight bytes are looked at together.
+//     aten::conv2d", "pid": 42
+//                 ^
+const char* plain_end(const char* at) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHigh = kOnes << 7U;
+  const auto zeros = [](std::uint64_t word) { return (word - kOnes) & ~word & kHigh; };
+  while (std::endian::native == std::endian::little) {
+    std::uint64_t word{};
+    std::memcpy(&word, at, sizeof word);
+    // The high bit of every byte that is not plain. A byte behind such a one may be marked wrongly;
+    // the first mark is right.
+    const std::uint64_t marks = zeros(word ^ (kOnes * '"')) | zeros(word ^ (kOnes * '\\')) |
+                                ((word - kOnes * 0x20) & ~word & kHigh) | (word & kHigh);
+    if (marks != 0) {
+      return at + std::countr_zero(marks) / 8;
+    }
+    at += sizeof word;
+  }
+  while (*at != '"' && *at != '\\' && static_cast<signed char>(*at) >= 0x20) {
+    ++at;
+  }
+  return at;
+}
+
+// A number as it is written, and the digits before and behind its point.
+struct Number {
+  std::string_view literal;
+  std::uint64_t units{}, fraction{}; // modulo 2^64
+  std::ptrdiff_t unit_digits{}, fraction_digits{};
+  bool minus = false, point = false, exponent = false;
+
+  // Empty for numbers with a point or an exponent, and beyond 64 bits.
+  [[nodiscard]] std::optional<std::int64_t> whole() const {
+    if (point || exponent || unit_digits == 0) {
+      return std::nullopt;
+    }
+    constexpr std::ptrdiff_t kFit = 18;
+    return unit_digits > kFit ? parse_whole(literal)
+           : minus            ? -static_cast<std::int64_t>(units)
+                              : static_cast<std::int64_t>(units);
+  }
+};
 
 // The functions that are called in many places are inlined: `at` stays in a register.
 struct Scanner {
   const char* at;
+  RawEvent& event;
+  int depth = 0;
+  const char* stop = nullptr;
+  bool too_deep = false;
 
-  void fail() { at = nullptr; }
-  [[nodiscard]] bool good() const { return at != nullptr; }
+  void fail() {
+    stop = stop == nullptr ? at : stop;
+    at = kNothing;
+  }
+  [[nodiscard]] Scanned result() const { return {stop == nullptr ? at : nullptr, stop, too_deep}; }
 
-  // The next character that is no blank.
+  // The next character that is not blank.
   [[gnu::always_inline]] char peek() {
     at = behind_blanks(at);
     return *at;
@@ -46,333 +96,331 @@ struct Scanner {
     return true;
   }
 
-  // A text without escapes, without its quotes.
+  // A text without its quotes.
   [[gnu::always_inline]] std::string_view text() {
     if (!take('"')) {
       return fail(), std::string_view();
     }
     const char* const begin = at;
     at = plain_end(at);
-    if (*at != '"') {
-      return fail(), std::string_view();
-    }
-    return {begin, static_cast<std::size_t>(at++ - begin)};
+    return *at == '"' ? std::string_view(begin, static_cast<std::size_t>(at++ - begin))
+                      : decoded(begin - 1);
   }
 
-  // A text of no interest, which may have escapes.
-  void skip_text() {
-    ++at; // the quote
-    while (true) {
-      at = plain_end(at);
-      if (*at != '"' && *at != '\\') {
-        return fail();
+  // A text that begins with the quote at `begin` and is not plain.
+  std::string_view decoded(const char* begin) {
+    for (; *at != '"'; at = plain_end(at)) {
+      if (static_cast<unsigned char>(*at) < 0x20) { // the end of the text as well
+        return fail(), std::string_view();
       }
-      if (*at++ == '"') {
-        return;
-      }
-      // Escapes by number need more care, for pairs of them may make one letter.
-      if (std::string_view("\"\\/bfnrt").find(*at) == std::string_view::npos) {
+      at += *at == '\\' && at[1] != '\0' ? 2 : 1;
+    }
+    auto value = nlohmann::json::parse(begin, ++at, nullptr, false);
+    if (value.is_discarded()) {
+      at = begin;
+      return fail(), std::string_view();
+    }
+    return event.decoded.emplace_back(std::move(value.get_ref<std::string&>()));
+  }
+
+  [[gnu::always_inline]] std::ptrdiff_t digits(std::uint64_t& value) {
+    const char* const begin = at;
+    for (; is_digit(*at); ++at) {
+      value = value * 10 + static_cast<std::uint64_t>(*at - '0');
+    }
+    return at - begin;
+  }
+
+  [[gnu::always_inline]] Number number() {
+    Number number;
+    const char* const begin = at;
+    number.minus = *at == '-';
+    at += number.minus ? 1 : 0;
+    const bool zero = *at == '0';
+    number.unit_digits = digits(number.units);
+    bool good = number.unit_digits == 1 || (number.unit_digits > 1 && !zero);
+    if (good && *at == '.') {
+      ++at;
+      number.point = true;
+      number.fraction_digits = digits(number.fraction);
+      good = number.fraction_digits > 0;
+    }
+    if (good && (*at == 'e' || *at == 'E')) {
+      ++at;
+      number.exponent = true;
+      at += *at == '+' || *at == '-' ? 1 : 0;
+      std::uint64_t unused{};
+      good = digits(unused) > 0;
+    }
+    if (good && (number.exponent || number.unit_digits > kMostDigits)) { // maybe no double
+      good = !nlohmann::json::parse(begin, at, nullptr, false).is_discarded();
+    }
+    if (!good) {
+      return fail(), Number();
+    }
+    number.literal = {begin, static_cast<std::size_t>(at - begin)};
+    return number;
+  }
+
+  void word(std::string_view expected) {
+    for (const char c : expected) {
+      if (*at != c) {
         return fail();
       }
       ++at;
     }
   }
 
-  // The digits before a point or an end: at least one, and no zero before others. The scanner then
-  // is behind them.
-  [[gnu::always_inline]] std::uint64_t digits(std::ptrdiff_t most) {
-    const DigitRun run = digit_run(at);
-    const std::ptrdiff_t count = run.end - at;
-    if (count == 0 || count > most || (*at == '0' && count > 1)) {
-      return fail(), 0;
+  // A value of no interest.
+  void skip() {
+    switch (peek()) {
+    case '"': {
+      const char* const begin = at;
+      const std::size_t kept = event.decoded.size();
+      at = plain_end(at + 1);
+      return *at == '"' ? void(++at) : (void(decoded(begin)), event.decoded.resize(kept));
     }
-    at = run.end;
-    return run.value;
-  }
-
-  // Behind a number: no exponent, and no point if it is to be whole.
-  [[gnu::always_inline]] void end_number(bool whole) {
-    if (*at == 'e' || *at == 'E' || (whole && *at == '.')) {
-      fail();
-    }
-  }
-
-  void skip_number() {
-    at += *at == '-' ? 1 : 0;
-    (void)digits(kMostDigits);
-    if (good() && *at == '.') {
-      const char* const behind = ++at;
-      at = digit_run(at).end;
-      if (at == behind) {
-        return fail();
-      }
-    }
-    if (good()) {
-      end_number(false);
+    case '{':
+      return members([this](std::string_view) { skip(); });
+    case '[':
+      return elements([this] { skip(); });
+    case 't':
+      return word("true");
+    case 'f':
+      return word("false");
+    case 'n':
+      return word("null");
+    default:
+      (void)number();
     }
   }
 
-  // Longer ones, which may be beyond 64 bits, are left to the parser.
-  [[gnu::always_inline]] std::int64_t integer() {
-    constexpr std::ptrdiff_t kMost = 18;
-    const bool minus = take('-');
-    const auto value = static_cast<std::int64_t>(digits(kMost));
-    if (good()) {
-      end_number(true);
-    }
-    return minus ? -value : value;
-  }
-
-  void skip_word(std::string_view word) {
-    if (std::strncmp(at, word.data(), word.size()) != 0) {
+  // Calls `part()` for every part of the object or list that begins here.
+  template <class Part> [[gnu::always_inline]] void parts(char closing, const Part& part) {
+    if (++depth > kDeepestValue) {
+      too_deep = true;
       return fail();
     }
-    at += word.size();
-  }
-
-  void skip_value(int depth) { at = behind_value(at, depth); }
-
-  // Behind a value: whether the object or list ends here. Another value follows if not.
-  [[gnu::always_inline]] bool ends(char closing) {
-    const char next = peek();
-    if (next != closing && next != ',') {
-      fail();
-      return true;
+    ++at; // the bracket
+    if (!take(closing)) {
+      do {
+        part();
+      } while (take(','));
+      if (!take(closing)) {
+        fail();
+      }
     }
-    ++at;
-    return next == closing;
+    --depth;
   }
 
   // Calls `value(key)` at the value of every member.
   template <class Value> void members(const Value& value) {
-    ++at; // the brace
-    if (take('}')) {
-      return;
-    }
-    while (true) {
+    parts('}', [&] {
       const std::string_view key = text();
-      if (!good() || !take(':')) {
+      if (!take(':')) {
         return fail();
       }
       value(key);
-      if (!good() || ends('}')) {
-        return;
-      }
+    });
+  }
+
+  template <class Element> void elements(const Element& element) { parts(']', element); }
+
+  // Whole numbers and texts of members; values of other types are not taken.
+  void integer(std::int64_t& to) {
+    if (const auto value = next_integer()) {
+      to = *value;
+    }
+  }
+  std::optional<std::int64_t> next_integer() {
+    if (const char first = peek(); first == '-' || is_digit(first)) {
+      return number().whole();
+    }
+    skip();
+    return std::nullopt;
+  }
+  void text(std::string_view& to) {
+    if (peek() == '"') {
+      to = text();
+    } else {
+      skip();
     }
   }
 
-  // Calls `element()` at every element.
-  template <class Element> void elements(const Element& element) {
-    ++at; // the bracket
-    if (take(']')) {
+  // A text or a whole number as it is written.
+  void id(std::string_view& to) {
+    if (peek() == '"') {
+      to = text();
       return;
     }
-    while (true) {
-      element();
-      if (!good() || ends(']')) {
-        return;
-      }
+    const char* const begin = at;
+    if (const auto value = next_integer()) {
+      to = *value == 0 ? "0" : std::string_view(begin, static_cast<std::size_t>(at - begin));
     }
   }
 
   // Microseconds since 1970 have 16 digits, and up to three behind the point.
   void time(RawTime& to) {
-    constexpr std::ptrdiff_t kMost = 16; // times 1000 they fit into 64 bits without a sign
-    if (peek() == '"') {
+    const char first = peek();
+    if (first == '"') {
       return to.set_bad('"' + std::string(text()) + '"');
     }
     const char* const begin = at;
-    std::uint64_t value = digits(kMost);
-    if (!good()) {
-      return;
+    if (first != '-' && !is_digit(first)) {
+      skip();
+      return to.set_bad(first == '{'      ? std::string_view("an object")
+                        : first == '['    ? std::string_view("an array")
+                        : stop != nullptr ? std::string_view()
+                                          : std::string_view(begin, at));
     }
-    int missing = 3; // decimals of a nanosecond that are not written
-    if (*at == '.') {
-      const char* const behind = ++at;
-      for (; is_digit(*at) && missing > 0; ++at, --missing) {
-        value = value * 10 + static_cast<std::uint64_t>(*at - '0');
+    const Number read = number();
+    constexpr std::array<std::uint64_t, 4> kScale{1000, 100, 10, 1}; // of the fraction
+    if (!read.minus && !read.exponent && read.unit_digits <= 16 && read.fraction_digits <= 3) {
+      const std::uint64_t value =
+          read.units * 1000 +
+          read.fraction * kScale[static_cast<std::size_t>(read.fraction_digits)];
+      if (value <= static_cast<std::uint64_t>(std::numeric_limits<Nanoseconds>::max())) {
+        to.state = RawTime::State::good;
+        to.value = static_cast<Nanoseconds>(value);
+        return;
       }
-      if (at == behind) {
-        return fail();
-      }
-      if (is_digit(*at)) { // rounded
-        at = digit_run(at).end;
-        to.set({begin, static_cast<std::size_t>(at - begin)});
-        return end_number(false);
-      }
     }
-    for (; missing > 0; --missing) {
-      value *= 10;
+    if (const auto microseconds = read.whole()) {
+      to.set_integer(*microseconds);
+    } else {
+      to.set(read.literal);
     }
-    if (value > static_cast<std::uint64_t>(std::numeric_limits<Nanoseconds>::max())) {
-      return fail();
-    }
-    to.state = RawTime::State::good;
-    to.value = static_cast<Nanoseconds>(value);
-    end_number(false);
-  }
-
-  // A number or a text; numbers as they are written, which is what printing them gives.
-  [[gnu::always_inline]] std::string_view id() {
-    if (peek() == '"') {
-      return text();
-    }
-    const char* const begin = at;
-    const std::int64_t value = integer();
-    if (!good() || (value == 0 && *begin == '-')) {
-      return fail(), std::string_view();
-    }
-    return {begin, static_cast<std::size_t>(at - begin)};
   }
 
   // [[2, 3], [], [[10], [20, 2]]]
-  void shapes(RawEvent& event) {
+  void shapes() {
     if (peek() != '[') {
-      return fail();
+      return skip();
     }
     event.has_shapes = true;
-    elements([&] {
-      if (peek() != '[') {
-        (void)integer(); // no tensor, but it counts as an input
-        (void)event.add_shape();
+    elements([this] {
+      const char first = peek();
+      if (first != '[') {
+        const bool named = first == 't' || first == 'f' || first == 'n';
+        if (next_integer() || named) { // not a tensor, but it counts as an input
+          (void)event.add_shape();
+        }
         return;
       }
-      RawShape* const shape = event.add_shape();
+      RawShape unused;
+      RawShape* const kept = event.add_shape();
+      RawShape& shape = kept == nullptr ? unused : *kept;
       elements([&] {
         if (peek() != '[') {
-          const std::int64_t size = integer();
-          return shape == nullptr ? void() : shape->add_dimension(size);
+          if (const auto size = next_integer()) {
+            shape.add_dimension(*size);
+          }
+          return;
         }
-        if (shape != nullptr) {
-          shape->begin_listed();
-        }
+        shape.begin_listed();
         elements([&] {
-          const std::int64_t size = integer();
-          if (shape != nullptr) {
-            shape->add_listed_dimension(size);
+          if (const auto size = next_integer()) {
+            shape.add_listed_dimension(*size);
           }
         });
-        if (shape != nullptr) {
-          shape->end_listed();
-        }
+        shape.end_listed();
       });
     });
   }
 
-  void argument(std::string_view name, RawEvent& event) {
-    switch (argument_key(name)) {
-    case KinetoKey::correlation:
-      event.event.correlation = integer();
-      return;
-    case KinetoKey::external_id:
-      event.event.external_id = integer();
-      return;
-    case KinetoKey::sequence:
-      event.event.sequence = integer();
-      return;
-    case KinetoKey::elements:
-      event.elements = integer();
-      return;
-    case KinetoKey::out_elements:
-      event.out_elements = integer();
-      return;
-    case KinetoKey::group_size:
-      event.group_size = integer();
-      return;
-    case KinetoKey::collective:
-      event.collective = text();
-      return;
-    case KinetoKey::dtype:
-      event.dtype = text();
-      return;
-    case KinetoKey::group:
-      event.group = text();
-      return;
-    case KinetoKey::input_dims:
-      return shapes(event);
-    case KinetoKey::input_type:
-      if (peek() != '[') {
-        return fail();
+  void types() {
+    if (peek() != '[') {
+      return skip();
+    }
+    elements([this] {
+      if (event.wants_type() && peek() == '"') {
+        event.add_type(text());
+      } else {
+        skip();
       }
-      return elements([&] { event.add_type(text()); });
-    default:
-      return skip_value(0);
+    });
+  }
+
+  void phase() {
+    if (peek() == '"') {
+      event.complete = text() == "X";
+    } else {
+      skip();
     }
   }
 
-  void member(std::string_view name, RawEvent& event) {
-    switch (event_key(name)) {
-    case KinetoKey::ph:
-      event.complete = text() == "X";
-      return;
-    case KinetoKey::cat:
-      event.category = text();
-      return;
-    case KinetoKey::name:
-      event.name = text();
-      return;
-    case KinetoKey::pid:
-      event.pid = id();
-      return;
-    case KinetoKey::tid:
-      event.tid = id();
-      return;
-    case KinetoKey::ts:
-      return time(event.ts);
-    case KinetoKey::dur:
-      return time(event.dur);
-    case KinetoKey::args:
-      if (peek() != '{') {
-        return fail();
-      }
-      return members([&](std::string_view key) { argument(key, event); });
-    default:
-      return skip_value(0);
-    }
-  }
+  void arguments();
 };
 
-// The end of a value of no interest inside `depth` others; null if the scanner does not take it.
-const char* behind_value(const char* at, int depth) {
-  Scanner scanner{at};
-  switch (scanner.peek()) {
-  case '"':
-    scanner.skip_text();
-    break;
-  case '{':
-    if (depth == kDeepest) {
-      return nullptr;
+// The keys that the importer reads, and the function that reads the value of each.
+struct Row {
+  std::string_view key;
+  void (*read)(Scanner& scanner, RawEvent& event);
+};
+
+constexpr Row kEventKeys[] = {
+    {"ph", [](Scanner& s, RawEvent&) { s.phase(); }},
+    {"cat", [](Scanner& s, RawEvent& e) { s.text(e.category); }},
+    {"name", [](Scanner& s, RawEvent& e) { s.text(e.name); }},
+    {"pid", [](Scanner& s, RawEvent& e) { s.id(e.pid); }},
+    {"tid", [](Scanner& s, RawEvent& e) { s.id(e.tid); }},
+    {"ts", [](Scanner& s, RawEvent& e) { s.time(e.ts); }},
+    {"dur", [](Scanner& s, RawEvent& e) { s.time(e.dur); }},
+    {"args", [](Scanner& s, RawEvent&) { s.arguments(); }},
+};
+constexpr Row kArgumentKeys[] = {
+    {"External id", [](Scanner& s, RawEvent& e) { s.integer(e.event.external_id); }},
+    {"correlation", [](Scanner& s, RawEvent& e) { s.integer(e.event.correlation); }},
+    {"Sequence number", [](Scanner& s, RawEvent& e) { s.integer(e.event.sequence); }},
+    {"Input Dims", [](Scanner& s, RawEvent&) { s.shapes(); }},
+    {"Input dims", [](Scanner& s, RawEvent&) { s.shapes(); }}, // until 2021
+    {"Input type", [](Scanner& s, RawEvent&) { s.types(); }},
+    {"Collective name", [](Scanner& s, RawEvent& e) { s.text(e.collective); }},
+    {"In msg nelems", [](Scanner& s, RawEvent& e) { s.integer(e.elements); }},
+    {"Out msg nelems", [](Scanner& s, RawEvent& e) { s.integer(e.out_elements); }},
+    {"Process Group Name", [](Scanner& s, RawEvent& e) { s.text(e.group); }},
+    {"Group size", [](Scanner& s, RawEvent& e) { s.integer(e.group_size); }},
+    {"dtype", [](Scanner& s, RawEvent& e) { s.text(e.dtype); }},
+};
+
+template <std::size_t N> void read_members(const Row (&rows)[N], Scanner& scanner) {
+  scanner.members([&](std::string_view key) {
+    for (const Row& row : rows) {
+      if (row.key.size() == key.size() && row.key[0] == key[0] && row.key == key) {
+        return row.read(scanner, scanner.event);
+      }
     }
-    scanner.members([&](std::string_view) { scanner.skip_value(depth + 1); });
-    break;
-  case '[':
-    if (depth == kDeepest) {
-      return nullptr;
-    }
-    scanner.elements([&] { scanner.skip_value(depth + 1); });
-    break;
-  case 't':
-    scanner.skip_word("true");
-    break;
-  case 'f':
-    scanner.skip_word("false");
-    break;
-  case 'n':
-    scanner.skip_word("null");
-    break;
-  default:
-    scanner.skip_number();
+    scanner.skip();
+  });
+}
+
+void Scanner::arguments() {
+  if (peek() == '{') {
+    read_members(kArgumentKeys, *this);
+  } else {
+    skip();
   }
-  return scanner.at;
 }
 
 } // namespace
 
-const char* scan_event(const char* begin, RawEvent& event) {
+Scanned scan_event(const char* begin, int depth, RawEvent& event) {
   event.clear();
-  Scanner scanner{begin};
-  scanner.members([&](std::string_view name) { scanner.member(name, event); });
-  return scanner.at;
+  Scanner scanner{begin, event, depth};
+  read_members(kEventKeys, scanner);
+  return scanner.result();
+}
+
+Scanned scan_scalar(const char* begin, std::string& to) {
+  RawEvent unused;
+  Scanner scanner{begin, unused};
+  if (*begin == '"') {
+    to = scanner.text();
+  } else {
+    scanner.skip();
+    to.assign(begin, scanner.stop == nullptr ? scanner.at : begin);
+  }
+  return scanner.result();
 }
 
 } // namespace stepsim::io

@@ -1,16 +1,39 @@
 #pragma once
-// A fast parser for one event of a profiler trace in memory, if it has the usual form. Unusual
-// events (escapes in names, letters beyond ASCII, numbers with an exponent, a time that is not a
-// number, a syntax error) are left to the general parser (kineto_sax.hpp), which also writes all
-// errors about a file.
+// Reads one value of a profiler trace from text in memory and checks it as JSON. nlohmann's parser
+// decodes what is rare: texts with escapes or with letters beyond ASCII, and very large numbers.
+#include <cstddef>
+#include <string>
+
 #include "import/kineto/kineto_collect.hpp"
 
 namespace stepsim::io {
 
-// Clears `event`, reads the object that begins with the brace at `begin` into it, and returns the
-// end of the object. The texts of `event` are parts of the object. Returns null if the object is
-// not complete or not of the usual form; the content of `event` is then unspecified. The text must
-// be followed by kTextPadding zero bytes (plain_text.hpp).
-[[nodiscard]] const char* scan_event(const char* begin, RawEvent& event);
+// Number of zero bytes that the caller puts behind the text.
+inline constexpr std::size_t kTextPadding = 8;
+inline constexpr int kDeepestValue = 256; // nested objects and arrays
+
+// Place behind the value. If `end` is null, the text is not JSON, or it goes on behind its last
+// byte: the scanner stopped at `stop`, which is not in the text if the value is incomplete.
+struct Scanned {
+  const char* end{};
+  const char* stop{};
+  bool too_deep = false; // the value is nested deeper than kDeepestValue
+};
+
+// Returns the first byte that is not what JSON allows between its parts.
+[[nodiscard]] inline const char* behind_blanks(const char* at) {
+  while (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r') {
+    ++at;
+  }
+  return at;
+}
+
+// Reads the object that begins with the brace at `begin`, inside `depth` objects and arrays, into
+// `event`. The texts of `event` are parts of the object or of `event.decoded`.
+[[nodiscard]] Scanned scan_event(const char* begin, int depth, RawEvent& event);
+
+// Reads a string without its quotes, or another value that is neither an object nor an array as it
+// is written, into `to`.
+[[nodiscard]] Scanned scan_scalar(const char* begin, std::string& to);
 
 } // namespace stepsim::io
