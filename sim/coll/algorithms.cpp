@@ -8,15 +8,8 @@
 #include <cassert>
 
 #include "coll/formula/closed_form.hpp"
-#include "coll/formula/closed_form_be.hpp"
-#include "coll/formula/closed_form_bruck.hpp"
-#include "coll/formula/closed_form_double_tree.hpp"
-#include "coll/formula/closed_form_lp.hpp"
-#include "coll/formula/closed_form_mst.hpp"
-#include "coll/formula/closed_form_parameter_server.hpp"
-#include "coll/formula/closed_form_recursive_doubling.hpp"
-#include "coll/formula/closed_form_ring.hpp"
-#include "coll/formula/closed_form_two_level.hpp"
+#include "coll/formula/closed_form_streams.hpp"
+#include "coll/formula/closed_forms.hpp"
 #include "coll/formula/node_shape.hpp"
 #include "coll/schedule/alltoall.hpp"
 #include "coll/schedule/flat_phases.hpp"
@@ -24,7 +17,6 @@
 #include "coll/schedule/ring_rails.hpp"
 #include "coll/schedule/swing.hpp"
 #include "coll/schedule/two_level.hpp"
-#include "coll/schedule/two_level_phases.hpp"
 
 namespace stepsim::coll {
 namespace {
@@ -126,7 +118,7 @@ constexpr std::array kTable{
 
   AlgorithmRow{Op::reduce, Id::mst, kAlways, mst_reduce, mst_reduce_paper, kNoFormula,
     "binomial tree towards the root, ceil(log2 P) rounds of the whole message"},
-  AlgorithmRow{Op::reduce, Id::be, kAlways, be_reduce, be_paper, kNoFormula,
+  AlgorithmRow{Op::reduce, Id::be, kAlways, be_reduce, bruck_allreduce, kNoFormula,
     "recursive halving, then binomial gather; ranks beyond a power of two are folded"},
   AlgorithmRow{Op::reduce, Id::lp, kAlways, lp_reduce, lp_reduce_paper, kNoFormula,
     "linear pipeline: partial sums travel along a chain to the root"},
@@ -138,7 +130,7 @@ constexpr std::array kTable{
   AlgorithmRow{Op::allreduce, Id::recursive_doubling, kAlways,
     recursive_doubling_allreduce, recursive_doubling_paper, kNoFormula,
     "log2 P exchanges of the whole vector; fewest rounds, for small messages"},
-  AlgorithmRow{Op::allreduce, Id::be, kAlways, be_allreduce, be_paper, kNoFormula,
+  AlgorithmRow{Op::allreduce, Id::be, kAlways, be_allreduce, bruck_allreduce, kNoFormula,
     "recursive halving, then doubling (Rabenseifner); folds ranks beyond a power of two"},
   AlgorithmRow{Op::allreduce, Id::bruck, kAlways, bruck_allreduce, kNoFormula, kNoFormula,
     "as be for any number of ranks, without folding"},
@@ -171,7 +163,7 @@ constexpr std::array kTable{
   AlgorithmRow{Op::allreduce, Id::parameter_server, kNever, parameter_server_allreduce, kNoFormula, kNoFormula,
     "all ranks push to servers, which add and send back"},
 
-  AlgorithmRow{Op::reduce_scatter, Id::be, kAlways, be_reduce_scatter, kNoFormula, kNoFormula,
+  AlgorithmRow{Op::reduce_scatter, Id::be, kAlways, bruck_reduce_scatter, kNoFormula, kNoFormula,
     "recursive halving; bruck where P is not a power of two"},
   AlgorithmRow{Op::reduce_scatter, Id::bruck, kAlways, bruck_reduce_scatter, kNoFormula, kNoFormula,
     "ceil(log2 P) rounds for any number of ranks"},
@@ -186,7 +178,7 @@ constexpr std::array kTable{
   AlgorithmRow{Op::reduce_scatter, kNvls, kNever, nvls_half, kNoFormula, kNoFormula,
     "sums in the switch of one node"},
 
-  AlgorithmRow{Op::allgather, Id::be, kAlways, be_allgather, kNoFormula, kNoFormula,
+  AlgorithmRow{Op::allgather, Id::be, kAlways, bruck_allgather, kNoFormula, kNoFormula,
     "recursive doubling; bruck where P is not a power of two"},
   AlgorithmRow{Op::allgather, Id::bruck, kAlways, bruck_allgather, kNoFormula, kNoFormula,
     "ceil(log2 P) rounds for any number of ranks"},
@@ -194,7 +186,7 @@ constexpr std::array kTable{
     "P-1 rounds of n/P around a ring"},
   AlgorithmRow{Op::allgather, Id::mst, kAlways, mst_allgather, kNoFormula, kNoFormula,
     "binomial gather, then binomial broadcast"},
-  AlgorithmRow{Op::allgather, Id::recursive_doubling, kNever, be_allgather, kNoFormula, kNoFormula,
+  AlgorithmRow{Op::allgather, Id::recursive_doubling, kNever, bruck_allgather, kNoFormula, kNoFormula,
     "another name of be"},
   AlgorithmRow{Op::allgather, kRingRails, kWithLevels, ring_rails_half, kNoFormula, kNoFormula,
     "one ring per network card of a node, which carries its part of the message"},

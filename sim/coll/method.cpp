@@ -15,7 +15,7 @@
 #include "coll/evaluate/server_flows.hpp"
 #include "coll/formula/blocks.hpp"
 #include "coll/formula/closed_form.hpp"
-#include "coll/formula/closed_form_ring.hpp"
+#include "coll/formula/closed_forms.hpp"
 #include "coll/formula/lower_bound.hpp"
 #include "coll/formula/uniform.hpp"
 #include "coll/node_ranks.hpp"

@@ -17,7 +17,7 @@
 #include "coll/evaluate/unequal_streams.hpp"
 #include "coll/formula/blocks.hpp"
 #include "coll/formula/closed_form.hpp"
-#include "coll/formula/closed_form_ring.hpp"
+#include "coll/formula/closed_forms.hpp"
 #include "coll/formula/uniform.hpp"
 #include "coll/method.hpp"
 #include "coll/schedule/schedule.hpp"

@@ -215,13 +215,16 @@ WITHOUT_HEADER = {"calibrate/cuda/gpu_bench.cpp", "calibrate/cuda/alone/no_route
 
 
 def check_headers(root):
-    """Every .cpp has the header of its name, and no two files of different folders share a name."""
+    """Every .cpp has the header of its name or begins with the one of its concept, and no two files of different folders share a name."""
     by_name = {}
     for path in sources(root, "sim", "calibrate"):
         relative = str(path.relative_to(root))
         by_name.setdefault(path.name, []).append(relative)
         needs = path.suffix == ".cpp" and path.name != "main.cpp" and relative not in WITHOUT_HEADER
-        if needs and not path.with_suffix(".hpp").exists():
+        first = next((line for line in lines_of(path) if line.startswith('#include "')), "")
+        concept = path.parent / first.removeprefix('#include "').rstrip('"\n').rpartition("/")[2]
+        declared = path.with_suffix(".hpp").exists() or (first and concept.exists())
+        if needs and not declared:
             yield f"{relative}:1: no header {path.stem}.hpp beside it declares what it defines"
     for name, paths in sorted(by_name.items()):
         if len(paths) > 1 and name != "main.cpp":

@@ -10,7 +10,7 @@
 #include "coll/evaluate/max_plus.hpp"
 #include "coll/formula/blocks.hpp"
 #include "coll/formula/closed_form.hpp"
-#include "coll/formula/closed_form_lp.hpp"
+#include "coll/formula/closed_form_streams.hpp"
 #include "coll/formula/symbols.hpp"
 #include "coll/point.hpp"
 #include "testing/tolerance.hpp"

@@ -6,7 +6,7 @@
 #include "coll/algorithms.hpp"
 #include "coll/evaluate/max_plus.hpp"
 #include "coll/formula/closed_form.hpp"
-#include "coll/formula/closed_form_ring.hpp"
+#include "coll/formula/closed_forms.hpp"
 #include "coll/point.hpp"
 #include "testing/tolerance.hpp"
 

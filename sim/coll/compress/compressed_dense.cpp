@@ -1,5 +1,5 @@
 // The stages of methods that send every value in fewer bits, or factors (SPA 11; PIP 6).
-#include "coll/compress/compressed_dense.hpp"
+#include "coll/compress/exchange_builder.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,9 +5,8 @@
 #include <cmath>
 
 #include "coll/choose.hpp"
-#include "coll/compress/compressed_dense.hpp"
 #include "coll/compress/compressed_formulas.hpp"
-#include "coll/compress/compressed_sparse.hpp"
+#include "coll/compress/exchange_builder.hpp"
 
 namespace stepsim::coll {
 namespace {

@@ -1,5 +1,5 @@
 // The stages of methods that exchange lists of entries (SPA 3, 4, 11).
-#include "coll/compress/compressed_sparse.hpp"
+#include "coll/compress/exchange_builder.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,7 @@
 // Bidirectional exchange (COL 5.2): recursive halving and doubling among q = 2^K ranks; the other
 // P - q ranks hand their vector to a partner first and get the result last (the fold, F = 1).
-#include "coll/formula/closed_form_be.hpp"
+#include "coll/formula/closed_forms.hpp"
 
-#include "coll/formula/closed_form_bruck.hpp"
 #include "coll/formula/symbols.hpp"
 
 namespace stepsim::coll {
@@ -27,18 +26,6 @@ std::optional<ClosedForm> be_allreduce(const Collective& collective) {
   const Symbols s = symbols(collective);
   const double core = 2 * s.fq * s.beta + s.fq * s.gamma;
   return linear_form((2 * s.K + 2 * s.F) * s.alpha, core + s.F * (2 * s.beta + s.gamma), s.n);
-}
-
-std::optional<ClosedForm> be_paper(const Collective& collective) {
-  return bruck_allreduce(collective);
-}
-
-std::optional<ClosedForm> be_reduce_scatter(const Collective& collective) {
-  return bruck_reduce_scatter(collective);
-}
-
-std::optional<ClosedForm> be_allgather(const Collective& collective) {
-  return bruck_allgather(collective);
 }
 
 } // namespace stepsim::coll

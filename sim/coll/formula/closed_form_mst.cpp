@@ -1,6 +1,6 @@
 // Tree (COL 5.1): broadcast and reduce move the whole message in ceil(log2 P) rounds (a flat tree
 // in P-1), scatter and gather cost L alpha + f n beta.
-#include "coll/formula/closed_form_mst.hpp"
+#include "coll/formula/closed_forms.hpp"
 
 #include "coll/formula/symbols.hpp"
 

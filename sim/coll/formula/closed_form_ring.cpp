@@ -1,6 +1,6 @@
 // Ring (COL 5.4): P-1 rounds of n/P for reduce-scatter and for all-gather; with unequal parts the
 // largest makes P-1 hops (COL 5.8).
-#include "coll/formula/closed_form_ring.hpp"
+#include "coll/formula/closed_forms.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Two levels (COL 5.9): the flat closed forms of each level, one after the other.
-#include "coll/formula/closed_form_two_level.hpp"
+#include "coll/formula/closed_forms.hpp"
 
 #include <cassert>
 

@@ -1,5 +1,5 @@
 // The two-level algorithms (COL 5.9), built from flat ones.
-#include "coll/schedule/two_level_phases.hpp"
+#include "coll/schedule/two_level.hpp"
 
 #include <algorithm>
 #include <string>

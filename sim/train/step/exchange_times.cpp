@@ -17,7 +17,7 @@
 #include "coll/evaluate/server_flows.hpp"
 #include "coll/evaluate/traffic.hpp"
 #include "coll/formula/closed_form.hpp"
-#include "coll/formula/closed_form_lp.hpp"
+#include "coll/formula/closed_form_streams.hpp"
 #include "coll/method.hpp"
 
 namespace stepsim::train {
