@@ -57,35 +57,17 @@ void read_totals(MergeInput& input) {
   input.shard.index = header_integer(input, "shard", 0, input.shard.count - 1);
 }
 
-MergeInput open_binary(const std::string& path) {
-  MergeInput input;
-  input.path = path;
-  input.binary = std::make_unique<ColumnReader>(path);
-  input.header = input.binary->header_tree();
-  read_totals(input);
-  input.records = std::make_unique<Records>(input.binary->sweep(), RecordFormat::jsonl);
-  input.advance();
-  return input;
-}
-
 } // namespace
 
 void MergeInput::advance() {
   const std::int64_t before = mark.point;
   mark = {};
-  if (binary) {
-    if (std::int64_t point = 0; binary->next(outcome, point)) {
-      row_.clear();
-      mark = {point, !outcome.error.empty()};
-    }
-    return;
-  }
   std::string_view next;
   if (!reader->next(next, format)) {
     return;
   }
-  row_.assign(next);
-  mark = record_mark(row_, format);
+  row.assign(next);
+  mark = record_mark(row, format);
   if (mark.point <= before || mark.point >= total) {
     throw InputError(path, "",
                      "the record behind point " + std::to_string(before) +
@@ -98,18 +80,7 @@ void MergeInput::advance() {
   }
 }
 
-const std::string& MergeInput::row() {
-  if (row_.empty() && binary) {
-    records->append(row_, mark.point, outcome, numbers);
-    row_.pop_back();
-  }
-  return row_;
-}
-
 MergeInput open_merge_input(const std::string& path) {
-  if (is_binary_sweep_file(path)) {
-    return open_binary(path);
-  }
   MergeInput input;
   input.path = path;
   input.reader = std::make_unique<RowReader>(path);

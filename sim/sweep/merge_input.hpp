@@ -1,11 +1,9 @@
 #pragma once
 // Reads an input file of a merge: the header, and then one record after the other, each as a line.
-// The records of a binary file are converted to JSON Lines.
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "sweep/column_reader.hpp"
 #include "sweep/shard.hpp"
 #include "sweep/sweep_output.hpp"
 #include "sweep/sweep_records.hpp"
@@ -16,26 +14,18 @@ namespace stepsim::study {
 // One input file and its next record.
 struct MergeInput {
   std::string path;
-  std::unique_ptr<RowReader> reader;    // reads a file of lines
-  std::unique_ptr<ColumnReader> binary; // reads a binary file
-  std::unique_ptr<Records> records;     // converts a binary file to JSON Lines
-  NumberTexts numbers;
-  PointOutcome outcome; // binary file: the outcome of the next record
+  std::unique_ptr<RowReader> reader;
   RecordFormat format = RecordFormat::jsonl;
   io::Json header;
   std::string columns;    // CSV: second line of the file
   std::int64_t total = 0; // points of the whole sweep
   Shard shard;            // the shard whose points the file has
   RecordMark mark;        // mark of the next record; its point is -1 after the last one
+  std::string row;        // the next record without its line end
 
   // Reads the next record. An incomplete last row is ignored. Throws InputError if the next record
   // is out of order or not of the shard.
   void advance();
-  // The next record without its line end; that of a binary file is made by the first call.
-  [[nodiscard]] const std::string& row();
-
-private:
-  std::string row_; // empty: not made
 };
 
 // Opens a file and reads its header and its first record. Throws InputError if the file is not the

@@ -2,7 +2,6 @@
 
 #include "base/error.hpp"
 #include "sweep/sweep_base.hpp"
-#include "sweep/sweep_binary.hpp"
 #include "sweep/sweep_hash.hpp"
 #include "sweep/sweep_point.hpp"
 #include "sweep/sweep_runner.hpp"
@@ -60,23 +59,14 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
   if (options.if_exists == IfExists::refuse && io::is_regular(options.output)) {
     fail_exists(options); // before any work
   }
-  const bool binary = options.format == RecordFormat::npz;
-  if (binary) {
-    require_binary(sweep, options.output);
-  }
+  const Records records(sweep, options.format, options.columns);
   check_some_point(sweep, files);
-  const Records records(sweep, binary ? RecordFormat::jsonl : options.format);
   const std::string header = header_of(sweep, files, options, records);
   SweepReport report;
   report.points = options.shard.points(records.points());
   io::OutputFile file(options.output, io::OutputFile::Mode::grow); // and nobody else's
   if (file.size() > 0 && options.if_exists == IfExists::refuse) {
     fail_exists(options); // another process was faster
-  }
-  if (binary) {
-    run_binary(sweep, files, options, header.substr(0, header.size() - 1), file, report);
-    file.commit();
-    return report;
   }
   Existing existing;
   if (file.size() > 0 && options.if_exists == IfExists::resume) {
@@ -97,21 +87,20 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
   if (existing.records > 0) {
     output.set_safe(options.shard.point(existing.records - 1));
   }
-  run_points(sweep, files, options, {.records = &records, .output = &output}, existing.records,
-             report);
+  run_points(sweep, files, options, records, output, existing.records, report);
   file.commit();
   return report;
 }
 
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options,
                       std::string& text) {
+  const Records records(sweep, options.format, options.columns);
   check_some_point(sweep, files);
-  const Records records(sweep, options.format);
   SweepOutput output(&text);
   output.write(header_of(sweep, files, options, records));
   SweepReport report;
   report.points = options.shard.points(records.points());
-  run_points(sweep, files, options, {.records = &records, .output = &output}, 0, report);
+  run_points(sweep, files, options, records, output, 0, report);
   return report;
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "run/work_estimate.hpp"
 #include "sweep/shard.hpp"
@@ -26,6 +27,7 @@ enum class IfExists { refuse, overwrite, resume };
 struct SweepOptions {
   std::string output; // name of the file; "-" = standard output
   RecordFormat format = RecordFormat::jsonl;
+  std::vector<std::string> columns; // the figures of a record; all if empty
   IfExists if_exists = IfExists::refuse;
   Shard shard;
   int jobs = 1;                     // number of threads
@@ -57,7 +59,7 @@ struct SweepReport {
 //                    parsed
 //   SimulationError  the output cannot be written
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options);
-// Runs the sweep and appends header and records to `text`. `format` must not be npz (asserted).
+// Runs the sweep and appends header and records to `text`.
 // `if_exists` is ignored; names in the header are relative to the folder of `output`.
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options,
                       std::string& text);

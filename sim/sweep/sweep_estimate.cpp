@@ -16,7 +16,7 @@ namespace stepsim::study {
 SweepEstimate estimate(const Sweep& sweep, Files& files, const SweepOptions& options) {
   constexpr std::int64_t kTogether = 256; // points of which a formula is timed
   constexpr std::int64_t kSharing = 16;   // points of which those that share a workload are timed
-  const Records records(sweep, options.format);
+  const Records records(sweep, options.format, options.columns);
   const std::int64_t points = options.shard.points(records.points());
   check_some_point(sweep, files);
   SweepEstimate result;

@@ -31,6 +31,8 @@ constexpr std::array kHeaderAxis{object("axes", kListedAxis, "One varied field."
 constexpr std::array kAxisNumber{integer("zip", "Number of an axis, from 0.").in(io::at_least(0))};
 constexpr std::array kZippedAxes{list("zip", kAxisNumber, "Axes that move together.")};
 
+constexpr std::array kFigure{text("columns", "Key of a figure.")};
+
 constexpr std::array kHeader{
     word("record", kHeaderWord, "Kind of the line.").required(),
     integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),
@@ -53,6 +55,8 @@ constexpr std::array kHeader{
         .example(R"({"workload": {"trace": "../traces/resnet50.json"}})"),
     list("files", keys::kOneNamedFile, "Files that the scenario names, as they were then.")
         .example(R"([{"pointer": "/workload/trace", "sha256": "00"}])"),
+    list("columns", kFigure, "The figures of a record, in the order of --columns; absent for all.")
+        .example(R"(["iteration_time_s"])"),
     list("zip", kZippedAxes, "Axes that move together, by their numbers.").example("[[0, 1]]"),
     integer("replications", "Runs of each point with other seeds, the fastest axis.")
         .in(io::between(2, static_cast<double>(kMostReplications)))

@@ -10,11 +10,8 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "sweep/column_file.hpp"
 #include "sweep/merge_input.hpp"
-#include "sweep/record_parser.hpp"
 #include "sweep/sweep_base.hpp"
-#include "sweep/sweep_binary.hpp"
 #include "json/file_write.hpp"
 #include "json/json.hpp"
 #include "json/json_text.hpp"
@@ -62,23 +59,17 @@ std::string merged_header(const MergeInput& input, const std::string& output) {
   return (csv ? "# " : "") + io::compact(header) + "\n" + (csv ? input.columns + "\n" : "");
 }
 
-// The record of a point, as numbers from a binary file, and as a line where that is wanted or there
-// are no numbers.
+// The record of a point.
 struct Taken {
   std::string row;
   bool failed = false;
-  bool has_outcome = false;
-  PointOutcome outcome;
 };
 
 // The record of `point`, which an input holds; all inputs that hold it step on.
 // A point may be in several files, for example after a shard was run twice. Runs are reproducible,
 // so that records of a point that differ are a sign of another version or of a damaged file.
-void take(std::vector<MergeInput>& inputs, std::int64_t point, bool as_line, Taken& taken) {
+void take(std::vector<MergeInput>& inputs, std::int64_t point, Taken& taken) {
   const MergeInput* first = nullptr;
-  const bool compares = std::ranges::count(inputs, point, [](const MergeInput& input) {
-                          return input.mark.point;
-                        }) > 1;
   for (MergeInput& input : inputs) {
     if (input.mark.point != point) {
       continue;
@@ -86,12 +77,8 @@ void take(std::vector<MergeInput>& inputs, std::int64_t point, bool as_line, Tak
     if (first == nullptr) {
       first = &input;
       taken.failed = input.mark.failed;
-      taken.has_outcome = input.binary != nullptr;
-      if (as_line || compares || !taken.has_outcome) {
-        taken.row = input.row();
-      }
-      std::swap(taken.outcome, input.outcome);
-    } else if (input.row() != taken.row) {
+      taken.row = input.row;
+    } else if (input.row != taken.row) {
       throw InputError(input.path, "",
                        "point " + std::to_string(point) + " differs between " + first->path +
                            " and " + input.path);
@@ -152,9 +139,9 @@ public:
       file_.emplace(path);
     }
   }
-  void add(const Taken& taken) {
+  void add(std::string_view row) {
     constexpr std::size_t kBlock = std::size_t{1} << 18;
-    block_.append(taken.row).append("\n");
+    block_.append(row).append("\n");
     if (block_.size() >= kBlock && file_) {
       file_->write(block_);
       block_.clear();
@@ -175,61 +162,9 @@ private:
   std::string block_;
 };
 
-// The same in binary.
-class MergedColumns {
-public:
-  MergedColumns(const std::string& path, const std::string& header, const MergeInput& input)
-      : from_(input.path), sweep_(sweep_of(input)), columns_(sweep_), parser_(sweep_), file_(path),
-        layout_(columns_, header, input.total), out_(layout_, file_) {
-    begin_block();
-  }
-  void add(std::int64_t point, Taken& taken) {
-    if (!taken.has_outcome && !parser_.parse(taken.row, taken.outcome)) {
-      throw InputError(from_, "",
-                       "the record of point " + std::to_string(point) +
-                           " is not as this version writes it, which a binary file needs");
-    }
-    columns_.set(block_, block_.size++, point, taken.outcome);
-    if (block_.size == kPointsAtOnce) {
-      out_.add(block_);
-      begin_block();
-    }
-  }
-  void commit() {
-    out_.add(block_);
-    out_.finish();
-    file_.commit();
-  }
-
-private:
-  static constexpr std::size_t kPointsAtOnce = 1024;
-
-  void begin_block() {
-    columns_.resize(block_, kPointsAtOnce);
-    block_.size = 0;
-  }
-  static Sweep sweep_of(const MergeInput& input) {
-    Sweep sweep = sweep_of_header(input.header);
-    if (sweep.grid.points() != input.total) {
-      throw InputError(input.path, "1", "points_total is not the number of points of its axes");
-    }
-    return sweep;
-  }
-
-  std::string from_; // the first input
-  Sweep sweep_;
-  RecordColumns columns_;
-  RecordParser parser_;
-  io::OutputFile file_;
-  ColumnLayout layout_;
-  ColumnFile out_;
-  ColumnBlock block_;
-};
-
 } // namespace
 
-MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output,
-                         std::optional<RecordFormat> format) {
+MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output) {
   std::vector<MergeInput> inputs;
   for (const std::string& path : shards) {
     inputs.push_back(open_merge_input(path));
@@ -245,15 +180,7 @@ MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::stri
   report.points = inputs.front().total;
   const std::int64_t count = inputs.front().shard.count;
   std::set<std::pair<std::int64_t, std::int64_t>> absent;
-  std::optional<MergedLines> lines;
-  std::optional<MergedColumns> columns;
-  const std::string header = merged_header(inputs.front(), output);
-  if (format.value_or(inputs.front().format) == RecordFormat::npz) {
-    require_binary(sweep_of_header(inputs.front().header), output);
-    columns.emplace(output, header.substr(0, header.size() - 1), inputs.front());
-  } else {
-    lines.emplace(output, header);
-  }
+  MergedLines lines(output, merged_header(inputs.front(), output));
   Taken taken;
   for (std::int64_t point = 0; point < report.points; ++point) {
     if (const std::int64_t next = next_point(inputs, report.points); next > point) {
@@ -263,20 +190,15 @@ MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::stri
         break;
       }
     }
-    take(inputs, point, lines.has_value(), taken);
+    take(inputs, point, taken);
     report.failed += taken.failed ? 1 : 0;
-    if (!report.missing.empty()) {
-      continue; // nothing is written
-    }
-    if (columns) {
-      columns->add(point, taken);
-    } else {
-      lines->add(taken);
+    if (report.missing.empty()) { // else nothing is written
+      lines.add(taken.row);
     }
   }
   list_shards(report, count, absent);
   if (report.missing.empty()) {
-    columns ? columns->commit() : lines->commit();
+    lines.commit();
   }
   return report;
 }

@@ -2,13 +2,11 @@
 // Merges the shards of a sweep: the records of all shards in point order, after the header of the
 // whole sweep. The output is byte for byte the file of an unsharded run.
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sweep/shard.hpp"
-#include "sweep/sweep_records.hpp"
 
 namespace stepsim::study {
 
@@ -25,12 +23,9 @@ struct MergeReport {
 
 // Merges the files `shards` and writes `output` ("-" = standard output) unless points are missing.
 // A point may be in several files if its records are identical. Time and memory depend on the
-// number of records in the files, not on the number of points in the headers. `format` is the
-// format of the output; if empty, it is JSON Lines for binary inputs, else the format of the
-// inputs. Only JSON Lines and the binary form can be converted into each other. Throws InputError
-// if a file is not the output of a sweep, if the sweeps or their numbers of shards differ, or if
-// two records of a point differ.
-MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output,
-                         std::optional<RecordFormat> format = {});
+// number of records in the files, not on the number of points in the headers. Throws InputError if
+// a file is not the output of a sweep, if the sweeps, their formats or their numbers of shards
+// differ, or if two records of a point differ.
+MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output);
 
 } // namespace stepsim::study

@@ -14,7 +14,6 @@
 #include "json/file_write.hpp"
 #include "json/json_parse.hpp"
 #include "json/json_text.hpp"
-#include "json/npz.hpp"
 
 namespace stepsim::study {
 
@@ -130,11 +129,6 @@ bool RowReader::next(std::string_view& row, RecordFormat format) {
   }
 }
 
-bool is_piece_of(const std::string& path, std::string_view text) {
-  const io::RandomAccessFile file(path);
-  return file.size() <= text.size() && text.starts_with(file.read(0, text.size()));
-}
-
 std::string_view RowReader::rest() const { return std::string_view(buffer_).substr(begin_); }
 
 namespace {
@@ -188,7 +182,8 @@ void require_same_header(const std::string& path, std::string_view row, std::str
                          std::string(header_value(row, "shards")) + ", not " +
                          std::to_string(shard.index) + "/" + std::to_string(shard.count));
   }
-  throw InputError(path, "", "was written by another version or with other axis values");
+  throw InputError(path, "",
+                   "was written by another version, or with other axis values or --columns");
 }
 
 Existing scan_existing(const std::string& path, std::string_view header, const Shard& shard,

@@ -85,10 +85,6 @@ struct Existing {
 void require_same_header(const std::string& path, std::string_view row, std::string_view line,
                          const Shard& shard);
 
-// Whether the content of the file is a prefix of `text`, also if it is empty or all of `text`.
-// Throws InputError if the file cannot be read.
-[[nodiscard]] bool is_piece_of(const std::string& path, std::string_view text);
-
 // Reads an output file to continue it. `header` is the text of the header lines that the file must
 // begin with, compared as by require_same_header(). Throws InputError if the file cannot be read,
 // if it belongs to another sweep or shard, or if its records are not the first points of the shard

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "base/error.hpp"
+#include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "base/random.hpp"
 #include "json/csv.hpp"
@@ -30,11 +31,26 @@ void NumberTexts::append(std::string& out, double value) {
   out.append(entry.text.data(), entry.size);
 }
 
+namespace {
+
+// The column of a figure that --columns names.
+template <typename Column>
+const Column& figure_of(const std::vector<Column>& all, const std::string& key) {
+  const auto found = std::ranges::find(all, key, &Column::key);
+  if (found == all.end()) {
+    std::vector<std::string_view> keys(all.size());
+    std::ranges::transform(all, keys.begin(), &Column::key);
+    throw UsageError("--columns: " + base::unknown_word("figure", key, keys));
+  }
+  return *found;
+}
+
+} // namespace
+
 // JSON keys are sorted so that a record reads the same whoever writes it; CSV columns have the
 // order of a reader, with the figures sorted.
-Records::Records(const Sweep& sweep, RecordFormat format)
+Records::Records(const Sweep& sweep, RecordFormat format, std::span<const std::string> chosen)
     : format_(format), replications_(sweep.grid.replications), strides_(sweep.grid.strides()) {
-  assert(format != RecordFormat::npz && "a binary file has no lines");
   const Grid& grid = sweep.grid;
   io::Array axes;
   for (const Axis& axis : grid.axes) {
@@ -83,6 +99,14 @@ Records::Records(const Sweep& sweep, RecordFormat format)
   }
   const auto by_key = [](const Column& a, const Column& b) { return a.key < b.key; };
   std::sort(columns.begin() + summary_begin, columns.end(), by_key);
+  if (!chosen.empty()) {
+    const std::vector<Column> all(columns.begin() + summary_begin, columns.end());
+    columns.resize(static_cast<std::size_t>(summary_begin));
+    for (const std::string& key : chosen) {
+      columns.push_back(figure_of(all, key));
+    }
+    chosen_ = io::Array(chosen.begin(), chosen.end());
+  }
   add("method", Source::method);
   add("error", Source::error);
   if (format == RecordFormat::jsonl) {
@@ -114,6 +138,9 @@ std::string Records::header(std::string_view tool, std::string_view grid_hash, c
                            {"shard", shard.index},
                            {"shards", shard.count},
                            {"axes", axes_}});
+  if (!chosen_.is_null()) {
+    json.set("columns", chosen_);
+  }
   for (const auto& [key, value] : base) {
     json.set(key, value);
   }

@@ -21,8 +21,7 @@
 
 namespace stepsim::study {
 
-// The format npz is binary and has columns instead of lines (record_columns.hpp).
-enum class RecordFormat { jsonl, csv, npz };
+enum class RecordFormat { jsonl, csv };
 
 // The outcome of a point: a summary, the record of a collective, or an error. If there is an error,
 // all numbers in the record of the point are null.
@@ -54,8 +53,9 @@ public:
   // the record of a collective.
   enum class Source { record, point, status, axis, replication, summary, member, method, error };
 
-  // `format` must have lines, hence not be RecordFormat::npz (asserted).
-  Records(const Sweep& sweep, RecordFormat format);
+  // `chosen` are the figures of a record, all if empty; CSV keeps their order. Point, status,
+  // varied fields, method and error are in every record. Throws UsageError for an unknown figure.
+  Records(const Sweep& sweep, RecordFormat format, std::span<const std::string> chosen = {});
 
   // The first line, for CSV the first two lines, with line ends. `tool` has the name and version of
   // the program, `base` further members of the header (sweep_base.hpp).
@@ -87,7 +87,7 @@ private:
   void append_json(std::string& out, const io::Json& value) const;
 
   RecordFormat format_;
-  io::Json axes_; // member of the header
+  io::Json axes_, chosen_; // members of the header; chosen_ is null for all figures
   std::int64_t replications_;
   std::vector<std::int64_t> strides_;
   std::vector<std::vector<std::string>> axis_texts_; // [axis][value]

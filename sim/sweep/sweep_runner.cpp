@@ -28,8 +28,7 @@ double seconds_since(Clock::time_point begin) {
 // Consecutive points of the shard, worked on by one thread and written at once.
 struct Chunk {
   std::int64_t begin = 0, end = 0; // indices in the shard
-  std::string lines;               // of a text file
-  ColumnBlock block;               // of a binary one
+  std::string lines;
   std::int64_t failed = 0;
   std::string first_error;
   bool done = false;
@@ -55,9 +54,10 @@ private:
 
 class Runner {
 public:
-  Runner(const Sweep& sweep, Files& files, const SweepOptions& options, const SweepSink& sink,
-         SweepReport& report)
-      : sweep_(sweep), files_(files), options_(options), sink_(sink), report_(report) {}
+  Runner(const Sweep& sweep, Files& files, const SweepOptions& options, const Records& records,
+         SweepOutput& output, SweepReport& report)
+      : sweep_(sweep), files_(files), options_(options), records_(records), output_(output),
+        report_(report) {}
 
   // The points of the shard from index `first` on.
   void run(std::int64_t first) {
@@ -88,18 +88,9 @@ private:
   // How long it took, s.
   double compute(PointRunner& points, NumberTexts& numbers, Chunk& chunk) const {
     const auto begin = Clock::now();
-    if (sink_.columns != nullptr) {
-      sink_.columns->resize(chunk.block, static_cast<std::size_t>(chunk.end - chunk.begin));
-    }
     std::int64_t i = chunk.begin;
     for (const PointOutcome& outcome : points.run(options_.shard, chunk.begin, chunk.end)) {
-      const std::int64_t point = options_.shard.point(i);
-      if (sink_.columns != nullptr) {
-        sink_.columns->set(chunk.block, static_cast<std::size_t>(i - chunk.begin), point, outcome);
-      } else {
-        sink_.records->append(chunk.lines, point, outcome, numbers);
-      }
-      ++i;
+      records_.append(chunk.lines, options_.shard.point(i++), outcome, numbers);
       if (!outcome.error.empty()) {
         ++chunk.failed;
         if (chunk.first_error.empty()) {
@@ -111,11 +102,7 @@ private:
   }
 
   void write(const Chunk& chunk) {
-    if (sink_.file != nullptr) {
-      sink_.file->add(chunk.block);
-    } else {
-      sink_.output->write(chunk.lines);
-    }
+    output_.write(chunk.lines);
     report_.failed += chunk.failed;
     if (report_.first_error.empty()) {
       report_.first_error = chunk.first_error;
@@ -160,7 +147,6 @@ private:
     Chunk& chunk = window_.emplace_back();
     if (!spare_.empty()) {
       chunk.lines = std::move(spare_.back().lines);
-      chunk.block = std::move(spare_.back().block);
       chunk.lines.clear();
       spare_.pop_back();
     }
@@ -296,7 +282,8 @@ private:
   const Sweep& sweep_;
   Files& files_;
   const SweepOptions& options_;
-  const SweepSink& sink_;
+  const Records& records_;
+  SweepOutput& output_;
   SweepReport& report_;
 
   std::mutex mutex_; // guards all below
@@ -316,8 +303,9 @@ private:
 } // namespace
 
 void run_points(const Sweep& sweep, Files& files, const SweepOptions& options,
-                const SweepSink& sink, std::int64_t first, SweepReport& report) {
-  Runner(sweep, files, options, sink, report).run(first);
+                const Records& records, SweepOutput& output, std::int64_t first,
+                SweepReport& report) {
+  Runner(sweep, files, options, records, output, report).run(first);
 }
 
 } // namespace stepsim::study

@@ -4,26 +4,17 @@
 // progress and asks for interruptions.
 #include <cstdint>
 
-#include "sweep/column_file.hpp"
-#include "sweep/record_columns.hpp"
 #include "sweep/sweep.hpp"
 #include "sweep/sweep_output.hpp"
 #include "sweep/sweep_records.hpp"
 
 namespace stepsim::study {
 
-// The destination of records: the first two members are set for text, the other two for binary.
-struct SweepSink {
-  const Records* records = nullptr;
-  SweepOutput* output = nullptr;
-  const RecordColumns* columns = nullptr;
-  ColumnFile* file = nullptr;
-};
-
 // Runs the points of the shard from index `first` up to report.points, which the caller has set.
 // Sets report.interrupted, leaves report.points and report.resumed unchanged, and adds to all other
 // members of the report. Throws SimulationError if the output cannot be written.
 void run_points(const Sweep& sweep, Files& files, const SweepOptions& options,
-                const SweepSink& sink, std::int64_t first, SweepReport& report);
+                const Records& records, SweepOutput& output, std::int64_t first,
+                SweepReport& report);
 
 } // namespace stepsim::study

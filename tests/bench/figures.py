@@ -149,8 +149,6 @@ def sweeps(folder):
                   "scale": "log"}]})
     out = pathlib.Path(folder, "out.jsonl")
 
-    arrays = pathlib.Path(folder, "out.npz")
-
     def run(jobs, file=out):
         def measured():
             file.unlink(missing_ok=True)  # the system frees the pages of a file before it is written anew
@@ -166,8 +164,7 @@ def sweeps(folder):
                              for i in range(2))
             return timed(["sh", "-c", f"{first} & {second} && wait $!"])
         return measured
-    one, two, _, binary, binary_two, _ = found = alternate(
-        run(1), run(2), at_once(out), run(1, arrays), run(2, arrays), at_once(arrays))
+    one, two, _ = found = alternate(run(1), run(2), at_once(out))
     times = [min(seconds for _, seconds, _ in each) for each in found]
     print_row("sweep, lines written, one core", f"{points:,} points of 160 layers",
               f"{points / times[0] / 1e3:.4g} k points/s", f"{one[0][2]:.0f} MB",
@@ -176,13 +173,6 @@ def sweeps(folder):
               f"{points / times[1] / 1e3:.4g} k points/s", f"{two[0][2]:.0f} MB",
               f"{times[0] / times[1]:.2f}x one core; two runs of half the points at once "
               f"{times[0] / times[2]:.2f}x", "1.8x one core")
-    print_row("sweep into arrays (.npz), one core", f"{points:,} points of 160 layers",
-              f"{points / times[3] / 1e3:.4g} k points/s", f"{binary[0][2]:.0f} MB",
-              f"{times[0] / times[3]:.2f}x the rate of JSON Lines", "")
-    print_row("the same on two cores", f"{points:,} points of 160 layers",
-              f"{points / times[4] / 1e3:.4g} k points/s", f"{binary_two[0][2]:.0f} MB",
-              f"{times[3] / times[4]:.2f}x one core; two runs of half the points at once "
-              f"{times[3] / times[5]:.2f}x", "1 M points/s")
 
 
 def shared_sweeps(folder):

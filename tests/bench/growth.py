@@ -122,7 +122,6 @@ ROWS = [ # path, what it grows with, sizes, command; words, how often and comman
     ("run, wfbp", "layers", (1000, 10_000, 100_000), layers("wfbp"), None),
     ("run, mg_wfbp", "layers", (1000, 10_000, 100_000), layers("mg_wfbp"), None),
     ("sweep into JSON Lines", "points", (10**5, 10**6), points("jsonl"), None),
-    ("sweep into arrays", "points", (10**5, 10**6, 10**7), points("npz"), None),
 ]
 
 # What a point of a sweep takes; the first is what the others are compared with.
@@ -139,7 +138,7 @@ POINTS += [("wfbp, ring, jitter of 10 %", {"variability": {"compute_cv": 0.1}})]
 def sweep_points(folder, sections):
     """Microseconds of processor time by which a point more makes a sweep longer."""
     few, many = 2400, 24_000
-    command = points("npz", **sections)
+    command = points("csv", **sections)
     return 1e6 * (measured(folder, *command(folder, many))[0] - measured(folder, *command(folder, few))[0]) / (many - few)
 
 

@@ -15,6 +15,7 @@ import growth
 
 POINTS = 10_000_000
 SHARDS = 8
+COLUMNS = {"csv": ["--columns", "iteration_time_s,bottleneck"], "jsonl": []}
 
 
 def timed(folder, command):
@@ -49,19 +50,19 @@ def main():
             show(words, f"{wall:.3g} s", f"{seconds:.3g} s", f"{megabytes:.0f} MB", f"{path.stat().st_size / 1e9:.3g} GB", found[:16])
             path.unlink()
             return found
-        for form in ("npz", "jsonl"):
+        for form in ("csv", "jsonl"):
             found = set()
             for jobs in (1, 2):
-                command = growth.points(form, jobs=jobs)(folder, POINTS)
+                command = [*growth.points(form, jobs=jobs)(folder, POINTS), *COLUMNS[form]]
                 found.add(row(f"{form}, {jobs} job{'s' * (jobs > 1)}", timed(folder, command), folder / f"out.{form}"))
-            if form == "npz":
+            if form == "csv":
                 parts = [timed(folder, [*command, "--shard", f"{i}/{SHARDS}"]) for i in range(SHARDS)]
-                names = sorted(path.name for path in folder.glob("out.shard-*.npz"))
-                parts.append(timed(folder, ["merge", *names, "-o", "out.npz", "--quiet"]))
+                names = sorted(path.name for path in folder.glob("out.shard-*.csv"))
+                parts.append(timed(folder, ["merge", *names, "-o", "out.csv", "--quiet"]))
                 sums = [sum(p[0] for p in parts), max(p[1] for p in parts), sum(p[2] for p in parts)]
                 for part in names:
                     (folder / part).unlink()
-                found.add(row(f"{form}, {SHARDS} shards one after the other, 2 jobs, merged", sums, folder / "out.npz"))
+                found.add(row(f"{form}, {SHARDS} shards one after the other, 2 jobs, merged", sums, folder / "out.csv"))
             different = different or len(found) > 1
     if "--into" in sys.argv:
         page = pathlib.Path(sys.argv[sys.argv.index("--into") + 1])

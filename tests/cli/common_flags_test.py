@@ -144,9 +144,6 @@ class CommonFlags(unittest.TestCase):
                 formats = re.split(", | or ", words.strip())
                 if name == "merge":  # joins records in the format that they have
                     formats.remove("csv")
-                if name in ("sweep", "merge"):  # arrays need a file
-                    formats.remove("npz")
-                    self.run_command(name, "--format", "npz", code=2)
                 if name == "converge":  # has curves, in CSV too, with --problem logistic alone
                     formats = ["json", "table"]
                 texts = set()
@@ -156,6 +153,43 @@ class CommonFlags(unittest.TestCase):
                     same = 1 if name == "collective" and {"json", "jsonl"} <= set(formats) else 0
                     self.assertEqual(len(texts) + same, len(formats), formats)
                 self.assertEqual(self.run_command(name, "--format", "xml", code=2).stdout, "")
+
+    def answered(self, *words, code=0):
+        result = stepsim(*words)
+        self.assertEqual(result.returncode, code, result.stderr)
+        return result
+
+    def test_columns_are_the_figures_of_every_format(self):
+        over = ["examples/quickstart.scenario.json", "--over", "/cluster/nodes=2,4"]
+        columns = ["--columns", "lower_bound_s,bottleneck"]
+        fixed = ["point", "status", "nodes"]
+        lines = self.answered("sweep", *over, *columns, "--format", "csv").stdout.splitlines()
+        self.assertEqual(lines[1].split(","), [*fixed, "lower_bound_s", "bottleneck", "method", "error"])
+        whole = [json.loads(line) for line in self.answered("sweep", *over, "--format", "jsonl").stdout.splitlines()]
+        chosen = [json.loads(line) for line in self.answered("sweep", *over, *columns, "--format", "jsonl").stdout.splitlines()]
+        self.assertEqual(chosen[0]["columns"], ["lower_bound_s", "bottleneck"])
+        for all_keys, some in zip(whole[1:], chosen[1:], strict=True):
+            names = {*fixed, "record", "lower_bound_s", "bottleneck", "method", "error"}
+            self.assertEqual(some, {key: all_keys[key] for key in names})
+        table = self.answered("sweep", *over, *columns).stdout.splitlines()
+        self.assertEqual(table[0].split(), ["nodes", "lower_bound", "[ms]", "bottleneck"])
+        records = self.answered("compare", *over, *columns, "--format", "csv").stdout.splitlines()
+        self.assertEqual(sorted(records[0].split(",")), ["bottleneck", "error", "lower_bound_s", "nodes"])
+        for command in ("sweep", "compare"):
+            for form in ("csv", "jsonl", "table"):
+                failed = self.answered(command, *over, "--columns", "lower_bnd_s", "--format", form, code=2)
+                self.assertIn('--columns: unknown figure "lower_bnd_s"; did you mean "lower_bound_s"', failed.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            file = f"{folder}/o.jsonl"
+            self.answered("sweep", *over, *columns, "-o", file)
+            self.answered("sweep", *over, *columns, "-o", file, "--resume")
+            self.assertIn("--columns", self.answered("sweep", *over, "-o", file, "--resume", code=3).stderr)
+            self.answered("check", file)
+
+    def test_arrays_of_numpy_have_a_successor(self):
+        for command in ("sweep", "compare"):
+            error = self.answered(command, "examples/quickstart.scenario.json", "--over", "/cluster/nodes=2,4", "-o", "o.npz", code=2).stderr
+            self.assertEqual(error, "error: .npz is written no more: give -o FILE.csv or -o FILE.jsonl with --columns NAME,..\n")
 
     def test_the_name_of_the_file_is_a_format_too(self):
         for name in ("compare", "sweep", "collective"):

@@ -92,34 +92,6 @@ def offsets_in(whole, generator):
         generator.randrange(len(whole)) for _ in range(8)]
 
 
-def binary(sweeps, folder, generator):
-    """The binary form, killed at any moment and interrupted: resumed, it is the file of one run, which
-    becomes the JSON Lines of the sweep."""
-    whole = sweeps.run(folder / "one.npz", "--jobs", "1")
-    check(sweeps.run(folder / "eight.npz", "--jobs", "8") == whole, "8 threads write another .npz")
-    lines = folder / "lines.jsonl"
-    subprocess.run([sweeps.stepsim, "merge", str(folder / "one.npz"), "-o", str(lines), "--quiet"], check=True)
-    check(lines.read_bytes() == sweeps.run(folder / "text.jsonl"), "merge gives other lines")
-    for number in range(10):
-        output = folder / f"part{number}.npz"
-        kills = number % 2
-        size = generator.randrange(1, len(whole))
-        code = sweeps.signalled(signal.SIGKILL if kills else signal.SIGINT, size, output, "--jobs", "2")
-        check(code == -signal.SIGKILL if kills else code in (1, 130), f"signal at {size}: exit {code}")
-        if output.exists() and code != 1:
-            # A file may hold all points before it is closed.
-            merged = subprocess.run([sweeps.stepsim, "merge", str(output), "-o", str(folder / "no.jsonl")],
-                                    capture_output=True, text=True)
-            check(merged.returncode in ((0,) if output.read_bytes() == whole else (0, 3, 4)),
-                  f"merge of a part: exit {merged.returncode} {merged.stderr}")
-            check(merged.returncode != 0 or (folder / "no.jsonl").read_bytes() == lines.read_bytes(),
-                  "merge of a part takes it for the whole")
-        check(sweeps.run(output, "--jobs", "2", "--resume") == whole, "resumed .npz differs")
-        output.unlink(missing_ok=True)
-    for path in [*folder.glob("*.npz"), *folder.glob("*.jsonl")]:
-        path.unlink()
-
-
 def main():
     stepsim = sys.argv[1]
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else moving_seed()
@@ -128,7 +100,6 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         sweeps = Sweeps(stepsim, folder)
-        binary(sweeps, folder, generator)
         for suffix in ("jsonl", "csv"):
             whole = sweeps.run(folder / f"one.{suffix}", "--jobs", "1")
             for jobs in ("2", "8"):

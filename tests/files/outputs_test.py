@@ -460,20 +460,19 @@ def cut_meanwhile(place):
     """a sweep whose file another program cuts or removes ends with one line, after the last point too"""
     place.sweep("whole.jsonl", nodes="2:20:+1")
     size = place.path("whole.jsonl").stat().st_size
-    for ending, sizes in (("jsonl", (4000, size)), ("npz", (1,))):
-        for at in sizes:
-            for says, damage in (("was cut to 10 bytes", lambda path: os.truncate(path, 10)),
-                                 ("was removed", os.unlink)):
-                name = f"o.{ending}"
-                place.path(name).unlink(missing_ok=True)
-                process = place.start_until(
-                    signal.SIGSTOP, at, name, "sweep", "s.json", "--over", "/cluster/nodes=2:20:+1",
-                    "-o", name, "--quiet", "--jobs", "1")
-                damage(place.path(name))
-                process.send_signal(signal.SIGCONT)
-                error = process.communicate()[1].decode()
-                check(process.returncode == 1 and error == f"error: {name}: {says} by another program "
-                      "while it was being written; begin anew with --force\n", name, at, says, error)
+    for at in (4000, size):
+        for says, damage in (("was cut to 10 bytes", lambda path: os.truncate(path, 10)),
+                             ("was removed", os.unlink)):
+            name = "o.jsonl"
+            place.path(name).unlink(missing_ok=True)
+            process = place.start_until(
+                signal.SIGSTOP, at, name, "sweep", "s.json", "--over", "/cluster/nodes=2:20:+1",
+                "-o", name, "--quiet", "--jobs", "1")
+            damage(place.path(name))
+            process.send_signal(signal.SIGCONT)
+            error = process.communicate()[1].decode()
+            check(process.returncode == 1 and error == f"error: {name}: {says} by another program "
+                  "while it was being written; begin anew with --force\n", name, at, says, error)
 
 
 def to_the_disk(place):

@@ -90,7 +90,6 @@ std::string text_in(Format format, const study::BreakEvenFile& file) {
   require_finite(tree);
   switch (format) {
   case Format::table:
-  case Format::npz:
   case Format::html: // refused by `parse`
   case Format::markdown:
   case Format::svg:

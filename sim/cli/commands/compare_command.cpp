@@ -29,7 +29,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kCompareText{
+constexpr CommandText kCompareText = choosing_columns({
     "compare",
     "SCENARIO",
     "Runs every combination of the given values and lists them, the shortest iteration first, "
@@ -45,7 +45,7 @@ constexpr CommandText kCompareText{
     "stepsim compare scenario.json --algorithms ddp,topk --rows mine.json",
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json.",
     kTableFormats,
-};
+});
 
 // The rows as JSON Lines and CSV take them, without a list around them and without the ranking.
 std::vector<io::Object> records_of(const study::Comparison& comparison) {
@@ -66,22 +66,26 @@ io::Object tree_of(const study::Comparison& comparison) {
 
 // JSON keeps the index of the best row; with --algorithms the rows are sorted within each
 // combination, so there is no single best one and the key is absent.
-std::string text_in(Format format, const study::Comparison& comparison, bool algorithms) {
+std::string text_in(Format format, const study::Comparison& comparison, bool algorithms,
+                    std::span<const std::string> columns) {
+  std::vector<std::string> kept = comparison.varied;
+  kept.insert(kept.end(), {"algorithm", "error"});
+  const std::vector<io::Object> records = chosen_keys(records_of(comparison), kept, columns);
   switch (format) {
   case Format::table:
   case Format::html:
   case Format::markdown:
   case Format::svg:
-    return tables_in(format, algorithms ? algorithm_tables(comparison.rows, comparison.varied)
-                                        : record_tables({comparison.rows, comparison.varied,
-                                                         comparison.ranking, comparison.batches}));
+    return tables_in(format,
+                     algorithms ? algorithm_tables(comparison.rows, comparison.varied, columns)
+                                : record_tables({comparison.rows, comparison.varied,
+                                                 comparison.ranking, comparison.batches, columns}));
   case Format::json:
     return io::pretty(algorithms ? io::Object{{"rows", comparison.rows}} : tree_of(comparison));
   case Format::jsonl:
-    return jsonl_text(records_of(comparison));
-  case Format::npz: // refused by `parse`
+    return jsonl_text(records);
   case Format::csv:
-    return csv_text(records_of(comparison));
+    return csv_text(records);
   }
   return {};
 }
@@ -92,7 +96,8 @@ std::string text_in(Format format, const study::Comparison& comparison, bool alg
 int show(const study::Comparison& comparison, const Common& common, bool algorithms) {
   print_warnings(comparison.warnings, common);
   if (!comparison.rows.empty()) {
-    write_output(common, text_in(format_of(common, Format::table), comparison, algorithms));
+    write_output(common,
+                 text_in(format_of(common, Format::table), comparison, algorithms, common.columns));
   }
   if (comparison.missing > 0) {
     print_note("interrupted: " + std::to_string(comparison.missing) + " combinations were not run",

@@ -5,14 +5,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include <array>
-
 #include "base/error.hpp"
 #include "base/shell_word.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/replaced_file.hpp"
 #include "import/import_detect.hpp"
-#include "sweep/column_reader.hpp"
 #include "sweep/sweep_merge.hpp"
 #include "json/file_write.hpp"
 
@@ -20,40 +17,28 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr std::array kRecordFormats{Format::jsonl, Format::json, Format::csv, Format::npz};
+constexpr std::array kRecordFormats{Format::jsonl, Format::json, Format::csv};
 
 constexpr CommandText kMergeText{
     "merge",
     "SHARD...",
     "Joins the files that `stepsim sweep --shard i/n` wrote, in any order, into the file that the\n"
-    "sweep writes in one piece, byte for byte. Missing points: exit 4, nothing is written. One "
-    "file alone changes its\n"
-    "form: .npz becomes .jsonl and back.",
-    "stepsim merge out.shard-*-of-4.jsonl -o out.jsonl\n"
-    "stepsim merge out.npz -o out.jsonl",
+    "sweep writes in one piece, byte for byte. Missing points: exit 4, nothing is written.",
+    "stepsim merge out.shard-*-of-4.jsonl -o out.jsonl",
     "The records are described in docs/file-formats.md and schemas/point.schema.json.",
     kRecordFormats,
 };
 
 // The format of the shards is told by the first bytes, since a header record in CSV is a comment;
-// the first shard speaks for all. JSON Lines and the binary form become each other; CSV has no
-// types and stays what it is.
-study::RecordFormat format_of_merge(std::string_view shard, std::string_view head,
-                                    const Common& common) {
+// the first shard speaks for all. Records stay what they are.
+void require_format_of(std::string_view shard, std::string_view head, const Common& common) {
   const bool csv = head.starts_with('#');
-  const Format own = csv ? Format::csv : study::is_binary_sweep(head) ? Format::npz : Format::jsonl;
-  const Format asked = format_of(common, own);
+  const Format asked = format_of(common, csv ? Format::csv : Format::jsonl);
   if (!head.empty() && csv != (asked == Format::csv)) {
     throw UsageError(std::string(shard) + " is " +
                      (csv ? "CSV, and merge joins records as they are: --format csv, -o FILE.csv"
-                          : "no CSV: --format jsonl, -o FILE.jsonl or FILE.npz"));
+                          : "no CSV: --format jsonl or -o FILE.jsonl"));
   }
-  if (asked == Format::npz && !io::is_replaceable(common.output)) {
-    throw UsageError("a binary file is written at many places: give -o FILE.npz");
-  }
-  return asked == Format::csv   ? study::RecordFormat::csv
-         : asked == Format::npz ? study::RecordFormat::npz
-                                : study::RecordFormat::jsonl;
 }
 
 // "0-4, 7, 9-11": the first twenty ranges of missing points, since one missing shard of many leaves
@@ -79,19 +64,16 @@ std::string ranges_text(const study::MergeReport& report) {
 int merge(const Invocation& invocation) {
   std::vector<std::string> shards;
   CLI::App app;
-  app.add_option("SHARD", shards, "files of one sweep: JSON Lines, CSV or .npz")->required();
+  app.add_option("SHARD", shards, "files of one sweep: JSON Lines or CSV")->required();
   Common common;
   if (!parse(app, kMergeText, invocation, common)) {
     return kOk;
   }
   const std::string head = io::head_of(shards.front());
-  const study::RecordFormat format = format_of_merge(shards.front(), head, common);
-  const bool to_same_text = format == study::RecordFormat::csv && !study::is_binary_sweep(head);
+  require_format_of(shards.front(), head, common);
   refuse_other_kind(common, common.output,
-                    to_same_text                         ? std::string_view(head)
-                    : format == study::RecordFormat::npz ? std::string_view("PK\3\4\0", 5)
-                                                         : std::string_view("{\"axes\":[]}"));
-  const study::MergeReport report = study::merge_sweeps(shards, common.output, format);
+                    head.starts_with('#') ? std::string_view(head) : "{\"axes\":[]}");
+  const study::MergeReport report = study::merge_sweeps(shards, common.output);
   if (!report.missing.empty()) {
     std::int64_t missing = 0;
     for (const auto& [first, last] : report.missing) {

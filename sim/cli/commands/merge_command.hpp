@@ -7,8 +7,7 @@ namespace stepsim::cli {
 
 // Returns kOk. If points are missing, nothing is written, the commands that compute the missing
 // points are printed, and kTargetNotMet is returned. Throws InputError for shards of different
-// sweeps, and UsageError for flags and for a change from or to CSV; JSON Lines and .npz can be
-// converted into each other.
+// sweeps, and UsageError for flags and for a change from or to CSV.
 [[nodiscard]] int merge(const Invocation& invocation);
 
 } // namespace stepsim::cli

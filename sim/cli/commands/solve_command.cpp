@@ -237,7 +237,6 @@ std::string text_in(Format format, const study::SolveProblem& problem,
     return io::pretty(tree);
   case Format::jsonl:
     return jsonl_text(crossing_records(tree));
-  case Format::npz: // refused by `parse`
   case Format::csv:
     return csv_text(crossing_records(tree));
   }

@@ -23,6 +23,7 @@
 #include "cli/commands/over_flags.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "cli/shell/flat_records.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
@@ -37,11 +38,11 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kSweepText{
+constexpr CommandText kSweepText = choosing_columns({
     "sweep",
     "SWEEP | SCENARIO --over POINTER=VALUES",
     "Runs every point of a grid of scenario values. Writes one record per point to -o, JSON Lines\n"
-    "(.jsonl), CSV (.csv) or the arrays of numpy.load (.npz), in an order and with a content that\n"
+    "(.jsonl) or CSV (.csv), in an order and with a content that\n"
     "do not depend on --jobs, --shard or --resume; without -o, prints a table, whose best row is "
     "the shortest iteration, or, where "
     "the\n"
@@ -53,8 +54,8 @@ constexpr CommandText kSweepText{
     "The sweep file is described in docs/file-formats.md and schemas/sweep.schema.json; job "
     "arrays,\n"
     "GNU parallel and mpirun in examples/README.md.",
-    kSweepFormats,
-};
+    kTableFormats,
+});
 
 struct SweepFlags {
   std::string file;
@@ -235,6 +236,7 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
                      " points is of no use: give -o FILE.jsonl or -o FILE.csv");
   }
   options.format = study::RecordFormat::jsonl;
+  options.columns.clear();
   options.progress = counting(common);
   std::string text;
   const study::SweepReport report = study::run_sweep(sweep, files, options, text);
@@ -247,8 +249,17 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
     lines.remove_prefix(end + 1);
   }
   print_report(report, common);
+  std::vector<io::Object> records;
+  for (const io::Json& row : rows) {
+    records.push_back(row.as_object());
+  }
+  (void)chosen_keys(std::move(records), {}, common.columns); // all exist
   const Format format = format_of(common, Format::table);
   if (study::is_collective(sweep.base)) {
+    if (!common.columns.empty()) {
+      throw UsageError("--columns goes with a table of scenarios; of collectives, with -o FILE.csv "
+                       "or -o FILE.jsonl");
+    }
     CollectiveTable table(sweep);
     for (const io::Json& row : rows) {
       table.add(row.find("point")->as_integer(), row);
@@ -261,7 +272,8 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
     batches.push_back(study::batches_of_row(sweep, row));
   }
   const study::Ranking ranking = study::rank_rows(rows, batches);
-  write_output(common, tables_in(format, record_tables({rows, sweep.varied(), ranking, batches})));
+  write_output(common, tables_in(format, record_tables({rows, sweep.varied(), ranking, batches,
+                                                        common.columns})));
   return finish(report);
 }
 
@@ -269,9 +281,7 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
 // number of points.
 int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOptions options,
                   Format format, const Common& common) {
-  options.format = format == Format::csv   ? study::RecordFormat::csv
-                   : format == Format::npz ? study::RecordFormat::npz
-                                           : study::RecordFormat::jsonl;
+  options.format = format == Format::csv ? study::RecordFormat::csv : study::RecordFormat::jsonl;
   options.progress = counting(common);
   const study::SweepReport report = study::run_sweep(sweep, files, options);
   common.work.end();
@@ -340,14 +350,14 @@ int sweep(const Invocation& invocation) {
     options.shard = study::parse_shard(flags.shard);
   }
   options.output = study::shard_file_name(common.output, options.shard);
+  options.columns = common.columns;
   options.tool = "stepsim " + std::string(version());
   options.interrupted = interrupted;
   options.max_seconds = max_seconds(flags.scenario);
   const bool to_file = common.output != "-";
   const Format format = format_of(common, to_file ? Format::jsonl : Format::table);
   if (to_file && format == Format::json && common.output.ends_with(".json")) {
-    throw UsageError("-o " + common.output +
-                     ": a sweep writes JSON Lines (.jsonl), CSV (.csv) or arrays (.npz)");
+    throw UsageError("-o " + common.output + ": a sweep writes JSON Lines (.jsonl) or CSV (.csv)");
   }
   const study::Sweep sweep = read_sweep(flags, invocation.data_folder);
   if (io::same_file(std::string(sweep.base.file()), options.output)) {

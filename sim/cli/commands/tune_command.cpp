@@ -259,7 +259,6 @@ std::string text_in(Format format, const study::TuneProblem& problem, const stud
     return io::pretty(tree);
   case Format::jsonl:
     return jsonl_text(curve_records(tree));
-  case Format::npz: // refused by `parse`
   case Format::csv:
     return csv_text(curve_records(tree));
   }

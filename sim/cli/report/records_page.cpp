@@ -240,7 +240,7 @@ private:
                                           const std::vector<std::int64_t>& batches,
                                           const std::vector<std::string>& varied) const {
     const study::Ranking ranking = study::rank_rows(rows, batches);
-    return record_tables({rows, varied, ranking, batches});
+    return record_tables({rows, varied, ranking, batches, {}});
   }
 
   // The two fields of the figure against each other, with everything else as in the figure.

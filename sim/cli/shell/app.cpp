@@ -46,6 +46,14 @@ void add_common(CLI::App& app, const CommandText& text, Common& common) {
         ->type_name("WORD")
         ->group(kOutputGroup);
   }
+  if (text.chooses) {
+    app.add_option("--columns", common.columns,
+                   "keys of the figures that CSV, JSON Lines and tables show, as in the JSON; "
+                   "varied fields always stand")
+        ->type_name("NAME,..")
+        ->delimiter(',')
+        ->group(kOutputGroup);
+  }
   if (app.get_option_no_throw("--force") == nullptr) { // some commands have more to say about it
     app.add_flag("--force", common.force, "lets a result replace a file of another kind")
         ->group(kOutputGroup);

@@ -65,16 +65,17 @@ struct Invocation {
 struct Common {
   bool json = false;
   bool quiet = false;
-  bool force = false;       // replaces a file of another kind
-  std::string output = "-"; // file, "-" = standard output
-  std::string format;       // word of a Format; "" = see format_of()
+  bool force = false;               // replaces a file of another kind
+  std::string output = "-";         // file, "-" = standard output
+  std::string format;               // word of a Format; "" = see format_of()
+  std::vector<std::string> columns; // keys of --columns; empty = the command's own columns
   std::string color = "auto";
   std::string progress = "auto";
   bool embedded = false; // Invocation::embedded
   mutable Progress work; // begun by parse(); the command may count points with counting()
 };
 
-enum class Format { table, json, jsonl, csv, html, markdown, svg, npz };
+enum class Format { table, json, jsonl, csv, html, markdown, svg };
 // The formats of a command whose CommandText does not set `formats`.
 inline constexpr std::array kAllFormats{Format::json, Format::jsonl, Format::csv, Format::table};
 // The formats of commands that print tables.
@@ -82,11 +83,7 @@ inline constexpr std::array kTableFormats{Format::json,  Format::jsonl, Format::
                                           Format::table, Format::html,  Format::markdown};
 // Every format that some command writes.
 inline constexpr std::array kEveryFormat{Format::json, Format::jsonl,    Format::csv, Format::table,
-                                         Format::html, Format::markdown, Format::svg, Format::npz};
-// The formats of sweeps, which can also write binary records.
-inline constexpr std::array kSweepFormats{Format::json,  Format::jsonl, Format::csv,
-                                          Format::table, Format::html,  Format::markdown,
-                                          Format::npz};
+                                         Format::html, Format::markdown, Format::svg};
 inline constexpr std::array kJsonOrTable{Format::json, Format::table};
 inline constexpr std::array kJsonOnly{Format::json};
 
@@ -100,11 +97,18 @@ struct CommandText {
   std::span<const Format> formats = kAllFormats; // what the command can write
   std::string_view program = "stepsim";
   bool at_once = false; // the command only looks up tables, and has no --progress
+  bool chooses = false; // the command has --columns
 };
 
 // The text of a command that has no --progress.
 constexpr CommandText answered_at_once(CommandText text) {
   text.at_once = true;
+  return text;
+}
+
+// The text of a command that has --columns.
+constexpr CommandText choosing_columns(CommandText text) {
+  text.chooses = true;
   return text;
 }
 

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "base/error.hpp"
+#include "base/nearest.hpp"
 #include "json/csv.hpp"
 #include "json/json_text.hpp"
 
@@ -26,6 +28,42 @@ std::string jsonl_text(const std::vector<io::Object>& records) {
     text += '\n';
   }
   return text;
+}
+
+std::vector<io::Object> chosen_keys(std::vector<io::Object> records,
+                                    std::span<const std::string> kept,
+                                    std::span<const std::string> columns) {
+  if (columns.empty()) {
+    return records;
+  }
+  std::set<std::string_view> known;
+  bool all_failed = true;
+  for (const io::Object& record : records) {
+    bool failed = false;
+    for (const auto& [key, value] : record) {
+      known.insert(key);
+      failed = failed || (key == "error" && !value.is_null());
+    }
+    all_failed = all_failed && failed;
+  }
+  std::set<std::string_view> wanted(kept.begin(), kept.end());
+  for (const std::string& column : columns) {
+    if (!all_failed && !known.contains(column)) {
+      const std::vector<std::string_view> keys(known.begin(), known.end());
+      throw UsageError("--columns: " + base::unknown_word("figure", column, keys));
+    }
+    wanted.insert(column);
+  }
+  std::vector<io::Object> chosen;
+  for (const io::Object& record : records) {
+    io::Object& some = chosen.emplace_back();
+    for (const auto& [key, value] : record) {
+      if (wanted.contains(key)) {
+        some.emplace_back(key, value);
+      }
+    }
+  }
+  return chosen;
 }
 
 std::string csv_text(const std::vector<io::Object>& records) {

@@ -34,8 +34,6 @@ std::string_view word_of(Format format) {
     return "markdown";
   case Format::svg:
     return "svg";
-  case Format::npz:
-    return "npz";
   }
   return "";
 }
@@ -60,14 +58,13 @@ std::string_view ending_of(std::string_view path) {
 
 // Endings that say how a result is written. Any text may be called .txt, .log or .out.
 std::optional<Format> format_of_ending(std::string_view ending) {
-  static constexpr std::array<std::pair<std::string_view, Format>, 10> kEndings{
+  static constexpr std::array<std::pair<std::string_view, Format>, 9> kEndings{
       {{"json", Format::json},
        {"jsonl", Format::jsonl},
        {"csv", Format::csv},
        {"html", Format::html},
        {"md", Format::markdown},
        {"svg", Format::svg},
-       {"npz", Format::npz},
        {"txt", Format::table},
        {"log", Format::table},
        {"out", Format::table}}};
@@ -120,6 +117,10 @@ void require_format(const CommandText& text, Common& common) {
   if (common.format.empty() && !common.json && common.output.ends_with(".md") &&
       !writes(Format::markdown) && writes(Format::table)) {
     common.format = word_of(Format::table);
+  }
+  if (common.format == "npz" || (common.format.empty() && common.output.ends_with(".npz"))) {
+    throw UsageError(".npz is written no more: give -o FILE.csv or -o FILE.jsonl" +
+                     std::string(text.chooses ? " with --columns NAME,.." : ""));
   }
   if (!common.format.empty()) {
     std::array<std::string_view, kEveryFormat.size()> words;

@@ -189,7 +189,6 @@ std::string curves_text(Format format, const Curves& found, const study::CurveOp
   case Format::markdown:
   case Format::svg:
     return table_of(found, options);
-  case Format::npz: // refused by `parse`
   case Format::csv:
     return points_csv(found);
   case Format::jsonl: {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -118,23 +118,13 @@ std::string wins_cell(const io::Json& row) {
   return text.empty() ? "never" : text;
 }
 
-constexpr std::string_view kWins = "wins at [Gb/s]";
-// The headings are also those of help, so that no column is unexplained.
-constexpr std::array kAlgorithmColumns{
-    AlgorithmColumn{"algorithm", "one of those below"},
-    AlgorithmColumn{"iteration [ms]", "from one start of an iteration to the next"},
-    AlgorithmColumn{"slower than best", "iteration time over the shortest of the same block"},
-    AlgorithmColumn{"exposed [ms]", "communication that computing does not hide"},
-    AlgorithmColumn{"sent per worker [MB]", "per iteration, by the worker that sends most"},
-    AlgorithmColumn{"faster than dense", "compressed only: iteration time of the same training "
-                                         "without compression, in PyTorch's buckets behind "
-                                         "backward, over this one"},
-    AlgorithmColumn{"staleness", "age of an applied gradient, mean: iterations (pipe_sgd) or "
-                                 "updates of others (ps_async); 0 = synchronous"},
-    AlgorithmColumn{kWins, "with --break-even, compressed only: bandwidths between 10 Mb/s and "
-                           "10 Tb/s at which it is faster than dense; < 148 = below 148 Gb/s"},
-    AlgorithmColumn{"assumes", "what the row takes for granted; \"by default\": the scenario "
-                               "does not say it"},
+// How a column shows the value of its key.
+enum class RecordLook { word, number, time, part, wins };
+
+struct RecordColumn {
+  std::string key, heading;
+  RecordLook look{};
+  double factor = 1; // of a number
 };
 
 // Whether a column has anything to show.
@@ -143,75 +133,134 @@ bool any_has(std::span<const io::Json> rows, std::string_view key) {
                      [&](const io::Json& row) { return number_of(row, key).has_value(); });
 }
 
-} // namespace
-
-namespace {
-
-// A part of the iteration, where what is below its rounding counts as 0.
-std::string part_cell(const io::Json& row, std::string_view key) {
-  return milliseconds_cell(part_of(number_of(row, key), number_of(row, "iteration_time_s")));
+// A part of the iteration is 0 where it is below the rounding of the whole.
+std::string cell_of(const io::Json& row, const RecordColumn& column) {
+  const auto number = number_of(row, column.key);
+  switch (column.look) {
+  case RecordLook::word:
+    return text_of(row, column.key);
+  case RecordLook::number:
+    return cell(times(number, column.factor));
+  case RecordLook::time:
+    return milliseconds_cell(number);
+  case RecordLook::part:
+    return milliseconds_cell(part_of(number, number_of(row, "iteration_time_s")));
+  case RecordLook::wins:
+    return wins_cell(row);
+  }
+  return {};
 }
 
-// Each optional column asks all rows once whether it has anything to show; heads and cells are
-// added under the same condition, in the same order. A row that failed has its error in the last
-// column.
+// Columns of `compare` and `sweep`; table_of_rows() knows which need rows that have them.
+const std::vector<RecordColumn>& row_columns() {
+  static const std::vector<RecordColumn> columns{
+      {"iteration_time_s", "iteration [ms]", RecordLook::time},
+      {"ratio", "ratio", RecordLook::number},
+      {"compute_s", "compute [ms]", RecordLook::part},
+      {"communication_s", "communication [ms]", RecordLook::part},
+      {"exposed_communication_s", "exposed [ms]", RecordLook::part},
+      {"speedup", "speed-up", RecordLook::number},
+      {"scaling_efficiency", "efficiency [%]", RecordLook::number, 100},
+      {"samples_per_s", "samples/s", RecordLook::number},
+      {"fct_p99_s", "messages 99 % [ms]", RecordLook::time},
+      {"loss_fraction", "loss [%]", RecordLook::number, 100},
+      {"time_to_accuracy_s", "to accuracy [h]", RecordLook::number, 1.0 / 3600},
+      {"bottleneck", "bottleneck", RecordLook::word},
+  };
+  return columns;
+}
+
+const std::vector<RecordColumn>& algorithm_looks() {
+  static const std::vector<RecordColumn> columns{
+      {"algorithm", "algorithm", RecordLook::word},
+      {"iteration_time_s", "iteration [ms]", RecordLook::time},
+      {"ratio", "slower than best", RecordLook::number},
+      {"exposed_communication_s", "exposed [ms]", RecordLook::part},
+      {"wire_bytes", "sent per worker [MB]", RecordLook::number, 1e-6},
+      {"speedup_vs_dense_overlapped", "faster than dense", RecordLook::number},
+      {"staleness_mean", "staleness", RecordLook::number},
+      {"compression_wins", "wins at [Gb/s]", RecordLook::wins},
+  };
+  return columns;
+}
+
+// The meanings of these columns and of the last one, for help.
+constexpr std::array kAlgorithmMeanings{
+    "one of those below",
+    "from one start of an iteration to the next",
+    "iteration time over the shortest of the same block",
+    "communication that computing does not hide",
+    "per iteration, by the worker that sends most",
+    "compressed only: iteration time of the same training without compression, in PyTorch's "
+    "buckets behind backward, over this one",
+    "age of an applied gradient, mean: iterations (pipe_sgd) or updates of others (ps_async); "
+    "0 = synchronous",
+    "with --break-even, compressed only: bandwidths between 10 Mb/s and 10 Tb/s at which it is "
+    "faster than dense; < 148 = below 148 Gb/s",
+    "what the row takes for granted; \"by default\": the scenario does not say it"};
+
+// The columns that --columns names, in its order: as a table shows them by itself, else by the unit
+// at the end of the key. Without --columns, those of `known` for which `is_shown` is true.
+template <typename IsShown>
+std::vector<RecordColumn>
+chosen_columns(std::span<const io::Json> rows, std::span<const std::string> names,
+               const std::vector<RecordColumn>& known, const IsShown& is_shown) {
+  std::vector<RecordColumn> columns;
+  if (names.empty()) {
+    std::ranges::copy_if(known, std::back_inserter(columns), is_shown);
+  }
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(known, name, &RecordColumn::key);
+    if (found != known.end()) {
+      columns.push_back(*found);
+    } else if (base::kind_of_key(name) == base::QuantityKind::time) {
+      columns.push_back({name, name.substr(0, name.rfind('_')) + " [ms]", RecordLook::time});
+    } else {
+      const auto [heading, factor] = shown(name);
+      columns.push_back(
+          {name, heading, any_has(rows, name) ? RecordLook::number : RecordLook::word, factor});
+    }
+  }
+  return columns;
+}
+
+// A row that failed has its error in the last column.
 Table table_of_rows(const RecordRows& records) {
-  const auto& [rows, varied, ranking, batches] = records;
+  const auto& [rows, varied, ranking, batches, chosen] = records;
+  const auto is_shown = [&](const RecordColumn& column) {
+    const std::string& key = column.key;
+    if (key == "ratio") {
+      return any_has(rows, key) && std::ranges::find(varied, key) == varied.end();
+    }
+    if (key == "loss_fraction") {
+      return std::ranges::any_of(
+          rows, [&](const io::Json& row) { return number_of(row, key).value_or(0) > 0; });
+    }
+    const bool optional =
+        key == "samples_per_s" || key == "fct_p99_s" || key == "time_to_accuracy_s";
+    return key == "speedup" ? ranking.batches_differ : !optional || any_has(rows, key);
+  };
+  const std::vector<RecordColumn> columns = chosen_columns(rows, chosen, row_columns(), is_shown);
   Table table;
   const std::vector<std::string> names = names_of(varied);
   for (const std::string& name : names) {
     table.headings.push_back(shown(name).heading);
   }
-  const bool with_ratio =
-      any_has(rows, "ratio") && std::find(varied.begin(), varied.end(), "ratio") == varied.end();
-  const bool with_samples = any_has(rows, "samples_per_s");
-  const bool with_messages = any_has(rows, "fct_p99_s");
-  const bool with_loss = std::ranges::any_of(
-      rows, [](const io::Json& row) { return number_of(row, "loss_fraction").value_or(0) > 0; });
-  const bool with_accuracy = any_has(rows, "time_to_accuracy_s");
-  const auto head = [&](bool wanted, const char* heading) {
-    if (wanted) {
-      table.headings.emplace_back(heading);
-    }
-  };
-  head(true, "iteration [ms]");
-  head(with_ratio, "ratio");
-  head(true, "compute [ms]");
-  head(true, "communication [ms]");
-  head(true, "exposed [ms]");
-  head(ranking.batches_differ, "speed-up");
-  head(true, "efficiency [%]");
-  head(with_samples, "samples/s");
-  head(with_messages, "messages 99 % [ms]");
-  head(with_loss, "loss [%]");
-  head(with_accuracy, "to accuracy [h]");
-  head(true, "bottleneck");
-  head(true, "");
+  for (const RecordColumn& column : columns) {
+    table.headings.push_back(column.heading);
+  }
+  table.headings.emplace_back();
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const io::Json& row = rows[r];
     std::vector<std::string>& cells = table.rows.emplace_back();
     for (std::size_t i = 0; i < varied.size(); ++i) {
       cells.push_back(varied_cell(row, varied[i], shown(names[i]).factor));
     }
-    const auto add = [&](bool wanted, std::string text) {
-      if (wanted) {
-        cells.push_back(std::move(text));
-      }
-    };
-    add(true, milliseconds_cell(number_of(row, "iteration_time_s")));
-    add(with_ratio, cell(number_of(row, "ratio")));
-    add(true, part_cell(row, "compute_s"));
-    add(true, part_cell(row, "communication_s"));
-    add(true, part_cell(row, "exposed_communication_s"));
-    add(ranking.batches_differ, cell(number_of(row, "speedup")));
-    add(true, cell(times(number_of(row, "scaling_efficiency"), 100)));
-    add(with_samples, cell(number_of(row, "samples_per_s")));
-    add(with_messages, milliseconds_cell(number_of(row, "fct_p99_s")));
-    add(with_loss, cell(times(number_of(row, "loss_fraction"), 100)));
-    add(with_accuracy, cell(times(number_of(row, "time_to_accuracy_s"), 1.0 / 3600)));
-    add(true, text_of(row, "bottleneck"));
+    for (const RecordColumn& column : columns) {
+      cells.push_back(cell_of(row, column));
+    }
     const std::string error = text_of(row, "error");
-    add(true, error != "-" ? "error: " + error : r == ranking.best ? "best" : "");
+    cells.push_back(error != "-" ? "error: " + error : r == ranking.best ? "best" : "");
   }
   return table;
 }
@@ -318,37 +367,38 @@ std::vector<Table> pivot(const RecordRows& records) {
 
 } // namespace
 
-// The small table comes first: it answers most questions about two fields.
+// The small table comes first: it answers most questions about two fields. Whoever chooses columns
+// asks for another table.
 std::vector<Table> record_tables(const RecordRows& records) {
-  std::vector<Table> tables = pivot(records);
+  std::vector<Table> tables = records.chosen.empty() ? pivot(records) : std::vector<Table>();
   tables.push_back(table_of_rows(records));
   return tables;
 }
 
-std::span<const AlgorithmColumn> algorithm_columns() { return kAlgorithmColumns; }
+std::vector<AlgorithmColumn> algorithm_columns() {
+  std::vector<AlgorithmColumn> columns;
+  for (const RecordColumn& column : algorithm_looks()) {
+    columns.push_back({column.heading, kAlgorithmMeanings[columns.size()]});
+  }
+  columns.push_back({"assumes", kAlgorithmMeanings.back()});
+  return columns;
+}
 
 // Rows come sorted by combination: a new combination begins a new table.
 std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
-                                    std::span<const std::string> varied) {
+                                    std::span<const std::string> varied,
+                                    std::span<const std::string> chosen) {
   const bool with_break_even = std::ranges::any_of(
       rows, [](const io::Json& row) { return row.find("break_even_Bps") != nullptr; });
+  std::vector<RecordColumn> columns =
+      chosen_columns(rows, chosen, algorithm_looks(), [&](const RecordColumn& column) {
+        return with_break_even || column.look != RecordLook::wins;
+      });
+  if (!chosen.empty()) {
+    columns.insert(columns.begin(), algorithm_looks().front());
+  }
   std::vector<Table> tables;
-  Table table;
-  std::string block;
   const std::vector<std::string> names = names_of(varied);
-  const auto flush = [&] {
-    if (!table.rows.empty()) {
-      table.caption = block;
-      tables.push_back(std::move(table));
-    }
-    table = {};
-    for (const AlgorithmColumn& column : algorithm_columns()) {
-      if (with_break_even || column.heading != kWins) {
-        table.headings.emplace_back(column.heading);
-      }
-    }
-  };
-  flush();
   for (const io::Json& row : rows) {
     std::string place;
     for (std::size_t i = 0; i < varied.size(); ++i) {
@@ -359,26 +409,21 @@ std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
             (place.empty() ? "" : ", ") + how.heading + " = " + varied_cell(row, field, how.factor);
       }
     }
-    if (place != block) {
-      flush();
-      block = place;
+    if (tables.empty() || place != tables.back().caption) {
+      Table& table = tables.emplace_back();
+      table.caption = place;
+      for (const RecordColumn& column : columns) {
+        table.headings.push_back(column.heading);
+      }
+      table.headings.emplace_back("assumes");
     }
-    std::vector<std::string>& cells = table.rows.emplace_back();
-    cells.push_back(text_of(row, "algorithm"));
-    cells.push_back(milliseconds_cell(number_of(row, "iteration_time_s")));
-    cells.push_back(cell(number_of(row, "ratio")));
-    cells.push_back(milliseconds_cell(
-        part_of(number_of(row, "exposed_communication_s"), number_of(row, "iteration_time_s"))));
-    cells.push_back(cell(times(number_of(row, "wire_bytes"), 1e-6)));
-    cells.push_back(cell(number_of(row, "speedup_vs_dense_overlapped")));
-    cells.push_back(cell(number_of(row, "staleness_mean")));
-    if (with_break_even) {
-      cells.push_back(wins_cell(row));
+    std::vector<std::string>& cells = tables.back().rows.emplace_back();
+    for (const RecordColumn& column : columns) {
+      cells.push_back(cell_of(row, column));
     }
     const std::string error = text_of(row, "error");
     cells.push_back(error != "-" ? "error: " + error : text_of(row, "assumes"));
   }
-  flush();
   return tables;
 }
 

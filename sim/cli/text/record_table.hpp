@@ -18,24 +18,27 @@ struct RecordRows {
   std::span<const std::string> varied;
   const study::Ranking& ranking;
   std::span<const std::int64_t> batches; // [row] number of batches per iteration
+  std::span<const std::string> chosen; // keys of the columns behind the varied fields; may be empty
 };
 
 // All rows as one table. A ratio is shown if the rows have one, the speed-up if the number of
 // batches per iteration varies. For two varied fields, a small table of both fields and the metric
 // of the ranking comes first if the rows are all combinations, each field has at least two values,
-// and one field has at most 12.
+// and one field has at most 12. If columns are chosen, the
+// table has the varied fields and these, without the small table.
 [[nodiscard]] std::vector<Table> record_tables(const RecordRows& records);
 
 // The columns of `compare --algorithms` and their meaning, for help.
 struct AlgorithmColumn {
-  std::string_view heading;
+  std::string heading;
   std::string_view meaning;
 };
-[[nodiscard]] std::span<const AlgorithmColumn> algorithm_columns();
+[[nodiscard]] std::vector<AlgorithmColumn> algorithm_columns();
 
 // The rows of `compare --algorithms`, one table per combination of the varied fields, whose rows
 // must follow one another: times, sent data and assumptions of each algorithm.
 [[nodiscard]] std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
-                                                  std::span<const std::string> varied);
+                                                  std::span<const std::string> varied,
+                                                  std::span<const std::string> chosen);
 
 } // namespace stepsim::cli
