@@ -61,8 +61,10 @@ Pass make_pass(std::uint32_t size, bool up) {
     std::uint32_t order{}, index{};
   };
   std::vector<Key> keys;
+  keys.reserve(trees.edges.size());
   const std::uint32_t offsets = static_cast<std::uint32_t>(pass.slots);
   std::vector<Edge> edges;
+  edges.reserve(trees.edges.size());
   for (const DoubleTreeEdge& edge : trees.edges) {
     const std::uint32_t child = edge.tree * size + edge.child;
     const std::uint32_t parent = edge.tree * size + edge.parent;
@@ -78,6 +80,7 @@ Pass make_pass(std::uint32_t size, bool up) {
       edges.push_back({edge.parent, edge.child, parent, child});
     }
   }
+  pass.edges.reserve(edges.size());
   std::ranges::stable_sort(keys, {}, &Key::order);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::uint32_t order = keys[i].order;
