@@ -5,9 +5,7 @@
 #include "import/kineto/kineto_scan.hpp"
 
 #include <array>
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -15,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "files/import_number.hpp"
+#include "import/kineto/plain_end.hpp"
 
 namespace stepsim::io {
 
@@ -22,32 +21,6 @@ namespace {
 
 constexpr char kNothing[kTextPadding] = {};
 constexpr std::ptrdiff_t kMostDigits = 300; // a number below 1e300 is a finite double
-
-// The first byte from `at` on that is not a plain part of a text: a quote, a backslash, a control
-// character or a byte beyond ASCII. Eight bytes are looked at together.
-//     aten::conv2d", "pid": 42
-//                 ^
-const char* plain_end(const char* at) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  constexpr std::uint64_t kHigh = kOnes << 7U;
-  const auto zeros = [](std::uint64_t word) { return (word - kOnes) & ~word & kHigh; };
-  while (std::endian::native == std::endian::little) {
-    std::uint64_t word{};
-    std::memcpy(&word, at, sizeof word);
-    // The high bit of every byte that is not plain. A byte behind such a one may be marked wrongly;
-    // the first mark is right.
-    const std::uint64_t marks = zeros(word ^ (kOnes * '"')) | zeros(word ^ (kOnes * '\\')) |
-                                ((word - kOnes * 0x20) & ~word & kHigh) | (word & kHigh);
-    if (marks != 0) {
-      return at + std::countr_zero(marks) / 8;
-    }
-    at += sizeof word;
-  }
-  while (*at != '"' && *at != '\\' && static_cast<signed char>(*at) >= 0x20) {
-    ++at;
-  }
-  return at;
-}
 
 // A number as it is written, and the digits before and behind its point.
 struct Number {

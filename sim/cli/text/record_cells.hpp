@@ -1,0 +1,40 @@
+#pragma once
+// What cells and headings of tables take from flat records: values of a key, and varied fields in
+// readable units.
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/json.hpp"
+
+namespace stepsim::cli {
+
+// The value of a key as a number; empty for an absent key, null or a word.
+[[nodiscard]] std::optional<double> record_number(const io::Json& row, std::string_view key);
+
+// The value of a key as text; "-" for an absent key or null.
+[[nodiscard]] std::string record_text(const io::Json& row, std::string_view key);
+
+// The names of varied fields in a table: the last token of the pointer, or the whole pointer where
+// two fields would have the same name.
+[[nodiscard]] std::vector<std::string> field_names(std::span<const std::string> varied);
+
+// How a varied field is shown: "bandwidth [Gb/s]", values times `factor`.
+struct FieldLook {
+  std::string heading;
+  double factor = 1;
+};
+
+// The heading and the factor of a field, by the unit at the end of its name.
+[[nodiscard]] FieldLook field_look(const std::string& field);
+
+// The cell of a varied field. Integers and decimal fractions without a unit stay as they were
+// written.
+[[nodiscard]] std::string varied_cell(const io::Json& row, const std::string& field, double factor);
+
+// A number times `factor`; empty stays empty.
+[[nodiscard]] std::optional<double> scaled(std::optional<double> value, double factor);
+
+} // namespace stepsim::cli
