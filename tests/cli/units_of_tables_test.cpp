@@ -35,7 +35,7 @@ TEST_CASE("records: milliseconds, percent and hours under their headings; the le
   const std::vector<std::int64_t> ranks{4, 8};
   const study::Ranking ranking = study::rank_rows(rows, ranks, study::BestBy::iteration_time);
   const std::string text =
-      cli::table_text(cli::record_tables({rows, varied, ranking, ranks}).back());
+      cli::table_text(cli::record_tables({rows, varied, ranking, ranks, {}}).back());
   CAPTURE(text);
   const auto line = [&](std::size_t number) {
     std::size_t begin = 0;
