@@ -152,23 +152,6 @@ struct OutputFile::State {
     }
   }
 
-  void put_at(std::uint64_t offset, const char* bytes, std::size_t size) {
-    while (size > 0) {
-      const ssize_t done = ::pwrite(output.get(), bytes, size, static_cast<off_t>(offset));
-      if (done < 0 && errno == EINTR) {
-        continue;
-      }
-      if (done <= 0) {
-        target.fail(done < 0 ? errno : ENOSPC);
-      }
-      bytes += done;
-      offset += static_cast<std::uint64_t>(done);
-      size -= static_cast<std::size_t>(done);
-      written += static_cast<std::uint64_t>(done);
-    }
-    end = std::max(end, offset);
-  }
-
   // zlib gives output until there is none left for this input.
   void compress_buffer(int flush) {
     std::array<char, kChunk> out;
@@ -250,13 +233,6 @@ void OutputFile::write(std::string_view bytes) {
 }
 
 void OutputFile::require_whole() const { state_->require_whole(); }
-
-void OutputFile::write_at(std::uint64_t offset, std::string_view bytes) {
-  state_->require_whole();
-  assert(!state_->compressed && !is_direct(state_->target) && "only a regular file has places");
-  state_->put_at(offset, bytes.data(), bytes.size());
-  state_->start_writing();
-}
 
 // Until here the target is as it was.
 void OutputFile::commit() {

@@ -34,16 +34,11 @@ public:
 
   void write(std::string_view bytes);
   // Throws SimulationError if another program has cut or removed a file with Mode::grow; commit()
-  // and write_at() do the same.
+  // does the same.
   void require_whole() const;
   void commit(); // puts the content in place, on the disk, and closes the file; call it once
   [[nodiscard]] const std::string& name() const; // for messages
   [[nodiscard]] std::uint64_t written() const;   // bytes passed to the system so far
-
-  // Writes at any offset, also beyond the end, with both modes. The file must be a regular one that
-  // is not compressed (asserted). write() goes on where it was, not behind these bytes, and what it
-  // still has in its buffer is written later.
-  void write_at(std::uint64_t offset, std::string_view bytes);
 
   // The current size of the file that is written (with Mode::replace the temporary one), in bytes,
   // and its reduction to `size` bytes. With Mode::replace, call cut() only before the first write,
