@@ -77,7 +77,7 @@ std::string varied_cell(const io::Json& row, const std::string& field, double fa
 }
 
 // Empty stays empty.
-std::optional<double> scaled(std::optional<double> value, double factor) {
+std::optional<double> scaled_number(std::optional<double> value, double factor) {
   return value ? std::optional(*value * factor) : std::nullopt;
 }
 

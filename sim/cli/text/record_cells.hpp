@@ -35,6 +35,6 @@ struct FieldLook {
 [[nodiscard]] std::string varied_cell(const io::Json& row, const std::string& field, double factor);
 
 // A number times `factor`; empty stays empty.
-[[nodiscard]] std::optional<double> scaled(std::optional<double> value, double factor);
+[[nodiscard]] std::optional<double> scaled_number(std::optional<double> value, double factor);
 
 } // namespace stepsim::cli

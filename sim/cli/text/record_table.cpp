@@ -64,7 +64,7 @@ std::string cell_of(const io::Json& row, const RecordColumn& column) {
   case RecordLook::word:
     return record_text(row, column.key);
   case RecordLook::number:
-    return cell(scaled(number, column.factor));
+    return cell(scaled_number(number, column.factor));
   case RecordLook::time:
     return milliseconds_cell(number);
   case RecordLook::part:
