@@ -27,7 +27,7 @@ std::vector<const io::Json*> values_of(std::span<const io::Json> rows, const std
   return values;
 }
 
-// What makes a row the best, in words, and the factor from SI to the unit in them.
+// The ranking criterion in words, and the factor from SI to its unit.
 struct Criterion {
   std::string text;
   double factor = 1;

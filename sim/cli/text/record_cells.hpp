@@ -1,6 +1,6 @@
 #pragma once
-// What cells and headings of tables take from flat records: values of a key, and varied fields in
-// readable units.
+// Reads the values of a key from flat records and shows varied fields in readable units, for the
+// cells and headings of tables.
 #include <optional>
 #include <span>
 #include <string>

@@ -41,8 +41,8 @@ namespace stepsim::coll {
 [[nodiscard]] std::optional<ClosedForm> lp_reduce_paper(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> lp_allreduce_paper(const Collective& collective);
 
-// Returns the numbers of the formulas of pipelines and trees (block_times.hpp); those of a pipeline
-// do not read the depths.
+// Returns the numbers of the formulas of pipelines and trees (block_times.hpp). The
+// formulas of a pipeline do not read the depths.
 [[nodiscard]] StreamNetwork stream_network(const Symbols& s, const TreeDepths& depths);
 
 // Returns an upper bound, because every block is charged as one of b bytes:

@@ -29,8 +29,8 @@ namespace stepsim::coll {
 //     broadcast   a binomial scatter and a ring all-gather: (L + P-1) alpha + 2 (P-1)/P n beta;
 //                 empty if links have a delay and P is not a power of two
 // The other two operations and the form that is printed for reduce and allreduce (cost form
-// `paper`) are those of Bruck's algorithm, which needs no fold and equals be if P is a power of
-// two.
+// `paper`) are the forms of Bruck's algorithm, which needs no fold and equals be if P is a
+// power of two.
 [[nodiscard]] std::optional<ClosedForm> be_broadcast(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> be_reduce(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> be_allreduce(const Collective& collective);
