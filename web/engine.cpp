@@ -14,12 +14,14 @@
 #include <string_view>
 #include <vector>
 
-#include "ask/step_changes.hpp"
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/report/answer.hpp"
 #include "cli/report/step_figures.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
+#include "layers/gpu_table.hpp"
 #include "plot/knee.hpp"
 #include "plot/svg.hpp"
 #include "run/measured_exchanges.hpp"
@@ -31,9 +33,7 @@
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "scenario/short_forms.hpp"
-#include "train/workload/gpu_table.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
+#include "study/step_changes.hpp"
 
 namespace stepsim::web {
 
@@ -196,7 +196,7 @@ io::Json curve(const io::Json& question) {
 // Words that the page offers and does not hold itself.
 io::Json choices(const io::Json& /*question*/) {
   io::Array gpus;
-  for (const std::string_view word : train::gpu_words()) {
+  for (const std::string_view word : layers::gpu_words()) {
     gpus.emplace_back(std::string(word));
   }
   return io::Object{{"gpus", std::move(gpus)}};

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "base/percent.hpp"
-#include "coll/collective.hpp"
-#include "files/source_json.hpp"
+#include "collectives/collective.hpp"
+#include "scenario/files/source_json.hpp"
 
 namespace stepsim::calibrate {
 
@@ -46,7 +46,7 @@ std::vector<std::string> held_at_bound(std::initializer_list<NamedValue> values)
   return names;
 }
 
-std::vector<std::string> held_at_bound(const net::CurveSegment& segment) {
+std::vector<std::string> held_at_bound(const links::CurveSegment& segment) {
   return held_at_bound({{"startup_s", segment.startup_s}, {"per_byte_s", segment.per_byte_s}});
 }
 
@@ -62,7 +62,7 @@ io::Json text_or_null(const std::string& text) {
 
 // Several files of one format keep it, else it is "mixed".
 io::Json source_tree(std::span<const io::Samples> files, const CalibrationText& text) {
-  train::Source source = files.front().source;
+  layers::Source source = files.front().source;
   for (const io::Samples& file : files.subspan(1)) {
     source.format = source.format == file.source.format ? source.format : "mixed";
     source.files.insert(source.files.end(), file.source.files.begin(), file.source.files.end());
@@ -165,7 +165,8 @@ std::optional<LinkFit> fit_link(std::span<const GroupFit> fits, const std::strin
   std::vector<JointRow> rows;
   for (const GroupFit& fit : fits) {
     const Group& group = fit.group;
-    const bool known = group.op == "pingpong" || coll::parse_algorithm(group.algorithm).has_value();
+    const bool known =
+        group.op == "pingpong" || collectives::parse_algorithm(group.algorithm).has_value();
     const std::string& algorithm = known ? group.algorithm : assume;
     if (!cost_counts(group.op, algorithm, group.ranks, group.points.front().bytes)) {
       continue;
@@ -204,7 +205,7 @@ std::vector<std::string> all_warnings(std::span<const io::Samples> files,
   }
   for (const GroupFit& fit : fits) {
     warnings.insert(warnings.end(), fit.warnings.begin(), fit.warnings.end());
-    const auto held = [](const net::CurveSegment& segment) { return segment.startup_s == 0; };
+    const auto held = [](const links::CurveSegment& segment) { return segment.startup_s == 0; };
     if (fit.points.empty() && std::ranges::any_of(fit.curve, held)) {
       warnings.push_back(fit.group.text() +
                          ": the start-up is held at 0, its bound, because the data want less");
@@ -226,9 +227,9 @@ std::vector<std::string> all_warnings(std::span<const io::Samples> files,
 }
 
 // A value of 0 is named in `at_bound` of its segment.
-io::Array segments_tree(std::span<const net::CurveSegment> curve) {
+io::Array segments_tree(std::span<const links::CurveSegment> curve) {
   io::Array segments;
-  for (const net::CurveSegment& segment : curve) {
+  for (const links::CurveSegment& segment : curve) {
     segments.push_back(io::Object{{"from_bytes", segment.from_bytes},
                                   {"to_bytes", segment.to_bytes},
                                   {"startup_s", segment.startup_s},
@@ -238,9 +239,9 @@ io::Array segments_tree(std::span<const net::CurveSegment> curve) {
   return segments;
 }
 
-io::Array points_tree(std::span<const net::CurvePoint> points) {
+io::Array points_tree(std::span<const links::CurvePoint> points) {
   io::Array tree;
-  for (const net::CurvePoint& point : points) {
+  for (const links::CurvePoint& point : points) {
     tree.push_back(io::Array{point.bytes, point.seconds});
   }
   return tree;
@@ -310,7 +311,7 @@ io::Json calibration_tree(std::span<const io::Samples> files, std::span<const Gr
   tree.set("identifiable", io::Object{{"latency", identifiable[0]},
                                       {"bandwidth", identifiable[1]},
                                       {"reduction", identifiable[2]}});
-  tree.set("grade", net::kGrades[worst_grade(fits)]);
+  tree.set("grade", links::kGrades[worst_grade(fits)]);
   const std::vector<std::string> warnings = all_warnings(files, fits, link);
   tree.set("warnings", io::Array(warnings.begin(), warnings.end()));
   return tree;

@@ -9,8 +9,8 @@
 
 #include "calibrate/core/group_fit.hpp"
 #include "calibrate/core/joint_fit.hpp"
-#include "files/samples_file.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::calibrate {
 
@@ -31,7 +31,7 @@ struct CalibrationText { // texts of the file that do not come from a fit
   std::string name;
   std::string importer; // "stepsim-calibrate 0.1.0"
   std::string assume;   // the value of --assume; "" = not given
-  // One of net::kLinkClasses. With "same-device" the file has no key `network`.
+  // One of links::kLinkClasses. With "same-device" the file has no key `network`.
   std::string link_class = "network";
 };
 
@@ -46,8 +46,8 @@ struct CalibrationText { // texts of the file that do not come from a fit
 // Parts of calibration_tree(), for calibrations made from other measurements: one element of
 // `collectives`, and the `segments` or the `points` of a curve.
 [[nodiscard]] io::Json collective_tree(const GroupFit& fit);
-[[nodiscard]] io::Array segments_tree(std::span<const net::CurveSegment> curve);
-[[nodiscard]] io::Array points_tree(std::span<const net::CurvePoint> points);
+[[nodiscard]] io::Array segments_tree(std::span<const links::CurveSegment> curve);
+[[nodiscard]] io::Array points_tree(std::span<const links::CurvePoint> points);
 
 // The warnings of files, groups and link, in this order: the key `warnings` of the file.
 [[nodiscard]] std::vector<std::string> all_warnings(std::span<const io::Samples> files,

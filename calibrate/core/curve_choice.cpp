@@ -6,7 +6,7 @@
 
 #include "base/statistics.hpp"
 #include "calibrate/core/segments.hpp"
-#include "net/profile/profile_curve.hpp"
+#include "links/profile/profile_curve.hpp"
 
 namespace stepsim::calibrate {
 
@@ -24,8 +24,8 @@ Group without(const Group& group, std::size_t place) {
 
 // Segments are chosen on medians. Where one is enough, the line of the group takes its place, so
 // that the file holds one answer.
-std::vector<net::CurveSegment> lines_of(const Group& group, Robust robust,
-                                        std::vector<double>* bic = nullptr) {
+std::vector<links::CurveSegment> lines_of(const Group& group, Robust robust,
+                                          std::vector<double>* bic = nullptr) {
   const std::vector<Datum> data = group.data();
   SegmentChoice choice = choose_segments(data);
   if (choice.chosen.lines.size() == 1) {
@@ -37,13 +37,13 @@ std::vector<net::CurveSegment> lines_of(const Group& group, Robust robust,
   return curve_of(choice.chosen, data);
 }
 
-std::vector<net::CurvePoint> points_of(const Group& group) {
+std::vector<links::CurvePoint> points_of(const Group& group) {
   std::vector<double> logarithms;
   for (const Point& point : group.points) {
     logarithms.push_back(std::log(point.time_s));
   }
   const base::IsotonicFit rising = base::isotonic_fit(logarithms);
-  std::vector<net::CurvePoint> points;
+  std::vector<links::CurvePoint> points;
   for (std::size_t i = 0; i < logarithms.size(); ++i) {
     // A time that was not pooled stays as it was measured, to the last digit.
     const bool same = rising.values[i] == logarithms[i];
@@ -54,12 +54,12 @@ std::vector<net::CurvePoint> points_of(const Group& group) {
   return points;
 }
 
-using CurveOf = std::function<std::vector<net::CurveSegment>(const Group&)>;
+using CurveOf = std::function<std::vector<links::CurveSegment>(const Group&)>;
 
 std::vector<std::optional<double>> leave_one_out(const Group& group, const CurveOf& curve_of) {
   std::vector<std::optional<double>> seconds(group.points.size());
   for (std::size_t i = 1; i + 1 < seconds.size(); ++i) {
-    seconds[i] = net::curve_seconds(curve_of(without(group, i)), group.points[i].bytes);
+    seconds[i] = links::curve_seconds(curve_of(without(group, i)), group.points[i].bytes);
   }
   return seconds;
 }
@@ -105,7 +105,7 @@ CurveChoice choose_curve(const Group& group, Robust robust, bool keep_points) {
       leave_one_out(group, [&](const Group& rest) { return lines_of(rest, robust); });
   lines.left_out = errors_of(group, lines.left_out_s);
   const bool missed = std::ranges::any_of(group.points, [&](const Point& point) {
-    const double seconds = net::curve_seconds(lines.curve, point.bytes);
+    const double seconds = links::curve_seconds(lines.curve, point.bytes);
     return std::abs(seconds / point.time_s - 1) >= kGoodError;
   });
   if (!keep_points && (!lines.left_out || (!missed && lines.left_out->p90 < kGoodError))) {
@@ -114,9 +114,9 @@ CurveChoice choose_curve(const Group& group, Robust robust, bool keep_points) {
   CurveChoice kept;
   kept.bic = lines.bic;
   kept.points = points_of(group);
-  kept.curve = net::curve_through(kept.points);
+  kept.curve = links::curve_through(kept.points);
   kept.left_out_s =
-      leave_one_out(group, [](const Group& rest) { return net::curve_through(points_of(rest)); });
+      leave_one_out(group, [](const Group& rest) { return links::curve_through(points_of(rest)); });
   kept.left_out = errors_of(group, kept.left_out_s);
   return keep_points || missed || kept.left_out->p90 < lines.left_out->p90 ? kept : lines;
 }

@@ -2,7 +2,7 @@
 // Chooses the curve that a calibration keeps for one group of times:
 //
 //   lines    up to three line segments (CAL 4.3)
-//   points   one point per size, joined by straight lines (net::curve_through). Times that fall
+//   points   one point per size, joined by straight lines (links::curve_through). Times that fall
 //            with size are pooled (isotonic regression in log t), because a larger message is not
 //            faster
 //
@@ -20,7 +20,7 @@
 
 #include "calibrate/core/line_fit.hpp"
 #include "calibrate/core/points.hpp"
-#include "net/profile/profile.hpp"
+#include "links/profile/profile.hpp"
 
 namespace stepsim::calibrate {
 
@@ -34,9 +34,9 @@ struct LeftOutErrors {
 };
 
 struct CurveChoice {
-  std::vector<net::CurvePoint> points;  // empty if the curve is made of lines
-  std::vector<net::CurveSegment> curve; // the lines, or the segments between points
-  std::vector<double> bic;              // BIC of 1, 2 and 3 lines, if there are enough points
+  std::vector<links::CurvePoint> points;  // empty if the curve is made of lines
+  std::vector<links::CurveSegment> curve; // the lines, or the segments between points
+  std::vector<double> bic;                // BIC of 1, 2 and 3 lines, if there are enough points
   // [size] time that the curve fitted without this size predicts; empty for the first and last
   // size.
   std::vector<std::optional<double>> left_out_s;

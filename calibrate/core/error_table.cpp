@@ -9,11 +9,11 @@
 #include "base/error.hpp"
 #include "base/statistics.hpp"
 #include "base/units.hpp"
-#include "files/import_source.hpp"
-#include "files/samples_file.hpp"
-#include "json/file.hpp"
-#include "json/json_parse.hpp"
-#include "json/reader.hpp"
+#include "document/file.hpp"
+#include "document/json_parse.hpp"
+#include "document/reader.hpp"
+#include "scenario/files/import_source.hpp"
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::calibrate {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::calibrate {
 

@@ -12,7 +12,7 @@
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/core/segments.hpp"
-#include "net/profile/profile_curve.hpp"
+#include "links/profile/profile_curve.hpp"
 
 namespace stepsim::calibrate {
 
@@ -141,8 +141,8 @@ GroupFit fit_group(const Group& group, const FitOptions& options) {
   std::vector<double> errors;
   for (std::size_t i = 0; i < group.points.size(); ++i) {
     const Point& point = group.points[i];
-    fit.residuals.push_back({point.bytes, point.time_s, net::curve_seconds(fit.curve, point.bytes),
-                             choice.left_out_s[i]});
+    fit.residuals.push_back({point.bytes, point.time_s,
+                             links::curve_seconds(fit.curve, point.bytes), choice.left_out_s[i]});
     errors.push_back(std::abs(fit.residuals.back().relative_error()));
   }
   fit.median_error = base::median(errors);

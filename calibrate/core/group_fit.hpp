@@ -14,11 +14,11 @@
 #include "calibrate/core/intervals.hpp"
 #include "calibrate/core/line_fit.hpp"
 #include "calibrate/core/points.hpp"
-#include "net/profile/profile.hpp"
+#include "links/profile/profile.hpp"
 
 namespace stepsim::calibrate {
 
-using net::Grade;
+using links::Grade;
 
 struct FitOptions {
   std::optional<Robust> robust{}; // empty: huber for 3 passes or more, else none
@@ -37,12 +37,12 @@ struct Residual {
 
 struct GroupFit {
   Group group;
-  Robust robust = Robust::none;          // weights of the line
-  Line line;                             // one line fitted to all sizes
-  LineIntervals intervals;               // 95 % intervals of `line`
-  std::vector<double> bic;               // BIC of 1, 2 and 3 segments, if there are enough points
-  std::vector<net::CurveSegment> curve;  // the chosen curve
-  std::vector<net::CurvePoint> points;   // points of the chosen curve; empty if it is made of lines
+  Robust robust = Robust::none;           // weights of the line
+  Line line;                              // one line fitted to all sizes
+  LineIntervals intervals;                // 95 % intervals of `line`
+  std::vector<double> bic;                // BIC of 1, 2 and 3 segments, if there are enough points
+  std::vector<links::CurveSegment> curve; // the chosen curve
+  std::vector<links::CurvePoint> points; // points of the chosen curve; empty if it is made of lines
   std::vector<Residual> residuals;       // errors of the chosen curve at the medians, by size
   double median_error{}, max_error{};    // |relative error| of the curve at the sizes of the fit
   std::optional<LeftOutErrors> left_out; // leave-one-out errors; empty for two sizes

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "calibrate/core/singular.hpp"
-#include "coll/algorithms.hpp"
-#include "coll/formula/closed_form.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/formula/closed_form.hpp"
 
 namespace stepsim::calibrate {
 
@@ -154,23 +154,23 @@ std::optional<Counts> cost_counts(std::string_view op, std::string_view algorith
   if (op == "pingpong") {
     return Counts{1, bytes, 0};
   }
-  const auto known_op = coll::parse_op(op);
-  const auto known_algorithm = coll::parse_algorithm(algorithm);
-  if (!known_op || !known_algorithm || *known_op == coll::Op::allgatherv ||
-      coll::find_algorithm(*known_op, *known_algorithm) == nullptr || ranks < 2 ||
-      coll::algorithm(*known_algorithm).in_switch) {
+  const auto known_op = collectives::parse_op(op);
+  const auto known_algorithm = collectives::parse_algorithm(algorithm);
+  if (!known_op || !known_algorithm || *known_op == collectives::Op::allgatherv ||
+      collectives::find_algorithm(*known_op, *known_algorithm) == nullptr || ranks < 2 ||
+      collectives::algorithm(*known_algorithm).in_switch) {
     return std::nullopt;
   }
-  coll::Collective collective;
+  collectives::Collective collective;
   collective.op = *known_op;
   collective.algorithm = *known_algorithm;
   collective.ranks = static_cast<std::uint32_t>(ranks);
   collective.bytes = bytes;
-  collective.options.chunking = coll::Chunking::real;
+  collective.options.chunking = collectives::Chunking::real;
   const auto seconds = [&](double alpha, double beta, double gamma) {
     collective.links.all = {.latency_s = alpha, .block_latency_s = alpha, .per_byte_s = beta};
     collective.reduction_s_per_byte = gamma;
-    const auto form = coll::closed_form(collective);
+    const auto form = collectives::closed_form(collective);
     return form && form->startup_s ? std::optional(form->seconds) : std::nullopt;
   };
   const auto all = seconds(1, 1, 1);

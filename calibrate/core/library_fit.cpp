@@ -12,19 +12,19 @@
 #include <tuple>
 #include <utility>
 
-#include "library/cholesky.hpp"
-#include "library/library_record.hpp"
+#include "nccl/cholesky.hpp"
+#include "nccl/library_record.hpp"
 
 namespace stepsim::calibrate {
 
-using library::Choice;
-using library::FitPoints;
-using library::FittedLibrary;
-using library::kParameterCount;
-using library::MeasuredPoint;
-using library::NormalEquations;
-using library::Parameters;
-using library::Shape;
+using nccl::Choice;
+using nccl::FitPoints;
+using nccl::FittedLibrary;
+using nccl::kParameterCount;
+using nccl::MeasuredPoint;
+using nccl::NormalEquations;
+using nccl::Parameters;
+using nccl::Shape;
 
 namespace {
 
@@ -46,8 +46,8 @@ State state_at(const FitPoints& points, const Parameters& parameters) {
   State state;
   state.parameters = parameters;
   state.misfits = points.misfits(parameters);
-  state.data = library::data_objective(state.misfits);
-  state.objective = state.data + library::prior_objective(parameters);
+  state.data = nccl::data_objective(state.misfits);
+  state.objective = state.data + nccl::prior_objective(parameters);
   return state;
 }
 
@@ -56,9 +56,9 @@ Parameters stepped(const Parameters& from, const NormalEquations& equations, dou
   for (std::size_t i = 0; i < kParameterCount; ++i) {
     matrix[i * kParameterCount + i] += damping;
   }
-  const auto factor = library::cholesky(std::move(matrix), kParameterCount);
+  const auto factor = nccl::cholesky(std::move(matrix), kParameterCount);
   assert(factor && "priors make the normal equations positive definite");
-  const std::vector<double> step = library::solve(*factor, equations.gradient);
+  const std::vector<double> step = nccl::solve(*factor, equations.gradient);
   Parameters to = from;
   for (std::size_t i = 0; i < kParameterCount; ++i) {
     to[i] -= std::clamp(step[i], -kLongestStep, kLongestStep);
@@ -68,8 +68,7 @@ Parameters stepped(const Parameters& from, const NormalEquations& equations, dou
 
 // The first state of a shorter and shorter step that lowers the objective.
 std::optional<State> better_state(const FitPoints& points, const State& state, double& damping) {
-  const NormalEquations equations =
-      library::normal_equations(points, state.parameters, state.misfits);
+  const NormalEquations equations = nccl::normal_equations(points, state.parameters, state.misfits);
   for (int attempt = 0; attempt < kTries; ++attempt) {
     State next = state_at(points, stepped(state.parameters, equations, damping));
     if (next.objective < state.objective) {
@@ -107,7 +106,7 @@ Minimum minimise(const FitPoints& points, const Parameters& start) {
 // Plain numbers below 0 count as 0, and are written as 0.
 Parameters as_counted(Parameters parameters) {
   for (std::size_t i = 0; i < kParameterCount; ++i) {
-    if (library::parameter_rows()[i].plain) {
+    if (nccl::parameter_rows()[i].plain) {
       parameters[i] = std::max(0.0, parameters[i]);
     }
   }
@@ -115,13 +114,13 @@ Parameters as_counted(Parameters parameters) {
 }
 
 void set_deviations(const FitPoints& points, const State& state, LibraryFit& fit) {
-  const auto factor = library::cholesky(
-      library::normal_equations(points, state.parameters, state.misfits).hessian, kParameterCount);
+  const auto factor = nccl::cholesky(
+      nccl::normal_equations(points, state.parameters, state.misfits).hessian, kParameterCount);
   assert(factor && "priors make the normal equations positive definite");
-  const std::vector<double> covariance = library::inverse(*factor);
+  const std::vector<double> covariance = nccl::inverse(*factor);
   for (std::size_t i = 0; i < kParameterCount; ++i) {
     fit.deviations[i] = std::sqrt(covariance[i * kParameterCount + i]);
-    fit.from_prior[i] = fit.deviations[i] > kOnlyPrior * library::parameter_rows()[i].prior_sd;
+    fit.from_prior[i] = fit.deviations[i] > kOnlyPrior * nccl::parameter_rows()[i].prior_sd;
   }
 }
 
@@ -129,14 +128,14 @@ void set_deviations(const FitPoints& points, const State& state, LibraryFit& fit
 void append_errors(const LibraryFit& whole, std::vector<MeasuredPoint> kept,
                    std::span<const MeasuredPoint> left_out, HeldOut& result) {
   const FittedLibrary& fitted = whole.fitted;
-  const library::Calibration calibration =
-      library::calibration_of(fit_library(fitted.node, std::move(kept), fitted.version).fitted);
+  const nccl::Calibration calibration =
+      nccl::calibration_of(fit_library(fitted.node, std::move(kept), fitted.version).fitted);
   for (const MeasuredPoint& point : left_out) {
-    const library::LibraryRecord record = library::predict({.operation = point.operation,
-                                                            .shape = point.shape,
-                                                            .bytes = point.bytes,
-                                                            .node = fitted.node,
-                                                            .calibration = &calibration});
+    const nccl::LibraryRecord record = nccl::predict({.operation = point.operation,
+                                                      .shape = point.shape,
+                                                      .bytes = point.bytes,
+                                                      .node = fitted.node,
+                                                      .calibration = &calibration});
     result.physical.push_back(record.physical_s / point.measured_s - 1);
     result.corrected.push_back(record.seconds / point.measured_s - 1);
   }
@@ -144,10 +143,10 @@ void append_errors(const LibraryFit& whole, std::vector<MeasuredPoint> kept,
 
 } // namespace
 
-LibraryFit fit_library(const library::NodeType& node, std::vector<MeasuredPoint> points,
-                       library::Version version) {
+LibraryFit fit_library(const nccl::NodeType& node, std::vector<MeasuredPoint> points,
+                       nccl::Version version) {
   assert(!points.empty() && "a fit needs points");
-  std::ranges::sort(points, library::before);
+  std::ranges::sort(points, nccl::before);
   LibraryFit best;
   const auto keep = [&](const FitPoints& data, const Minimum& minimum, Choice choice) {
     const State state = state_at(data, as_counted(minimum.state.parameters));
@@ -159,12 +158,12 @@ LibraryFit fit_library(const library::NodeType& node, std::vector<MeasuredPoint>
     set_deviations(data, state, best);
   };
   const FitPoints published(node, points, Choice::published, {.version = version});
-  const Minimum first = minimise(published, library::prior_means());
+  const Minimum first = minimise(published, nccl::prior_means());
   keep(published, first, Choice::published);
   // The calibrated choice changes pairs while parameters move, so that its objective has kinks at
   // which a descent ends early. A second descent starts where the published choice ended.
   const FitPoints calibrated(node, points, Choice::calibrated, {.version = version});
-  for (const Parameters& start : {library::prior_means(), first.state.parameters}) {
+  for (const Parameters& start : {nccl::prior_means(), first.state.parameters}) {
     const Minimum minimum = minimise(calibrated, start);
     if (minimum.state.data < best.data_objective) {
       keep(calibrated, minimum, Choice::calibrated);
@@ -200,7 +199,7 @@ HeldOut leave_sizes_out(const LibraryFit& fit) {
   HeldOut held{.shape = {0, 0}, .physical = {}, .corrected = {}};
   std::vector<MeasuredPoint> kept;
   std::vector<MeasuredPoint> left_out;
-  std::map<std::tuple<library::Operation, std::uint32_t, std::uint32_t>, int> seen;
+  std::map<std::tuple<nccl::Operation, std::uint32_t, std::uint32_t>, int> seen;
   for (const MeasuredPoint& point : fit.fitted.points) {
     const int place = seen[{point.operation, point.shape.nodes, point.shape.gpus}]++;
     (place % 2 == 0 ? kept : left_out).push_back(point);

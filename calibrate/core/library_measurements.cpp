@@ -15,17 +15,17 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/statistics.hpp"
-#include "files/import_number.hpp"
-#include "files/import_source.hpp"
+#include "document/csv.hpp"
 #include "import/import_detect.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
-#include "json/csv.hpp"
+#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate {
 
-using library::MeasuredPoint;
-using library::Operation;
-using library::Shape;
+using nccl::MeasuredPoint;
+using nccl::Operation;
+using nccl::Shape;
 
 namespace {
 
@@ -115,7 +115,7 @@ void read_table(std::string_view text, const std::string& file, Reading& reading
       continue;
     }
     systems.insert(field(0));
-    const auto operation = library::kOperations.find(field(1));
+    const auto operation = nccl::kOperations.find(field(1));
     const Shape shape{machine_count(field(2)), machine_count(field(3))};
     if (!operation || shape.nodes == 0 || shape.gpus == 0) {
       ++reading.result.skipped;
@@ -142,7 +142,7 @@ std::optional<Shape> shape_of(const io::SampleSet& set, const MeasurementOptions
 
 void add_samples(const io::Samples& samples, Reading& reading) {
   for (const io::SampleSet& set : samples.sets) {
-    const auto operation = library::kOperations.find(set.op);
+    const auto operation = nccl::kOperations.find(set.op);
     const auto shape = shape_of(set, reading.options);
     if (!operation || !shape) {
       reading.result.warnings.push_back(
@@ -186,7 +186,7 @@ void read_file(const std::string& path, Reading& reading) {
   nccl.common.importer = options.importer;
   nccl.skip_bad_times = true;
   if (options.operation) {
-    nccl.op = library::kOperations[*options.operation];
+    nccl.op = nccl::kOperations[*options.operation];
   }
   if (options.shape) {
     nccl.ranks = static_cast<std::int64_t>(options.shape->nodes) * options.shape->gpus;

@@ -14,18 +14,18 @@
 #include <string>
 #include <vector>
 
-#include "files/samples_file.hpp"
-#include "library/fit_terms.hpp"
+#include "nccl/fit_terms.hpp"
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::calibrate {
 
 struct MeasurementOptions {
   std::optional<std::string> system; // reads only this system's rows of tables; empty = all
   // Reads only this operation, which is also used for logs that do not name one; empty = all.
-  std::optional<library::Operation> operation;
-  std::optional<library::Shape> shape; // for logs that do not list their devices
-  bool several_devices = false;        // accepts files of different systems or kinds of GPU
-  std::string importer;                // program and version, for the `source` of the samples
+  std::optional<nccl::Operation> operation;
+  std::optional<nccl::Shape> shape; // for logs that do not list their devices
+  bool several_devices = false;     // accepts files of different systems or kinds of GPU
+  std::string importer;             // program and version, for the `source` of the samples
   // Reader of one more format, tried on every file that is not a CSV table: returns the samples in
   // `text`, the contents of `file`, or nothing if `text` has another format.
   std::function<std::optional<io::Samples>(const std::string& text, const std::string& file)>
@@ -33,8 +33,8 @@ struct MeasurementOptions {
 };
 
 struct LibraryMeasurements {
-  std::vector<library::MeasuredPoint> points; // sorted
-  std::set<std::string> sources;              // systems and devices
+  std::vector<nccl::MeasuredPoint> points; // sorted
+  std::set<std::string> sources;           // systems and devices
   // Number of rows left out: those without a usable operation, shape, size or time, and all-gathers
   // and reduce-scatters of less than 4 bytes per rank.
   std::size_t skipped{};

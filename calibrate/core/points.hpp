@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "calibrate/core/line_fit.hpp"
-#include "files/samples_file.hpp"
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::calibrate {
 

@@ -131,9 +131,9 @@ SegmentChoice choose_segments(std::span<const Datum> data, std::size_t most) {
   return choice;
 }
 
-std::vector<net::CurveSegment> curve_of(const Segmentation& segmentation,
-                                        std::span<const Datum> data) {
-  std::vector<net::CurveSegment> curve;
+std::vector<links::CurveSegment> curve_of(const Segmentation& segmentation,
+                                          std::span<const Datum> data) {
+  std::vector<links::CurveSegment> curve;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < segmentation.lines.size(); ++i) {
     const Line& line = segmentation.lines[i];

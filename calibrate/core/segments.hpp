@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "calibrate/core/line_fit.hpp"
-#include "net/profile/profile.hpp"
+#include "links/profile/profile.hpp"
 
 namespace stepsim::calibrate {
 
@@ -41,7 +41,7 @@ struct SegmentChoice {
 
 // The segments in the form of a calibration file: each from the size of its first point to the size
 // of its last point.
-[[nodiscard]] std::vector<net::CurveSegment> curve_of(const Segmentation& segmentation,
-                                                      std::span<const Datum> data);
+[[nodiscard]] std::vector<links::CurveSegment> curve_of(const Segmentation& segmentation,
+                                                        std::span<const Datum> data);
 
 } // namespace stepsim::calibrate

@@ -3,7 +3,7 @@
 // bucket of kBucket values (codec_math.hpp). The kernels must give the same bits. Values are
 // rounded to the nearest level instead of randomly, so that there is one right answer. The error of
 // a value is at most scale (1/(2L) + 4u), with L = 2^(b-1) - 1 and u = 2^-24; 0, scale and -scale
-// are restored exactly. Codes of 8 bits equal coll::quantize8 applied to each bucket.
+// are restored exactly. Codes of 8 bits equal collectives::quantize8 applied to each bucket.
 #include <cstdint>
 #include <span>
 #include <vector>

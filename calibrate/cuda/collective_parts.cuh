@@ -37,9 +37,10 @@ struct Way {
 
 // "allreduce ring copy_engine plain P=8 n=1000": names a case in errors and notes.
 [[nodiscard]] inline std::string text(const PlanRequest& request, Variant variant, bool graph) {
-  return std::string(coll::name(request.op)) + " " + std::string(coll::name(request.algorithm)) +
-         " " + std::string(name(variant)) + (graph ? " graph" : " plain") +
-         " P=" + std::to_string(request.ranks) + " n=" + std::to_string(request.elements);
+  return std::string(collectives::name(request.op)) + " " +
+         std::string(collectives::name(request.algorithm)) + " " + std::string(name(variant)) +
+         (graph ? " graph" : " plain") + " P=" + std::to_string(request.ranks) +
+         " n=" + std::to_string(request.elements);
 }
 
 // The greatest length at which the vectors of all ranks fit in half of the free device memory

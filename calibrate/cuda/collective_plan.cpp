@@ -6,20 +6,20 @@
 #include <algorithm>
 #include <array>
 
-#include "coll/formula/blocks.hpp"
+#include "collectives/formula/blocks.hpp"
 
 namespace stepsim::calibrate::gpu {
 
 namespace {
 
-using coll::AlgorithmId;
-using coll::Op;
+using collectives::AlgorithmId;
+using collectives::Op;
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 // The collective of the request, as the simulator has it.
-coll::Collective collective_of(const PlanRequest& request) {
-  coll::Collective collective;
+collectives::Collective collective_of(const PlanRequest& request) {
+  collectives::Collective collective;
   collective.op = request.op;
   collective.algorithm = request.algorithm;
   collective.ranks = request.ranks;
@@ -170,7 +170,7 @@ std::span<const PlanKind> plan_kinds() {
 }
 
 std::vector<ElementMessage> messages_of(const PlanRequest& request) {
-  coll::Collective collective = collective_of(request);
+  collectives::Collective collective = collective_of(request);
   if (request.block_elements > 0) {
     collective.options.block = Bytes{request.block_elements * kElement};
   }
@@ -178,9 +178,9 @@ std::vector<ElementMessage> messages_of(const PlanRequest& request) {
 }
 
 std::int64_t best_block(const PlanRequest& request) {
-  coll::Collective collective = collective_of(request);
+  collectives::Collective collective = collective_of(request);
   collective.options.element_bytes = kElement;
-  const auto blocks = coll::resolve_blocks(collective);
+  const auto blocks = collectives::resolve_blocks(collective);
   return blocks
              ? std::max<std::int64_t>(1, static_cast<std::int64_t>(blocks->block_bytes) / kElement)
              : 0;

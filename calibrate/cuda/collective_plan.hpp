@@ -44,19 +44,19 @@ struct CollectivePlan {
 };
 
 struct PlanRequest {
-  coll::Op op = coll::Op::allreduce;                     // broadcast, reduce, allreduce
-  coll::AlgorithmId algorithm = coll::AlgorithmId::ring; // mst, be, lp, ring
+  collectives::Op op = collectives::Op::allreduce; // broadcast, reduce, allreduce
+  collectives::AlgorithmId algorithm = collectives::AlgorithmId::ring; // mst, be, lp, ring
   std::uint32_t ranks = 1;
   std::int64_t elements{};       // fp32
   std::int64_t block_elements{}; // block of lp (linear pipeline); 0 = optimal for `link`
-  coll::LinkCost link{5e-6, 5e-6, 1e-11};
+  collectives::LinkCost link{5e-6, 5e-6, 1e-11};
   double reduction_s_per_byte = 1e-12;
 };
 
 // The operations and algorithms that make_plan() accepts, in the order in which they are measured.
 struct PlanKind {
-  coll::Op op;
-  coll::AlgorithmId algorithm;
+  collectives::Op op;
+  collectives::AlgorithmId algorithm;
 };
 [[nodiscard]] std::span<const PlanKind> plan_kinds();
 

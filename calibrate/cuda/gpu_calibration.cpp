@@ -9,7 +9,7 @@
 #include "calibrate/core/calibration_file.hpp"
 #include "calibrate/cuda/codec_math.hpp"
 #include "calibrate/cuda/gpu_costs.hpp"
-#include "files/source_json.hpp"
+#include "scenario/files/source_json.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -145,7 +145,7 @@ io::Json valid_tree(const GpuSamples& samples, const GpuFit& fit) {
 
 io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, const GpuNames& names) {
   const io::Json costs = compression_costs(fit);
-  train::Source source = samples.source;
+  layers::Source source = samples.source;
   source.importer = names.importer;
   io::Json tree(io::Object{
       {"schema_version", 1},
@@ -179,7 +179,7 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
   tree.set("identifiable", io::Object{{"latency", message},
                                       {"bandwidth", message},
                                       {"reduction", gamma_of(fit).has_value()}});
-  tree.set("grade", net::kGrades[fit.grade]);
+  tree.set("grade", links::kGrades[fit.grade]);
   tree.set("warnings", io::Array(fit.warnings.begin(), fit.warnings.end()));
   return tree;
 }
@@ -192,7 +192,7 @@ std::string gpu_text(const GpuSamples& samples, const GpuFit& fit) {
             (curve.points.empty() ? std::to_string(curve.curve.size()) + " segment(s)"
                                   : std::string("kept as points")) +
             ", median error " + base::percent(curve.median_error) + ", largest " +
-            base::percent(curve.max_error) + ", " + std::string(net::kGrades[curve.grade]) + end;
+            base::percent(curve.max_error) + ", " + std::string(links::kGrades[curve.grade]) + end;
   }
   for (const std::string& line : fit.launches) {
     text += line + end;

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "calibrate/cuda/gpu_fit.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::calibrate::gpu {
 

@@ -1,7 +1,7 @@
 #pragma once
 // Turns fitted kernels into the compression costs of a scenario (SPA 8.2, 9).
 #include "calibrate/cuda/gpu_fit.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::calibrate::gpu {
 

@@ -13,7 +13,7 @@
 #include "base/number_text.hpp"
 #include "base/percent.hpp"
 #include "base/statistics.hpp"
-#include "files/samples_file.hpp"
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::calibrate::gpu {
 

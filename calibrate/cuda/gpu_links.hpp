@@ -24,7 +24,7 @@ namespace stepsim::calibrate::gpu {
 
 // One class of links; times are medians over its pairs.
 struct DeviceLinks {
-  std::string link_class; // one of net::kLinkClasses
+  std::string link_class; // one of links::kLinkClasses
   std::string words;      // name for people: "pcie, below one switch"
   double latency_s{};     // time of the smallest ping-pong message that was measured, 4 bytes
   double per_byte_s{};    // seconds per byte in the slower direction, the other one idle

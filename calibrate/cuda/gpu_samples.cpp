@@ -6,9 +6,9 @@
 #include <map>
 
 #include "base/error.hpp"
-#include "files/import_source.hpp"
-#include "json/json_parse.hpp"
-#include "json/reader.hpp"
+#include "document/json_parse.hpp"
+#include "document/reader.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate::gpu {
 

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "calibrate/cuda/records.hpp"
-#include "files/samples_file.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::calibrate::gpu {
 
 struct GpuSamples {
   std::string file; // for messages
-  train::Source source;
+  layers::Source source;
   std::string device; // name of the first device; "" = unknown
   std::string driver; // "" = unknown
   std::int64_t devices = 1;

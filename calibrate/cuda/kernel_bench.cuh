@@ -1,7 +1,7 @@
 #pragma once
 // The state that all verifications of kernels use: vectors on the device and on the host, the lists
 // that selections return, and the number of cases. Every family compares its kernels with the
-// simulator's operators (coll/operators) or a reference on the host (CAL 7.3) and throws
+// simulator's operators (collectives/operators) or a reference on the host (CAL 7.3) and throws
 // SimulationError with the case, index, got and expected. Test values are normal, heavy-tailed, or
 // small integers with many ties and zeros, whose sums are exact.
 #include <array>

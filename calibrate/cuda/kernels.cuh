@@ -80,8 +80,8 @@ void select_above(const Input& input, float threshold, Workspace& work, const Li
 void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Workspace& sample_work,
                     float* sample, const List& passed, const List& out, cudaStream_t stream);
 // Selects |v| > threshold. The threshold starts at mean + z standard deviations of the values, with
-// z = coll::gaussian_threshold(k / n), and is corrected up to three times: multiplied by 0.5 if
-// fewer than 2k/3 entries lie above it, by 1.5 if more than 4k/3 do.
+// z = collectives::gaussian_threshold(k / n), and is corrected up to three times: multiplied by 0.5
+// if fewer than 2k/3 entries lie above it, by 1.5 if more than 4k/3 do.
 void select_gaussian(const Input& input, std::uint32_t k, double z, Workspace& work,
                      const List& out, cudaStream_t stream);
 // Selects |v| > threshold, with a threshold found by `steps` >= 1 bisections of [0, max |v|]. Keeps

@@ -6,7 +6,7 @@
 #include "calibrate/cuda/collective_parts.cuh"
 #include "calibrate/cuda/kernels.cuh"
 #include "calibrate/execute/element_messages.hpp"
-#include "coll/record.hpp"
+#include "collectives/record.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -87,13 +87,13 @@ struct CollectiveBlock {
   }
   void record(int pass, int repeats, const std::vector<double>& seconds) const {
     CollectiveRecord out;
-    out.op = ping_pong ? "pingpong" : std::string(coll::name(request.op));
-    out.algorithm = ping_pong ? "" : std::string(coll::name(request.algorithm));
+    out.op = ping_pong ? "pingpong" : std::string(collectives::name(request.op));
+    out.algorithm = ping_pong ? "" : std::string(collectives::name(request.algorithm));
     out.variant = std::string(name(variant));
     out.launch = graph ? "graph" : "plain";
     out.ranks = ping_pong ? 2 : request.ranks;
     out.bytes = request.elements * static_cast<std::int64_t>(sizeof(float));
-    if (!ping_pong && request.algorithm == coll::AlgorithmId::lp) {
+    if (!ping_pong && request.algorithm == collectives::AlgorithmId::lp) {
       out.block_bytes = request.block_elements * static_cast<std::int64_t>(sizeof(float));
     }
     const Sets sets = sets_for(*measurement, *ranks, request.elements, graph);
@@ -189,7 +189,7 @@ void measure_collectives(Measurement& measurement, double seconds) {
         blocks.push_back({&measurement, &set, base, variant, graph, true});
       }
       for (const PlanKind& kind : plan_kinds()) {
-        const bool lp = kind.algorithm == coll::AlgorithmId::lp;
+        const bool lp = kind.algorithm == collectives::AlgorithmId::lp;
         if (lp && !with_lp) {
           continue;
         }

@@ -14,9 +14,9 @@ namespace {
 constexpr std::int64_t kMostVectorBytes = std::int64_t{1} << 28; // of a vector
 
 std::string text_of(const PlanRequest& request, Passage passage) {
-  return std::string(coll::name(request.op)) + " " + std::string(coll::name(request.algorithm)) +
-         " " + std::string(name(passage)) + " P=" + std::to_string(request.ranks) +
-         " n=" + std::to_string(request.elements);
+  return std::string(collectives::name(request.op)) + " " +
+         std::string(collectives::name(request.algorithm)) + " " + std::string(name(passage)) +
+         " P=" + std::to_string(request.ranks) + " n=" + std::to_string(request.elements);
 }
 
 // Two vectors on the GPU and as many in page-locked memory of the host.
@@ -86,13 +86,13 @@ struct MessageBlock { // what time_blocks asks of a block
   [[nodiscard]] std::string text() const { return text_of(request, passage); }
   void record(int pass, int repeats, const std::vector<double>& seconds) const {
     CollectiveRecord out;
-    out.op = std::string(coll::name(request.op));
-    out.algorithm = std::string(coll::name(request.algorithm));
+    out.op = std::string(collectives::name(request.op));
+    out.algorithm = std::string(collectives::name(request.algorithm));
     out.variant = std::string(name(passage));
     out.launch = "plain";
     out.ranks = request.ranks;
     out.bytes = request.elements * kElement;
-    if (request.algorithm == coll::AlgorithmId::lp) {
+    if (request.algorithm == collectives::AlgorithmId::lp) {
       out.block_bytes = request.block_elements * kElement;
     }
     out.pass = pass;
@@ -148,7 +148,7 @@ void verify_messages(Measurement& measurement) {
         request.algorithm = kind.algorithm;
         request.ranks = job.ranks;
         request.elements = std::min(n, capacity);
-        if (kind.algorithm == coll::AlgorithmId::lp && has_few_blocks(n, given)) {
+        if (kind.algorithm == collectives::AlgorithmId::lp && has_few_blocks(n, given)) {
           request.block_elements = given;
         }
         measurement.begin("verification of " + text_of(request, passage));
@@ -181,7 +181,7 @@ void measure_messages(Measurement& measurement, double seconds) {
     base.elements = size / kElement;
     for (const Passage passage : passages) {
       for (const PlanKind& kind : plan_kinds()) {
-        const bool lp = kind.algorithm == coll::AlgorithmId::lp;
+        const bool lp = kind.algorithm == collectives::AlgorithmId::lp;
         PlanRequest request = base;
         request.op = kind.op;
         request.algorithm = kind.algorithm;

@@ -17,16 +17,16 @@ namespace {
 
 constexpr Nccl::Op kOps[] = {Nccl::Op::allreduce, Nccl::Op::broadcast, Nccl::Op::reduce};
 
-coll::Op own(Nccl::Op op) {
+collectives::Op own(Nccl::Op op) {
   switch (op) {
   case Nccl::Op::allreduce:
-    return coll::Op::allreduce;
+    return collectives::Op::allreduce;
   case Nccl::Op::broadcast:
-    return coll::Op::broadcast;
+    return collectives::Op::broadcast;
   case Nccl::Op::reduce:
-    return coll::Op::reduce;
+    return collectives::Op::reduce;
   }
-  return coll::Op::allreduce;
+  return collectives::Op::allreduce;
 }
 
 // The ranks of this process, each with its device, vectors and stream. The main stream starts and
@@ -114,10 +114,10 @@ public:
         const float expected = expected_value(own(op), ranks_, k);
         const float got = values[static_cast<std::size_t>(k)];
         if (got != expected) {
-          return "nccl " + std::string(coll::name(own(op))) + " P=" + std::to_string(ranks_) +
-                 " n=" + std::to_string(n) + " rank=" + std::to_string(local_[i].rank) +
-                 " index=" + std::to_string(k) + ": got " + std::to_string(got) + ", expected " +
-                 std::to_string(expected);
+          return "nccl " + std::string(collectives::name(own(op))) +
+                 " P=" + std::to_string(ranks_) + " n=" + std::to_string(n) +
+                 " rank=" + std::to_string(local_[i].rank) + " index=" + std::to_string(k) +
+                 ": got " + std::to_string(got) + ", expected " + std::to_string(expected);
         }
       }
     }
@@ -149,11 +149,11 @@ struct NcclBlock {
     return [ranks = ranks, op = op, n = elements](std::int64_t) { ranks->enqueue(op, n); };
   }
   [[nodiscard]] std::string text() const {
-    return "nccl " + std::string(coll::name(own(op))) + " n=" + std::to_string(elements);
+    return "nccl " + std::string(collectives::name(own(op))) + " n=" + std::to_string(elements);
   }
   void record(int pass, int repeats, const std::vector<double>& seconds) const {
     CollectiveRecord out;
-    out.op = std::string(coll::name(own(op)));
+    out.op = std::string(collectives::name(own(op)));
     out.algorithm = "nccl";
     out.variant = "nccl";
     out.launch = "plain";
@@ -237,7 +237,7 @@ void verify_and_measure_nccl(Measurement& measurement, double seconds) {
   std::int64_t cases = 0;
   for (const Nccl::Op op : kOps) {
     for (const std::int64_t n : {std::int64_t{1}, std::int64_t{measurement.ranks}, kMostChecked}) {
-      measurement.begin("verification of nccl " + std::string(coll::name(own(op))));
+      measurement.begin("verification of nccl " + std::string(collectives::name(own(op))));
       throw_if_any(measurement.job, ranks.problem_of(op, std::min(n, capacity)));
       ++cases;
     }

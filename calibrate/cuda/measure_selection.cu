@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "calibrate/cuda/kernel_blocks.cuh"
-#include "coll/operators/gaussian_threshold.hpp"
+#include "collectives/operators/gaussian_threshold.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -76,7 +76,7 @@ void add_selectors(KernelBlocks& blocks, std::int64_t n, std::uint32_t k,
       }
     }
   };
-  const double z = coll::gaussian_threshold(static_cast<double>(k) / static_cast<double>(n));
+  const double z = collectives::gaussian_threshold(static_cast<double>(k) / static_cast<double>(n));
   selector("gaussian_k", a->work, [=](std::int64_t i) {
     select_gaussian(a->input(distribution, n, i), k, z, a->work, a->out(), a->stream.get());
   });

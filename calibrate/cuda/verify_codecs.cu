@@ -5,7 +5,7 @@
 #include "calibrate/cuda/bucket_codec.hpp"
 #include "calibrate/cuda/codecs.cuh"
 #include "calibrate/cuda/kernel_bench.cuh"
-#include "coll/operators/codecs.hpp"
+#include "collectives/operators/codecs.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -19,10 +19,10 @@ void verify_halves(KernelBench& bench, const std::vector<float>& x, const std::s
   truncate16(bench.x.get(), n, halves.get(), bench.stream.get());
   untruncate16(halves.get(), n, bench.y.get(), bench.stream.get());
   bench.stream.synchronize();
-  const std::vector<std::uint16_t> expected = coll::truncate16(x);
+  const std::vector<std::uint16_t> expected = collectives::truncate16(x);
   check_equal("truncate16" + where, to_host(halves.get(), x.size()), expected);
   check_equal("untruncate16" + where, to_host(bench.y.get(), x.size()),
-              coll::untruncate16(expected));
+              collectives::untruncate16(expected));
   bench.cases += 2;
 }
 
@@ -33,11 +33,12 @@ void verify_one_scale(KernelBench& bench, const std::vector<float>& x, const std
   quantize8(bench.x.get(), n, scale.get(), codes.get(), bench.stream.get());
   dequantize8(codes.get(), n, scale.get(), bench.y.get(), bench.stream.get());
   bench.stream.synchronize();
-  const coll::Quantized8 expected = coll::quantize8(x);
+  const collectives::Quantized8 expected = collectives::quantize8(x);
   check(magnitude_of(to_host(scale.get(), 1).front()) == expected.scale,
         "quantize8" + where + ": scale");
   check_equal("quantize8" + where, to_host(codes.get(), x.size()), expected.codes);
-  check_equal("dequantize8" + where, to_host(bench.y.get(), x.size()), coll::dequantize8(expected));
+  check_equal("dequantize8" + where, to_host(bench.y.get(), x.size()),
+              collectives::dequantize8(expected));
   bench.cases += 2;
 }
 

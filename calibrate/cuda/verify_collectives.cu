@@ -66,7 +66,7 @@ std::vector<std::vector<float>> initial_vectors(std::uint32_t ranks, std::int64_
   return x;
 }
 
-std::vector<float> expected_vector(coll::Op op, std::uint32_t ranks, std::int64_t n) {
+std::vector<float> expected_vector(collectives::Op op, std::uint32_t ranks, std::int64_t n) {
   std::vector<float> values(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) {
     values[static_cast<std::size_t>(i)] = expected_value(op, ranks, i);
@@ -118,7 +118,7 @@ bool verify_collectives(Measurement& measurement) {
         request.algorithm = kind.algorithm;
         request.ranks = ranks;
         request.elements = n;
-        if (kind.algorithm == coll::AlgorithmId::lp && has_few_blocks(n, block)) {
+        if (kind.algorithm == collectives::AlgorithmId::lp && has_few_blocks(n, block)) {
           request.block_elements = block;
         }
         for (const Way& way : usable_ways(measurement, set)) {

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "calibrate/cuda/kernel_bench.cuh"
-#include "coll/operators/error_feedback.hpp"
-#include "coll/operators/sparse_vector.hpp"
+#include "collectives/operators/error_feedback.hpp"
+#include "collectives/operators/sparse_vector.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -66,7 +66,7 @@ HostList merged_lists(const HostList& a, const HostList& b) {
 void verify_merge(KernelBench& bench, const HostList& a, const HostList& b, std::int64_t n) {
   const auto sparse = [&](const HostList& list) {
     const std::vector<std::int64_t> indices(list.indices.begin(), list.indices.end());
-    return coll::make_sparse(indices, doubles(list.values), n);
+    return collectives::make_sparse(indices, doubles(list.values), n);
   };
   const Buffer<std::int32_t> a_indices(a.indices.size());
   const Buffer<std::int32_t> b_indices(b.indices.size());
@@ -83,7 +83,7 @@ void verify_merge(KernelBench& bench, const HostList& a, const HostList& b, std:
     merge_lists(a_indices.get(), a_values.get(), a_size, b_indices.get(), b_values.get(), b_size, k,
                 bench.work, bench.passed(), combined.get(), bench.out(), bench.stream.get());
     bench.compare("merge n=" + std::to_string(n) + " k=" + std::to_string(k), bench.work,
-                  host_list(coll::merge_top_k(sparse(a), sparse(b), k)));
+                  host_list(collectives::merge_top_k(sparse(a), sparse(b), k)));
   }
   const HostList merged = merged_lists(a, b);
   const std::string what = "merged list n=" + std::to_string(n);
@@ -118,10 +118,11 @@ void verify_residual(KernelBench& bench, std::int64_t n) {
     owed[i] = 0.5F * static_cast<float>(i % 9);
   }
   const auto k = static_cast<std::uint32_t>(std::max<std::int64_t>(1, n / 10));
-  const std::vector gradients{coll::to_sparse(doubles(gradient))};
-  const std::vector residuals{coll::to_sparse(doubles(owed))};
-  const coll::FeedbackStep step = coll::error_feedback_step(
-      gradients, residuals, coll::SparseMethod::gtopk_tree, k, coll::ResidualMask::per_round);
+  const std::vector gradients{collectives::to_sparse(doubles(gradient))};
+  const std::vector residuals{collectives::to_sparse(doubles(owed))};
+  const collectives::FeedbackStep step =
+      collectives::error_feedback_step(gradients, residuals, collectives::SparseMethod::gtopk_tree,
+                                       k, collectives::ResidualMask::per_round);
   to_device(bench.y.get(), owed);
   add(bench.y.get(), bench.x.get(), n, bench.stream.get());
   const Input input{bench.y.get(), n, nullptr, nullptr};
@@ -131,7 +132,7 @@ void verify_residual(KernelBench& bench, std::int64_t n) {
   bench.compare("residual: selected n=" + std::to_string(n), bench.work,
                 host_list(step.selected.front()));
   const std::vector<double> left =
-      coll::to_dense(step.outcome().residuals.front(), static_cast<std::size_t>(n));
+      collectives::to_dense(step.outcome().residuals.front(), static_cast<std::size_t>(n));
   std::vector<float> got = to_host(bench.y.get(), left.size());
   std::ranges::replace(got, -0.0F, 0.0F);
   check_equal("residual n=" + std::to_string(n), got, std::vector<float>(left.begin(), left.end()));

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "calibrate/cuda/device.cuh"
-#include "coll/operators/sparse_vector.hpp"
+#include "collectives/operators/sparse_vector.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -52,7 +52,7 @@ struct HostList {
   std::vector<std::int32_t> indices;
   std::vector<float> values;
 };
-inline HostList host_list(const coll::SparseVector& vector) {
+inline HostList host_list(const collectives::SparseVector& vector) {
   HostList list;
   for (std::size_t i = 0; i < vector.size(); ++i) {
     list.indices.push_back(static_cast<std::int32_t>(vector.indices[i]));

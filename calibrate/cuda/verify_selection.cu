@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "calibrate/cuda/kernel_bench.cuh"
-#include "coll/operators/gaussian_threshold.hpp"
-#include "coll/operators/sparse_vector.hpp"
+#include "collectives/operators/gaussian_threshold.hpp"
+#include "collectives/operators/sparse_vector.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -23,7 +23,7 @@ void verify_sampled(KernelBench& bench, const Input& input, const std::vector<fl
     value = std::abs(value) >= threshold ? value : 0.0F;
   }
   bench.compare("sampled_threshold" + where, bench.sample_work,
-                host_list(coll::select_top_k(doubles(left), k)));
+                host_list(collectives::select_top_k(doubles(left), k)));
   check(bench.state(bench.sample_work).lost == 0, "sampled_threshold" + where + ": entries lost");
   // With too little room the first entries that pass are used, and the others are counted.
   const auto passing = static_cast<std::int64_t>(above(left, 0).values.size());
@@ -70,7 +70,7 @@ void check_gaussian_threshold(KernelBench& bench, const std::vector<float>& x, s
 void verify_approximate(KernelBench& bench, const Input& input, const std::vector<float>& x,
                         std::uint32_t k, const std::string& where) {
   const auto n = static_cast<double>(x.size());
-  const double z = coll::gaussian_threshold(std::min(1.0, k / n));
+  const double z = collectives::gaussian_threshold(std::min(1.0, k / n));
   select_gaussian(input, k, z, bench.work, bench.out(), bench.stream.get());
   bench.compare("gaussian_k" + where, bench.work, above(x, bench.state(bench.work).threshold));
   check_gaussian_threshold(bench, x, k, z, bench.state(bench.work).threshold, "gaussian_k" + where);
@@ -113,7 +113,7 @@ void verify_data(KernelBench& bench, std::int64_t n, Data kind) {
     }
     const auto k = static_cast<std::uint32_t>(wanted);
     const std::string where = case_text(n, kind) + " k=" + std::to_string(k);
-    const HostList exact = host_list(coll::select_top_k(doubles(x), k));
+    const HostList exact = host_list(collectives::select_top_k(doubles(x), k));
     select_exact(input, k, bench.work, bench.out(), bench.stream.get());
     bench.compare("radix_select" + where, bench.work, exact);
     verify_sampled(bench, input, x, k, where);

@@ -4,15 +4,15 @@
 #include <cmath>
 #include <limits>
 
-#include "coll/evaluate/max_plus.hpp"
-#include "coll/schedule/partition.hpp"
-#include "coll/schedule/pipelined_rules.hpp"
+#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/schedule/partition.hpp"
+#include "collectives/schedule/pipelined_rules.hpp"
 
 namespace stepsim::calibrate {
 
 namespace {
 
-using coll::Op;
+using collectives::Op;
 
 std::int64_t elements(double bytes) {
   const auto count = static_cast<std::int64_t>(std::llround(bytes)) / kElement;
@@ -22,19 +22,19 @@ std::int64_t elements(double bytes) {
 
 // Parts 0 .. P-1 of n / P down the chain 0 -> 1 -> .. -> P-1, the root at its head (broadcast) or
 // at its end (reduce, as in `lp`).
-std::vector<ElementMessage> ring_chain(const coll::Collective& collective) {
-  const auto ranks = static_cast<coll::Index>(collective.ranks);
+std::vector<ElementMessage> ring_chain(const collectives::Collective& collective) {
+  const auto ranks = static_cast<collectives::Index>(collective.ranks);
   const bool reduce = collective.op == Op::reduce;
-  const coll::Chain chain{ranks, ranks, reduce};
-  const auto parts = coll::Partition::equal(collective.bytes, ranks, collective.options);
-  const auto rank_of = [&](coll::Index local) {
+  const collectives::Chain chain{ranks, ranks, reduce};
+  const auto parts = collectives::Partition::equal(collective.bytes, ranks, collective.options);
+  const auto rank_of = [&](collectives::Index local) {
     return static_cast<std::uint32_t>((local + (reduce ? 1 : 0)) % ranks);
   };
   std::vector<ElementMessage> messages;
-  for (coll::Index step = 0; step < chain.steps(); ++step) {
-    for (coll::Index local = 0; local < ranks; ++local) {
-      const coll::Send send = chain.send(step, local);
-      if (send.peer != coll::kNobody) {
+  for (collectives::Index step = 0; step < chain.steps(); ++step) {
+    for (collectives::Index local = 0; local < ranks; ++local) {
+      const collectives::Send send = chain.send(step, local);
+      if (send.peer != collectives::kNobody) {
         messages.push_back({step, rank_of(local), rank_of(send.peer),
                             elements(parts.begin(send.first)),
                             elements(parts.bytes(send.first, send.count)), send.reduce});
@@ -46,16 +46,16 @@ std::vector<ElementMessage> ring_chain(const coll::Collective& collective) {
 
 } // namespace
 
-std::vector<ElementMessage> element_messages(coll::Collective collective) {
+std::vector<ElementMessage> element_messages(collectives::Collective collective) {
   if (collective.ranks < 2 || collective.bytes == 0) {
     return {};
   }
   collective.options.element_bytes = kElement;
-  if (collective.algorithm == coll::AlgorithmId::ring && collective.op != Op::allreduce) {
+  if (collective.algorithm == collectives::AlgorithmId::ring && collective.op != Op::allreduce) {
     return ring_chain(collective);
   }
   std::vector<ElementMessage> messages;
-  for (const coll::TransferRecord& transfer :
+  for (const collectives::TransferRecord& transfer :
        list_transfers(collective, std::numeric_limits<std::size_t>::max())) {
     messages.push_back({transfer.step, transfer.src, transfer.dst, elements(transfer.offset),
                         elements(transfer.bytes), transfer.reduce});

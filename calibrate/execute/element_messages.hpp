@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "coll/collective.hpp"
+#include "collectives/collective.hpp"
 
 namespace stepsim::calibrate {
 
@@ -25,13 +25,13 @@ struct ElementMessage {
 // P blocks of whole elements for P ranks, the first blocks one element longer if P does not divide
 // the number of elements. `collective.bytes` must be whole elements. Empty for one rank or no
 // bytes.
-[[nodiscard]] std::vector<ElementMessage> element_messages(coll::Collective collective);
+[[nodiscard]] std::vector<ElementMessage> element_messages(collectives::Collective collective);
 
 // The value of x[rank][index] before the collective, and of x[..][index] after it on the ranks for
 // which has_result() is true: in a reduce only the root has a defined result. Exact in fp32 for
 // sums below 2^24.
 [[nodiscard]] float initial_value(std::uint32_t rank, std::int64_t index);
-[[nodiscard]] bool has_result(coll::Op op, std::uint32_t rank);
-[[nodiscard]] float expected_value(coll::Op op, std::uint32_t ranks, std::int64_t index);
+[[nodiscard]] bool has_result(collectives::Op op, std::uint32_t rank);
+[[nodiscard]] float expected_value(collectives::Op op, std::uint32_t ranks, std::int64_t index);
 
 } // namespace stepsim::calibrate

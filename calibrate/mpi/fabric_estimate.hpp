@@ -22,7 +22,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -7,13 +7,13 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "calibrate/execute/sampling.hpp"
-#include "coll/collective.hpp"
+#include "collectives/collective.hpp"
 
 namespace stepsim::calibrate::mpi {
 
 namespace {
 
-using coll::Op;
+using collectives::Op;
 
 constexpr std::array kOperations{Op::allreduce, Op::broadcast, Op::reduce, Op::allgather,
                                  Op::reduce_scatter};
@@ -76,8 +76,8 @@ LibraryRun run_library(std::int64_t most_bytes, bool dense, double max_seconds, 
   std::vector<Block> blocks;
   for (const LibraryCase& each : cases) {
     Block& block = blocks.emplace_back();
-    block.what =
-        "library " + std::string(coll::name(each.op)) + " " + std::to_string(each.bytes) + " B";
+    block.what = "library " + std::string(collectives::name(each.op)) + " " +
+                 std::to_string(each.bytes) + " B";
     block.call = [&wire, &in, &out, &each] { call(each, in, out, wire); };
   }
   measure(blocks, {.max_seconds = max_seconds, .seed = 3, .every_block = false}, wire, watchdog);
@@ -104,7 +104,7 @@ std::vector<Kind> parse_assumed(const std::string& text) {
   std::istringstream in(text);
   for (std::string word; std::getline(in, word, ',');) {
     const std::size_t equals = word.find('=');
-    const auto op = coll::parse_op(word.substr(0, equals));
+    const auto op = collectives::parse_op(word.substr(0, equals));
     if (equals == std::string::npos || !op) {
       throw UsageError("--assume: must be OPERATION=ALGORITHM, such as allreduce=ring, got " +
                        base::shown_value(word));
@@ -113,7 +113,7 @@ std::vector<Kind> parse_assumed(const std::string& text) {
     const auto before = assumed.size();
     for (const Kind& kind : kinds()) {
       if (kind.op == *op && !kind.sparse) {
-        known.push_back(coll::name(kind.algorithm));
+        known.push_back(collectives::name(kind.algorithm));
         if (known.back() == word.substr(equals + 1)) {
           assumed.push_back(kind);
         }

@@ -84,16 +84,16 @@ io::Array predicted_curves(const ProbeTimes& times, const Predictor& predictor, 
                            const MessageOptions& options) {
   io::Array curves;
   for (const Kind& kind : kinds()) {
-    if (kind.op != coll::Op::allreduce || kind.sparse) {
+    if (kind.op != collectives::Op::allreduce || kind.sparse) {
       continue;
     }
-    std::vector<net::CurvePoint> points;
+    std::vector<links::CurvePoint> points;
     for (const std::int64_t bytes : curve_sizes(times.pingpong, ranks)) {
       const double before = points.empty() ? 0 : points.back().seconds;
       const double seconds = predict(kind, ranks, bytes, options, predictor);
       points.push_back({static_cast<double>(bytes), std::max(before, seconds)});
     }
-    curves.push_back(io::Object{{"op", coll::name(kind.op)},
+    curves.push_back(io::Object{{"op", collectives::name(kind.op)},
                                 {"algorithm", algorithm_name(kind)},
                                 {"ranks", std::int64_t{ranks}},
                                 {"points", points_tree(points)}});
@@ -147,7 +147,7 @@ io::Json calibration_of(const ProbeTimes& times, const LinkEstimate& link, std::
   const std::size_t probes = samples.sets.size();
   for (const LibrarySamples& each : text.library) {
     samples.sets.push_back(
-        sample_set(each.samples, std::string(coll::name(each.op)), "library", ranks));
+        sample_set(each.samples, std::string(collectives::name(each.op)), "library", ranks));
   }
   samples.warnings = text.warnings;
   const std::array files{samples};

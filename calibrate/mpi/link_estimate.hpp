@@ -19,7 +19,7 @@
 
 #include "calibrate/core/points.hpp"
 #include "calibrate/mpi/prediction.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::calibrate::mpi {
 
@@ -39,7 +39,7 @@ struct ProbeTimes {
 
 // Measured times of one operation of the MPI library.
 struct LibrarySamples {
-  coll::Op op{};
+  collectives::Op op{};
   std::vector<Repetition> samples; // by size; sizes for which there was no time are missing
 };
 

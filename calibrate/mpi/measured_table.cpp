@@ -54,7 +54,7 @@ void wait(double seconds) {
 
 // A sparse list is made anew before each sample, which consumes it.
 std::vector<Block> blocks_of(const std::vector<Case>& cases, const TableOptions& options,
-                             Wire& wire, Buffers& buffers, coll::SparseVector& list) {
+                             Wire& wire, Buffers& buffers, collectives::SparseVector& list) {
   const bool late = options.late && options.late->rank == wire.rank();
   const double late_s = late ? options.late->seconds : 0;
   std::vector<Block> blocks;
@@ -101,7 +101,7 @@ ErrorRow row_of(const Kind& kind, std::int64_t bytes, std::vector<double> sample
   const MessageOptions& messages = now.options.messages;
   std::ranges::sort(samples);
   ErrorRow row;
-  row.op = coll::name(kind.op);
+  row.op = collectives::name(kind.op);
   row.algorithm = algorithm_name(kind);
   row.ranks = now.ranks;
   row.bytes = bytes;
@@ -126,9 +126,9 @@ ErrorRow row_of(const Kind& kind, std::int64_t bytes, std::vector<double> sample
 }
 
 Predictor without_replies(Predictor predictor) {
-  coll::MeasuredSteps steps = *predictor.steps;
+  collectives::MeasuredSteps steps = *predictor.steps;
   steps.reply_s.reset();
-  predictor.steps = std::make_shared<const coll::MeasuredSteps>(std::move(steps));
+  predictor.steps = std::make_shared<const collectives::MeasuredSteps>(std::move(steps));
   return predictor;
 }
 
@@ -140,7 +140,7 @@ TableRun run_table(const Predictor& predictor, const LinkEstimate& link, const C
                    const TableOptions& options, Wire& wire, Watchdog& watchdog) {
   const std::vector<Case> cases = all_cases(options, predictor.fabric != nullptr, wire);
   Buffers buffers(options.most_bytes / kElement + 1); // zeros: sums stay what they are
-  coll::SparseVector list;
+  collectives::SparseVector list;
   std::vector<Block> blocks = blocks_of(cases, options, wire, buffers, list);
   std::vector<Predictor> predictors(cases.size(), predictor);
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -184,7 +184,7 @@ std::vector<ErrorRow> library_rows(const LibraryRun& library, std::span<const Ki
     for (const Repetition& sample : each.samples) {
       by_size[sample.datum.bytes].push_back(sample.datum.seconds);
     }
-    const Predictor& messages = kind->algorithm == coll::AlgorithmId::lp ? blocks : whole;
+    const Predictor& messages = kind->algorithm == collectives::AlgorithmId::lp ? blocks : whole;
     for (const auto& [bytes, seconds] : by_size) {
       rows.push_back(row_of(*kind, static_cast<std::int64_t>(bytes), seconds, messages,
                             {link, crowd, options, ranks}));

@@ -8,7 +8,7 @@
 
 #include "calibrate/mpi/fabric_estimate.hpp"
 #include "calibrate/mpi/timed_blocks.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::calibrate::mpi {
 

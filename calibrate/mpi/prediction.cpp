@@ -6,25 +6,25 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "coll/algorithms.hpp"
-#include "coll/evaluate/events.hpp"
-#include "coll/evaluate/max_plus.hpp"
-#include "files/profile_file.hpp"
-#include "files/topology_file.hpp"
-#include "net/fabric/placement.hpp"
-#include "net/fabric/topology.hpp"
-#include "net/profile/profile_curve.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/evaluate/events.hpp"
+#include "collectives/evaluate/max_plus.hpp"
+#include "links/fabric/placement.hpp"
+#include "links/fabric/topology.hpp"
+#include "links/profile/profile_curve.hpp"
+#include "scenario/files/profile_file.hpp"
+#include "scenario/files/topology_file.hpp"
 
 namespace stepsim::calibrate::mpi {
 
 namespace {
 
-using coll::AlgorithmId;
+using collectives::AlgorithmId;
 
 // The operation as the simulator knows it, in whole elements.
-coll::Collective collective_of(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
-                               const MessageOptions& options, const Predictor& predictor) {
-  coll::Collective collective;
+collectives::Collective collective_of(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
+                                      const MessageOptions& options, const Predictor& predictor) {
+  collectives::Collective collective;
   collective.op = kind.op;
   collective.algorithm = kind.algorithm;
   collective.ranks = ranks;
@@ -32,7 +32,7 @@ coll::Collective collective_of(const Kind& kind, std::uint32_t ranks, std::int64
   collective.links.all = predictor.link;
   collective.enter_s = predictor.enter_s;
   if (predictor.fabric) {
-    coll::LinkCost& all = collective.links.all;
+    collectives::LinkCost& all = collective.links.all;
     all.per_byte_s = 0;           // bytes take the time of the fabric's links
     all.latency_s += all.delay_s; // on a fabric no latency holds a port
     all.delay_s = 0;
@@ -49,10 +49,11 @@ coll::Collective collective_of(const Kind& kind, std::uint32_t ranks, std::int64
 }
 
 // Messages that the simulator has no schedule for.
-std::vector<coll::StepMessage> own_messages(const Kind& kind, std::uint32_t ranks,
-                                            std::int64_t bytes, const MessageOptions& options,
-                                            const Predictor& predictor) {
-  std::vector<coll::StepMessage> messages;
+std::vector<collectives::StepMessage> own_messages(const Kind& kind, std::uint32_t ranks,
+                                                   std::int64_t bytes,
+                                                   const MessageOptions& options,
+                                                   const Predictor& predictor) {
+  std::vector<collectives::StepMessage> messages;
   for (const Message& message : messages_of(kind, ranks, bytes, options)) {
     const auto size = static_cast<double>(message.count * kElement);
     const double added = kind.sparse ? predictor.merge_s : size * predictor.gamma;
@@ -77,48 +78,48 @@ double binomial_at_once(std::uint32_t ranks, std::int64_t bytes, const Predictor
     }
     const double sent = static_cast<double>(bytes) * static_cast<double>(children.size());
     for (const std::uint32_t child : children) {
-      ready[child] = ready[rank] + net::curve_seconds(predictor.steps->one_way, sent);
+      ready[child] = ready[rank] + links::curve_seconds(predictor.steps->one_way, sent);
     }
   }
   return *std::ranges::max_element(ready);
 }
 
 // A curve that stays at what the smallest message takes.
-std::vector<net::CurveSegment> level(const std::vector<net::CurveSegment>& curve) {
+std::vector<links::CurveSegment> level(const std::vector<links::CurveSegment>& curve) {
   return {{.from_bytes = 0,
            .to_bytes = std::numeric_limits<double>::infinity(),
-           .startup_s = net::curve_seconds(curve, std::max(1.0, curve.front().from_bytes)),
+           .startup_s = links::curve_seconds(curve, std::max(1.0, curve.front().from_bytes)),
            .per_byte_s = 0}};
 }
 
 } // namespace
 
 Predictor predictor_of(const io::Json& calibration) {
-  const net::NetworkProfile profile = io::parse_profile(calibration);
+  const links::NetworkProfile profile = io::parse_profile(calibration);
   Predictor predictor;
-  std::optional<coll::MeasuredSteps> steps = coll::measured_steps(profile);
+  std::optional<collectives::MeasuredSteps> steps = collectives::measured_steps(profile);
   if (!steps) {
     throw InputError(std::string(calibration.file()), "/links",
                      "needs a link of class network or host with both duplex factors");
   }
-  const net::LinkClass* link = coll::link_of_ranks(profile);
+  const links::LinkClass* link = collectives::link_of_ranks(profile);
   predictor.link = {link->latency_s, steps->block_latency_s, link->per_byte_s, link->delay_s};
-  predictor.steps = std::make_shared<const coll::MeasuredSteps>(std::move(*steps));
+  predictor.steps = std::make_shared<const collectives::MeasuredSteps>(std::move(*steps));
   const double rate = profile.reduction_Bps.value_or(0);
   predictor.gamma = rate > 0 ? 1 / rate : 0;
   return predictor;
 }
 
-std::shared_ptr<const net::RankFabric> fabric_of(const io::Json& topology, std::uint32_t ranks) {
-  net::RankFabric fabric;
+std::shared_ptr<const links::RankFabric> fabric_of(const io::Json& topology, std::uint32_t ranks) {
+  links::RankFabric fabric;
   fabric.network =
-      std::make_shared<const net::RoutedFabric>(net::fabric_of(io::parse_topology(topology)));
-  fabric.hosts = net::place_ranks(fabric.fabric(), ranks, 1, net::PlacementRule::packed);
-  return std::make_shared<const net::RankFabric>(std::move(fabric));
+      std::make_shared<const links::RoutedFabric>(links::fabric_of(io::parse_topology(topology)));
+  fabric.hosts = links::place_ranks(fabric.fabric(), ranks, 1, links::PlacementRule::packed);
+  return std::make_shared<const links::RankFabric>(std::move(fabric));
 }
 
 bool simulated(const Kind& kind) {
-  return !kind.sparse && coll::find_algorithm(kind.op, kind.algorithm) != nullptr;
+  return !kind.sparse && collectives::find_algorithm(kind.op, kind.algorithm) != nullptr;
 }
 
 double predict(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
@@ -126,20 +127,22 @@ double predict(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
   if (ranks < 2 || bytes == 0) {
     return 0;
   }
-  if (predictor.children_at_once && kind.op == coll::Op::broadcast &&
+  if (predictor.children_at_once && kind.op == collectives::Op::broadcast &&
       kind.algorithm == AlgorithmId::mst) {
     return binomial_at_once(ranks, bytes, predictor);
   }
   if (simulated(kind)) {
-    const coll::Collective collective = collective_of(kind, ranks, bytes, options, predictor);
-    return (predictor.fabric ? coll::events(collective) : coll::max_plus(collective)).seconds;
+    const collectives::Collective collective =
+        collective_of(kind, ranks, bytes, options, predictor);
+    return (predictor.fabric ? collectives::events(collective) : collectives::max_plus(collective))
+        .seconds;
   }
   assert(!predictor.fabric);
-  const std::vector<coll::StepMessage> messages =
+  const std::vector<collectives::StepMessage> messages =
       own_messages(kind, ranks, bytes, options, predictor);
-  const coll::RankTimes times =
-      coll::step_times(messages, *predictor.steps,
-                       predictor.enter_s.empty() ? std::vector<double>(ranks) : predictor.enter_s);
+  const collectives::RankTimes times = collectives::step_times(
+      messages, *predictor.steps,
+      predictor.enter_s.empty() ? std::vector<double>(ranks) : predictor.enter_s);
   return *std::ranges::max_element(times.finish_s);
 }
 
@@ -148,14 +151,14 @@ std::string bound_of(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
                      const MessageOptions& options, const Predictor& predictor) {
   Predictor free = predictor;
   free.gamma = free.merge_s = 0;
-  coll::MeasuredSteps first = *predictor.steps;
-  for (std::vector<net::CurveSegment>* curve : {&first.one_way, &first.exchange, &first.shift}) {
+  collectives::MeasuredSteps first = *predictor.steps;
+  for (std::vector<links::CurveSegment>* curve : {&first.one_way, &first.exchange, &first.shift}) {
     *curve = level(*curve);
   }
   first.per_byte_s = 0;
   Predictor start = free;
   start.fabric.reset(); // the steps say what is left of a message without its bytes
-  start.steps = std::make_shared<const coll::MeasuredSteps>(std::move(first));
+  start.steps = std::make_shared<const collectives::MeasuredSteps>(std::move(first));
   const double all = predict(kind, ranks, bytes, options, predictor);
   const double moved = predict(kind, ranks, bytes, options, free);
   const double started = predict(kind, ranks, bytes, options, start);

@@ -8,21 +8,21 @@
 #include <string>
 
 #include "calibrate/mpi/process_program.hpp"
-#include "coll/evaluate/measured_steps.hpp"
-#include "net/fabric/rank_fabric.hpp"
-#include "json/json.hpp"
+#include "collectives/evaluate/measured_steps.hpp"
+#include "document/json.hpp"
+#include "links/fabric/rank_fabric.hpp"
 
 namespace stepsim::calibrate::mpi {
 
 struct Predictor {
-  std::shared_ptr<const coll::MeasuredSteps> steps; // not null
-  coll::LinkCost link;                              // cost of large messages
-  double gamma{};                                   // s per byte added
+  std::shared_ptr<const collectives::MeasuredSteps> steps; // not null
+  collectives::LinkCost link;                              // cost of large messages
+  double gamma{};                                          // s per byte added
   double merge_s{}; // s to merge two sparse lists of the size that is predicted
   // If set, messages share the links of this fabric, which give the time of their bytes; `link`
   // gives the latency, and `steps` are not used. Only kinds for which simulated() is true can then
   // be predicted.
-  std::shared_ptr<const net::RankFabric> fabric{};
+  std::shared_ptr<const links::RankFabric> fabric{};
   std::vector<double> enter_s{}; // [rank] time at which it begins, s; empty = all at 0
   // Broadcast by mst (binomial tree): a rank sends to all of its children at once, as MPI libraries
   // do, instead of to one child after the other. `fabric` and `enter_s` are then not used.
@@ -34,8 +34,8 @@ struct Predictor {
 [[nodiscard]] Predictor predictor_of(const io::Json& calibration);
 
 // The network of `ranks` ranks on a file of kind topology: rank r is on the host r of the file.
-[[nodiscard]] std::shared_ptr<const net::RankFabric> fabric_of(const io::Json& topology,
-                                                               std::uint32_t ranks);
+[[nodiscard]] std::shared_ptr<const links::RankFabric> fabric_of(const io::Json& topology,
+                                                                 std::uint32_t ranks);
 
 // Whether the simulator has a schedule for this kind. It has none for broadcast and reduce by ring,
 // and none for sparse kinds.

@@ -7,14 +7,14 @@
 #include <bit>
 #include <cassert>
 
-#include "coll/collective.hpp"
+#include "collectives/collective.hpp"
 
 namespace stepsim::calibrate::mpi {
 
 namespace {
 
-using coll::AlgorithmId;
-using coll::Op;
+using collectives::AlgorithmId;
+using collectives::Op;
 
 // Trees that spread: all of mst that is not added, the scatter of be broadcast.
 bool acknowledged(const Kind& kind, std::uint32_t ranks, const ElementMessage& message) {
@@ -28,11 +28,11 @@ bool acknowledged(const Kind& kind, std::uint32_t ranks, const ElementMessage& m
 } // namespace
 
 std::string_view algorithm_name(const Kind& kind) {
-  return kind.sparse ? "gtopk_tree" : coll::name(kind.algorithm);
+  return kind.sparse ? "gtopk_tree" : collectives::name(kind.algorithm);
 }
 
 std::string name(const Kind& kind) {
-  return std::string(algorithm_name(kind)) + " " + std::string(coll::name(kind.op));
+  return std::string(algorithm_name(kind)) + " " + std::string(collectives::name(kind.op));
 }
 
 std::span<const Kind> kinds() {
@@ -57,7 +57,7 @@ std::span<const Kind> kinds() {
 std::vector<Message> messages_of(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
                                  const MessageOptions& options) {
   assert(bytes % kElement == 0 && "whole elements");
-  coll::Collective collective;
+  collectives::Collective collective;
   collective.op = kind.op;
   collective.algorithm = kind.algorithm;
   collective.ranks = ranks;
@@ -66,7 +66,7 @@ std::vector<Message> messages_of(const Kind& kind, std::uint32_t ranks, std::int
     collective.options.block = Bytes{std::min(options.segment_bytes, bytes)};
   }
   if (kind.sparse) {
-    collective.options.tree = coll::TreeShape::near_first; // the order of merges (SPA 4)
+    collective.options.tree = collectives::TreeShape::near_first; // the order of merges (SPA 4)
   }
   std::vector<Message> messages;
   for (const ElementMessage& message : element_messages(collective)) {

@@ -24,8 +24,8 @@ namespace stepsim::calibrate::mpi {
 inline constexpr std::int64_t kEntry = 8; // bytes of a sparse entry: index and value
 
 struct Kind {
-  coll::Op op = coll::Op::allreduce;
-  coll::AlgorithmId algorithm = coll::AlgorithmId::ring;
+  collectives::Op op = collectives::Op::allreduce;
+  collectives::AlgorithmId algorithm = collectives::AlgorithmId::ring;
   bool sparse = false; // gtopk_tree: mst all-reduce of k entries
 };
 [[nodiscard]] std::string_view algorithm_name(const Kind& kind);

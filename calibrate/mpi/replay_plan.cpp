@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "document/json_pointer.hpp"
 #include "run/run.hpp"
-#include "json/json_pointer.hpp"
 
 namespace stepsim::calibrate::mpi {
 
@@ -34,13 +34,13 @@ void require_executable(const study::Scenario& scenario) {
   if (scenario.training.algorithm != study::TrainingAlgorithm::sync_sgd) {
     refuse("training other than sync_sgd");
   }
-  if (scenario.communication.compression.method != coll::CompressionMethod::none) {
+  if (scenario.communication.compression.method != collectives::CompressionMethod::none) {
     refuse("compression");
   }
   if (scenario.communication.reduce_broadcast || !scenario.other_jobs.empty()) {
     refuse("exchange reduce_broadcast or several jobs");
   }
-  if (const plan::Planner& planner = plan::planner(scenario.communication.schedule);
+  if (const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
       !planner.one_channel()) {
     refuse("schedule " + std::string(planner.name));
   }
@@ -49,25 +49,25 @@ void require_executable(const study::Scenario& scenario) {
 // What simulator and processes can both run.
 Kind kind_of(const study::Scenario& scenario) {
   for (const Kind& kind : kinds()) {
-    if (kind.op == coll::Op::allreduce && !kind.sparse &&
+    if (kind.op == collectives::Op::allreduce && !kind.sparse &&
         kind.algorithm == scenario.communication.collective) {
       return kind;
     }
   }
   throw UsageError("replay: collective " +
-                   std::string(coll::name(scenario.communication.collective)) +
+                   std::string(collectives::name(scenario.communication.collective)) +
                    " cannot be executed; mst, be, lp, ring and recursive_doubling can");
 }
 
 // Sizes are rounded to whole elements and stay above 0: a bucket that vanishes would change the
 // schedule.
 void apply(const ReplayScale& scale, study::Scenario& scenario) {
-  for (train::WorkLayer& layer : scenario.workload.layers) {
+  for (layers::WorkLayer& layer : scenario.workload.layers) {
     layer.forward = layer.forward * scale.time;
     layer.backward = layer.backward * scale.time;
   }
   scenario.training.update = scenario.training.update * scale.time;
-  for (train::Gradient& gradient : scenario.workload.gradients) { // whole elements, at least one
+  for (layers::Gradient& gradient : scenario.workload.gradients) { // whole elements, at least one
     const double elements = static_cast<double>(gradient.bytes.value) * scale.bytes / kElement;
     const std::int64_t whole = std::max<std::int64_t>(1, std::llround(elements));
     gradient.bytes = gradient.bytes.value > 0 ? Bytes{whole * kElement} : Bytes{0};
@@ -94,7 +94,7 @@ ReplayPlan replay_plan(const io::Json& scenario_file, const std::string& calibra
   }
   apply(scale, scenario);
   const study::Result result = study::run(scenario);
-  plan.schedule = plan::planner(scenario.communication.schedule).name;
+  plan.schedule = buckets::planner(scenario.communication.schedule).name;
   plan.warnings = result.warnings;
   plan.update_s = result.summary.update_s.value_or(0);
   plan.compute_s = result.summary.forward_s.value_or(0) + result.summary.backward_s.value_or(0);

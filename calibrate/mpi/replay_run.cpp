@@ -94,7 +94,7 @@ std::span<const float> exchange(const Program& program, const ReplayOptions& opt
 void check_sum(std::span<const float> result, std::size_t bucket, const Wire& wire) {
   for (std::size_t i = 0; i < result.size(); ++i) {
     const float expected =
-        expected_value(coll::Op::allreduce, wire.ranks(), static_cast<std::int64_t>(i));
+        expected_value(collectives::Op::allreduce, wire.ranks(), static_cast<std::int64_t>(i));
     if (result[i] != expected) {
       throw SimulationError("replay: rank " + std::to_string(wire.rank()) + " bucket " +
                             std::to_string(bucket) + ": element " + std::to_string(i) + " is " +

@@ -5,7 +5,7 @@
 
 #include "base/counter_hash.hpp"
 #include "base/statistics.hpp"
-#include "coll/operators/global_top_k.hpp"
+#include "collectives/operators/global_top_k.hpp"
 
 namespace stepsim::calibrate::mpi {
 
@@ -17,7 +17,7 @@ constexpr int kListAcknowledgement = 6;
 constexpr std::uint32_t kFiller = ~std::uint32_t{0};
 constexpr std::uint32_t kDensity = 16; // elements per entry
 
-std::vector<Entry> packed(const coll::SparseVector& list, std::size_t k) {
+std::vector<Entry> packed(const collectives::SparseVector& list, std::size_t k) {
   std::vector<Entry> entries(k, Entry{kFiller, 0});
   for (std::size_t i = 0; i < list.size(); ++i) {
     entries[i] = {list.indices[i], static_cast<float>(list.values[i])};
@@ -25,8 +25,8 @@ std::vector<Entry> packed(const coll::SparseVector& list, std::size_t k) {
   return entries;
 }
 
-coll::SparseVector unpacked(const std::vector<Entry>& entries) {
-  coll::SparseVector list;
+collectives::SparseVector unpacked(const std::vector<Entry>& entries) {
+  collectives::SparseVector list;
   for (const Entry& entry : entries) {
     if (entry.index != kFiller) {
       list.indices.push_back(entry.index);
@@ -38,8 +38,8 @@ coll::SparseVector unpacked(const std::vector<Entry>& entries) {
 
 } // namespace
 
-coll::SparseVector sparse_selection(std::uint32_t rank, std::uint32_t k) {
-  coll::SparseVector list;
+collectives::SparseVector sparse_selection(std::uint32_t rank, std::uint32_t k) {
+  collectives::SparseVector list;
   for (std::uint32_t i = 0; i < k; ++i) {
     const std::uint64_t draw = base::hash(i, rank);
     list.indices.push_back(i * kDensity + static_cast<std::uint32_t>(draw % kDensity));
@@ -48,15 +48,15 @@ coll::SparseVector sparse_selection(std::uint32_t rank, std::uint32_t k) {
   return list;
 }
 
-coll::SparseVector expected_sparse(std::uint32_t ranks, std::uint32_t k) {
-  std::vector<coll::SparseVector> selected;
+collectives::SparseVector expected_sparse(std::uint32_t ranks, std::uint32_t k) {
+  std::vector<collectives::SparseVector> selected;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     selected.push_back(sparse_selection(rank, k));
   }
-  return gtopk(coll::SparseMethod::gtopk_tree, selected, k).result;
+  return gtopk(collectives::SparseMethod::gtopk_tree, selected, k).result;
 }
 
-void run_sparse(const Program& program, Wire& wire, coll::SparseVector& list) {
+void run_sparse(const Program& program, Wire& wire, collectives::SparseVector& list) {
   assert(program.kind.sparse);
   const auto k = static_cast<std::size_t>(program.bytes / kEntry);
   std::vector<Entry> out;
@@ -85,12 +85,12 @@ void run_sparse(const Program& program, Wire& wire, coll::SparseVector& list) {
 }
 
 double merge_seconds(std::uint32_t k) {
-  const coll::SparseVector mine = sparse_selection(0, k);
+  const collectives::SparseVector mine = sparse_selection(0, k);
   const std::vector<Entry> theirs = packed(sparse_selection(1, k), k);
   std::array<double, 9> seconds{};
   for (double& each : seconds) {
     const auto start = std::chrono::steady_clock::now();
-    const coll::SparseVector merged = merge_top_k(mine, unpacked(theirs), k);
+    const collectives::SparseVector merged = merge_top_k(mine, unpacked(theirs), k);
     const std::vector<Entry> out = packed(merged, k);
     each = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     assert(out.size() == k);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "calibrate/mpi/wire.hpp"
-#include "coll/operators/sparse_vector.hpp"
+#include "collectives/operators/sparse_vector.hpp"
 
 namespace stepsim::calibrate::mpi {
 
@@ -19,13 +19,13 @@ static_assert(sizeof(Entry) == kEntry);
 
 // Input of `rank` for a check: k entries of a vector of 16 * k elements, one in every 16. The
 // values are pseudo-random integers that are exact in fp32 and differ from rank to rank.
-[[nodiscard]] coll::SparseVector sparse_selection(std::uint32_t rank, std::uint32_t k);
+[[nodiscard]] collectives::SparseVector sparse_selection(std::uint32_t rank, std::uint32_t k);
 // The list that every rank must hold after run_sparse() if all began with their sparse_selection().
-[[nodiscard]] coll::SparseVector expected_sparse(std::uint32_t ranks, std::uint32_t k);
+[[nodiscard]] collectives::SparseVector expected_sparse(std::uint32_t ranks, std::uint32_t k);
 
 // Runs the steps of this rank. `program` must be of a sparse kind (asserted). `list` holds the
 // selection of this rank before the call and the global top k after it.
-void run_sparse(const Program& program, Wire& wire, coll::SparseVector& list);
+void run_sparse(const Program& program, Wire& wire, collectives::SparseVector& list);
 
 // Seconds to unpack a list of k entries from a message, merge it with a second list and pack the
 // result: the median of 9 merges. No message is sent; the caller decides whether other ranks merge

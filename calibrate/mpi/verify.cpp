@@ -44,9 +44,9 @@ void verify_dense(const Kind& kind, std::int64_t elements, const Program& progra
 }
 
 void verify_sparse(const Kind& kind, std::uint32_t k, const Program& program, Wire& wire) {
-  coll::SparseVector list = sparse_selection(wire.rank(), k);
+  collectives::SparseVector list = sparse_selection(wire.rank(), k);
   run_sparse(program, wire, list);
-  const coll::SparseVector expected = expected_sparse(wire.ranks(), k);
+  const collectives::SparseVector expected = expected_sparse(wire.ranks(), k);
   if (list == expected) {
     return;
   }

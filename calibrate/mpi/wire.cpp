@@ -62,7 +62,7 @@ class Pipeline {
 public:
   Pipeline(const Program& program, Wire& wire, Buffers& buffers)
       : wire_(wire), buffers_(buffers), result_(&buffers.x) {
-    if (program.kind.op == coll::Op::allreduce) {
+    if (program.kind.op == collectives::Op::allreduce) {
       result_ = &buffers.result; // x is still being sent when results come in
     }
     // What a block brought last before a send is what the send passes on.
@@ -211,9 +211,9 @@ std::span<const float> run(const Program& program, Wire& wire, Buffers& buffers)
   assert(!program.kind.sparse);
   const auto count = static_cast<std::size_t>(program.bytes / kElement);
   assert(count <= buffers.x.size() && "buffers are large enough");
-  if (program.kind.algorithm == coll::AlgorithmId::lp && !program.steps.empty()) {
+  if (program.kind.algorithm == collectives::AlgorithmId::lp && !program.steps.empty()) {
     Pipeline(program, wire, buffers).run();
-    if (program.kind.op == coll::Op::allreduce) {
+    if (program.kind.op == collectives::Op::allreduce) {
       return std::span(buffers.result).first(count);
     }
   } else {

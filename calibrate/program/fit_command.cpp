@@ -21,10 +21,10 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
-#include "coll/algorithms.hpp"
-#include "coll/collective.hpp"
-#include "files/import_source.hpp"
-#include "json/file.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/collective.hpp"
+#include "document/file.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate {
 
@@ -87,7 +87,7 @@ void check_words(const FitFlags& flags) {
     cli::require_word("--robust", flags.robust, kRobust);
   }
   cli::require_word("--column", flags.column, kColumns);
-  cli::require_word("--class", flags.link_class, net::kLinkClasses);
+  cli::require_word("--class", flags.link_class, links::kLinkClasses);
   if (!flags.op.empty()) {
     cli::require_word("--op", flags.op, io::kSampleOps);
   }
@@ -98,14 +98,15 @@ void check_words(const FitFlags& flags) {
 // for the link. Whether counts exist does not depend on ranks and size: 8 ranks and 1 MB stand for
 // all.
 void check_assumption(const std::string& assume) {
-  constexpr std::array kOps{coll::Op::broadcast, coll::Op::reduce, coll::Op::allreduce,
-                            coll::Op::reduce_scatter, coll::Op::allgather};
+  constexpr std::array kOps{collectives::Op::broadcast, collectives::Op::reduce,
+                            collectives::Op::allreduce, collectives::Op::reduce_scatter,
+                            collectives::Op::allgather};
   std::vector<std::string_view> known;
-  for (const coll::Op op : kOps) {
-    for (const coll::AlgorithmId algorithm : coll::valid_algorithms(op)) {
-      const std::string_view word = coll::name(algorithm);
+  for (const collectives::Op op : kOps) {
+    for (const collectives::AlgorithmId algorithm : collectives::valid_algorithms(op)) {
+      const std::string_view word = collectives::name(algorithm);
       if (std::ranges::find(known, word) == known.end() &&
-          cost_counts(coll::name(op), word, 8, 1e6)) {
+          cost_counts(collectives::name(op), word, 8, 1e6)) {
         known.push_back(word);
       }
     }
@@ -113,7 +114,7 @@ void check_assumption(const std::string& assume) {
   if (std::ranges::find(known, assume) != known.end()) {
     return;
   }
-  if (coll::parse_algorithm(assume)) {
+  if (collectives::parse_algorithm(assume)) {
     throw UsageError("--assume " + assume + ": its time is not latency and bandwidth times counts");
   }
   throw UsageError("--assume: " + base::unknown_word("algorithm", assume, known));

@@ -25,10 +25,10 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
-#include "files/import_source.hpp"
-#include "files/library_file.hpp"
-#include "files/node_file.hpp"
-#include "json/json_text.hpp"
+#include "document/json_text.hpp"
+#include "scenario/files/import_source.hpp"
+#include "scenario/files/library_file.hpp"
+#include "scenario/files/node_file.hpp"
 
 namespace stepsim::calibrate {
 
@@ -77,8 +77,8 @@ void add_library_flags(CLI::App& app, LibraryFlags& flags) {
 }
 
 // "10x8". Throws UsageError.
-library::Shape parse_shape(const std::string& text) {
-  library::Shape shape;
+nccl::Shape parse_shape(const std::string& text) {
+  nccl::Shape shape;
   const std::size_t cross = text.find('x');
   const auto whole = [&](std::string_view part, std::uint32_t& value) {
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
@@ -98,8 +98,8 @@ MeasurementOptions measurement_options(const LibraryFlags& flags, std::string im
     options.system = flags.system;
   }
   if (!flags.op.empty()) {
-    cli::require_word("--op", flags.op, library::kOperations.all());
-    options.operation = library::kOperations.find(flags.op);
+    cli::require_word("--op", flags.op, nccl::kOperations.all());
+    options.operation = nccl::kOperations.find(flags.op);
   }
   if (!flags.shape.empty()) {
     options.shape = parse_shape(flags.shape);
@@ -122,17 +122,17 @@ MeasurementOptions measurement_options(const LibraryFlags& flags, std::string im
 
 // Points that the node type cannot have are an error of the input, with the reason.
 LibraryFit fit_of(const LibraryFlags& flags, const LibraryMeasurements& measured,
-                  const library::NodeType& node) {
+                  const nccl::NodeType& node) {
   if (measured.points.size() < kFewestPoints) {
     throw InputError(flags.files.front(), "",
                      "a fit needs at least " + std::to_string(kFewestPoints) + " points, got " +
                          std::to_string(measured.points.size()));
   }
-  const library::Version version =
-      flags.version.empty() ? library::kPublishedVersion : library::parse_version(flags.version);
-  for (const library::MeasuredPoint& point : measured.points) {
+  const nccl::Version version =
+      flags.version.empty() ? nccl::kPublishedVersion : nccl::parse_version(flags.version);
+  for (const nccl::MeasuredPoint& point : measured.points) {
     try {
-      (void)library::layout_of(node, point.shape);
+      (void)nccl::layout_of(node, point.shape);
     } catch (const UsageError& error) {
       throw InputError(flags.files.front(), "", error.what());
     }
@@ -143,17 +143,17 @@ LibraryFit fit_of(const LibraryFlags& flags, const LibraryMeasurements& measured
 // Shares of the preset's nominal rates, where the measurements determine the rate. More than the
 // nominal rate is an error of the data sheet or of the fit, and no share.
 std::vector<io::SourcedNumber> nominal_shares(const io::NodePreset& preset, const LibraryFit& fit,
-                                              const library::Calibration& calibration) {
+                                              const nccl::Calibration& calibration) {
   std::vector<io::SourcedNumber> shares;
   const auto add = [&](const char* key, std::optional<double> nominal, double rate,
-                       library::Parameter parameter) {
+                       nccl::Parameter parameter) {
     const auto i = static_cast<std::size_t>(parameter);
     if (!nominal || fit.from_prior[i]) {
       return;
     }
     const base::Interval factor = io::parameter_interval(calibration, parameter);
     const double value =
-        rate * library::factor(parameter, calibration.fitted.parameters[i]) / *nominal;
+        rate * nccl::factor(parameter, calibration.fitted.parameters[i]) / *nominal;
     if (value <= 1) {
       shares.push_back({.key = key,
                         .value = value,
@@ -163,8 +163,8 @@ std::vector<io::SourcedNumber> nominal_shares(const io::NodePreset& preset, cons
                         .source = calibration.fitted.name});
     }
   };
-  add("link", preset.link_nominal_Bps, preset.node.ring_Bps, library::Parameter::bw_nvl);
-  add("nic", preset.nic_nominal_Bps, preset.node.nic_Bps, library::Parameter::bw_nic);
+  add("link", preset.link_nominal_Bps, preset.node.ring_Bps, nccl::Parameter::bw_nvl);
+  add("nic", preset.nic_nominal_Bps, preset.node.nic_Bps, nccl::Parameter::bw_nic);
   return shares;
 }
 
@@ -199,7 +199,7 @@ int fit_library_model(const cli::Invocation& invocation) {
   const LibraryMeasurements measured = read_measurements(flags.files, options);
   LibraryFit fit = fit_of(flags, measured, preset.node);
   fit.fitted.name = common.output == "-" ? preset.node.name : io::stem_of(common.output);
-  const library::Calibration calibration = library::calibration_of(fit.fitted);
+  const nccl::Calibration calibration = nccl::calibration_of(fit.fitted);
   const LibraryReport report = report_library(fit, calibration);
 
   io::LibraryFile file;

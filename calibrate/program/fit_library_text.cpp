@@ -10,13 +10,13 @@
 #include "base/percent.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
-#include "files/library_file.hpp"
-#include "library/published_constants.hpp"
+#include "nccl/published_constants.hpp"
+#include "scenario/files/library_file.hpp"
 
 namespace stepsim::calibrate {
 
-using library::MeasuredPoint;
-using library::Parameter;
+using nccl::MeasuredPoint;
+using nccl::Parameter;
 
 namespace {
 
@@ -37,25 +37,25 @@ struct Physical {
   Parameter parameter;
   std::string_view noun;
   std::string_view unit;
-  double (*published)(const library::NodeType& node);
+  double (*published)(const nccl::NodeType& node);
 };
 constexpr std::array kPhysical{
     Physical{Parameter::bw_nic, "network card", "GB/s",
-             [](const library::NodeType& node) { return node.nic_Bps / 1e9; }},
+             [](const nccl::NodeType& node) { return node.nic_Bps / 1e9; }},
     Physical{Parameter::bw_nvl, "ring inside a node", "GB/s",
-             [](const library::NodeType& node) { return node.ring_Bps / 1e9; }},
+             [](const nccl::NodeType& node) { return node.ring_Bps / 1e9; }},
     Physical{Parameter::net_simple, "Simple network hop", "us",
-             [](const library::NodeType&) { return library::kHopNetwork.ring[2]; }},
+             [](const nccl::NodeType&) { return nccl::kHopNetwork.ring[2]; }},
     Physical{Parameter::net_ll, "LL network hop", "us",
-             [](const library::NodeType&) { return library::kHopNetwork.ring[0]; }},
+             [](const nccl::NodeType&) { return nccl::kHopNetwork.ring[0]; }},
     Physical{Parameter::in_simple, "Simple hop inside a node", "us",
-             [](const library::NodeType&) { return library::kHopNvlink.ring[2]; }},
+             [](const nccl::NodeType&) { return nccl::kHopNvlink.ring[2]; }},
     Physical{Parameter::nvls_lat, "start-up of NVLS", "us",
-             [](const library::NodeType&) { return library::kHopNvls; }},
+             [](const nccl::NodeType&) { return nccl::kHopNvls; }},
     Physical{Parameter::floor, "shortest operation", "us",
-             [](const library::NodeType&) { return library::kLaunch; }}};
+             [](const nccl::NodeType&) { return nccl::kLaunch; }}};
 
-std::string physical_text(const LibraryFit& fit, const library::Calibration& calibration) {
+std::string physical_text(const LibraryFit& fit, const nccl::Calibration& calibration) {
   std::string out;
   for (const Physical& each : kPhysical) {
     const auto i = static_cast<std::size_t>(each.parameter);
@@ -71,22 +71,22 @@ std::string physical_text(const LibraryFit& fit, const library::Calibration& cal
   if (fit.fitted.node.in_switch_reduction) {
     const double rate =
         fit.fitted.node.ring_Bps *
-        library::kNvlsEfficiency[static_cast<std::size_t>(fit.fitted.node.generation)] *
+        nccl::kNvlsEfficiency[static_cast<std::size_t>(fit.fitted.node.generation)] *
         calibration.multipliers[Parameter::bw_nvl] * calibration.multipliers[Parameter::nvls];
     out += "NVLS rate " + base::significant(rate / 1e9, 3) + " GB/s\n";
   }
   return out;
 }
 
-std::string parameter_table(const LibraryFit& fit, const library::Calibration& calibration) {
+std::string parameter_table(const LibraryFit& fit, const nccl::Calibration& calibration) {
   cli::Table table{{"parameter", "value", "low", "high", "default", "from", "acts on"}, {}};
-  for (std::size_t i = 0; i < library::kParameterCount; ++i) {
-    const library::ParameterRow& row = library::parameter_rows()[i];
+  for (std::size_t i = 0; i < nccl::kParameterCount; ++i) {
+    const nccl::ParameterRow& row = nccl::parameter_rows()[i];
     const base::Interval interval = io::parameter_interval(calibration, row.parameter);
-    table.rows.push_back({std::string(library::kParameters[row.parameter]),
+    table.rows.push_back({std::string(nccl::kParameters[row.parameter]),
                           base::significant(calibration.multipliers.value[i]),
                           base::significant(interval.low), base::significant(interval.high),
-                          base::significant(library::factor(row.parameter, row.prior_mean)),
+                          base::significant(nccl::factor(row.parameter, row.prior_mean)),
                           fit.from_prior[i] ? "prior" : "data", std::string(row.sentence)});
   }
   return cli::table_text(table);
@@ -103,21 +103,20 @@ std::string lines_text(const std::string& heading, const std::vector<LibraryRepo
   return lines.empty() ? "" : "\n" + cli::table_text(table);
 }
 
-std::string pair_text(library::Pair pair) {
-  return std::string(library::kAlgorithms[pair.algorithm]) + "/" +
-         std::string(library::kProtocols[pair.protocol]);
+std::string pair_text(nccl::Pair pair) {
+  return std::string(nccl::kAlgorithms[pair.algorithm]) + "/" +
+         std::string(nccl::kProtocols[pair.protocol]);
 }
 
 std::string point_text(const MeasuredPoint& point) {
-  return std::string(library::kOperations[point.operation]) + " " + library::text(point.shape) +
-         " " + base::readable_bytes(point.bytes);
+  return std::string(nccl::kOperations[point.operation]) + " " + nccl::text(point.shape) + " " +
+         base::readable_bytes(point.bytes);
 }
 
 // Signed errors of the physical model, in the order of the points.
-std::vector<double> physical_errors(const LibraryFit& fit,
-                                    const library::Multipliers& multipliers) {
-  const library::FitPoints points(fit.fitted.node, fit.fitted.points, fit.fitted.choice,
-                                  {.version = fit.fitted.version});
+std::vector<double> physical_errors(const LibraryFit& fit, const nccl::Multipliers& multipliers) {
+  const nccl::FitPoints points(fit.fitted.node, fit.fitted.points, fit.fitted.choice,
+                               {.version = fit.fitted.version});
   std::vector<double> errors;
   for (std::size_t i = 0; i < points.size(); ++i) {
     errors.push_back(points.seconds(i, multipliers) / points.measured_s(i) - 1);
@@ -126,24 +125,22 @@ std::vector<double> physical_errors(const LibraryFit& fit,
 }
 
 std::vector<LibraryReport::Disagreement> disagreements_of(const LibraryFit& fit,
-                                                          const library::Multipliers& multipliers) {
-  library::LibraryModel model;
+                                                          const nccl::Multipliers& multipliers) {
+  nccl::LibraryModel model;
   model.multipliers = multipliers;
   model.choice = fit.fitted.choice;
   model.restrictions.version = fit.fitted.version;
   std::vector<LibraryReport::Disagreement> result;
   for (const MeasuredPoint& point : fit.fitted.points) {
-    const library::Layout layout = library::layout_of(fit.fitted.node, point.shape);
-    const auto misfit = [&](library::Pair pair) {
+    const nccl::Layout layout = nccl::layout_of(fit.fitted.node, point.shape);
+    const auto misfit = [&](nccl::Pair pair) {
       const double seconds =
-          library::operation_time(layout, point.operation, point.bytes, pair, multipliers).seconds;
+          nccl::operation_time(layout, point.operation, point.bytes, pair, multipliers).seconds;
       return std::abs(std::log(seconds / point.measured_s));
     };
-    const library::Pair chosen =
-        library::choose_pair(model, layout, point.operation, point.bytes).chosen;
-    const library::Candidates offered =
-        library::candidates(layout, point.operation, model.restrictions);
-    const library::Pair likely = *std::ranges::min_element(offered.all(), {}, misfit);
+    const nccl::Pair chosen = nccl::choose_pair(model, layout, point.operation, point.bytes).chosen;
+    const nccl::Candidates offered = nccl::candidates(layout, point.operation, model.restrictions);
+    const nccl::Pair likely = *std::ranges::min_element(offered.all(), {}, misfit);
     if (misfit(chosen) - misfit(likely) > std::log(kClearlyBetter)) {
       result.push_back({point, chosen, likely});
     }
@@ -166,7 +163,7 @@ io::Json lines_json(const std::vector<LibraryReport::Line>& lines) {
 
 } // namespace
 
-LibraryReport report_library(const LibraryFit& fit, const library::Calibration& calibration) {
+LibraryReport report_library(const LibraryFit& fit, const nccl::Calibration& calibration) {
   LibraryReport report;
   const std::vector<double> errors = physical_errors(fit, calibration.multipliers);
   std::vector<std::vector<double>> by_size(kSizeClasses.size());
@@ -182,7 +179,7 @@ LibraryReport report_library(const LibraryFit& fit, const library::Calibration& 
                       fit.fitted.points[i + 1].shape != point.shape;
     if (last) {
       report.residuals.push_back(
-          {std::string(library::kOperations[point.operation]) + " " + library::text(point.shape),
+          {std::string(nccl::kOperations[point.operation]) + " " + nccl::text(point.shape),
            error_numbers(group)});
       group.clear();
     }
@@ -194,7 +191,7 @@ LibraryReport report_library(const LibraryFit& fit, const library::Calibration& 
   }
   std::vector<double> pooled;
   for (const HeldOut& held : leave_shapes_out(fit)) {
-    report.held_out.push_back({library::text(held.shape), error_numbers(held.physical)});
+    report.held_out.push_back({nccl::text(held.shape), error_numbers(held.physical)});
     pooled.insert(pooled.end(), held.physical.begin(), held.physical.end());
   }
   if (pooled.empty()) {
@@ -209,10 +206,10 @@ LibraryReport report_library(const LibraryFit& fit, const library::Calibration& 
   return report;
 }
 
-std::string library_text(const LibraryFit& fit, const library::Calibration& calibration,
+std::string library_text(const LibraryFit& fit, const nccl::Calibration& calibration,
                          const LibraryReport& report) {
   std::string out = physical_text(fit, calibration) + "\n" + parameter_table(fit, calibration);
-  out += "\nchoice: " + std::string(library::kChoices[fit.fitted.choice]) + "\n";
+  out += "\nchoice: " + std::string(nccl::kChoices[fit.fitted.choice]) + "\n";
   out += lines_text("residuals", report.residuals) + lines_text("size", report.sizes) +
          lines_text("left out", report.held_out);
   for (const LibraryReport::Disagreement& each : report.disagreements) {
@@ -226,7 +223,7 @@ io::Json report_json(const LibraryReport& report) {
   io::Array disagreements;
   for (const LibraryReport::Disagreement& each : report.disagreements) {
     disagreements.push_back(
-        io::Object{{"op", library::kOperations[each.point.operation]},
+        io::Object{{"op", nccl::kOperations[each.point.operation]},
                    {"nodes", static_cast<std::int64_t>(each.point.shape.nodes)},
                    {"gpus_per_node", static_cast<std::int64_t>(each.point.shape.gpus)},
                    {"bytes", each.point.bytes},

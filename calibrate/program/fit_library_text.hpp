@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "calibrate/core/library_fit.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::calibrate {
 
@@ -19,8 +19,8 @@ struct LibraryReport {
   // A point for which the model with the pair of algorithm and protocol that it chose (`chosen`)
   // is off by over 1.2 times the factor by which it is off with the best-fitting pair (`likely`).
   struct Disagreement {
-    library::MeasuredPoint point;
-    library::Pair chosen, likely;
+    nccl::MeasuredPoint point;
+    nccl::Pair chosen, likely;
   };
   std::vector<Line> residuals; // errors of the model without the correction by residuals
   std::vector<Line> sizes;     // the same errors by ranges of message size
@@ -31,10 +31,9 @@ struct LibraryReport {
 
 // `calibration` must belong to `fit`.
 [[nodiscard]] LibraryReport report_library(const LibraryFit& fit,
-                                           const library::Calibration& calibration);
+                                           const nccl::Calibration& calibration);
 
-[[nodiscard]] std::string library_text(const LibraryFit& fit,
-                                       const library::Calibration& calibration,
+[[nodiscard]] std::string library_text(const LibraryFit& fit, const nccl::Calibration& calibration,
                                        const LibraryReport& report);
 // The report as JSON (--json); the parameters are in the calibration file only.
 [[nodiscard]] io::Json report_json(const LibraryReport& report);

@@ -84,7 +84,7 @@ std::string fit_text(const GroupFit& fit, bool ordinary) {
            ", 90th percentile " + base::percent(fit.left_out->p90) + ", max " +
            base::percent(fit.left_out->most) + "\n";
   }
-  out += "  grade " + std::string(net::kGrades[fit.grade]) + "\n";
+  out += "  grade " + std::string(links::kGrades[fit.grade]) + "\n";
   out += "  one line: " + latency_text(fit.line.startup_s, fit.intervals.startup_s) + ", " +
          bandwidth_text(fit.line.per_byte_s, fit.intervals.per_byte_s) +
          (fit.robust == Robust::huber ? ", Huber weights\n" : "\n");
@@ -93,7 +93,7 @@ std::string fit_text(const GroupFit& fit, bool ordinary) {
            " points themselves, straight lines between them\n";
   } else if (fit.curve.size() > 1) {
     out += "  chosen: " + std::to_string(fit.curve.size()) + " segments\n";
-    for (const net::CurveSegment& segment : fit.curve) {
+    for (const links::CurveSegment& segment : fit.curve) {
       out += "    " + base::readable_bytes(segment.from_bytes) + " to " +
              base::readable_bytes(segment.to_bytes) + ": " + latency_text(segment.startup_s, {}) +
              ", " + bandwidth_text(segment.per_byte_s, {}) + "\n";

@@ -6,7 +6,7 @@
 #include "calibrate/program/program.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
-#include "files/import_source.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate {
 
@@ -22,7 +22,7 @@ int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& opti
   names.importer = std::string(kProgram) + " " + std::string(cli::version());
   names.name = io::stem_of(common.output == "-" ? samples.file : common.output);
   cli::write_tree(common, gpu::gpu_calibration_tree(samples, fit, names));
-  const bool failed = refused(net::kGrades[fit.grade], force);
+  const bool failed = refused(links::kGrades[fit.grade], force);
   return missed(fit.curves, targets) || failed ? cli::kTargetNotMet : cli::kOk;
 }
 

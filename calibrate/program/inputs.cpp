@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "files/import_source.hpp"
+#include "document/file.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_osu.hpp"
-#include "json/file.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate {
 

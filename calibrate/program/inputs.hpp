@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "files/samples_file.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::calibrate {
 

@@ -31,9 +31,9 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/version.hpp"
-#include "files/import_source.hpp"
-#include "json/file.hpp"
-#include "json/json_text.hpp"
+#include "document/file.hpp"
+#include "document/json_text.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate {
 
@@ -149,7 +149,7 @@ void grade(std::vector<ErrorRow> rows, io::Json& tree) {
   std::erase_if(rows, [](const ErrorRow& row) { return row.bytes < kLeastBytes; });
   const ErrorSummary all = summarise(rows);
   if (all.median) {
-    tree.set("grade", net::kGrades[grade_of(*all.p90)]);
+    tree.set("grade", links::kGrades[grade_of(*all.p90)]);
     tree.set("note",
              tree.find("note")->as_string() + "; |error| of " + std::to_string(all.counted) +
                  " collectives of 16 KiB and more, which were measured too: median " +

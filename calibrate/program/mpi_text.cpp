@@ -51,7 +51,7 @@ std::string library_text(const LibraryRun& library, const std::vector<ErrorRow>&
   cli::Table table{
       {"operation", "bytes", "library [ms]", "fastest own [ms]", "by", "own / library"}, {}};
   for (const LibrarySamples& each : library.operations) {
-    const std::string_view op = coll::name(each.op);
+    const std::string_view op = collectives::name(each.op);
     std::map<double, std::vector<double>> by_size;
     for (const Repetition& sample : each.samples) {
       by_size[sample.datum.bytes].push_back(sample.datum.seconds);

@@ -22,7 +22,7 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
-#include "json/json_parse.hpp"
+#include "document/json_parse.hpp"
 
 namespace stepsim::calibrate {
 

@@ -18,7 +18,7 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
-#include "json/file.hpp"
+#include "document/file.hpp"
 
 namespace stepsim::calibrate {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "cli/shell/output.hpp"
-#include "json/json_text.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::calibrate {
 

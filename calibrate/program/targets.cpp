@@ -56,7 +56,7 @@ bool missed(std::span<const GroupFit> fits, const CurveTargets& targets) {
 }
 
 bool refused(std::string_view grade, bool force) {
-  if (grade != net::kGrades[net::Grade::fail] || force) {
+  if (grade != links::kGrades[links::Grade::fail] || force) {
     return false;
   }
   cli::print_error_lines("the calibration is graded fail: its predictions are off by 25 % or more, "

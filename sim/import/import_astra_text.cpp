@@ -17,8 +17,8 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "files/import_number.hpp"
-#include "files/import_source.hpp"
+#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
@@ -153,7 +153,7 @@ public:
   AstraWorkload(const AstraTextOptions& options, LineReader& input)
       : options_(options), input_(input) {}
 
-  void read(train::Trace& trace) {
+  void read(layers::Trace& trace) {
     TextLine line;
     read_header(next_line(line), trace);
     const std::int64_t layers = read_count(next_line(line));
@@ -191,7 +191,7 @@ private:
   }
 
   // "HYBRID_TRANSFORMER model_parallel_NPU_group: 8 ep: 1"; what follows the word is kept as text.
-  void read_header(const TextLine& line, train::Trace& trace) {
+  void read_header(const TextLine& line, layers::Trace& trace) {
     const std::string_view text = trimmed(line.text);
     const std::string_view word = words_of(text).front();
     if (std::ranges::find(kParallelisms, word) == kParallelisms.end()) {
@@ -235,7 +235,7 @@ private:
     return {whole ? ticks / per_second : ticks * options_.tick.value};
   }
 
-  void add(const AstraRow& row, train::Trace& trace) {
+  void add(const AstraRow& row, layers::Trace& trace) {
     const std::string other = other_communication(row, parallelism_ == "MODEL");
     if (!other.empty()) {
       if (others_++ < std::ssize(first_others_)) {
@@ -246,7 +246,7 @@ private:
         dropped_ += pass->communication.none() ? 0 : 1;
       }
     }
-    train::Layer layer;
+    layers::Layer layer;
     layer.name = unique(row.name);
     layer.forward = seconds(row.forward.ticks);
     layer.backward = seconds(row.input_gradient.ticks + row.weight_gradient.ticks);
@@ -267,21 +267,21 @@ private:
     trace.layers.push_back(std::move(layer));
   }
 
-  static void add_gather(std::int64_t bytes, train::Trace& trace) {
+  static void add_gather(std::int64_t bytes, layers::Trace& trace) {
     const auto same = std::ranges::find_if(
         trace.collectives, [&](const auto& each) { return each.bytes.value == bytes; });
     if (same != trace.collectives.end()) {
       ++same->per_step;
       return;
     }
-    train::MeasuredCollective gather;
+    layers::MeasuredCollective gather;
     gather.op = "allgather";
     gather.bytes = Bytes{bytes};
     gather.per_step = 1;
     trace.collectives.push_back(std::move(gather));
   }
 
-  void finish(train::Trace& trace) const {
+  void finish(layers::Trace& trace) const {
     if (others_ > 0 && !options_.drop_other_communication) {
       std::string list;
       for (std::int64_t i = 0; i < std::min(others_, std::ssize(first_others_)); ++i) {
@@ -327,12 +327,12 @@ private:
 
 } // namespace
 
-train::Trace import_astra_text(const std::string& file, const AstraTextOptions& options) {
+layers::Trace import_astra_text(const std::string& file, const AstraTextOptions& options) {
   LineReader input(file, options.common.max_bytes);
-  train::Trace trace;
+  layers::Trace trace;
   trace.name = result_name(options.common, file);
   trace.source = make_source("astra-text", options.common);
-  trace.granularity = train::Granularity::layer;
+  trace.granularity = layers::Granularity::layer;
   AstraWorkload(options, input).read(trace);
   trace.source->files.push_back(input.file(file));
   return trace;

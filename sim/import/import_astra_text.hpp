@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/units.hpp"
-#include "files/import_options.hpp"
-#include "train/workload/trace.hpp"
+#include "layers/trace.hpp"
+#include "scenario/files/import_options.hpp"
 
 namespace stepsim::io {
 
@@ -25,7 +25,7 @@ struct AstraTextOptions {
 // all-gathers of parameters are in `collectives`. Throws InputError
 // `work.txt:4: expected 12 fields, got 11`, and for communication that is not data-parallel, with
 // the first such layers, unless drop_other_communication is set.
-[[nodiscard]] train::Trace import_astra_text(const std::string& file,
-                                             const AstraTextOptions& options);
+[[nodiscard]] layers::Trace import_astra_text(const std::string& file,
+                                              const AstraTextOptions& options);
 
 } // namespace stepsim::io

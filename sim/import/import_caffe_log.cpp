@@ -14,9 +14,9 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "files/import_number.hpp"
-#include "files/import_source.hpp"
 #include "import/kineto/kineto_sizes.hpp"
+#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
@@ -133,10 +133,10 @@ struct BlobName {
 };
 // Caffe pads every blob to a multiple of 64 elements: a table fits if its tensors, padded, are the
 // rows one by one.
-std::vector<BlobName> names_from(const train::ModelTable& table, const Dump& dump) {
+std::vector<BlobName> names_from(const layers::ModelTable& table, const Dump& dump) {
   std::vector<BlobName> names;
   for (const std::size_t i : table.execution_order()) {
-    for (const train::ModelTensor& tensor : table.layers[i].tensors) {
+    for (const layers::ModelTensor& tensor : table.layers[i].tensors) {
       const std::int64_t blobs = (tensor.elements() + kBlobAlignment - 1) / kBlobAlignment;
       if (names.size() == dump.size() || dump[names.size()].elements != blobs * kBlobAlignment) {
         return {};
@@ -158,7 +158,7 @@ std::vector<BlobName> find_names(const Dump& dump, const CaffeLogOptions& option
     }
     return names;
   }
-  for (const train::ModelTable& table : options.models) {
+  for (const layers::ModelTable& table : options.models) {
     if (auto names = names_from(table, dump); !names.empty()) {
       warnings.push_back(
           fmt::format("layer names from model table {}: its {} padded tensors are the rows",
@@ -172,8 +172,8 @@ std::vector<BlobName> find_names(const Dump& dump, const CaffeLogOptions& option
 
 // The blobs of a layer were logged with the same backward time: neighbours with one time are one
 // layer. Blobs without time are parameters that are not trained.
-std::vector<train::Layer> layers_of(const Dump& dump, const std::vector<BlobName>& names) {
-  std::vector<train::Layer> layers;
+std::vector<layers::Layer> layers_of(const Dump& dump, const std::vector<BlobName>& names) {
+  std::vector<layers::Layer> layers;
   for (std::size_t first = 0, end = 0; first < dump.size(); first = end) {
     while (end < dump.size() && dump[end].backward_s == dump[first].backward_s) {
       ++end;
@@ -181,13 +181,13 @@ std::vector<train::Layer> layers_of(const Dump& dump, const std::vector<BlobName
     if (dump[first].backward_s == 0) {
       continue;
     }
-    train::Layer layer;
+    layers::Layer layer;
     layer.name = names.empty() ? "layer_" + std::to_string(layers.size() + 1) : names[first].layer;
     layer.backward = Seconds{dump[first].backward_s};
     layer.forward = *layer.backward * kForwardPerBackward;
     layer.gradient_bytes = Bytes{0};
     for (std::size_t i = end; i-- > first;) { // a bias before its weight
-      train::Tensor tensor;
+      layers::Tensor tensor;
       tensor.elements = dump[i].elements;
       tensor.bytes = Bytes{dump[i].elements * kItemBytes};
       tensor.dtype = "float32";
@@ -202,7 +202,7 @@ std::vector<train::Layer> layers_of(const Dump& dump, const std::vector<BlobName
 
 // The logged exchanges become buckets in launch order, which is that of falling ids. A row without
 // a time was sent together with the row before it that has one.
-void add_exchanges(const Dump& dump, train::Trace& trace) {
+void add_exchanges(const Dump& dump, layers::Trace& trace) {
   Dump trained;
   std::ranges::copy_if(dump, std::back_inserter(trained),
                        [](const CaffeRow& row) { return row.backward_s > 0; });
@@ -214,11 +214,11 @@ void add_exchanges(const Dump& dump, train::Trace& trace) {
   trace.buckets.resize(static_cast<std::size_t>(sent));
   auto row = trained.begin();
   std::ptrdiff_t begun = 0;
-  for (train::Layer& layer : trace.layers) {
-    for (train::Tensor& tensor : std::views::reverse(layer.tensors)) { // as the rows stand
+  for (layers::Layer& layer : trace.layers) {
+    for (layers::Tensor& tensor : std::views::reverse(layer.tensors)) { // as the rows stand
       begun += row->communication_s > 0 ? 1 : 0;
       tensor.bucket = sent - std::max<std::ptrdiff_t>(begun, 1);
-      train::MeasuredBucket& bucket = trace.buckets[static_cast<std::size_t>(*tensor.bucket)];
+      layers::MeasuredBucket& bucket = trace.buckets[static_cast<std::size_t>(*tensor.bucket)];
       bucket.dtype = tensor.dtype;
       bucket.elements += *tensor.elements;
       bucket.bytes += *tensor.bytes;
@@ -233,16 +233,16 @@ void add_exchanges(const Dump& dump, train::Trace& trace) {
 
 } // namespace
 
-train::Trace import_caffe_log(const std::string& file, const CaffeLogOptions& options) {
+layers::Trace import_caffe_log(const std::string& file, const CaffeLogOptions& options) {
   LineReader input(file, options.common.max_bytes);
   const std::vector<Dump> dumps = read_dumps(input);
   const auto last = std::find_if(dumps.rbegin(), dumps.rend(), has_times);
   if (last == dumps.rend()) {
     throw InputError(input.name(), "", "no dump has backward times");
   }
-  train::Trace trace;
+  layers::Trace trace;
   trace.name = result_name(options.common, file);
-  trace.provenance = train::Provenance::assumed;
+  trace.provenance = layers::Provenance::assumed;
   trace.source = make_source("caffe-log", options.common);
   trace.source->files.push_back(input.file(file));
   if (options.model) {
@@ -259,7 +259,8 @@ train::Trace import_caffe_log(const std::string& file, const CaffeLogOptions& op
   trace.ranks = options.ranks;
   trace.time_basis = "kernel";
   // The trace is `assumed` as a whole, because half of its times are.
-  trace.granularity = train::Granularity::layer; // S-SGD of Caffe sends the blobs of a layer as one
+  trace.granularity =
+      layers::Granularity::layer; // S-SGD of Caffe sends the blobs of a layer as one
   trace.warnings.emplace_back("forward is not logged: forward = 0.5 x backward (assumed)");
   trace.warnings.emplace_back(
       "only layers with parameters were timed: pooling, ReLU, LRN, concat and loss are missing");

@@ -12,9 +12,9 @@
 #include <span>
 #include <string>
 
-#include "files/import_options.hpp"
-#include "train/workload/model_table.hpp"
-#include "train/workload/trace.hpp"
+#include "layers/model_table.hpp"
+#include "layers/trace.hpp"
+#include "scenario/files/import_options.hpp"
 
 namespace stepsim::io {
 
@@ -22,13 +22,13 @@ struct CaffeLogOptions {
   ImportOptions common;
   // The table that names the rows; by default the first one that fits, else layers are numbered.
   std::optional<std::string> model;
-  std::span<const train::ModelTable> models{};
+  std::span<const layers::ModelTable> models{};
   std::optional<std::int64_t> ranks{}; // of the logged cluster; not in the file
 };
 
 // Throws InputError for rows that cannot be read, gaps between ids, a log without rows or times,
 // and a `model` that does not fit, and UsageError for an unknown model (MER 12).
-[[nodiscard]] train::Trace import_caffe_log(const std::string& file,
-                                            const CaffeLogOptions& options);
+[[nodiscard]] layers::Trace import_caffe_log(const std::string& file,
+                                             const CaffeLogOptions& options);
 
 } // namespace stepsim::io

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "files/import_number.hpp"
-#include "files/import_source.hpp"
+#include "document/file.hpp"
 #include "import/chakra/chakra_protobuf.hpp"
-#include "json/file.hpp"
+#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

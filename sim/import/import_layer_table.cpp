@@ -12,10 +12,10 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "files/import_number.hpp"
-#include "files/import_source.hpp"
+#include "document/csv.hpp"
 #include "import/kineto/kineto_events.hpp"
-#include "json/csv.hpp"
+#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
@@ -121,12 +121,12 @@ class RowReader {
 public:
   RowReader(const Header& header, const CsvRow& row) : header_(header), row_(row) {}
 
-  train::Layer layer() const {
+  layers::Layer layer() const {
     if (row_.fields.size() != header_.names.size()) {
       throw RowProblem{
           fmt::format("expected {} fields, got {}", header_.names.size(), row_.fields.size())};
     }
-    train::Layer layer;
+    layers::Layer layer;
     layer.name = *text(Column::name);
     if (layer.name.empty()) {
       throw RowProblem{"name: required"};
@@ -214,10 +214,10 @@ private:
 
   // PyTorch registers a weight before its bias; backward makes the gradient of the bias first.
   // Registration order in the table, gradient-ready order (reversed) in the trace.
-  void add_tensors(train::Layer& layer, const ItemType& type) const {
+  void add_tensors(layers::Layer& layer, const ItemType& type) const {
     const std::int64_t total = layer.gradient_bytes->value;
     const auto add = [&](std::int64_t elements) {
-      train::Tensor tensor;
+      layers::Tensor tensor;
       tensor.elements = elements;
       tensor.dtype = type.word;
       tensor.bytes = Bytes{elements * type.bytes};
@@ -254,7 +254,7 @@ private:
 
 } // namespace
 
-train::Trace import_layer_table(const std::string& file, const ImportOptions& options) {
+layers::Trace import_layer_table(const std::string& file, const ImportOptions& options) {
   const ImportedText input = read_import(file, options.max_bytes);
   const std::vector<CsvRow> rows = parse_csv(input.text, input.name);
   if (rows.empty()) {
@@ -264,12 +264,12 @@ train::Trace import_layer_table(const std::string& file, const ImportOptions& op
   if (rows.size() == 1) {
     throw InputError(input.name, "", "no layer rows found");
   }
-  train::Trace trace;
+  layers::Trace trace;
   trace.name = result_name(options, file);
   // The source says which file and which tool, so that the trace can be made again.
   trace.source = make_source("layer-table", options);
   // Times stay those of layers; a layer whose tensors are unknown is sent as one gradient.
-  trace.granularity = train::Granularity::tensor; // the rows list them, or are one each
+  trace.granularity = layers::Granularity::tensor; // the rows list them, or are one each
   trace.source->files.push_back(input.file);
   std::vector<base::Problem> problems;
   for (std::size_t i = 1; i < rows.size(); ++i) {

@@ -7,15 +7,15 @@
 // elements in registration order: 2048000;1000.
 #include <string>
 
-#include "files/import_options.hpp"
-#include "train/workload/trace.hpp"
+#include "layers/trace.hpp"
+#include "scenario/files/import_options.hpp"
 
 namespace stepsim::io {
 
 // Returns times in seconds and sizes in bytes. Throws InputError
 // `layers.csv:7: bwd_us: not a number: "1,2"` (IO 17), for up to 20 rows at once; a wrong header
 // gives a single error.
-[[nodiscard]] train::Trace import_layer_table(const std::string& file,
-                                              const ImportOptions& options);
+[[nodiscard]] layers::Trace import_layer_table(const std::string& file,
+                                               const ImportOptions& options);
 
 } // namespace stepsim::io

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "files/import_number.hpp"
-#include "files/import_source.hpp"
-#include "files/source_json.hpp"
+#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
+#include "scenario/files/source_json.hpp"
 
 namespace stepsim::io {
 

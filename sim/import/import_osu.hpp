@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "files/cost_file.hpp"
-#include "files/import_options.hpp"
-#include "files/samples_file.hpp"
-#include "train/workload/trace.hpp"
+#include "layers/trace.hpp"
+#include "scenario/files/cost_file.hpp"
+#include "scenario/files/import_options.hpp"
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::io {
 
@@ -40,7 +40,7 @@ struct OsuLog {
   std::string op;   // "allreduce"
   std::int64_t ranks{};
   std::vector<OsuPoint> points; // at least one, in the order of the log
-  train::Source source;
+  layers::Source source;
 };
 
 // Throws InputError for a log without rows, a row without the requested time or with a time out of

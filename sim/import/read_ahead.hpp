@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-#include "json/file.hpp"
+#include "document/file.hpp"
 
 namespace stepsim::io {
 

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
-#include "coll/choose.hpp"
-#include "coll/formula/blocks.hpp"
-#include "coll/formula/closed_form.hpp"
-#include "coll/formula/prepared_form.hpp"
-#include "plan/bounds.hpp"
+#include "buckets/bounds.hpp"
+#include "collectives/choose.hpp"
+#include "collectives/formula/blocks.hpp"
+#include "collectives/formula/closed_form.hpp"
+#include "collectives/formula/prepared_form.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/scenario_exchange.hpp"
 
@@ -19,18 +19,18 @@ namespace stepsim::study {
 namespace {
 
 // The best merge with every message evaluated as the run evaluates its own.
-double optimal_period(const Scenario& scenario, const plan::Problem& problem,
-                      const train::StepInput& bare, BucketCosts& costs) {
-  constexpr plan::Schedule kOptimal = plan::Schedule::optimal;
-  const plan::Plan best = plan::make_plan(problem, kOptimal);
+double optimal_period(const Scenario& scenario, const buckets::Problem& problem,
+                      const programs::StepInput& bare, BucketCosts& costs) {
+  constexpr buckets::Schedule kOptimal = buckets::Schedule::optimal;
+  const buckets::Plan best = buckets::make_plan(problem, kOptimal);
   const auto period = [&](BucketCosts& evaluate) {
     std::vector<MessageSeconds> seconds;
-    for (const plan::Group& group : best.groups) {
+    for (const buckets::Group& group : best.groups) {
       seconds.push_back(message_seconds(problem, evaluate.times(group), kOptimal));
     }
-    train::StepInput step = with_messages(bare, scenario, best, kOptimal);
+    programs::StepInput step = with_messages(bare, scenario, best, kOptimal);
     set_times(scenario, best, seconds, step);
-    return train::run_step(step).period_s;
+    return programs::run_step(step).period_s;
   };
   if (!has_all_gathers(scenario)) {
     return period(costs);
@@ -43,18 +43,18 @@ double optimal_period(const Scenario& scenario, const plan::Problem& problem,
 
 // The closed form of some message is an upper bound.
 // A closed form may be an upper bound for some sizes only, so that every message is asked.
-bool formula_is_bound(const Scenario& scenario, const plan::Plan& plan) {
-  coll::Collective collective = exchange_of(scenario);
-  if (const auto prepared = coll::prepare(collective)) {
-    return std::ranges::any_of(plan.groups, [&](const plan::Group& group) {
+bool formula_is_bound(const Scenario& scenario, const buckets::Plan& plan) {
+  collectives::Collective collective = exchange_of(scenario);
+  if (const auto prepared = collectives::prepare(collective)) {
+    return std::ranges::any_of(plan.groups, [&](const buckets::Group& group) {
       const auto bytes = static_cast<double>(group.bytes.value);
       return bytes > 0 && prepared->at(bytes).form.upper_bound;
     });
   }
-  return exchanges(scenario) && std::ranges::any_of(plan.groups, [&](const plan::Group& group) {
+  return exchanges(scenario) && std::ranges::any_of(plan.groups, [&](const buckets::Group& group) {
            collective.bytes = static_cast<double>(group.bytes.value);
-           const coll::Collective asked = coll::with_chosen_algorithm(collective);
-           const auto form = asked.homogeneous() ? coll::closed_form(asked) : std::nullopt;
+           const collectives::Collective asked = collectives::with_chosen_algorithm(collective);
+           const auto form = asked.homogeneous() ? collectives::closed_form(asked) : std::nullopt;
            return form && form->upper_bound;
          });
 }
@@ -64,20 +64,21 @@ bool formula_is_bound(const Scenario& scenario, const plan::Plan& plan) {
 // run does not, and what comes on top of an exchange is added in another order there.
 bool runs_by_formula(const Scenario& scenario, const BucketCosts& costs) {
   const Network& network = scenario.cluster.network;
-  const plan::LinearCost extra = extra_cost(scenario);
-  return costs.method() == coll::Method::closed_form && !network.curve && !network.planned_curve &&
-         !is_compressed(scenario) && !has_all_gathers(scenario) &&
-         scenario.communication.options.chunking == coll::Chunking::real && extra.startup_s == 0 &&
-         extra.per_byte_s == 0 && coll::prepare(exchange_of(scenario)).has_value();
+  const buckets::LinearCost extra = extra_cost(scenario);
+  return costs.method() == collectives::Method::closed_form && !network.curve &&
+         !network.planned_curve && !is_compressed(scenario) && !has_all_gathers(scenario) &&
+         scenario.communication.options.chunking == collectives::Chunking::real &&
+         extra.startup_s == 0 && extra.per_byte_s == 0 &&
+         collectives::prepare(exchange_of(scenario)).has_value();
 }
 
 } // namespace
 
-void compare_with_optimum(plan::Schedule schedule, double best_s, Summary& summary) {
+void compare_with_optimum(buckets::Schedule schedule, double best_s, Summary& summary) {
   // The gap is given only to schedules that plan with a cost alone: others send several messages at
   // once, halves of them, or buckets that somebody else has cut, so that they solve another
   // problem.
-  const bool one_channel = plan::planner(schedule).needs == plan::Needs::cost;
+  const bool one_channel = buckets::planner(schedule).needs == buckets::Needs::cost;
   const double period = *summary.iteration_time_s;
   // Planners see equal parts and formulas where evaluators may know better.
   const double best = one_channel ? std::min(best_s, period) : best_s;
@@ -87,29 +88,29 @@ void compare_with_optimum(plan::Schedule schedule, double best_s, Summary& summa
   }
 }
 
-void fill_greedy(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
-                 Summary& summary) {
-  const plan::Schedule schedule = scenario.communication.schedule;
+void fill_greedy(const Scenario& scenario, const buckets::Problem& problem,
+                 const buckets::Plan& plan, Summary& summary) {
+  const buckets::Schedule schedule = scenario.communication.schedule;
   const bool linear = !scenario.communication.question; // else the tangent of the library's cost
-  if (plan::planner(schedule).needs_linear_cost()) {
+  if (buckets::planner(schedule).needs_linear_cost()) {
     summary.merge_linear = linear;
   }
-  if (schedule == plan::Schedule::mg_wfbp) {
+  if (schedule == buckets::Schedule::mg_wfbp) {
     summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
-    summary.merge_certified_optimal = linear && plan::certified_optimal(problem, plan);
+    summary.merge_certified_optimal = linear && buckets::certified_optimal(problem, plan);
   }
 }
 
-void fill_optimum(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
-                  const train::StepInput& bare, train::StepInput& step, BucketCosts& costs,
-                  Summary& summary) {
+void fill_optimum(const Scenario& scenario, const buckets::Problem& problem,
+                  const buckets::Plan& plan, const programs::StepInput& bare,
+                  programs::StepInput& step, BucketCosts& costs, Summary& summary) {
   if (scenario.communication.reduce_broadcast) {
     return; // the planner's cost is the reduce alone: no optimum of the whole exchange
   }
-  const plan::Schedule schedule = scenario.communication.schedule;
+  const buckets::Schedule schedule = scenario.communication.schedule;
   const bool by_formula = runs_by_formula(scenario, costs); // before other messages are asked
   compare_with_optimum(schedule,
-                       schedule == plan::Schedule::optimal
+                       schedule == buckets::Schedule::optimal
                            ? *summary.iteration_time_s
                            : optimal_period(scenario, problem, bare, costs),
                        summary);
@@ -119,10 +120,10 @@ void fill_optimum(const Scenario& scenario, const plan::Problem& problem, const 
     summary.closed_form_s = *summary.iteration_time_s;
     summary.closed_form_is_bound = formula_is_bound(scenario, plan);
   } else if (!scenario.cluster.network.curve && !scenario.cluster.fabric) {
-    plan::Problem formula;
+    buckets::Problem formula;
     formula.cost = formula_cost(scenario, problem.cost);
     set_times(scenario, plan, planned_seconds(scenario, formula, plan, schedule), step);
-    summary.closed_form_s = train::run_step(step).period_s;
+    summary.closed_form_s = programs::run_step(step).period_s;
     summary.closed_form_is_bound = formula_is_bound(scenario, plan);
   }
 }

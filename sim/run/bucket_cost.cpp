@@ -9,9 +9,9 @@
 #include <utility>
 #include <variant>
 
-#include "coll/choose.hpp"
-#include "coll/compress/compressed_exchange.hpp"
-#include "coll/compress/compressed_time.hpp"
+#include "collectives/choose.hpp"
+#include "collectives/compress/compressed_exchange.hpp"
+#include "collectives/compress/compressed_time.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "scenario/compression/compressed_cost.hpp"
@@ -24,38 +24,39 @@ namespace {
 
 // What a message is when its exchange has two halves: DeAR's reduce-scatter and all-gather, or a
 // reduce and a broadcast.
-coll::Collective first_of(const Scenario& scenario, bool splits) {
-  coll::Collective collective = exchange_of(scenario);
-  collective.op = splits ? coll::Op::reduce_scatter : collective.op;
+collectives::Collective first_of(const Scenario& scenario, bool splits) {
+  collectives::Collective collective = exchange_of(scenario);
+  collective.op = splits ? collectives::Op::reduce_scatter : collective.op;
   return collective;
 }
 
-coll::Collective second_of(const Scenario& scenario, bool splits) {
-  coll::Collective collective = exchange_of(scenario);
-  collective.op = splits ? coll::Op::allgather : coll::Op::broadcast;
+collectives::Collective second_of(const Scenario& scenario, bool splits) {
+  collectives::Collective collective = exchange_of(scenario);
+  collective.op = splits ? collectives::Op::allgather : collectives::Op::broadcast;
   return collective;
 }
 
-coll::Collective sent(coll::Collective collective, const train::Exchange& message, double bytes) {
+collectives::Collective sent(collectives::Collective collective, const programs::Exchange& message,
+                             double bytes) {
   collective.algorithm = message.algorithm;
   collective.bytes = bytes;
   return collective;
 }
 
 // Bytes implied by a formula-only method: its time at zero latency and 1 byte/s.
-double formula_bytes(const Scenario& scenario, const plan::Group& group) {
-  coll::Collective base = exchange_of(scenario);
+double formula_bytes(const Scenario& scenario, const buckets::Group& group) {
+  collectives::Collective base = exchange_of(scenario);
   base.links.all = {.latency_s = 0, .block_latency_s = 0, .per_byte_s = 1};
   base.links.two_level.reset();
   base.reduction_s_per_byte = 0;
-  const coll::CompressedExchange exchange = coll::compressed_exchange(
+  const collectives::CompressedExchange exchange = collectives::compressed_exchange(
       scenario.communication.compression, gradient_part(scenario, group), base);
   return exchange.formula_s.value_or(0);
 }
 
 } // namespace
 
-BucketCosts::BucketCosts(const Scenario& scenario, const std::optional<plan::Cost>& curve,
+BucketCosts::BucketCosts(const Scenario& scenario, const std::optional<buckets::Cost>& curve,
                          Parts parts)
     : scenario_(scenario), splits_(parts == Parts::halves && splits_exchange(scenario)),
       halves_(parts == Parts::halves && !splits_ && has_all_gathers(scenario)),
@@ -80,19 +81,19 @@ bool BucketCosts::has_second_half() const {
   return scenario_.communication.reduce_broadcast || splits_;
 }
 
-BucketCost BucketCosts::operator()(const plan::Group& group) {
+BucketCost BucketCosts::operator()(const buckets::Group& group) {
   BucketCost cost = is_compressed(scenario_) ? compressed(group) : dense(group);
   halve(cost);
   return cost;
 }
 
-BucketCost BucketCosts::times(const plan::Group& group) {
+BucketCost BucketCosts::times(const buckets::Group& group) {
   BucketCost cost = dense_times(group.bytes);
   halve(cost);
   return cost;
 }
 
-BucketCost BucketCosts::counted(const plan::Group& group) {
+BucketCost BucketCosts::counted(const buckets::Group& group) {
   BucketCost cost = dense_times(group.bytes);
   cost.bytes_sent = exchange_(group.bytes).max_bytes_sent;
   if (has_second_half()) {
@@ -102,12 +103,12 @@ BucketCost BucketCosts::counted(const plan::Group& group) {
   return cost;
 }
 
-void BucketCosts::share(coll::SentBytes& sent) {
+void BucketCosts::share(collectives::SentBytes& sent) {
   exchange_.share(sent);
   broadcast_.share(sent);
 }
 
-coll::Method BucketCosts::method() const {
+collectives::Method BucketCosts::method() const {
   return std::max({used_, exchange_.method(), broadcast_.method()});
 }
 
@@ -119,7 +120,7 @@ std::uint64_t BucketCosts::events() const {
 // too. An exchange without time is one of a single worker or of no bytes, which has no start-up
 // either.
 BucketCost BucketCosts::dense_times(Bytes bytes) {
-  const plan::LinearCost extra = extra_cost(scenario_);
+  const buckets::LinearCost extra = extra_cost(scenario_);
   BucketCost cost;
   cost.on_wire_s = exchange_.seconds(bytes);
   const bool sends = cost.on_wire_s > 0;
@@ -131,10 +132,10 @@ BucketCost BucketCosts::dense_times(Bytes bytes) {
   return cost;
 }
 
-BucketCost BucketCosts::dense(const plan::Group& group) {
+BucketCost BucketCosts::dense(const buckets::Group& group) {
   BucketCost cost = dense_times(group.bytes);
   const auto bytes = static_cast<double>(group.bytes.value);
-  const train::Exchange& message = exchange_(group.bytes);
+  const programs::Exchange& message = exchange_(group.bytes);
   if (is_simulated(scenario_)) {
     cost.stages = {sent(first_of(scenario_, splits_), message, bytes)};
   }
@@ -143,38 +144,39 @@ BucketCost BucketCosts::dense(const plan::Group& group) {
   cost.algorithm =
       scenario_.communication.question     ? library_pair(*scenario_.communication.question, bytes)
       : scenario_.communication.calibrated ? std::string(keys::kCalibrated)
-                                           : std::string(coll::name(message.algorithm));
+                                           : std::string(collectives::name(message.algorithm));
   if (has_second_half()) {
-    const train::Exchange& back = broadcast_(group.bytes);
+    const programs::Exchange& back = broadcast_(group.bytes);
     if (is_simulated(scenario_)) {
       cost.back_stages = {sent(second_of(scenario_, splits_), back, bytes)};
     }
     cost.bytes_sent += back.max_bytes_sent;
-    net::add_uses(back.links, 1, cost.links);
+    links::add_uses(back.links, 1, cost.links);
   }
   return cost;
 }
 
-BucketCost BucketCosts::compressed(const plan::Group& group) {
-  const coll::Compression& compression = scenario_.communication.compression;
+BucketCost BucketCosts::compressed(const buckets::Group& group) {
+  const collectives::Compression& compression = scenario_.communication.compression;
   // Low-rank factors depend on the shapes of the matrices in a bucket; buckets of equal bytes may
   // then cost differently, and the cache would mix them up.
-  const bool by_shape = compression.method == coll::CompressionMethod::powersgd;
-  const coll::GradientPart part = gradient_part(scenario_, group);
+  const bool by_shape = compression.method == collectives::CompressionMethod::powersgd;
+  const collectives::GradientPart part = gradient_part(scenario_, group);
   const std::pair key(group.bytes.value, part.elements);
   if (const auto found = known_.find(key); found != known_.end() && !by_shape) {
     return found->second;
   }
   const auto bytes = static_cast<double>(group.bytes.value);
   const auto ranks = static_cast<std::uint32_t>(scenario_.cluster.ranks());
-  const coll::CompressedExchange exchange =
-      coll::compressed_exchange(compression, part, exchange_of(scenario_));
-  const coll::ExchangeTime wire = coll::exchange_time(exchange, compression, scenario_.method);
+  const collectives::CompressedExchange exchange =
+      collectives::compressed_exchange(compression, part, exchange_of(scenario_));
+  const collectives::ExchangeTime wire =
+      collectives::exchange_time(exchange, compression, scenario_.method);
   // Methods are ordered from the closed form to events, so that the largest is the most faithful
   // one.
   used_ = std::max(used_, wire.method);
   events_ += wire.events;
-  const coll::CompressTimes work = coll::compress_times(compression, exchange, ranks);
+  const collectives::CompressTimes work = collectives::compress_times(compression, exchange, ranks);
   const ChannelTimes times = channel_times(scenario_, exchange, wire.seconds, bytes);
   BucketCost cost;
   cost.select_s = work.select_s;
@@ -188,13 +190,13 @@ BucketCost BucketCosts::compressed(const plan::Group& group) {
   cost.scatter_s = times.scatter_s;
   cost.on_wire_s = wire.seconds - exchange.fixed_s;
   if (is_simulated(scenario_)) {
-    for (const coll::ExchangeStage& stage : exchange.stages) {
-      cost.stages.push_back(coll::with_chosen_algorithm(stage.collective));
+    for (const collectives::ExchangeStage& stage : exchange.stages) {
+      cost.stages.push_back(collectives::with_chosen_algorithm(stage.collective));
     }
   }
   // Methods that only have a formula have no schedule whose bytes could be counted.
   cost.bytes_sent = exchange.formula_s ? formula_bytes(scenario_, group) : wire.max_bytes_sent;
-  cost.algorithm = coll::row(compression.method).name;
+  cost.algorithm = collectives::row(compression.method).name;
   cost.elements = exchange.elements;
   cost.k = exchange.k;
   cost.links = wire.links;
@@ -203,13 +205,13 @@ BucketCost BucketCosts::compressed(const plan::Group& group) {
 
 // With one worker the curve stays a curve, but of zero cost, so that the rest of the run goes the
 // same way as with several.
-std::optional<plan::Cost> measured_curve(const Scenario& scenario) {
+std::optional<buckets::Cost> measured_curve(const Scenario& scenario) {
   const auto& curve = scenario.cluster.network.curve;
   if (!curve) {
     return std::nullopt;
   }
   const bool alone = !exchanges(scenario);
-  return plan::Cost{.base = alone ? decltype(curve->base){plan::LinearCost{}} : curve->base};
+  return buckets::Cost{.base = alone ? decltype(curve->base){buckets::LinearCost{}} : curve->base};
 }
 
 } // namespace stepsim::study

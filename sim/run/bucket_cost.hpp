@@ -13,12 +13,12 @@
 #include <string>
 #include <utility>
 
-#include "coll/collective.hpp"
-#include "net/flow/link_use.hpp"
-#include "plan/cost.hpp"
-#include "plan/problem.hpp"
+#include "buckets/cost.hpp"
+#include "buckets/problem.hpp"
+#include "collectives/collective.hpp"
+#include "links/flow/link_use.hpp"
+#include "programs/step/exchange_times.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 
@@ -31,13 +31,13 @@ struct BucketCost {
   double bytes_sent{}; // bytes sent in both halves by the rank that sends most
   // The collectives of the exchange and of its second half, which run one after the other; set only
   // for a simulated network. An all-reduce that counts as two equal halves has no `back_stages`.
-  std::vector<coll::Collective> stages{}, back_stages{};
+  std::vector<collectives::Collective> stages{}, back_stages{};
   // Seconds of these collectives, on any network: their part of exchange_s() and of broadcast_s.
   double on_wire_s{}, back_on_wire_s{};
-  std::string algorithm;             // algorithm of the collective, or compression method
-  std::vector<net::LinkUse> links{}; // [link] of the fabric, both halves of an exchange
-  std::int64_t elements{};           // elements of the bucket; 0 unless compressed
-  std::int64_t k{};                  // entries that a rank selects; 0 unless compressed
+  std::string algorithm;               // algorithm of the collective, or compression method
+  std::vector<links::LinkUse> links{}; // [link] of the fabric, both halves of an exchange
+  std::int64_t elements{};             // elements of the bucket; 0 unless compressed
+  std::int64_t k{};                    // entries that a rank selects; 0 unless compressed
   // Return the seconds of selection before the exchange, and the seconds that the exchange occupies
   // the channel.
   [[nodiscard]] double compress_s() const { return select_s + residual_s; }
@@ -53,23 +53,23 @@ public:
   // all-gather) or is that of the whole all-reduce.
   enum class Parts { halves, whole };
   // `curve`, if not empty, is a measured cost that replaces the evaluators of a dense exchange.
-  BucketCosts(const Scenario& scenario, const std::optional<plan::Cost>& curve,
+  BucketCosts(const Scenario& scenario, const std::optional<buckets::Cost>& curve,
               Parts parts = Parts::halves);
-  [[nodiscard]] BucketCost operator()(const plan::Group& group);
+  [[nodiscard]] BucketCost operator()(const buckets::Group& group);
   // Return parts of the cost: times() only the times, counted() the times and bytes_sent. They must
   // not be called for compressed buckets.
-  [[nodiscard]] BucketCost times(const plan::Group& group);
-  [[nodiscard]] BucketCost counted(const plan::Group& group);
+  [[nodiscard]] BucketCost times(const buckets::Group& group);
+  [[nodiscard]] BucketCost counted(const buckets::Group& group);
   // Calls ExchangeTimes::share() for both halves.
-  void share(coll::SentBytes& sent);
+  void share(collectives::SentBytes& sent);
   // Returns the most faithful evaluator used so far.
-  [[nodiscard]] coll::Method method() const;
+  [[nodiscard]] collectives::Method method() const;
   [[nodiscard]] std::uint64_t events() const; // events that evaluators have simulated so far
 
 private:
-  [[nodiscard]] BucketCost dense(const plan::Group& group);
+  [[nodiscard]] BucketCost dense(const buckets::Group& group);
   [[nodiscard]] BucketCost dense_times(Bytes bytes);
-  [[nodiscard]] BucketCost compressed(const plan::Group& group);
+  [[nodiscard]] BucketCost compressed(const buckets::Group& group);
 
   void halve(BucketCost& cost) const;
   [[nodiscard]] bool has_second_half() const;
@@ -78,15 +78,15 @@ private:
   // Whether an exchange is a reduce-scatter and an all-gather that evaluators know, and whether it
   // is one collective that counts as two equal halves. At most one is true.
   bool splits_, halves_;
-  train::ExchangeTimes exchange_, broadcast_;
+  programs::ExchangeTimes exchange_, broadcast_;
   // Costs of compressed buckets by (bytes, elements).
   std::map<std::pair<std::int64_t, std::int64_t>, BucketCost> known_;
-  coll::Method used_ = coll::Method::closed_form;
+  collectives::Method used_ = collectives::Method::closed_form;
   std::uint64_t events_{};
 };
 
 // Returns the measured curve of the scenario's network, which replaces the evaluators; with one
 // worker a curve of cost 0. Empty if the scenario has no curve.
-[[nodiscard]] std::optional<plan::Cost> measured_curve(const Scenario& scenario);
+[[nodiscard]] std::optional<buckets::Cost> measured_curve(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -3,8 +3,8 @@
 #include <array>
 #include <string_view>
 
+#include "document/fields/written.hpp"
 #include "run/result.hpp"
-#include "json/fields/written.hpp"
 
 namespace stepsim::study {
 
@@ -14,12 +14,12 @@ inline constexpr std::array<std::string_view, 3> kEstimateLabels{"validated", "u
 
 // The keys of the object `estimate`, which scenarios with estimated times have.
 inline constexpr auto kEstimate = std::to_array<io::Written<Scenario>>({
-    {io::rows::word("gpu", train::gpu_words, "GPU of the estimate.").required(),
+    {io::rows::word("gpu", layers::gpu_words, "GPU of the estimate.").required(),
      [](const Scenario& s) -> io::Json { return s.workload_source.profile.estimate->gpu->name; }},
-    {io::rows::word("dtype", train::kPrecisions, "Number format of the matrix products.")
+    {io::rows::word("dtype", layers::kPrecisions, "Number format of the matrix products.")
          .required(),
      [](const Scenario& s) -> io::Json {
-       return train::kPrecisions[s.workload_source.profile.estimate->precision];
+       return layers::kPrecisions[s.workload_source.profile.estimate->precision];
      }},
     {io::rows::word("label", kEstimateLabels,
                     "Whether estimates of such models on such a GPU were compared with measured "

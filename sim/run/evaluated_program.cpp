@@ -5,22 +5,22 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "coll/method.hpp"
-#include "program/event_pass.hpp"
-#include "program/event_period.hpp"
-#include "program/explain/program_evaluation.hpp"
-#include "program/program_check.hpp"
-#include "program/rank_vectors.hpp"
-#include "program/recurrence.hpp"
-#include "program/steady_state.hpp"
+#include "collectives/method.hpp"
+#include "programs/event_pass.hpp"
+#include "programs/event_period.hpp"
+#include "programs/explain/program_evaluation.hpp"
+#include "programs/program_check.hpp"
+#include "programs/rank_vectors.hpp"
+#include "programs/recurrence.hpp"
+#include "programs/steady_state.hpp"
 #include "run/run_figures.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-using program::OperationTimes;
-using program::Program;
+using programs::OperationTimes;
+using programs::Program;
 
 // Instances that are recorded for the lists of a result, as doubles of 8 bytes, twice.
 constexpr std::uint64_t kMostInstances = std::uint64_t{1} << 26;
@@ -37,31 +37,32 @@ void refuse_many_instances(const Program& made, std::uint64_t ranks, std::int64_
 }
 
 OperationTimes evaluate(const Scenario& scenario, const Program& made,
-                        const program::Factors& factors, std::int64_t iterations,
-                        program::Record record = program::Record::all) {
+                        const programs::Factors& factors, std::int64_t iterations,
+                        programs::Record record = programs::Record::all) {
   const bool varies = scenario.variability.varies();
   refuse_many_instances(made, varies ? made.ranks : 1, iterations);
-  if (!varies && program::recurrence_applies(made)) {
-    return program::recurrence(made, iterations, factors, record);
+  if (!varies && programs::recurrence_applies(made)) {
+    return programs::recurrence(made, iterations, factors, record);
   }
-  if (program::recurrence_applies(made)) {
-    return program::rank_vectors(made, iterations, factors, {}, record);
+  if (programs::recurrence_applies(made)) {
+    return programs::rank_vectors(made, iterations, factors, {}, record);
   }
-  return program::event_pass(varies ? made : program::one_rank(made), iterations, factors, record);
+  return programs::event_pass(varies ? made : programs::one_rank(made), iterations, factors,
+                              record);
 }
 
 // The mean of the iterations that are not discarded. The first one waits for no exchange of an
 // iteration before it: where it counts, one iteration more follows and takes its place. Iterations
 // behind that one run, too, where they slow it.
-double mean_of(const Scenario& scenario, const Program& made, const program::Factors& factors,
+double mean_of(const Scenario& scenario, const Program& made, const programs::Factors& factors,
                const OperationTimes& times) {
   const std::int64_t discard = discarded_iterations(scenario);
-  const std::int64_t after = program::iterations_after(made);
+  const std::int64_t after = programs::iterations_after(made);
   if (discard > 0 && after == 0) {
-    return program::mean_period(times, discard).value;
+    return programs::mean_period(times, discard).value;
   }
   const std::int64_t counted = times.iterations + (discard > 0 ? 0 : 1);
-  return program::mean_period(
+  return programs::mean_period(
              first_iterations(evaluate(scenario, made, factors, counted + after), counted),
              std::max<std::int64_t>(discard, 1))
       .value;
@@ -80,31 +81,32 @@ std::int64_t first_of_mean(const Scenario& scenario) {
 }
 
 // `exact`: the cycle ratio of equal ranks on fifo streams.
-double period_of(const Scenario& scenario, const Program& made, const program::Factors& factors,
+double period_of(const Scenario& scenario, const Program& made, const programs::Factors& factors,
                  const OperationTimes& times, bool exact) {
   if (averages(scenario)) {
     return mean_of(scenario, made, factors, times);
   }
-  return exact ? program::steady_period(made).value
-               : program::event_period(program::one_rank(made)).period.value;
+  return exact ? programs::steady_period(made).value
+               : programs::event_period(programs::one_rank(made)).period.value;
 }
 
 EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProgram& made,
-                                    const program::Factors& factors) {
+                                    const programs::Factors& factors) {
   const Program& program = made.program;
   const bool varies = scenario.variability.varies();
-  const Program no_exchanges = program::without_exchanges(program);
+  const Program no_exchanges = programs::without_exchanges(program);
   const std::int64_t iterations = scenario.training.iterations;
   EvaluatedProgram result;
   result.times = evaluate(scenario, program, factors, iterations);
-  result.alone = evaluate(scenario, no_exchanges, factors, iterations, program::Record::marker);
+  result.alone = evaluate(scenario, no_exchanges, factors, iterations, programs::Record::marker);
   result.first_counted = averages(scenario) ? first_of_mean(scenario) : iterations / 2;
-  const bool by_recurrence = program::recurrence_applies(program);
+  const bool by_recurrence = programs::recurrence_applies(program);
   result.period = period_of(scenario, program, factors, result.times, by_recurrence);
   result.alone_period = period_of(scenario, no_exchanges, factors, result.alone, by_recurrence);
-  result.method = coll::name(std::max(made.method, !by_recurrence ? coll::Method::events
-                                                   : varies       ? coll::Method::max_plus
-                                                                  : made.method));
+  result.method =
+      collectives::name(std::max(made.method, !by_recurrence ? collectives::Method::events
+                                              : varies       ? collectives::Method::max_plus
+                                                             : made.method));
   if (program.interference.any()) {
     Program free = program;
     free.interference = {};
@@ -120,32 +122,32 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
 // is discarded one more takes the place of the first, which waits for nothing.
 EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& own,
                                       const ScenarioProgram& made,
-                                      const program::Factors& factors) {
+                                      const programs::Factors& factors) {
   const std::int64_t iterations = own.training.iterations;
   const std::int64_t discard = discarded_iterations(own);
   const std::int64_t first = std::max<std::int64_t>(discard, 1);
   const std::int64_t counted = discard > 0 ? iterations : iterations + 1;
-  const std::int64_t simulated = counted + program::iterations_after(made.program);
+  const std::int64_t simulated = counted + programs::iterations_after(made.program);
   refuse_many_instances(made.program, made.program.ranks, simulated);
   EvaluatedProgram result;
   result.network = network_program(scenario, made, simulated);
   OperationTimes times =
       first_iterations(std::move(result.network->run.jobs.front().times), counted);
-  result.period = program::mean_period(times, first).value;
+  result.period = programs::mean_period(times, first).value;
   result.times = first_iterations(std::move(times), iterations);
   result.first_counted = first_of_mean(own);
-  const Program no_exchanges = program::without_exchanges(made.program);
-  result.alone = evaluate(own, no_exchanges, factors, counted, program::Record::marker);
+  const Program no_exchanges = programs::without_exchanges(made.program);
+  result.alone = evaluate(own, no_exchanges, factors, counted, programs::Record::marker);
   result.alone_period = own.variability.varies()
-                            ? program::mean_period(result.alone, first).value
+                            ? programs::mean_period(result.alone, first).value
                             : period_of(own, no_exchanges, factors, result.alone,
-                                        program::recurrence_applies(no_exchanges));
+                                        programs::recurrence_applies(no_exchanges));
   result.alone = first_iterations(std::move(result.alone), iterations);
-  result.method = coll::name(coll::Method::events);
+  result.method = collectives::name(collectives::Method::events);
   if (made.program.interference.any()) {
     const OperationTimes free =
         first_iterations(without_interference(scenario, *result.network), counted);
-    result.interference = std::max(0.0, result.period - program::mean_period(free, first).value);
+    result.interference = std::max(0.0, result.period - programs::mean_period(free, first).value);
   }
   return result;
 }
@@ -153,7 +155,7 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
 } // namespace
 
 EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
-                           const ScenarioProgram& made, const program::Factors& factors) {
+                           const ScenarioProgram& made, const programs::Factors& factors) {
   return made.simulated ? evaluated_on_network(scenario, own, made, factors)
                         : evaluated_by_times(own, made, factors);
 }

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "program/operation_times.hpp"
+#include "programs/operation_times.hpp"
 #include "run/network_program.hpp"
 #include "run/scenario_program.hpp"
 
@@ -19,7 +19,7 @@ namespace stepsim::study {
 // the exact one of the steady state, the first of the second half. `interference` is the seconds
 // per iteration that the slowdown by overlap adds; empty if the program has no slowdown.
 struct EvaluatedProgram {
-  program::OperationTimes times, alone;
+  programs::OperationTimes times, alone;
   double period{}, alone_period{};
   std::int64_t first_counted{};
   std::optional<double> interference;
@@ -33,6 +33,6 @@ struct EvaluatedProgram {
 // throws it.
 [[nodiscard]] EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
                                          const ScenarioProgram& made,
-                                         const program::Factors& factors);
+                                         const programs::Factors& factors);
 
 } // namespace stepsim::study

@@ -7,10 +7,10 @@
 #include <variant>
 
 #include "base/error.hpp"
-#include "coll/algorithms.hpp"
-#include "coll/formula/lower_bound.hpp"
-#include "library/library_record.hpp"
-#include "net/fabric/rank_fabric.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/formula/lower_bound.hpp"
+#include "links/fabric/rank_fabric.hpp"
+#include "nccl/library_record.hpp"
 #include "run/bucket_cost.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/node_counts.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 // The first of the groups, on its hosts.
 auto fabric_of(const Cluster& cluster, bool node) {
-  auto fabric = std::make_shared<net::RankFabric>(*cluster.fabric);
+  auto fabric = std::make_shared<links::RankFabric>(*cluster.fabric);
   const JoinedNodes joined = joined_nodes(cluster);
   const auto stride = static_cast<std::size_t>(node ? 1 : joined.gpus);
   const auto count = static_cast<std::size_t>(node ? joined.gpus : joined.nodes);
@@ -35,8 +35,8 @@ auto fabric_of(const Cluster& cluster, bool node) {
 }
 
 // The collective of a group: one level of links, and an algorithm that needs no more.
-coll::Collective collective_of(const Scenario& scenario, RankGroup group) {
-  coll::Collective collective = exchange_of(scenario);
+collectives::Collective collective_of(const Scenario& scenario, RankGroup group) {
+  collectives::Collective collective = exchange_of(scenario);
   if (group == RankGroup::all) {
     return collective;
   }
@@ -46,25 +46,26 @@ coll::Collective collective_of(const Scenario& scenario, RankGroup group) {
   collective.ranks = static_cast<std::uint32_t>(node ? joined.gpus : joined.nodes);
   collective.links.two_level.reset();
   if (node) {
-    collective.links.all = cluster.intra.value_or(coll::LinkCost{});
+    collective.links.all = cluster.intra.value_or(collectives::LinkCost{});
   }
   if (is_simulated(scenario)) {
     collective.links.fabric = fabric_of(cluster, node);
   }
-  const coll::AlgorithmId id = collective.algorithm;
-  const bool automatic = id == coll::AlgorithmId::automatic;
-  if (!automatic && (coll::is_two_level(id) || !coll::takes_ranks(id, collective.ranks))) {
-    collective.algorithm = coll::AlgorithmId::ring;
+  const collectives::AlgorithmId id = collective.algorithm;
+  const bool automatic = id == collectives::AlgorithmId::automatic;
+  if (!automatic &&
+      (collectives::is_two_level(id) || !collectives::takes_ranks(id, collective.ranks))) {
+    collective.algorithm = collectives::AlgorithmId::ring;
   }
   if (automatic) {
-    std::erase_if(collective.options.candidates, coll::is_two_level);
+    std::erase_if(collective.options.candidates, collectives::is_two_level);
   }
   return collective;
 }
 
-library::LibraryQuestion question_of(const Scenario& scenario, RankGroup group, coll::Op op) {
-  library::LibraryQuestion question = *scenario.communication.question;
-  question.operation = coll::operation_of(op);
+nccl::LibraryQuestion question_of(const Scenario& scenario, RankGroup group, collectives::Op op) {
+  nccl::LibraryQuestion question = *scenario.communication.question;
+  question.operation = collectives::operation_of(op);
   const Cluster& cluster = scenario.cluster;
   const JoinedNodes joined = joined_nodes(cluster);
   if (group == RankGroup::node) { // of the machines of a domain
@@ -80,12 +81,12 @@ library::LibraryQuestion question_of(const Scenario& scenario, RankGroup group, 
 
 } // namespace
 
-program::Group rank_group(const Cluster& cluster, RankGroup group) {
+programs::Group rank_group(const Cluster& cluster, RankGroup group) {
   const JoinedNodes joined = joined_nodes(cluster);
   const auto nodes = static_cast<std::uint32_t>(joined.nodes);
   const auto gpus = static_cast<std::uint32_t>(joined.gpus);
   const bool node = group == RankGroup::node;
-  program::Group parts{
+  programs::Group parts{
       .name = node                          ? "node"
               : group == RankGroup::replica ? "replica"
                                             : "all",
@@ -99,39 +100,40 @@ program::Group rank_group(const Cluster& cluster, RankGroup group) {
   return parts;
 }
 
-GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, coll::Op op)
+GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collectives::Op op)
     : scenario_(scenario), group_(group), op_(op), collective_(collective_of(scenario, group)) {
   const bool library = scenario.communication.question.has_value();
   const bool measured = group != RankGroup::node && has_curve(scenario) && !library;
   if (group == RankGroup::replica && !library) {
     sharing_ = static_cast<double>(joined_nodes(scenario.cluster).gpus_per_nic());
   }
-  std::erase_if(collective_.options.candidates,
-                [op](coll::AlgorithmId id) { return coll::find_algorithm(op, id) == nullptr; });
-  const bool offered = collective_.algorithm == coll::AlgorithmId::automatic ||
-                       coll::find_algorithm(op, collective_.algorithm) != nullptr;
-  halved_ = op != coll::Op::allreduce && (measured || (!offered && !library));
-  collective_.op = halved_ || !offered ? coll::Op::allreduce : op;
+  std::erase_if(collective_.options.candidates, [op](collectives::AlgorithmId id) {
+    return collectives::find_algorithm(op, id) == nullptr;
+  });
+  const bool offered = collective_.algorithm == collectives::AlgorithmId::automatic ||
+                       collectives::find_algorithm(op, collective_.algorithm) != nullptr;
+  halved_ = op != collectives::Op::allreduce && (measured || (!offered && !library));
+  collective_.op = halved_ || !offered ? collectives::Op::allreduce : op;
   times_.emplace(collective_, scenario.method, curve());
   if (collective_.ranks > 1 && !has_curve(scenario) && !collective_.links.fabric) {
-    line_ = train::planner_cost(collective_);
+    line_ = programs::planner_cost(collective_);
   } else if (measured) {
     line_ = *scenario.cluster.network.curve;
   }
 }
 
-std::optional<plan::Cost> GroupExchanges::curve() const {
+std::optional<buckets::Cost> GroupExchanges::curve() const {
   if (collective_.ranks == 1) {
-    return has_curve(scenario_) ? std::optional(plan::Cost{}) : std::nullopt;
+    return has_curve(scenario_) ? std::optional(buckets::Cost{}) : std::nullopt;
   }
   if (scenario_.communication.question) {
     try {
       const auto cost =
-          std::make_shared<const library::LibraryCost>(question_of(scenario_, group_, op_));
-      return plan::Cost{.base =
-                            plan::CurveCost{[cost](double bytes) { return cost->seconds(bytes); }}};
+          std::make_shared<const nccl::LibraryCost>(question_of(scenario_, group_, op_));
+      return buckets::Cost{
+          .base = buckets::CurveCost{[cost](double bytes) { return cost->seconds(bytes); }}};
     } catch (const UsageError& error) {
-      throw SimulationError("the library has no " + std::string(coll::name(op_)) + ": " +
+      throw SimulationError("the library has no " + std::string(collectives::name(op_)) + ": " +
                             error.what());
     }
   }
@@ -140,18 +142,18 @@ std::optional<plan::Cost> GroupExchanges::curve() const {
 
 // Latency of an exchange, known where its cost is a line.
 double GroupExchanges::startup(double seconds) {
-  const auto* line = line_ ? std::get_if<plan::LinearCost>(&line_->base) : nullptr;
+  const auto* line = line_ ? std::get_if<buckets::LinearCost>(&line_->base) : nullptr;
   return line != nullptr ? std::min(line->startup_s * (halved_ ? 0.5 : 1), seconds) : 0;
 }
 
 // The seconds of an exchange that its additions take: 0 where a measured curve or the model of a
 // library gives the time.
-double GroupExchanges::reduction(Bytes bytes, const train::Exchange& exchange) {
+double GroupExchanges::reduction(Bytes bytes, const programs::Exchange& exchange) {
   if (!(collective_.reduction_s_per_byte > 0) || curve()) {
     return 0;
   }
   if (!free_) {
-    coll::Collective collective = collective_;
+    collectives::Collective collective = collective_;
     collective.reduction_s_per_byte = 0;
     collective.algorithm = exchange.algorithm;
     free_.emplace(collective, scenario_.method, std::nullopt);
@@ -160,11 +162,13 @@ double GroupExchanges::reduction(Bytes bytes, const train::Exchange& exchange) {
 }
 
 // Ranks of one host talk over the inner link, whatever the levels of the algorithm.
-coll::Collective GroupExchanges::sent(double bytes, coll::AlgorithmId algorithm) const {
-  coll::Collective collective = collective_;
+collectives::Collective GroupExchanges::sent(double bytes,
+                                             collectives::AlgorithmId algorithm) const {
+  collectives::Collective collective = collective_;
   collective.op = op_;
-  collective.algorithm =
-      coll::find_algorithm(op_, algorithm) != nullptr ? algorithm : coll::AlgorithmId::ring;
+  collective.algorithm = collectives::find_algorithm(op_, algorithm) != nullptr
+                             ? algorithm
+                             : collectives::AlgorithmId::ring;
   collective.bytes = std::ceil(bytes);
   collective.links.two_level = exchange_of(scenario_).links.two_level;
   return collective;
@@ -176,12 +180,12 @@ GroupExchange GroupExchanges::operator()(double bytes) {
     return result;
   }
   const Bytes size{static_cast<std::int64_t>(std::ceil(bytes * sharing_))};
-  const train::Exchange& exchange = (*times_)(size);
+  const programs::Exchange& exchange = (*times_)(size);
   const double part = halved_ ? 0.5 : 1;
   const double seconds = part * exchange.seconds;
   const bool sends = seconds > 0;
   const double start = startup(seconds);
-  const plan::LinearCost extra = extra_cost(scenario_);
+  const buckets::LinearCost extra = extra_cost(scenario_);
   const double copies = scenario_.communication.copy_bandwidth_Bps;
   // An exchange of a single rank has no synchronisation and nothing to copy.
   const double moved = sends ? extra.per_byte_s * bytes + (copies > 0 ? 2 * bytes / copies : 0) : 0;
@@ -197,7 +201,7 @@ GroupExchange GroupExchanges::operator()(double bytes) {
   result.algorithm = library_names ? library_pair(question_of(scenario_, group_, op_), bytes)
                      : scenario_.communication.calibrated
                          ? std::string(keys::kCalibrated)
-                         : std::string(coll::name(exchange.algorithm));
+                         : std::string(collectives::name(exchange.algorithm));
   return result;
 }
 

@@ -10,11 +10,11 @@
 #include <optional>
 #include <string>
 
-#include "coll/collective.hpp"
-#include "plan/cost.hpp"
-#include "program/builders/step_parts.hpp"
+#include "buckets/cost.hpp"
+#include "collectives/collective.hpp"
+#include "programs/builders/step_parts.hpp"
+#include "programs/step/exchange_times.hpp"
 #include "scenario/scenario.hpp"
-#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 
@@ -24,14 +24,14 @@ enum class RankGroup { all, node, replica };
 
 // The parts of a group: one part of all ranks (all), one part per node (node), or one part per
 // place in a node (replica).
-[[nodiscard]] program::Group rank_group(const Cluster& cluster, RankGroup group);
+[[nodiscard]] programs::Group rank_group(const Cluster& cluster, RankGroup group);
 
 struct GroupExchange {
-  program::ExchangeTime time;           // includes sync_s, staging in host memory, buffer copies
-  program::ExchangeTime beside;         // the part of `time` that is not on the wire
-  std::optional<coll::Collective> sent; // on a simulated network: the collective to send
-  double reduction_s{};                 // the part of `time` that additions take
-  double bytes_sent{};                  // bytes sent by the rank that sends most
+  programs::ExchangeTime time;   // includes sync_s, staging in host memory, buffer copies
+  programs::ExchangeTime beside; // the part of `time` that is not on the wire
+  std::optional<collectives::Collective> sent; // on a simulated network: the collective to send
+  double reduction_s{};                        // the part of `time` that additions take
+  double bytes_sent{};                         // bytes sent by the rank that sends most
   std::string algorithm;
   [[nodiscard]] double seconds() const { return time.startup.value + time.data.value; }
 };
@@ -41,28 +41,30 @@ struct GroupExchange {
 class GroupExchanges {
 public:
   // `op` is allreduce, reduce_scatter or allgather. The scenario must outlive the object.
-  GroupExchanges(const Scenario& scenario, RankGroup group, coll::Op op);
+  GroupExchanges(const Scenario& scenario, RankGroup group, collectives::Op op);
   // The exchange of a vector or buffer of `bytes` in total, rounded up. 0 bytes take no time.
   [[nodiscard]] GroupExchange operator()(double bytes);
-  [[nodiscard]] coll::Method method() const { return times_->method(); }
+  [[nodiscard]] collectives::Method method() const { return times_->method(); }
   [[nodiscard]] std::uint64_t events() const { return times_->events(); }
 
 private:
-  [[nodiscard]] std::optional<plan::Cost> curve() const;
+  [[nodiscard]] std::optional<buckets::Cost> curve() const;
   [[nodiscard]] double startup(double seconds);
-  [[nodiscard]] double reduction(Bytes bytes, const train::Exchange& exchange);
-  [[nodiscard]] coll::Collective sent(double bytes, coll::AlgorithmId algorithm) const;
+  [[nodiscard]] double reduction(Bytes bytes, const programs::Exchange& exchange);
+  [[nodiscard]] collectives::Collective sent(double bytes,
+                                             collectives::AlgorithmId algorithm) const;
 
   const Scenario& scenario_;
   RankGroup group_;
-  coll::Op op_;
-  coll::Collective collective_;
+  collectives::Op op_;
+  collectives::Collective collective_;
   bool halved_ = false; // `times_` has all-reduces, of which half the time is used
   double sharing_ = 1;  // number of parts that share a network card
-  std::optional<train::ExchangeTimes> times_;
+  std::optional<programs::ExchangeTimes> times_;
   // The same exchanges with additions that take no time, by the algorithm of the first exchange.
-  std::optional<train::ExchangeTimes> free_;
-  std::optional<plan::Cost> line_; // cost that gives the start-up if it is linear; empty = unknown
+  std::optional<programs::ExchangeTimes> free_;
+  std::optional<buckets::Cost>
+      line_; // cost that gives the start-up if it is linear; empty = unknown
 };
 
 } // namespace stepsim::study

@@ -9,13 +9,13 @@
 #include <limits>
 #include <optional>
 
-#include "coll/choose.hpp"
-#include "coll/formula/blocks.hpp"
-#include "coll/formula/closed_form.hpp"
+#include "collectives/choose.hpp"
+#include "collectives/formula/blocks.hpp"
+#include "collectives/formula/closed_form.hpp"
+#include "programs/step/exchange_times.hpp"
 #include "run/verdict.hpp"
 #include "scenario/compression/compressed_cost.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 
@@ -23,8 +23,8 @@ namespace {
 
 // Wire time without latency and without bytes tells the parts of a compressed exchange; the rest is
 // the work of compressing.
-ExchangeParts compressed_parts(const Scenario& scenario, const plan::Plan& plan,
-                               std::span<const BucketCost> costs) {
+ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& plan,
+                                std::span<const BucketCost> costs) {
   if (scenario.cluster.fabric) { // whose latency and bandwidth are no two numbers
     double wire = 0;
     double work = 0;
@@ -40,9 +40,9 @@ ExchangeParts compressed_parts(const Scenario& scenario, const plan::Plan& plan,
     part.cluster.network.delay_s *= latency_factor;
     part.cluster.network.block_latency_s *= latency_factor;
     part.cluster.network.bandwidth_Bps *= bandwidth_factor;
-    const plan::Cost cost = compressed_cost(part);
+    const buckets::Cost cost = compressed_cost(part);
     double sum = 0;
-    for (const plan::Group& group : plan.groups) {
+    for (const buckets::Group& group : plan.groups) {
       sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
     }
     return sum;
@@ -60,13 +60,13 @@ ExchangeParts compressed_parts(const Scenario& scenario, const plan::Plan& plan,
 
 // On a fabric: messages of one byte take the latency, all others more by what their bytes cost, and
 // what adding costs is a difference. The times of the messages are those of the run.
-ExchangeParts fabric_parts(const Scenario& scenario, const plan::Plan& plan,
-                           std::span<const BucketCost> costs) {
-  coll::Collective collective = exchange_of(scenario);
-  const auto total = [&](const coll::Collective& asked, std::int64_t most_bytes) {
-    train::ExchangeTimes exchange(asked, scenario.method, std::nullopt);
+ExchangeShares fabric_parts(const Scenario& scenario, const buckets::Plan& plan,
+                            std::span<const BucketCost> costs) {
+  collectives::Collective collective = exchange_of(scenario);
+  const auto total = [&](const collectives::Collective& asked, std::int64_t most_bytes) {
+    programs::ExchangeTimes exchange(asked, scenario.method, std::nullopt);
     double sum = 0;
-    for (const plan::Group& group : plan.groups) {
+    for (const buckets::Group& group : plan.groups) {
       sum += exchange(Bytes{std::min(most_bytes, group.bytes.value)}).seconds;
     }
     return sum;
@@ -76,8 +76,8 @@ ExchangeParts fabric_parts(const Scenario& scenario, const plan::Plan& plan,
     all += cost.wire_s + cost.broadcast_s;
   }
   double reduction = 0;
-  coll::Collective cut_finely = collective; // a byte is no whole element
-  cut_finely.options.chunking = coll::Chunking::real;
+  collectives::Collective cut_finely = collective; // a byte is no whole element
+  cut_finely.options.chunking = collectives::Chunking::real;
   const double latency = total(cut_finely, 1);
   if (collective.reduction_s_per_byte > 0) {
     collective.reduction_s_per_byte = 0;
@@ -87,13 +87,13 @@ ExchangeParts fabric_parts(const Scenario& scenario, const plan::Plan& plan,
 }
 
 // Latency and transfer as the model of the library has them.
-ExchangeParts library_parts(const library::LibraryQuestion& asked, const plan::Plan& plan) {
-  library::LibraryQuestion question = asked;
+ExchangeShares library_parts(const nccl::LibraryQuestion& asked, const buckets::Plan& plan) {
+  nccl::LibraryQuestion question = asked;
   double latency = 0;
   double transfer = 0;
-  for (const plan::Group& group : plan.groups) {
+  for (const buckets::Group& group : plan.groups) {
     question.bytes = static_cast<double>(group.bytes.value);
-    const library::LibraryRecord record = library::predict(question);
+    const nccl::LibraryRecord record = nccl::predict(question);
     latency += record.latency_part_s;
     transfer += record.transfer_part_s;
   }
@@ -101,8 +101,8 @@ ExchangeParts library_parts(const library::LibraryQuestion& asked, const plan::P
 }
 
 // The algorithm and the block are those of the first message.
-ExchangeParts exchange_parts(const Scenario& scenario, const plan::Plan& plan,
-                             std::span<const BucketCost> costs) {
+ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& plan,
+                              std::span<const BucketCost> costs) {
   if (is_compressed(scenario)) {
     return compressed_parts(scenario, plan, costs);
   }
@@ -115,10 +115,10 @@ ExchangeParts exchange_parts(const Scenario& scenario, const plan::Plan& plan,
   if (scenario.cluster.fabric) {
     return fabric_parts(scenario, plan, costs);
   }
-  coll::Collective collective = exchange_of(scenario);
+  collectives::Collective collective = exchange_of(scenario);
   const auto total = [&](bool latency, bool bandwidth, bool reduction) {
-    coll::Collective part = collective;
-    const auto keep = [&](coll::LinkCost& cost) {
+    collectives::Collective part = collective;
+    const auto keep = [&](collectives::LinkCost& cost) {
       cost.latency_s *= latency ? 1 : 0;
       cost.delay_s *= latency ? 1 : 0;
       cost.block_latency_s *= latency ? 1 : 0;
@@ -130,8 +130,8 @@ ExchangeParts exchange_parts(const Scenario& scenario, const plan::Plan& plan,
     }
     part.reduction_s_per_byte *= reduction ? 1 : 0;
     double sum = 0;
-    const plan::Cost cost = train::planner_cost(part);
-    for (const plan::Group& group : plan.groups) {
+    const buckets::Cost cost = programs::planner_cost(part);
+    for (const buckets::Group& group : plan.groups) {
       sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
     }
     return sum;
@@ -139,8 +139,8 @@ ExchangeParts exchange_parts(const Scenario& scenario, const plan::Plan& plan,
   collective.bytes = static_cast<double>(plan.groups.front().bytes.value);
   // Without this, `auto` could choose another algorithm, and an optimal block another size, once a
   // part is taken away, so that the parts would be those of different exchanges.
-  collective = coll::with_chosen_algorithm(collective);
-  if (const auto blocks = coll::resolve_blocks(collective)) {
+  collective = collectives::with_chosen_algorithm(collective);
+  if (const auto blocks = collectives::resolve_blocks(collective)) {
     collective.options.block = Bytes{static_cast<std::int64_t>(blocks->block_bytes)};
   }
   return {.latency_s = total(true, false, false),
@@ -150,7 +150,7 @@ ExchangeParts exchange_parts(const Scenario& scenario, const plan::Plan& plan,
 
 } // namespace
 
-std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
+std::string largest_part(const Scenario& scenario, const buckets::Plan& plan,
                          std::span<const BucketCost> costs) {
   return largest_of(exchange_parts(scenario, plan, costs));
 }

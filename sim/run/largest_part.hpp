@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "plan/problem.hpp"
+#include "buckets/problem.hpp"
 #include "run/bucket_cost.hpp"
 #include "scenario/scenario.hpp"
 
@@ -18,7 +18,7 @@ namespace stepsim::study {
 
 // "latency", "bandwidth", "reduction" or, for compressed exchanges only, "compression". `plan` must
 // have a message; costs[g] belongs to group g of `plan`.
-[[nodiscard]] std::string largest_part(const Scenario& scenario, const plan::Plan& plan,
+[[nodiscard]] std::string largest_part(const Scenario& scenario, const buckets::Plan& plan,
                                        std::span<const BucketCost> costs);
 
 } // namespace stepsim::study

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "base/remembered.hpp"
-#include "net/flow/flow_path.hpp"
-#include "train/job/network_job.hpp"
+#include "links/flow/flow_path.hpp"
+#include "programs/job/network_job.hpp"
 
 namespace stepsim::study {
 
@@ -17,28 +17,28 @@ namespace {
 // Links of the connections of the first job, as the network takes them.
 class ConnectionPaths {
 public:
-  explicit ConnectionPaths(const net::RankFabric& fabric) : fabric_(fabric) {}
+  explicit ConnectionPaths(const links::RankFabric& fabric) : fabric_(fabric) {}
 
-  bool passes(const MessageLife& message, net::LinkId link) {
-    const std::uint64_t connection = train::connection_number(fabric_.hosts.size(), 0, message);
+  bool passes(const MessageLife& message, links::LinkId link) {
+    const std::uint64_t connection = programs::connection_number(fabric_.hosts.size(), 0, message);
     // A job uses the same connections again and again; each path is looked up once.
-    const std::vector<net::LinkId>& links = base::remembered(known_, connection, [&] {
-      const net::NodeId from = fabric_.hosts[message.src];
-      const net::NodeId to = fabric_.hosts[message.dst];
+    const std::vector<links::LinkId>& links = base::remembered(known_, connection, [&] {
+      const links::NodeId from = fabric_.hosts[message.src];
+      const links::NodeId to = fabric_.hosts[message.dst];
       return fabric_.paths.spray
-                 ? net::sprayed_path(fabric_.fabric(), fabric_.routes(), from, to).links
+                 ? links::sprayed_path(fabric_.fabric(), fabric_.routes(), from, to).links
                  : fabric_.routes().ecmp_path(from, to, connection, fabric_.paths.seed);
     });
     return std::ranges::find(links, link) != links.end();
   }
 
 private:
-  const net::RankFabric& fabric_;
-  std::map<std::uint64_t, std::vector<net::LinkId>> known_; // by connection_number()
+  const links::RankFabric& fabric_;
+  std::map<std::uint64_t, std::vector<links::LinkId>> known_; // by connection_number()
 };
 
 std::vector<LinkChange> changes_of_messages(const Result& result, ConnectionPaths& paths,
-                                            net::LinkId link, std::int64_t first,
+                                            links::LinkId link, std::int64_t first,
                                             std::int64_t last) {
   std::vector<LinkChange> changes;
   for (const MessageLife& message : result.messages) {
@@ -55,7 +55,7 @@ std::vector<LinkChange> changes_of_buckets(const Result& result, const LinkHeat&
                                            std::int64_t first, std::int64_t last) {
   std::vector<LinkChange> changes;
   for (std::int64_t k = first; k <= last; ++k) {
-    const double origin = train::backward_start_s(result.step, k) - result.step.forward_s;
+    const double origin = programs::backward_start_s(result.step, k) - result.step.forward_s;
     for (std::size_t g = 0; g < result.buckets.size(); ++g) {
       constexpr double kPercent = 100;
       changes.push_back({origin + result.buckets[g].start_s, kPercent * heat.of_bucket[g]});
@@ -68,7 +68,7 @@ std::vector<LinkChange> changes_of_buckets(const Result& result, const LinkHeat&
 } // namespace
 
 void add_counter(std::uint32_t node, const std::string& name, std::vector<LinkChange> changes,
-                 engine::Timeline& timeline) {
+                 events::Timeline& timeline) {
   std::ranges::stable_sort(changes, {}, &LinkChange::time_s);
   double value = 0;
   for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -85,16 +85,16 @@ void add_counter(std::uint32_t node, const std::string& name, std::vector<LinkCh
 }
 
 void add_link_counters(const Result& result, std::int64_t first, std::int64_t last,
-                       engine::Timeline& timeline) {
+                       events::Timeline& timeline) {
   if (result.links.empty()) {
     return;
   }
-  const net::RankFabric& fabric = *result.scenario.cluster.fabric;
+  const links::RankFabric& fabric = *result.scenario.cluster.fabric;
   const auto node = static_cast<std::uint32_t>(timeline.node_names.size());
   timeline.node_names.emplace_back("network");
   if (!result.messages.empty()) {
     ConnectionPaths paths(fabric);
-    for (const net::LinkId link : busiest_links(result.links, kHotLinks)) {
+    for (const links::LinkId link : busiest_links(result.links, kHotLinks)) {
       add_counter(node, "messages on " + fabric.fabric().link_names[link],
                   changes_of_messages(result, paths, link, first, last), timeline);
     }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/timeline.hpp"
+#include "events/timeline.hpp"
 #include "run/result.hpp"
 
 namespace stepsim::study {
@@ -16,7 +16,7 @@ struct LinkChange {
 
 // Adds a counter with one point per instant at which it changes. `changes` may be in any order.
 void add_counter(std::uint32_t node, const std::string& name, std::vector<LinkChange> changes,
-                 engine::Timeline& timeline);
+                 events::Timeline& timeline);
 
 // Adds counters for the busiest links of a run in the iterations first .. last (from 0, both
 // included), under a new node "network" of the timeline. If the run simulates every message, they
@@ -24,6 +24,6 @@ void add_counter(std::uint32_t node, const std::string& name, std::vector<LinkCh
 // percent, which is known only if all iterations are copies of one step. Adds no counter if it is
 // not known, or if the run has no links.
 void add_link_counters(const Result& result, std::int64_t first, std::int64_t last,
-                       engine::Timeline& timeline);
+                       events::Timeline& timeline);
 
 } // namespace stepsim::study

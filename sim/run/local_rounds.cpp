@@ -6,26 +6,26 @@
 #include <numeric>
 #include <utility>
 
-#include "program/builders/local_sgd_program.hpp"
+#include "layers/layer_units.hpp"
+#include "programs/builders/local_sgd_program.hpp"
 #include "run/group_exchange.hpp"
 #include "run/program_parts.hpp"
 #include "scenario/scenario_local.hpp"
-#include "train/workload/layer_units.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-using program::FragmentTimes;
-using program::LayeredRound;
+using programs::FragmentTimes;
+using programs::LayeredRound;
 
 // Times of outer exchanges by their bytes.
 class OuterExchanges {
 public:
   explicit OuterExchanges(const Scenario& scenario)
       : cluster_(outer_cluster_of(scenario)), replicas_(has_replicas(scenario.training)),
-        exchanges_(cluster_, replicas_ ? RankGroup::replica : RankGroup::all, coll::Op::allreduce) {
-  }
+        exchanges_(cluster_, replicas_ ? RankGroup::replica : RankGroup::all,
+                   collectives::Op::allreduce) {}
 
   // Without a link for islands every rank of a node exchanges its share with its replicas.
   [[nodiscard]] GroupExchange operator()(double bytes) {
@@ -33,7 +33,7 @@ public:
     return exchanges_(bytes / shares);
   }
   [[nodiscard]] bool on_network() const { return is_simulated(cluster_); }
-  [[nodiscard]] coll::Method method() const { return exchanges_.method(); }
+  [[nodiscard]] collectives::Method method() const { return exchanges_.method(); }
   [[nodiscard]] std::uint64_t events() const { return exchanges_.events(); }
 
 private:
@@ -48,7 +48,7 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
                                           const std::vector<std::vector<std::uint32_t>>& layers,
                                           ScenarioProgram& out) {
   const LocalTraining& local = scenario.training.local;
-  const std::vector<std::int64_t> parameters = train::layer_parameters(scenario.workload);
+  const std::vector<std::int64_t> parameters = layers::layer_parameters(scenario.workload);
   const auto all =
       static_cast<double>(std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0}));
   OuterExchanges exchanges(scenario);
@@ -57,7 +57,7 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
   std::vector<FragmentTimes> messages;
   for (const std::vector<std::uint32_t>& each : layers) {
     ProgramUnit unit;
-    plan::Group group;
+    buckets::Group group;
     for (const std::uint32_t layer : each) {
       unit.layers.push_back(layer);
       unit.layer_bytes.push_back(local.outer_value_bytes * static_cast<double>(parameters[layer]));
@@ -92,14 +92,14 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
 // The first `buckets` units are exchanged inside every node, the others by the ranks with the same
 // place in their nodes where their messages are simulated.
 void keep_in_islands(const Scenario& scenario, std::size_t buckets, bool simulated,
-                     program::Program& made) {
+                     programs::Program& made) {
   made.groups = {rank_group(scenario.cluster, RankGroup::node)};
   const bool replicas = simulated && has_replicas(scenario.training);
   if (replicas) {
     made.groups.push_back(rank_group(scenario.cluster, RankGroup::replica));
   }
-  for (program::Operation& operation : made.operations) {
-    if (operation.type != program::OperationType::exchange || operation.unit < 0) {
+  for (programs::Operation& operation : made.operations) {
+    if (operation.type != programs::OperationType::exchange || operation.unit < 0) {
       continue;
     }
     if (static_cast<std::size_t>(operation.unit) < buckets) {
@@ -132,15 +132,15 @@ layers_of_fragments(std::uint32_t layers, std::uint32_t fragments, FragmentPatte
   return result;
 }
 
-program::Program make_rounds(const Scenario& scenario, ScenarioProgram& out) {
+programs::Program make_rounds(const Scenario& scenario, ScenarioProgram& out) {
   const LocalTraining& local = scenario.training.local;
   const auto layers = static_cast<std::uint32_t>(scenario.workload.layers.size());
-  const program::RoundOptions options{.local_steps = static_cast<std::uint32_t>(local.local_steps),
-                                      .overlap_steps =
-                                          static_cast<std::uint32_t>(local.overlap_steps)};
+  const programs::RoundOptions options{.local_steps = static_cast<std::uint32_t>(local.local_steps),
+                                       .overlap_steps =
+                                           static_cast<std::uint32_t>(local.overlap_steps)};
   const std::vector<std::vector<std::uint32_t>> fragments = layers_of_fragments(
       layers, static_cast<std::uint32_t>(local.fragments), local.fragment_pattern);
-  const bool layered = local.outer_gate == program::OuterGate::layer;
+  const bool layered = local.outer_gate == programs::OuterGate::layer;
   const bool islands = has_islands(scenario.training);
   LayeredRound round{.layers = {}, .fragments = fragments, .gate = local.outer_gate, .outer = {}};
   if (islands) {
@@ -157,25 +157,25 @@ program::Program make_rounds(const Scenario& scenario, ScenarioProgram& out) {
   round.outer = outer_messages(
       scenario, layered ? layers_of_fragments(layers, layers, FragmentPattern::strided) : fragments,
       out);
-  const train::Workload& workload = scenario.workload;
+  const layers::Workload& workload = scenario.workload;
   const Seconds update = scenario.training.update;
   if (islands) {
-    program::Program made = program::layered_round_program(round, options);
+    programs::Program made = programs::layered_round_program(round, options);
     keep_in_islands(scenario, buckets, out.simulated, made);
     return made;
   }
   if (!layered) {
-    return program::local_sgd_program(workload.forward() + workload.backward() + update,
-                                      round.outer, options);
+    return programs::local_sgd_program(workload.forward() + workload.backward() + update,
+                                       round.outer, options);
   }
-  const std::vector<std::int64_t> parameters = train::layer_parameters(workload);
+  const std::vector<std::int64_t> parameters = layers::layer_parameters(workload);
   for (std::uint32_t l = 0; l < layers; ++l) {
     round.layers.push_back({.forward = workload.layers[l].forward,
                             .backward = workload.layers[l].backward,
                             .bytes = static_cast<double>(parameters[l])});
   }
   round.update = update;
-  return program::layered_round_program(round, options);
+  return programs::layered_round_program(round, options);
 }
 
 } // namespace stepsim::study

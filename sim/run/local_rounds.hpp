@@ -8,7 +8,7 @@ namespace stepsim::study {
 // Makes the program whose iteration is one round, and fills units, plan, method and events of
 // `out`. Every outer message is a unit: a fragment, or a layer if the key outer_gate is "layer". If
 // the key inner is "sync_sgd", the buckets of an island are units, too, and come first.
-[[nodiscard]] program::Program make_rounds(const Scenario& scenario, ScenarioProgram& out);
+[[nodiscard]] programs::Program make_rounds(const Scenario& scenario, ScenarioProgram& out);
 
 // Element f lists the layers of fragment f in ascending order, numbered from 0 in forward order.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>>

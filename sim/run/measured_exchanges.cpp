@@ -8,8 +8,8 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "programs/step/exchange_times.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 
@@ -44,11 +44,12 @@ std::optional<Cluster> with_ranks(const Cluster& cluster, std::int64_t ranks) {
 } // namespace
 
 std::vector<MeasuredExchange> measured_exchanges(const Scenario& scenario) {
-  const train::Workload& workload = scenario.workload;
+  const layers::Workload& workload = scenario.workload;
   const std::int64_t ranks = workload.measured_ranks.value_or(1);
-  const bool timed = std::ranges::any_of(workload.buckets, [](const train::MeasuredBucket& bucket) {
-    return bucket.median.has_value();
-  });
+  const bool timed =
+      std::ranges::any_of(workload.buckets, [](const layers::MeasuredBucket& bucket) {
+        return bucket.median.has_value();
+      });
   if (!timed || ranks < 2 || scenario.training.algorithm != TrainingAlgorithm::sync_sgd ||
       scenario.cluster.network.model == NetworkModel::packet) {
     return {};
@@ -62,10 +63,10 @@ std::vector<MeasuredExchange> measured_exchanges(const Scenario& scenario) {
   // What the trace timed were dense all-reduces.
   there.communication.compression = {};
   there.communication.reduce_broadcast = false;
-  train::ExchangeTimes times(exchange_of(there), std::nullopt, there.cluster.network.curve);
+  programs::ExchangeTimes times(exchange_of(there), std::nullopt, there.cluster.network.curve);
   std::vector<MeasuredExchange> all;
   for (std::size_t b = 0; b < workload.buckets.size(); ++b) {
-    const train::MeasuredBucket& bucket = workload.buckets[b];
+    const layers::MeasuredBucket& bucket = workload.buckets[b];
     if (!bucket.median) {
       continue;
     }

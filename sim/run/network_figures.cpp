@@ -14,13 +14,14 @@
 namespace stepsim::study {
 
 // The first steady iteration: without jitter all periods are equal unless the network remembers.
-std::size_t first_steady(const Scenario& scenario, const std::vector<train::JobIteration>& runs) {
+std::size_t first_steady(const Scenario& scenario,
+                         const std::vector<programs::JobIteration>& runs) {
   if (scenario.training.discard_iterations) {
     return static_cast<std::size_t>(*scenario.training.discard_iterations);
   }
   constexpr double kRounding = 1e-9;
   const double first = runs.front().period_s;
-  const bool differ = std::ranges::any_of(runs, [&](const train::JobIteration& run) {
+  const bool differ = std::ranges::any_of(runs, [&](const programs::JobIteration& run) {
     return std::abs(run.period_s - first) > kRounding * first;
   });
   return differ && runs.size() > 1 ? 1 : 0;
@@ -31,9 +32,9 @@ std::optional<double> lost_part(double part, double whole) {
 }
 
 // Messages of the discarded first iterations are left out, as in every other mean.
-void fill_messages(const train::JobResult& job, std::size_t first, Summary& summary) {
+void fill_messages(const programs::JobResult& job, std::size_t first, Summary& summary) {
   std::vector<double> seconds;
-  for (const train::JobMessage& message : job.messages) {
+  for (const programs::JobMessage& message : job.messages) {
     if (message.iteration >= static_cast<std::int64_t>(first)) {
       seconds.push_back(message.end_s - message.start_s);
     }
@@ -47,16 +48,16 @@ void fill_messages(const train::JobResult& job, std::size_t first, Summary& summ
   }
 }
 
-void fill_loss(const Scenario& scenario, std::span<const train::JobIteration> steady,
+void fill_loss(const Scenario& scenario, std::span<const programs::JobIteration> steady,
                Summary& summary) {
   const auto total = [&](auto member) {
     double sum = 0;
-    for (const train::JobIteration& run : steady) {
+    for (const programs::JobIteration& run : steady) {
       sum += static_cast<double>(run.*member);
     }
     return sum;
   };
-  using Run = train::JobIteration;
+  using Run = programs::JobIteration;
   summary.loss_fraction = lost_part(total(&Run::gradient_lost_bytes), total(&Run::gradient_bytes));
   summary.stale_fraction =
       lost_part(total(&Run::parameter_lost_bytes), total(&Run::parameter_bytes));
@@ -65,7 +66,7 @@ void fill_loss(const Scenario& scenario, std::span<const train::JobIteration> st
   }
   // A lost packet of a ring takes the contributions of all ranks that were added to it before; with
   // servers it takes one. Other algorithms are not traced.
-  const bool ring = scenario.communication.collective == coll::AlgorithmId::ring;
+  const bool ring = scenario.communication.collective == collectives::AlgorithmId::ring;
   if (ring || has_servers(scenario)) {
     const double contributions = static_cast<double>(scenario.workload.bytes().value) *
                                  static_cast<double>(scenario.cluster.ranks()) *
@@ -74,7 +75,7 @@ void fill_loss(const Scenario& scenario, std::span<const train::JobIteration> st
   }
 }
 
-void fill_tensors(const train::JobResult& job, double start_s, Result& result) {
+void fill_tensors(const programs::JobResult& job, double start_s, Result& result) {
   const auto iteration = static_cast<std::int64_t>(job.iterations.size()) - 1;
   // Two entries per bucket, gradients and then parameters; both are sums over all messages of the
   // bucket between whatever ranks.
@@ -83,11 +84,11 @@ void fill_tensors(const train::JobResult& job, double start_s, Result& result) {
     result.tensors[i].bucket = static_cast<std::int64_t>(i / 2);
     result.tensors[i].gradient = i % 2 == 0;
   }
-  for (const train::JobMessage& message : job.messages) {
+  for (const programs::JobMessage& message : job.messages) {
     if (message.iteration != iteration) {
       continue;
     }
-    const bool back = message.part == train::MessagePart::parameter;
+    const bool back = message.part == programs::MessagePart::parameter;
     TensorResult& tensor = result.tensors[std::size_t{message.piece} * 2 + (back ? 1 : 0)];
     tensor.size_bytes += message.size_bytes;
     tensor.delivered_bytes += message.delivered_bytes;
@@ -105,8 +106,8 @@ void fill_tensors(const train::JobResult& job, double start_s, Result& result) {
   }
 }
 
-void keep_messages(const train::JobResult& job, Result& result) {
-  for (const train::JobMessage& message : job.messages) {
+void keep_messages(const programs::JobResult& job, Result& result) {
+  for (const programs::JobMessage& message : job.messages) {
     result.messages.push_back({.iteration = message.iteration,
                                .bucket = message.piece,
                                .src = message.src,
@@ -120,8 +121,8 @@ void keep_messages(const train::JobResult& job, Result& result) {
 std::string busiest_part(const Scenario& scenario, const std::vector<LinkResult>& links) {
   const auto busiest = std::ranges::max_element(links, {}, &LinkResult::utilization);
   if (has_servers(scenario) && busiest != links.end()) {
-    const net::RankFabric& fabric = *scenario.cluster.fabric;
-    const net::FabricLink& link =
+    const links::RankFabric& fabric = *scenario.cluster.fabric;
+    const links::FabricLink& link =
         fabric.fabric().links[static_cast<std::size_t>(busiest - links.begin())];
     const auto servers =
         std::span(fabric.hosts).subspan(static_cast<std::size_t>(scenario.cluster.ranks()));
@@ -133,7 +134,7 @@ std::string busiest_part(const Scenario& scenario, const std::vector<LinkResult>
   return "bandwidth";
 }
 
-std::string largest_on_network(const Scenario& scenario, const plan::Plan& plan,
+std::string largest_on_network(const Scenario& scenario, const buckets::Plan& plan,
                                std::span<const BucketCost> costs,
                                const std::vector<LinkResult>& links) {
   if (exchange_of(scenario).reduction_s_per_byte > 0 || is_compressed(scenario)) {
@@ -154,7 +155,7 @@ void warn_of_idle_servers(const Scenario& scenario, std::size_t pieces, Result& 
   }
 }
 
-std::vector<LinkResult> links_of(const net::Fabric& fabric, const train::JobsResult& run) {
+std::vector<LinkResult> links_of(const links::Fabric& fabric, const programs::JobsResult& run) {
   std::vector<LinkResult> links;
   for (std::size_t link = 0; link < fabric.links.size(); ++link) {
     links.push_back(run.link_counters.empty()
@@ -167,30 +168,32 @@ std::vector<LinkResult> links_of(const net::Fabric& fabric, const train::JobsRes
 // Once the first job has ended the others have more of the network; iterations that end later are
 // left out of the mean.
 std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
-                                    std::span<const train::NetworkJob> jobs,
-                                    const train::JobsResult& together) {
+                                    std::span<const programs::NetworkJob> jobs,
+                                    const programs::JobsResult& together) {
   double first_end = std::numeric_limits<double>::infinity();
-  for (const train::JobResult& job : together.jobs) {
+  for (const programs::JobResult& job : together.jobs) {
     first_end = std::min(first_end, job.iterations.back().end_s);
   }
   // Empty where none is left behind the discarded ones.
   const auto mean_from = [](std::size_t first,
-                            std::span<const train::JobIteration> runs) -> std::optional<double> {
+                            std::span<const programs::JobIteration> runs) -> std::optional<double> {
     if (first >= runs.size()) {
       return std::nullopt;
     }
     double sum = 0;
-    for (const train::JobIteration& run : runs.subspan(first)) {
+    for (const programs::JobIteration& run : runs.subspan(first)) {
       sum += run.period_s;
     }
     return sum / static_cast<double>(runs.size() - first);
   };
   std::vector<JobTimes> times;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    const train::JobsResult run = train::run_network_jobs(network_of(scenario), jobs.subspan(j, 1));
-    const std::vector<train::JobIteration>& alone = run.jobs.front().iterations;
-    std::vector<train::JobIteration> shared = together.jobs[j].iterations;
-    std::erase_if(shared, [&](const train::JobIteration& each) { return each.end_s > first_end; });
+    const programs::JobsResult run =
+        programs::run_network_jobs(network_of(scenario), jobs.subspan(j, 1));
+    const std::vector<programs::JobIteration>& alone = run.jobs.front().iterations;
+    std::vector<programs::JobIteration> shared = together.jobs[j].iterations;
+    std::erase_if(shared,
+                  [&](const programs::JobIteration& each) { return each.end_s > first_end; });
     const Scenario own = scenario_of_job(scenario, j);
     // The first iteration of a program ends before it has waited for an exchange.
     const bool is_program = jobs[j].program.has_value();

@@ -6,45 +6,45 @@
 #include <string>
 #include <vector>
 
-#include "net/fabric/fabric.hpp"
-#include "plan/problem.hpp"
+#include "buckets/problem.hpp"
+#include "links/fabric/fabric.hpp"
+#include "programs/job/network_job.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/result.hpp"
-#include "train/job/network_job.hpp"
 
 namespace stepsim::study {
 
 // The first iteration that enters means: /training/discard_iterations if given. Otherwise 0 if all
 // periods are equal, else 1, because the first iteration starts on an empty network.
 [[nodiscard]] std::size_t first_steady(const Scenario& scenario,
-                                       const std::vector<train::JobIteration>& runs);
+                                       const std::vector<programs::JobIteration>& runs);
 
 // part / whole; empty if `whole` is 0, because no bytes were sent.
 [[nodiscard]] std::optional<double> lost_part(double part, double whole);
 
 // Sets fct_* of the summary, the completion times of messages, from the messages of the iterations
 // from `first` on.
-void fill_messages(const train::JobResult& job, std::size_t first, Summary& summary);
+void fill_messages(const programs::JobResult& job, std::size_t first, Summary& summary);
 // Sets loss_fraction, stale_fraction and effective_loss of the summary from the iterations
 // `steady`. effective_loss is only known for a ring and for servers, without sharding.
-void fill_loss(const Scenario& scenario, std::span<const train::JobIteration> steady,
+void fill_loss(const Scenario& scenario, std::span<const programs::JobIteration> steady,
                Summary& summary);
 // Sets result.tensors: the messages of the last iteration, which starts at `start_s`, by bucket.
-void fill_tensors(const train::JobResult& job, double start_s, Result& result);
+void fill_tensors(const programs::JobResult& job, double start_s, Result& result);
 // Copies the messages of all iterations to result.messages, for the timeline.
-void keep_messages(const train::JobResult& job, Result& result);
+void keep_messages(const programs::JobResult& job, Result& result);
 // Warns of servers that have no tensor because server_split is whole.
 void warn_of_idle_servers(const Scenario& scenario, std::size_t pieces, Result& result);
 // Element l is the use of link l of `fabric` by all jobs, over the whole run.
-[[nodiscard]] std::vector<LinkResult> links_of(const net::Fabric& fabric,
-                                               const train::JobsResult& run);
+[[nodiscard]] std::vector<LinkResult> links_of(const links::Fabric& fabric,
+                                               const programs::JobsResult& run);
 // The bottleneck of messages: "server" if the busiest link belongs to a server, else "bandwidth".
 // Latency is never named, because a network of links has no single latency.
 [[nodiscard]] std::string busiest_part(const Scenario& scenario,
                                        const std::vector<LinkResult>& links);
 // The same if the messages of `plan` take longer on the links than additions and compression take
 // in them; else "reduction" or "compression". costs[g] belongs to group g.
-[[nodiscard]] std::string largest_on_network(const Scenario& scenario, const plan::Plan& plan,
+[[nodiscard]] std::string largest_on_network(const Scenario& scenario, const buckets::Plan& plan,
                                              std::span<const BucketCost> costs,
                                              const std::vector<LinkResult>& links);
 // The mean steady period of every job, alone on the network and together with the other jobs; of a
@@ -53,7 +53,7 @@ void warn_of_idle_servers(const Scenario& scenario, std::size_t pieces, Result& 
 // Together, at least as many first iterations are discarded as alone; a job that runs a program has
 // no steady period before its second iteration.
 [[nodiscard]] std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
-                                                  std::span<const train::NetworkJob> jobs,
-                                                  const train::JobsResult& together);
+                                                  std::span<const programs::NetworkJob> jobs,
+                                                  const programs::JobsResult& together);
 
 } // namespace stepsim::study

@@ -18,17 +18,17 @@ namespace {
 // Parts of messages hold whole values: those of the workload, or what sharding sends of each.
 std::int64_t value_bytes(const Sharding& sharding) {
   if (sharding.strategy == ShardingStrategy::none) {
-    return train::NetworkJob{}.value_bytes;
+    return programs::NetworkJob{}.value_bytes;
   }
   const double least = std::min(sharding.parameter_bytes, sharding.reduce_bytes);
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(least));
 }
 
-std::vector<train::JobPiece> pieces_of(const Scenario& scenario, const ScenarioProgram& made) {
+std::vector<programs::JobPiece> pieces_of(const Scenario& scenario, const ScenarioProgram& made) {
   const MessageClasses classes(scenario.cluster.network.packet, layer_bytes(scenario));
-  std::vector<train::JobPiece> pieces;
+  std::vector<programs::JobPiece> pieces;
   for (const ProgramUnit& unit : made.units) {
-    train::JobPiece& piece = pieces.emplace_back();
+    programs::JobPiece& piece = pieces.emplace_back();
     if (!unit.layers.empty()) {
       piece.first_layer = unit.layers.front();
       piece.last_layer = unit.layers.back();
@@ -39,22 +39,22 @@ std::vector<train::JobPiece> pieces_of(const Scenario& scenario, const ScenarioP
   return pieces;
 }
 
-train::NetworkJob job_of(const Scenario& scenario, const ScenarioProgram& made,
-                         std::int64_t iterations) {
-  train::NetworkJob job;
+programs::NetworkJob job_of(const Scenario& scenario, const ScenarioProgram& made,
+                            std::int64_t iterations) {
+  programs::NetworkJob job;
   job.pieces = pieces_of(scenario, made);
   job.value_bytes = value_bytes(scenario.training.sharding);
   job.iterations = iterations;
   job.workers = made.program.ranks;
   job.hosts = scenario.cluster.fabric->hosts;
-  train::JobProgram& program = job.program.emplace();
+  programs::JobProgram& program = job.program.emplace();
   program.program = made.program;
   program.factors = factors_of(scenario, made.program, iterations);
   std::map<const UnitExchange*, std::uint32_t> known;
-  for (const program::Operation& operation : made.program.operations) {
+  for (const programs::Operation& operation : made.program.operations) {
     const UnitExchange* exchange = exchange_of(made, operation);
     if (exchange == nullptr || exchange->stages.empty()) {
-      program.exchange_of.push_back(train::JobProgram::kNotSent);
+      program.exchange_of.push_back(programs::JobProgram::kNotSent);
       continue;
     }
     const auto [place, is_new] =
@@ -78,28 +78,28 @@ NetworkProgram network_program(const Scenario& scenario, const ScenarioProgram& 
     const Scenario other = scenario_of_job(scenario, j);
     result.jobs.push_back(job_of(other, scenario_program(other, true), iterations));
   }
-  result.run = train::run_network_jobs(network_of(scenario), result.jobs);
+  result.run = programs::run_network_jobs(network_of(scenario), result.jobs);
   return result;
 }
 
-program::OperationTimes without_interference(const Scenario& scenario, NetworkProgram program) {
-  for (train::NetworkJob& job : program.jobs) {
+programs::OperationTimes without_interference(const Scenario& scenario, NetworkProgram program) {
+  for (programs::NetworkJob& job : program.jobs) {
     job.program->program.interference = {};
   }
-  return train::run_network_jobs(network_of(scenario), program.jobs).jobs.front().times;
+  return programs::run_network_jobs(network_of(scenario), program.jobs).jobs.front().times;
 }
 
 void fill_network(const Scenario& scenario, const Scenario& first, const NetworkProgram& program,
                   std::int64_t discard, Result& result) {
-  const train::JobsResult& run = program.run;
-  const train::JobResult& job = run.jobs.front();
+  const programs::JobsResult& run = program.run;
+  const programs::JobResult& job = run.jobs.front();
   const auto steady = static_cast<std::size_t>(discard);
   result.events = run.events;
   result.links = links_of(scenario.cluster.fabric->fabric(), run);
   fill_messages(job, steady, result.summary);
   fill_loss(first, std::span(job.iterations).subspan(steady), result.summary);
   for (std::size_t t = 0; t < result.iterations.size(); ++t) {
-    const train::JobIteration& each = job.iterations[t];
+    const programs::JobIteration& each = job.iterations[t];
     result.iterations[t].loss_fraction = lost_part(static_cast<double>(each.gradient_lost_bytes),
                                                    static_cast<double>(each.gradient_bytes));
   }

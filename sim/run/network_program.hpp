@@ -4,16 +4,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "program/operation_times.hpp"
+#include "programs/job/network_job.hpp"
+#include "programs/operation_times.hpp"
 #include "run/result.hpp"
 #include "run/scenario_program.hpp"
-#include "train/job/network_job.hpp"
 
 namespace stepsim::study {
 
 struct NetworkProgram {
-  std::vector<train::NetworkJob> jobs; // the first job runs the program that was passed
-  train::JobsResult run;
+  std::vector<programs::NetworkJob> jobs; // the first job runs the program that was passed
+  programs::JobsResult run;
 };
 
 // Runs the jobs of `scenario`, each with its own program; `made` is the program of the first job.
@@ -21,8 +21,8 @@ struct NetworkProgram {
                                              std::int64_t iterations);
 
 // Runs the jobs again without interference. Returns the times of the first job.
-[[nodiscard]] program::OperationTimes without_interference(const Scenario& scenario,
-                                                           NetworkProgram program);
+[[nodiscard]] programs::OperationTimes without_interference(const Scenario& scenario,
+                                                            NetworkProgram program);
 
 // Sets the figures of messages and links in `result`, over the iterations after the first
 // `discard`, and the times of every job if there are several. `first` is the first job's scenario.

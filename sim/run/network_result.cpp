@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "net/packet/time.hpp"
+#include "links/packet/time.hpp"
 
 namespace stepsim::study {
 
-LinkResult link_result(const net::FabricLink& link, const net::LinkUse& use, double elapsed_s) {
+LinkResult link_result(const links::FabricLink& link, const links::LinkUse& use, double elapsed_s) {
   return {.bytes = use.bytes,
           .busy_s = use.busy_s,
           .utilization = elapsed_s > 0 ? use.bytes / (link.bandwidth_Bps * elapsed_s) : 0,
@@ -19,9 +19,9 @@ LinkResult link_result(const net::FabricLink& link, const net::LinkUse& use, dou
 // In packets a link is busy while it transmits, headers included, so that the share of time is its
 // utilization; a flow may use a link all the time at less than its rate, so that bytes are counted
 // there.
-LinkResult link_result(const net::LinkCounters& counters, double elapsed_s) {
-  const double busy_s = net::to_seconds(counters.busy);
-  const auto drops = [&](net::DropCause cause) {
+LinkResult link_result(const links::LinkCounters& counters, double elapsed_s) {
+  const double busy_s = links::to_seconds(counters.busy);
+  const auto drops = [&](links::DropCause cause) {
     return counters.drops[static_cast<std::size_t>(cause)];
   };
   return {.bytes = static_cast<double>(counters.bytes),
@@ -29,12 +29,12 @@ LinkResult link_result(const net::LinkCounters& counters, double elapsed_s) {
           .utilization = elapsed_s > 0 ? busy_s / elapsed_s : 0,
           .queue = LinkResult::Queue{.max_packets = counters.max_queue,
                                      .marks = counters.marks,
-                                     .buffer_drops = drops(net::DropCause::buffer),
-                                     .threshold_drops = drops(net::DropCause::threshold),
-                                     .fault_drops = drops(net::DropCause::fault)}};
+                                     .buffer_drops = drops(links::DropCause::buffer),
+                                     .threshold_drops = drops(links::DropCause::threshold),
+                                     .fault_drops = drops(links::DropCause::fault)}};
 }
 
-io::Json link_tree(const net::Fabric& fabric, net::LinkId id, const LinkResult& link) {
+io::Json link_tree(const links::Fabric& fabric, links::LinkId id, const LinkResult& link) {
   const auto& queue = link.queue;
   io::Json tree;
   tree.set("id", std::int64_t{id});
@@ -51,15 +51,15 @@ io::Json link_tree(const net::Fabric& fabric, net::LinkId id, const LinkResult& 
 }
 
 // Stable, so that links of equal use stay in the order of their numbers on every machine.
-std::vector<net::LinkId> busiest_links(std::span<const LinkResult> links, std::size_t most) {
-  std::vector<net::LinkId> busiest;
-  for (net::LinkId link = 0; link < links.size(); ++link) {
+std::vector<links::LinkId> busiest_links(std::span<const LinkResult> links, std::size_t most) {
+  std::vector<links::LinkId> busiest;
+  for (links::LinkId link = 0; link < links.size(); ++link) {
     if (links[link].busy_s > 0) {
       busiest.push_back(link);
     }
   }
   std::ranges::stable_sort(busiest, std::ranges::greater(),
-                           [&](net::LinkId link) { return links[link].utilization; });
+                           [&](links::LinkId link) { return links[link].utilization; });
   busiest.resize(std::min(busiest.size(), most));
   return busiest;
 }

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "net/fabric/fabric.hpp"
-#include "net/flow/link_use.hpp"
-#include "net/packet/ports.hpp"
-#include "json/fields/key.hpp"
-#include "json/json.hpp"
+#include "document/fields/key.hpp"
+#include "document/json.hpp"
+#include "links/fabric/fabric.hpp"
+#include "links/flow/link_use.hpp"
+#include "links/packet/ports.hpp"
 
 namespace stepsim::study {
 
@@ -30,11 +30,12 @@ struct LinkResult {
 };
 
 // The use of one link in a run of `elapsed_s` seconds. The utilization is 0 if elapsed_s is 0.
-[[nodiscard]] LinkResult link_result(const net::FabricLink& link, const net::LinkUse& use,
+[[nodiscard]] LinkResult link_result(const links::FabricLink& link, const links::LinkUse& use,
                                      double elapsed_s);
-[[nodiscard]] LinkResult link_result(const net::LinkCounters& counters, double elapsed_s);
+[[nodiscard]] LinkResult link_result(const links::LinkCounters& counters, double elapsed_s);
 // The element of the list `links` of a result for this link, with the keys of kLinkUse.
-[[nodiscard]] io::Json link_tree(const net::Fabric& fabric, net::LinkId id, const LinkResult& link);
+[[nodiscard]] io::Json link_tree(const links::Fabric& fabric, links::LinkId id,
+                                 const LinkResult& link);
 
 namespace keys {
 
@@ -78,8 +79,8 @@ inline constexpr std::array kLinkUse{
 } // namespace keys
 
 // The links with traffic, by descending utilization; at most `most`.
-[[nodiscard]] std::vector<net::LinkId> busiest_links(std::span<const LinkResult> links,
-                                                     std::size_t most);
+[[nodiscard]] std::vector<links::LinkId> busiest_links(std::span<const LinkResult> links,
+                                                       std::size_t most);
 
 struct FlowStatistics {
   double mean_s{}, p50_s{}, p95_s{}, p99_s{}, max_s{};

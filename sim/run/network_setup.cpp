@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "coll/choose.hpp"
-#include "coll/compress/compressed_exchange.hpp"
-#include "net/packet/time.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/choose.hpp"
+#include "collectives/compress/compressed_exchange.hpp"
+#include "links/packet/time.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "run/server_exchange.hpp"
@@ -19,12 +19,12 @@
 namespace stepsim::study {
 
 bool has_servers(const Scenario& scenario) {
-  return scenario.communication.collective == coll::AlgorithmId::parameter_server;
+  return scenario.communication.collective == collectives::AlgorithmId::parameter_server;
 }
 
 std::vector<double> layer_bytes(const Scenario& scenario) {
   std::vector<double> bytes(scenario.workload.layers.size());
-  for (const train::Gradient& gradient : scenario.workload.gradients) {
+  for (const layers::Gradient& gradient : scenario.workload.gradients) {
     bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
   }
   return bytes;
@@ -34,8 +34,8 @@ namespace {
 
 // What is sent to servers, and the work of the codec on the workers. Without a message nothing is
 // coded, as with one worker.
-void code(const Scenario& scenario, const plan::Group& group, train::JobPiece& piece) {
-  const coll::CompressedExchange exchange = coll::compressed_exchange(
+void code(const Scenario& scenario, const buckets::Group& group, programs::JobPiece& piece) {
+  const collectives::CompressedExchange exchange = collectives::compressed_exchange(
       scenario.communication.compression, gradient_part(scenario, group), exchange_of(scenario));
   if (!exchange.stages.empty()) {
     piece.bytes = static_cast<std::int64_t>(exchange.stages.back().collective.bytes);
@@ -46,11 +46,11 @@ void code(const Scenario& scenario, const plan::Group& group, train::JobPiece& p
 }
 
 // Buckets in the order in which their gradients are ready.
-std::vector<train::JobPiece> pieces_of(const Scenario& scenario, const plan::Plan& plan) {
+std::vector<programs::JobPiece> pieces_of(const Scenario& scenario, const buckets::Plan& plan) {
   const MessageClasses classes(scenario.cluster.network.packet, layer_bytes(scenario));
-  std::vector<train::JobPiece> pieces;
-  for (const plan::Group& group : plan.groups) {
-    train::JobPiece piece;
+  std::vector<programs::JobPiece> pieces;
+  for (const buckets::Group& group : plan.groups) {
+    programs::JobPiece piece;
     piece.bytes = group.bytes.value;
     if (is_compressed(scenario)) {
       code(scenario, group, piece);
@@ -75,26 +75,26 @@ std::vector<train::JobPiece> pieces_of(const Scenario& scenario, const plan::Pla
 }
 
 // Stable, so that chunks of one gradient, which are ready together, keep their order.
-void sort_by_ready(const Scenario& scenario, plan::Plan& plan) {
-  if (scenario.communication.schedule == plan::Schedule::priority) { // listed by urgency
+void sort_by_ready(const Scenario& scenario, buckets::Plan& plan) {
+  if (scenario.communication.schedule == buckets::Schedule::priority) { // listed by urgency
     std::ranges::stable_sort(plan.groups, {},
-                             [](const plan::Group& group) { return group.ready.value; });
+                             [](const buckets::Group& group) { return group.ready.value; });
   }
 }
 
 // With `auto` the one that is best for the largest bucket, at the flow level.
-coll::Collective chosen_collective(const Scenario& scenario, const plan::Plan& plan) {
-  coll::Collective collective = exchange_of(scenario);
-  for (const plan::Group& group : plan.groups) {
+collectives::Collective chosen_collective(const Scenario& scenario, const buckets::Plan& plan) {
+  collectives::Collective collective = exchange_of(scenario);
+  for (const buckets::Group& group : plan.groups) {
     collective.bytes = std::max(collective.bytes, static_cast<double>(group.bytes.value));
   }
-  return coll::with_chosen_algorithm(collective);
+  return collectives::with_chosen_algorithm(collective);
 }
 
-train::NetworkJob job_of(const Scenario& scenario, const plan::Plan& plan) {
+programs::NetworkJob job_of(const Scenario& scenario, const buckets::Plan& plan) {
   const Communication& communication = scenario.communication;
-  train::NetworkJob job;
-  for (const train::WorkLayer& layer : scenario.workload.layers) {
+  programs::NetworkJob job;
+  for (const layers::WorkLayer& layer : scenario.workload.layers) {
     job.forward_s.push_back(layer.forward.value);
     job.backward_s.push_back(layer.backward.value);
   }
@@ -103,7 +103,7 @@ train::NetworkJob job_of(const Scenario& scenario, const plan::Plan& plan) {
   job.overlap_backward = communication.overlap_backward;
   job.next_forward = communication.next_forward;
   job.pieces = pieces_of(scenario, plan);
-  job.by_layer = communication.schedule == plan::Schedule::priority;
+  job.by_layer = communication.schedule == buckets::Schedule::priority;
   if (job.by_layer && communication.schedule_options.credit_bytes.value > 0) {
     job.credit_bytes = static_cast<double>(communication.schedule_options.credit_bytes.value);
   }
@@ -113,13 +113,13 @@ train::NetworkJob job_of(const Scenario& scenario, const plan::Plan& plan) {
   job.hosts = scenario.cluster.fabric->hosts;
   job.collective = chosen_collective(scenario, plan);
   if (has_servers(scenario)) {
-    job.servers = train::JobServers{.count = communication.options.servers,
-                                    .placement = communication.options.placement,
-                                    .whole = scenario.training.whole_split,
-                                    .add_s_per_byte = job.collective.reduction_s_per_byte,
-                                    .encode_s_per_byte = 0,
-                                    .async = scenario.training.async(),
-                                    .staleness_bound = scenario.training.staleness_bound};
+    job.servers = programs::JobServers{.count = communication.options.servers,
+                                       .placement = communication.options.placement,
+                                       .whole = scenario.training.whole_split,
+                                       .add_s_per_byte = job.collective.reduction_s_per_byte,
+                                       .encode_s_per_byte = 0,
+                                       .async = scenario.training.async(),
+                                       .staleness_bound = scenario.training.staleness_bound};
     if (is_compressed(scenario)) {
       const ServerExchange coded = server_exchange(scenario);
       job.servers->add_s_per_byte = coded.server.reduction_s_per_byte;
@@ -162,20 +162,20 @@ Scenario scenario_of_job(const Scenario& scenario, std::size_t job) {
   }
   // Workers are numbered through all jobs in the scenario, from 0 within each job.
   // Stragglers of other jobs are left out.
-  std::vector<train::Straggler>& slow = result.variability.stragglers;
-  std::erase_if(slow, [&](const train::Straggler& straggler) {
+  std::vector<layers::Straggler>& slow = result.variability.stragglers;
+  std::erase_if(slow, [&](const layers::Straggler& straggler) {
     return straggler.worker < first || straggler.worker >= first + ranks_of(job);
   });
-  for (train::Straggler& straggler : slow) {
+  for (layers::Straggler& straggler : slow) {
     straggler.worker -= static_cast<std::uint32_t>(first);
   }
   result.cluster.nodes = nodes_of(job);
   result.first_job_nodes = result.cluster.nodes;
   // Hosts of all ranks, then the servers of one job after the other.
-  const std::vector<net::NodeId>& hosts = scenario.cluster.fabric->hosts;
+  const std::vector<links::NodeId>& hosts = scenario.cluster.fabric->hosts;
   const auto ranks = static_cast<std::size_t>(scenario.cluster.ranks());
   const std::size_t servers = (hosts.size() - ranks) / (1 + scenario.other_jobs.size());
-  auto fabric = std::make_shared<net::RankFabric>(*scenario.cluster.fabric);
+  auto fabric = std::make_shared<links::RankFabric>(*scenario.cluster.fabric);
   const auto part = [&](std::size_t begin, std::size_t count) {
     const auto at = hosts.begin() + static_cast<std::ptrdiff_t>(begin);
     fabric->hosts.insert(fabric->hosts.end(), at, at + static_cast<std::ptrdiff_t>(count));
@@ -190,10 +190,10 @@ Scenario scenario_of_job(const Scenario& scenario, std::size_t job) {
 // Asynchronous workers send all gradients at once, but servers may have whole tensors of them.
 // Compressed gradients are one message.
 PlannedJob planned_job(const Scenario& scenario) {
-  const plan::Problem problem = planned_problem(scenario);
+  const buckets::Problem problem = planned_problem(scenario);
   const bool tensors = scenario.training.async() && scenario.training.whole_split &&
                        !is_compressed(scenario) && has_servers(scenario);
-  PlannedJob result{tensors ? plan::make_plan(problem, plan::Schedule::wfbp, {})
+  PlannedJob result{tensors ? buckets::make_plan(problem, buckets::Schedule::wfbp, {})
                             : plan_of(scenario, problem),
                     {}};
   sort_by_ready(scenario, result.plan);
@@ -201,20 +201,20 @@ PlannedJob planned_job(const Scenario& scenario) {
   return result;
 }
 
-train::JobNetwork network_of(const Scenario& scenario) {
+programs::JobNetwork network_of(const Scenario& scenario) {
   const Network& network = scenario.cluster.network;
-  const net::RankFabric& fabric = *scenario.cluster.fabric;
-  const net::PacketOptions& options = network.packet.options;
-  train::JobNetwork result;
+  const links::RankFabric& fabric = *scenario.cluster.fabric;
+  const links::PacketOptions& options = network.packet.options;
+  programs::JobNetwork result;
   result.fabric = fabric.network;
   result.simulated_limit_s = scenario.simulated_limit.value;
   result.flow = {.paths = fabric.paths, .headers = fabric.headers};
   if (network.model == NetworkModel::packet) {
     // Picoseconds are 64-bit integers in packets, which ends at kMostSeconds.
-    result.simulated_limit_s = std::min(result.simulated_limit_s, net::kMostSeconds);
+    result.simulated_limit_s = std::min(result.simulated_limit_s, links::kMostSeconds);
     result.packet = options;
     result.background = network.packet.background;
-  } else if (network.packet.has_transport && options.transport.kind == net::TransportKind::dlcp &&
+  } else if (network.packet.has_transport && options.transport.kind == links::TransportKind::dlcp &&
              options.transport.dlcp.early_stop) {
     // At the flow level a message with bounded loss is as long as the part that has to arrive.
     result.early_stop_payload = options.full_payload();

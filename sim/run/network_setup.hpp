@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "plan/problem.hpp"
+#include "buckets/problem.hpp"
+#include "programs/job/network_job.hpp"
 #include "scenario/scenario.hpp"
-#include "train/job/network_job.hpp"
 
 namespace stepsim::study {
 
@@ -20,13 +20,13 @@ namespace stepsim::study {
 [[nodiscard]] Scenario scenario_of_job(const Scenario& scenario, std::size_t job);
 
 struct PlannedJob {
-  plan::Plan plan; // buckets in the order in which their gradients are ready
-  train::NetworkJob job;
+  buckets::Plan plan; // buckets in the order in which their gradients are ready
+  programs::NetworkJob job;
 };
 // The job of a scenario that has a single job, with its plan.
 [[nodiscard]] PlannedJob planned_job(const Scenario& scenario);
 
 // The network on which all jobs of the scenario run, at the flow or packet level.
-[[nodiscard]] train::JobNetwork network_of(const Scenario& scenario);
+[[nodiscard]] programs::JobNetwork network_of(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -8,10 +8,10 @@
 #include <variant>
 
 #include "base/number_text.hpp"
-#include "coll/formula/closed_form.hpp"
-#include "coll/formula/lower_bound.hpp"
-#include "plan/bounds.hpp"
-#include "plan/planners.hpp"
+#include "buckets/bounds.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/formula/closed_form.hpp"
+#include "collectives/formula/lower_bound.hpp"
 #include "run/bucket_cost.hpp"
 
 namespace stepsim::study {
@@ -19,31 +19,33 @@ namespace stepsim::study {
 namespace {
 
 // The closed form of every message is that of the schedule, parts and all.
-bool runs_as_formula(const Scenario& scenario, const coll::Collective& collective) {
-  const coll::Options& options = collective.options;
-  const bool doubled = options.ring_startup_2p && collective.algorithm == coll::AlgorithmId::ring;
+bool runs_as_formula(const Scenario& scenario, const collectives::Collective& collective) {
+  const collectives::Options& options = collective.options;
+  const bool doubled =
+      options.ring_startup_2p && collective.algorithm == collectives::AlgorithmId::ring;
   // A printed form, or free pipelining, is what the run takes only if the run asks for the formula;
   // events would follow the schedule.
-  const bool printed = options.cost_form != coll::CostForm::exact || doubled;
+  const bool printed = options.cost_form != collectives::CostForm::exact || doubled;
   if (printed) {
-    return !scenario.method || *scenario.method == coll::Method::closed_form;
+    return !scenario.method || *scenario.method == collectives::Method::closed_form;
   }
   // The largest chunk of a ring passes every step, so that whole elements can only make it slower
   // than its formula, which stays a bound.
-  return options.chunking == coll::Chunking::real ||
-         collective.algorithm == coll::AlgorithmId::ring;
+  return options.chunking == collectives::Chunking::real ||
+         collective.algorithm == collectives::AlgorithmId::ring;
 }
 
 // a + b m where that is what a message takes.
-std::optional<plan::LinearCost> exact_linear_cost(const Scenario& scenario,
-                                                  const plan::Problem& problem) {
-  const auto* linear = std::get_if<plan::LinearCost>(&problem.cost.base);
+std::optional<buckets::LinearCost> exact_linear_cost(const Scenario& scenario,
+                                                     const buckets::Problem& problem) {
+  const auto* linear = std::get_if<buckets::LinearCost>(&problem.cost.base);
   if (linear == nullptr || scenario.cluster.network.curve || !exchanges(scenario)) {
     return linear != nullptr ? std::optional(*linear) : std::nullopt;
   }
-  coll::Collective probe = exchange_of(scenario);
+  collectives::Collective probe = exchange_of(scenario);
   probe.bytes = 1;
-  const bool exact = !coll::closed_form(probe)->upper_bound && runs_as_formula(scenario, probe);
+  const bool exact =
+      !collectives::closed_form(probe)->upper_bound && runs_as_formula(scenario, probe);
   return exact ? std::optional(*linear) : std::nullopt;
 }
 
@@ -52,20 +54,20 @@ std::optional<plan::LinearCost> exact_linear_cost(const Scenario& scenario,
 // No bound is known where the exchange is in two parts, where the cost is a table or the model of a
 // library (planners may see its tangent), on a fabric, and with `auto`, whose algorithm depends on
 // the sizes of the messages, which are not known here.
-std::optional<train::MessageBounds> message_bounds(const Scenario& scenario,
-                                                   const plan::Problem& problem) {
+std::optional<programs::MessageBounds> message_bounds(const Scenario& scenario,
+                                                      const buckets::Problem& problem) {
   const Communication& communication = scenario.communication;
   const bool curved = scenario.cluster.network.curve &&
-                      !std::holds_alternative<plan::LinearCost>(problem.cost.base);
+                      !std::holds_alternative<buckets::LinearCost>(problem.cost.base);
   if (problem.items.empty() || communication.reduce_broadcast || curved || communication.question ||
-      scenario.cluster.fabric || communication.collective == coll::AlgorithmId::automatic) {
+      scenario.cluster.fabric || communication.collective == collectives::AlgorithmId::automatic) {
     return std::nullopt;
   }
   // Several messages at once move data faster than one.
-  const double slowdown = communication.schedule == plan::Schedule::asc_wfbp
-                              ? plan::least_slowdown(communication.schedule_options)
+  const double slowdown = communication.schedule == buckets::Schedule::asc_wfbp
+                              ? buckets::least_slowdown(communication.schedule_options)
                               : 1;
-  const std::optional<plan::LinearCost> linear = exact_linear_cost(scenario, problem);
+  const std::optional<buckets::LinearCost> linear = exact_linear_cost(scenario, problem);
   // A single message with all bytes: splitting it would only add start-ups.
   const auto least_seconds = [&](double bytes) {
     if (bytes == 0 || !exchanges(scenario)) {
@@ -74,10 +76,10 @@ std::optional<train::MessageBounds> message_bounds(const Scenario& scenario,
     if (linear) {
       return linear->startup_s + linear->per_byte_s * bytes * slowdown;
     }
-    coll::Collective all = exchange_of(scenario);
+    collectives::Collective all = exchange_of(scenario);
     all.bytes = bytes;
-    const coll::LowerBound bound = coll::lower_bound(all);
-    const plan::LinearCost extra = extra_cost(scenario);
+    const collectives::LowerBound bound = collectives::lower_bound(all);
+    const buckets::LinearCost extra = extra_cost(scenario);
     // Latency and bytes may overlap in a pipelined collective, so that the larger of them and not
     // the sum is the bound.
     return std::max(bound.latency_s, slowdown * std::max(bound.bandwidth_s, bound.reduction_s)) +
@@ -85,28 +87,29 @@ std::optional<train::MessageBounds> message_bounds(const Scenario& scenario,
   };
   double total = 0;
   double first_layer = 0;
-  for (const train::Gradient& gradient : scenario.workload.gradients) {
+  for (const layers::Gradient& gradient : scenario.workload.gradients) {
     const auto bytes = static_cast<double>(gradient.bytes.value);
     total += bytes;
     first_layer += gradient.layer == 0 ? bytes : 0;
   }
   const auto first = std::ranges::find_if(
-      problem.items, [](const plan::Item& item) { return item.bytes.value > 0; });
+      problem.items, [](const buckets::Item& item) { return item.bytes.value > 0; });
   const bool sends = first != problem.items.end() && communication.overlap_backward;
-  return train::MessageBounds{.first_sender = sends ? first->layer : 0,
-                              .first_layer_s = least_seconds(first_layer),
-                              .all_s = least_seconds(total)};
+  return programs::MessageBounds{.first_sender = sends ? first->layer : 0,
+                                 .first_layer_s = least_seconds(first_layer),
+                                 .all_s = least_seconds(total)};
 }
 
 // Three chains that every iteration contains: computing alone; backward, the message of the first
 // layer and the forward pass that waits for it; the first gradient, all messages one after the
 // other, and the forward of the last layer, with which every forward pass ends.
-std::optional<double> period_lower_bound(const Scenario& scenario, const plan::Problem& problem) {
-  const std::optional<train::MessageBounds> messages = message_bounds(scenario, problem);
+std::optional<double> period_lower_bound(const Scenario& scenario,
+                                         const buckets::Problem& problem) {
+  const std::optional<programs::MessageBounds> messages = message_bounds(scenario, problem);
   if (!messages) {
     return std::nullopt;
   }
-  const train::Workload& workload = scenario.workload;
+  const layers::Workload& workload = scenario.workload;
   const double forward = workload.forward().value;
   const double backward = workload.backward().value;
   double bound = forward + backward;
@@ -115,7 +118,7 @@ std::optional<double> period_lower_bound(const Scenario& scenario, const plan::P
   }
   if (messages->all_s > 0) {
     const auto first = std::ranges::find_if(
-        problem.items, [](const plan::Item& item) { return item.bytes.value > 0; });
+        problem.items, [](const buckets::Item& item) { return item.bytes.value > 0; });
     bound = std::max(bound,
                      first->ready.value + messages->all_s + workload.layers.back().forward.value);
   }
@@ -131,14 +134,14 @@ double bound_of(double bound_s, double time_s) {
 
 void warn_below_bound(const Scenario& scenario, double bound_s, Result& result) {
   constexpr double kRounding = 1e-9;
-  const train::Variability& variability = scenario.variability;
+  const layers::Variability& variability = scenario.variability;
   if (!variability.varies() || *result.summary.iteration_time_s >= bound_s * (1 - kRounding)) {
     return;
   }
   const bool random = variability.random();
   result.warnings.push_back(
       "iteration_time_s is shorter than mean times allow (" + base::significant(bound_s) + " s): " +
-      (random ? std::string(train::kJitterLaws[variability.law]) +
+      (random ? std::string(layers::kJitterLaws[variability.law]) +
                     " factors below 1 were drawn (/variability), which shorten computing and "
                     "transfers below bytes / bandwidth"
               : std::string("/variability/stragglers has factors below 1")) +

@@ -4,21 +4,21 @@
 // that is itself an upper bound.
 #include <optional>
 
-#include "plan/problem.hpp"
+#include "buckets/problem.hpp"
+#include "programs/step/varied_steps.hpp"
 #include "run/result.hpp"
-#include "train/step/varied_steps.hpp"
 
 namespace stepsim::study {
 
 // Lower bounds of the time for which the messages of an iteration occupy the channel. Empty if no
 // bound is known: without gradients, on a fabric, with a measured curve of several segments, with
 // reduce_broadcast, and with the collectives `auto` and `library`.
-[[nodiscard]] std::optional<train::MessageBounds> message_bounds(const Scenario& scenario,
-                                                                 const plan::Problem& problem);
+[[nodiscard]] std::optional<programs::MessageBounds>
+message_bounds(const Scenario& scenario, const buckets::Problem& problem);
 // The lower bound of the period in seconds, for equal workers with mean times; empty if no bound is
 // known.
 [[nodiscard]] std::optional<double> period_lower_bound(const Scenario& scenario,
-                                                       const plan::Problem& problem);
+                                                       const buckets::Problem& problem);
 // `bound_s`, or `time_s` if the bound exceeds the time by rounding only.
 [[nodiscard]] double bound_of(double bound_s, double time_s);
 

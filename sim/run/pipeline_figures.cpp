@@ -6,26 +6,26 @@
 #include <utility>
 #include <vector>
 
+#include "layers/variability.hpp"
 #include "run/run_figures.hpp"
 #include "run/run_program.hpp"
-#include "train/workload/variability.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-using program::OperationTimes;
-using program::OperationType;
-using program::Program;
+using programs::OperationTimes;
+using programs::OperationType;
+using programs::Program;
 
 // The end of the run on the slowest worker if it also applies the pending gradients, one after the
 // other as they arrive.
 double drained_s(const Scenario& scenario, const Program& program, const OperationTimes& times,
                  std::int64_t pending) {
-  const train::Jitter jitter(scenario.variability, program.ranks);
+  const layers::Jitter jitter(scenario.variability, program.ranks);
   double update = 0; // with decoding
-  for (const program::Operation& each : program.operations) {
-    update += each.kind == program::Kind::update ? each.seconds.value : 0;
+  for (const programs::Operation& each : program.operations) {
+    update += each.kind == programs::Kind::update ? each.seconds.value : 0;
   }
   double latest = 0;
   for (std::uint32_t rank = 0; rank < times.ranks; ++rank) {
@@ -64,7 +64,7 @@ Result run_with_best_width(const Scenario& scenario, Detail detail) {
   tried.training.warmup_iterations = 0;
   const Training& training = scenario.training;
   const std::int64_t width =
-      train::best_width(training.max_width, training.width_tolerance, [&](std::int64_t each) {
+      programs::best_width(training.max_width, training.width_tolerance, [&](std::int64_t each) {
         tried.training.pipeline_width = each;
         return *run_program(tried, Detail::period).summary.iteration_time_s;
       });
@@ -80,22 +80,22 @@ Result run_with_best_width(const Scenario& scenario, Detail detail) {
 void fill_pipeline(const Scenario& scenario, const Program& program, const OperationTimes& times,
                    Result& result) {
   const Training& training = scenario.training;
-  const train::PipelineSteps steps{.iterations = training.iterations,
-                                   .width = program.applies.empty()
-                                                ? *training.pipeline_width
-                                                : std::int64_t{program.applies.front().distance},
-                                   .warmup_iterations = training.warmup_iterations,
-                                   .warmup_switch = training.warmup_switch};
-  const std::int64_t pending = train::pending_gradients(steps);
+  const programs::PipelineSteps steps{.iterations = training.iterations,
+                                      .width = program.applies.empty()
+                                                   ? *training.pipeline_width
+                                                   : std::int64_t{program.applies.front().distance},
+                                      .warmup_iterations = training.warmup_iterations,
+                                      .warmup_switch = training.warmup_switch};
+  const std::int64_t pending = programs::pending_gradients(steps);
   Summary& summary = result.summary;
   summary.pipeline_width = static_cast<double>(steps.width);
-  fill_staleness(train::pipeline_staleness(steps, training.drain), summary);
+  fill_staleness(programs::pipeline_staleness(steps, training.drain), summary);
   summary.in_flight_gradients = training.drain ? 0 : static_cast<double>(pending);
   if (training.drain) {
     summary.makespan_drained_s = drained_s(scenario, program, times, pending);
   }
   for (Iteration& each : result.iterations) {
-    const std::int64_t applied = train::pipeline_step(steps, each.index + 1).applies; // from 1
+    const std::int64_t applied = programs::pipeline_step(steps, each.index + 1).applies; // from 1
     each.applied_gradient = applied > 0 ? std::optional(applied - 1) : std::nullopt;
   }
 }

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 
-#include "program/operation_times.hpp"
-#include "program/training_program.hpp"
+#include "programs/operation_times.hpp"
+#include "programs/step/pipeline.hpp"
+#include "programs/training_program.hpp"
 #include "run/result.hpp"
-#include "train/step/pipeline.hpp"
 
 namespace stepsim::study {
 
@@ -23,7 +23,7 @@ namespace stepsim::study {
 // Sets pipeline_width, the figures of staleness, in_flight_gradients and, with /training/drain,
 // makespan_drained_s, and the gradient that each of result.iterations applies. `times` has all
 // operations of `program`.
-void fill_pipeline(const Scenario& scenario, const program::Program& program,
-                   const program::OperationTimes& times, Result& result);
+void fill_pipeline(const Scenario& scenario, const programs::Program& program,
+                   const programs::OperationTimes& times, Result& result);
 
 } // namespace stepsim::study

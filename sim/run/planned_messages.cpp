@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "coll/compress/compressed_exchange.hpp"
-#include "coll/compress/compressed_time.hpp"
-#include "plan/omgs.hpp"
-#include "plan/planners.hpp"
+#include "buckets/omgs.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/compress/compressed_exchange.hpp"
+#include "collectives/compress/compressed_time.hpp"
 #include "run/bucket_cost.hpp"
 
 namespace stepsim::study {
@@ -18,8 +18,8 @@ namespace stepsim::study {
 namespace {
 
 // Where nothing is sent nothing waits for its turn: groups are ready when their gradients are.
-void wait_for_gradients_only(const plan::Problem& problem, plan::Plan& plan) {
-  for (plan::Group& group : plan.groups) {
+void wait_for_gradients_only(const buckets::Problem& problem, buckets::Plan& plan) {
+  for (buckets::Group& group : plan.groups) {
     group.ready = {};
     for (const std::uint32_t item : group.items) {
       group.ready = std::max(group.ready, problem.items[item].ready);
@@ -29,36 +29,36 @@ void wait_for_gradients_only(const plan::Problem& problem, plan::Plan& plan) {
 
 // OMGS counts selection, too, so its groups come from more than the cost of messages. Sizes are
 // bytes here: both costs are functions of them.
-plan::Plan omgs_plan(const Scenario& scenario, const plan::Problem& problem) {
-  const coll::Compression& compression = scenario.communication.compression;
-  const coll::Collective base = exchange_of(scenario);
-  const plan::SparseCost cost{
+buckets::Plan omgs_plan(const Scenario& scenario, const buckets::Problem& problem) {
+  const collectives::Compression& compression = scenario.communication.compression;
+  const collectives::Collective base = exchange_of(scenario);
+  const buckets::SparseCost cost{
       .select_s =
           [&](double bytes) {
-            plan::Group group;
+            buckets::Group group;
             group.bytes = Bytes{static_cast<std::int64_t>(bytes)};
-            const coll::CompressedExchange exchange =
-                coll::compressed_exchange(compression, gradient_part(scenario, group), base);
-            return coll::compress_times(compression, exchange, base.ranks).compress_s();
+            const collectives::CompressedExchange exchange =
+                collectives::compressed_exchange(compression, gradient_part(scenario, group), base);
+            return collectives::compress_times(compression, exchange, base.ranks).compress_s();
           },
       .exchange_s = [&](double bytes) { return problem.cost.seconds(bytes, 1); }};
-  std::vector<plan::SparseItem> items;
+  std::vector<buckets::SparseItem> items;
   double ready = 0;
-  for (const plan::Item& item : problem.items) {
+  for (const buckets::Item& item : problem.items) {
     items.push_back({item.ready.value - ready, static_cast<double>(item.bytes.value)});
     ready = item.ready.value;
   }
-  const auto stream = compression.select_stream == coll::SelectStream::side
-                          ? plan::SelectStream::side
-                          : plan::SelectStream::compute;
-  return plan::plan_of_runs(problem, plan::omgs_groups(items, cost, stream));
+  const auto stream = compression.select_stream == collectives::SelectStream::side
+                          ? buckets::SelectStream::side
+                          : buckets::SelectStream::compute;
+  return buckets::plan_of_runs(problem, buckets::omgs_groups(items, cost, stream));
 }
 
 } // namespace
 
 // Every byte is read and written on its way in and on its way out: four passes over memory. A
 // message with one gradient is sent from where it lies.
-double copy_seconds(const Scenario& scenario, const plan::Group& group) {
+double copy_seconds(const Scenario& scenario, const buckets::Group& group) {
   const double rate = scenario.communication.copy_bandwidth_Bps;
   if (rate <= 0) {
     return 0;
@@ -71,10 +71,10 @@ double copy_seconds(const Scenario& scenario, const plan::Group& group) {
 }
 
 // The worst case of any planner: every gradient in a message of its own, one after the other.
-void check_range(const plan::Problem& problem) {
+void check_range(const buckets::Problem& problem) {
   double end = problem.items.empty() ? 0 : problem.items.back().ready.value;
-  for (const plan::Item& item : problem.items) {
-    const auto* linear = std::get_if<plan::LinearCost>(&problem.cost.base);
+  for (const buckets::Item& item : problem.items) {
+    const auto* linear = std::get_if<buckets::LinearCost>(&problem.cost.base);
     const auto bytes = static_cast<double>(item.bytes.value);
     end += linear != nullptr && bytes > 0 ? linear->startup_s + linear->per_byte_s * bytes : 0;
   }
@@ -83,28 +83,28 @@ void check_range(const plan::Problem& problem) {
   }
 }
 
-plan::Problem planned_problem(const Scenario& scenario) {
-  plan::Problem problem = merge_problem(scenario);
-  const plan::Planner& planner = plan::planner(scenario.communication.schedule);
+buckets::Problem planned_problem(const Scenario& scenario) {
+  buckets::Problem problem = merge_problem(scenario);
+  const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
   if (is_simulated(scenario) && planner.needs_linear_cost() && !problem.cost.is_linear()) {
-    problem.cost = {.base = plan::LinearCost{}};
+    problem.cost = {.base = buckets::LinearCost{}};
   }
   return problem;
 }
 
-plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem) {
+buckets::Plan plan_of(const Scenario& scenario, const buckets::Problem& problem) {
   check_range(problem); // planners compare times
   const Communication& communication = scenario.communication;
-  std::optional<plan::Problem> other; // not copied where planners see the cost of the run
+  std::optional<buckets::Problem> other; // not copied where planners see the cost of the run
   if (communication.plan_cost) {
     other = as_planned(scenario, problem);
     check_range(*other);
   }
-  const plan::Problem& planned = other ? *other : problem;
-  plan::Plan plan =
-      communication.schedule == plan::Schedule::omgs
+  const buckets::Problem& planned = other ? *other : problem;
+  buckets::Plan plan =
+      communication.schedule == buckets::Schedule::omgs
           ? omgs_plan(scenario, planned)
-          : plan::make_plan(planned, communication.schedule, communication.schedule_options);
+          : buckets::make_plan(planned, communication.schedule, communication.schedule_options);
   if (!exchanges(scenario)) {
     wait_for_gradients_only(problem, plan);
   }
@@ -112,7 +112,7 @@ plan::Plan plan_of(const Scenario& scenario, const plan::Problem& problem) {
 }
 
 bool has_all_gathers(const Scenario& scenario) {
-  return plan::planner(scenario.communication.schedule).gathers_back();
+  return buckets::planner(scenario.communication.schedule).gathers_back();
 }
 
 // The reduce-scatter and the all-gather of a ring are collectives that evaluators know, and their
@@ -120,25 +120,26 @@ bool has_all_gathers(const Scenario& scenario) {
 bool splits_exchange(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   return has_all_gathers(scenario) && !is_compressed(scenario) && !scenario.cluster.network.curve &&
-         !communication.calibrated && communication.collective == coll::AlgorithmId::ring &&
-         communication.options.cost_form == coll::CostForm::exact &&
+         !communication.calibrated && communication.collective == collectives::AlgorithmId::ring &&
+         communication.options.cost_form == collectives::CostForm::exact &&
          !communication.options.ring_startup_2p;
 }
 
-std::vector<MessageSeconds> planned_seconds(const Scenario& scenario, const plan::Problem& problem,
-                                            const plan::Plan& plan, plan::Schedule schedule) {
+std::vector<MessageSeconds> planned_seconds(const Scenario& scenario,
+                                            const buckets::Problem& problem,
+                                            const buckets::Plan& plan, buckets::Schedule schedule) {
   // The cost of a problem also holds copies, which would be counted twice otherwise.
-  const plan::Cost cost{.base = problem.cost.base}; // copies are added by step_input
-  const plan::Planner& row = plan::planner(schedule);
-  plan::Cost back;
+  const buckets::Cost cost{.base = problem.cost.base}; // copies are added by step_input
+  const buckets::Planner& row = buckets::planner(schedule);
+  buckets::Cost back;
   const bool splits = row.gathers_back() && splits_exchange(scenario);
   if (splits) {
-    coll::Collective gather = exchange_of(scenario);
-    gather.op = coll::Op::allgather;
-    back = train::planner_cost(gather);
+    collectives::Collective gather = exchange_of(scenario);
+    gather.op = collectives::Op::allgather;
+    back = programs::planner_cost(gather);
   }
   std::vector<MessageSeconds> seconds;
-  for (const plan::Group& group : plan.groups) {
+  for (const buckets::Group& group : plan.groups) {
     const auto bytes = static_cast<double>(group.bytes.value);
     MessageSeconds& message = seconds.emplace_back();
     message.exchange = cost.seconds(bytes, 1);
@@ -152,39 +153,40 @@ std::vector<MessageSeconds> planned_seconds(const Scenario& scenario, const plan
   return seconds;
 }
 
-MessageSeconds message_seconds(const plan::Problem& problem, const BucketCost& cost,
-                               plan::Schedule schedule) {
-  const bool phases = plan::planner(schedule).needs_linear_cost();
+MessageSeconds message_seconds(const buckets::Problem& problem, const BucketCost& cost,
+                               buckets::Schedule schedule) {
+  const bool phases = buckets::planner(schedule).needs_linear_cost();
   return {.exchange = cost.exchange_s(),
           .broadcast = cost.broadcast_s,
           .startup = phases ? startup_seconds(problem, cost.exchange_s()) : 0.0};
 }
 
 // Never more than the whole message, which may be cheaper than a + b m where it has no bytes.
-double startup_seconds(const plan::Problem& problem, double seconds) {
-  const auto* linear = std::get_if<plan::LinearCost>(&problem.cost.base);
+double startup_seconds(const buckets::Problem& problem, double seconds) {
+  const auto* linear = std::get_if<buckets::LinearCost>(&problem.cost.base);
   return linear != nullptr ? std::min(linear->startup_s, seconds) : 0.0;
 }
 
-train::StepInput step_input(const Scenario& scenario, const plan::Plan& plan,
-                            std::span<const MessageSeconds> seconds, plan::Schedule schedule) {
-  train::StepInput input = with_messages(step_input(scenario), scenario, plan, schedule);
+programs::StepInput step_input(const Scenario& scenario, const buckets::Plan& plan,
+                               std::span<const MessageSeconds> seconds,
+                               buckets::Schedule schedule) {
+  programs::StepInput input = with_messages(step_input(scenario), scenario, plan, schedule);
   set_times(scenario, plan, seconds, input);
   return input;
 }
 
-train::StepInput with_messages(train::StepInput step, const Scenario& scenario,
-                               const plan::Plan& plan, plan::Schedule schedule) {
-  step.send = plan::planner(schedule).send;
+programs::StepInput with_messages(programs::StepInput step, const Scenario& scenario,
+                                  const buckets::Plan& plan, buckets::Schedule schedule) {
+  step.send = buckets::planner(schedule).send;
   step.schedule_options = scenario.communication.schedule_options;
-  step.all_gathers = plan::planner(schedule).gathers_back();
+  step.all_gathers = buckets::planner(schedule).gathers_back();
   step.messages.reserve(plan.groups.size());
-  for (const plan::Group& group : plan.groups) {
-    train::Message& message = step.messages.emplace_back();
+  for (const buckets::Group& group : plan.groups) {
+    programs::Message& message = step.messages.emplace_back();
     message.bytes = static_cast<double>(group.bytes.value);
     message.ready_s = group.ready.value;
     for (const std::uint32_t item : group.items) {
-      const train::Gradient& gradient = scenario.workload.gradients[item];
+      const layers::Gradient& gradient = scenario.workload.gradients[item];
       const bool is_new = message.layers.empty() || message.layers.back() != gradient.layer;
       if (gradient.bytes.value > 0 && is_new) { // nothing waits for an empty gradient
         message.layers.push_back(gradient.layer);
@@ -194,28 +196,28 @@ train::StepInput with_messages(train::StepInput step, const Scenario& scenario,
   return step;
 }
 
-void set_times(const Scenario& scenario, const plan::Plan& plan,
-               std::span<const MessageSeconds> seconds, train::StepInput& step) {
+void set_times(const Scenario& scenario, const buckets::Plan& plan,
+               std::span<const MessageSeconds> seconds, programs::StepInput& step) {
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const double copies = copy_seconds(scenario, plan.groups[g]);
-    train::Message& message = step.messages[g];
+    programs::Message& message = step.messages[g];
     message.seconds = seconds[g].exchange + (step.all_gathers ? copies / 2 : copies);
     message.broadcast_s = seconds[g].broadcast + (step.all_gathers ? copies / 2 : 0);
     message.startup_s = seconds[g].startup;
   }
 }
 
-train::StepInput step_input(const Scenario& scenario) {
-  train::StepInput input;
-  const train::Workload& workload = scenario.workload;
+programs::StepInput step_input(const Scenario& scenario) {
+  programs::StepInput input;
+  const layers::Workload& workload = scenario.workload;
   input.forward_s.reserve(workload.layers.size());
   input.backward_s.reserve(workload.layers.size());
-  for (const train::WorkLayer& layer : workload.layers) {
+  for (const layers::WorkLayer& layer : workload.layers) {
     input.forward_s.push_back(layer.forward.value);
     input.backward_s.push_back(layer.backward.value);
   }
   input.gradient_bytes.assign(workload.layers.size(), 0);
-  for (const train::Gradient& gradient : workload.gradients) {
+  for (const layers::Gradient& gradient : workload.gradients) {
     input.gradient_bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
   }
   const Communication& communication = scenario.communication;
@@ -228,7 +230,7 @@ train::StepInput step_input(const Scenario& scenario) {
   // reduced, the root updates, everything is broadcast. No layer can start before the last of them
   // ends.
   if (communication.reduce_broadcast && !communication.overlap_backward) {
-    input.next_forward = train::NextForward::barrier;
+    input.next_forward = programs::NextForward::barrier;
   }
   return input;
 }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "program/explain/binding_path.hpp"
-#include "program/explain/program_evaluation.hpp"
-#include "program/recurrence.hpp"
-#include "program/steady_state.hpp"
+#include "programs/explain/binding_path.hpp"
+#include "programs/explain/program_evaluation.hpp"
+#include "programs/recurrence.hpp"
+#include "programs/steady_state.hpp"
 #include "run/largest_part.hpp"
 #include "run/network_figures.hpp"
 #include "run/run_figures.hpp"
@@ -17,26 +17,26 @@ namespace stepsim::study {
 
 namespace {
 
-using program::OperationType;
-using program::Program;
+using programs::OperationType;
+using programs::Program;
 
 // Seconds of exchanges on the binding path, per step. On a network of links, and where too few
 // iterations were run to follow the path, only the exposed communication is known.
 double exchanges_on_path(const Scenario& scenario, const Program& made,
-                         const EvaluatedProgram& found, const program::Factors& factors,
+                         const EvaluatedProgram& found, const programs::Factors& factors,
                          const Summary& summary) {
   const std::int64_t discard = std::max<std::int64_t>(1, discarded_iterations(scenario));
   if (found.network || discard >= found.times.iterations) {
     return *summary.exposed_communication_s;
   }
   const bool varies = scenario.variability.varies();
-  const Program program = varies ? made : program::one_rank(made);
-  const program::BindingPath path =
-      !varies && program::recurrence_applies(program)
-          ? program::critical_cycle(program, program::steady_state(program))
-          : program::binding_path(program, found.times, factors, discard);
+  const Program program = varies ? made : programs::one_rank(made);
+  const programs::BindingPath path =
+      !varies && programs::recurrence_applies(program)
+          ? programs::critical_cycle(program, programs::steady_state(program))
+          : programs::binding_path(program, found.times, factors, discard);
   double seconds = 0;
-  for (const program::PathStep& step : path.steps) {
+  for (const programs::PathStep& step : path.steps) {
     const bool exchange = program.operations[step.operation].type == OperationType::exchange;
     seconds += exchange ? step.seconds() : 0;
   }
@@ -45,10 +45,10 @@ double exchanges_on_path(const Scenario& scenario, const Program& made,
 
 // The parts of all exchanges of shards and outer messages. On a network of links there is no single
 // start-up to name.
-ExchangeParts parts_of(const ScenarioProgram& made) {
-  ExchangeParts parts;
+ExchangeShares parts_of(const ScenarioProgram& made) {
+  ExchangeShares parts;
   for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
-    const program::Operation& each = made.program.operations[o];
+    const programs::Operation& each = made.program.operations[o];
     if (const UnitExchange* exchange = exchange_of(made, each)) {
       const double startup = made.simulated ? 0 : each.startup.value;
       parts.latency_s += startup;
@@ -73,7 +73,7 @@ std::string largest_of_program(const Scenario& scenario, const ScenarioProgram& 
 } // namespace
 
 std::string program_bottleneck(const Scenario& scenario, const ScenarioProgram& made,
-                               const EvaluatedProgram& found, const program::Factors& factors,
+                               const EvaluatedProgram& found, const programs::Factors& factors,
                                const Summary& summary) {
   if (summary.straggler_wait_s.value_or(0) > kStragglerShare * *summary.iteration_time_s) {
     return "straggler";

@@ -12,7 +12,7 @@ namespace stepsim::study {
 // `found` is the evaluation of `made` with `factors`; `summary` has its times.
 [[nodiscard]] std::string program_bottleneck(const Scenario& scenario, const ScenarioProgram& made,
                                              const EvaluatedProgram& found,
-                                             const program::Factors& factors,
+                                             const programs::Factors& factors,
                                              const Summary& summary);
 
 } // namespace stepsim::study

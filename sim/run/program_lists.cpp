@@ -4,18 +4,18 @@
 #include <limits>
 #include <utility>
 
-#include "program/live_bytes.hpp"
+#include "programs/live_bytes.hpp"
 #include "run/result_lists.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-using program::Kind;
-using program::Operation;
-using program::OperationTimes;
-using program::OperationType;
-using program::Program;
+using programs::Kind;
+using programs::Operation;
+using programs::OperationTimes;
+using programs::OperationType;
+using programs::Program;
 
 // Of all ranks: the first start and the last end.
 std::pair<double, double> span_of(const OperationTimes& times, std::int64_t iteration,
@@ -62,8 +62,8 @@ std::vector<Iteration> program_iterations(const Program& program, const Operatio
     if (each.exchange_end_s == 0) { // nothing is sent
       each.exchange_start_s = each.exchange_end_s = each.compute_end_s;
     }
-    const double end = program::latest_marker_end(times, t);
-    const double alone_end = program::latest_marker_end(alone, t);
+    const double end = programs::latest_marker_end(times, t);
+    const double alone_end = programs::latest_marker_end(alone, t);
     each.iteration_time_s = end - before;
     each.exposed_communication_s =
         std::max(0.0, each.iteration_time_s - (alone_end - alone_before));
@@ -100,11 +100,11 @@ std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProg
         bucket.first = layers - unit.back();
         bucket.last = layers - unit.front();
       }
-      for (const program::Wait& wait : made.program.waits_of(o)) {
+      for (const programs::Wait& wait : made.program.waits_of(o)) {
         bucket.ready_s =
             std::max(bucket.ready_s, span_of(times, last, wait.operation).second - origin);
       }
-      if (each.group != program::kAllRanks) { // parts of a group start on their own
+      if (each.group != programs::kAllRanks) { // parts of a group start on their own
         bucket.ready_s = std::min(bucket.ready_s, bucket.start_s);
       }
     }
@@ -130,7 +130,7 @@ std::vector<UnitResult> program_units(const ScenarioProgram& made, const Operati
                      .live_from_s = std::numeric_limits<double>::infinity(),
                      .live_to_s = 0});
   }
-  for (const program::LiveSpan& span : program::live_spans(made.program, times, last)) {
+  for (const programs::LiveSpan& span : programs::live_spans(made.program, times, last)) {
     if (!span.gradient) {
       UnitResult& unit = units[span.unit];
       unit.live_from_s = std::min(unit.live_from_s, span.from_s - origin);

@@ -6,36 +6,36 @@
 #include <string_view>
 #include <vector>
 
-#include "program/operation_times.hpp"
+#include "programs/operation_times.hpp"
 #include "run/result.hpp"
 #include "run/scenario_program.hpp"
 
 namespace stepsim::study {
 
 // The time in seconds at which the first operation of an iteration starts on any rank.
-[[nodiscard]] double iteration_start_s(const program::Program& program,
-                                       const program::OperationTimes& times,
+[[nodiscard]] double iteration_start_s(const programs::Program& program,
+                                       const programs::OperationTimes& times,
                                        std::int64_t iteration);
 
 // The iterations, with exposed communication relative to `alone`, the times of the same program
 // without exchanges, of which only the ends of the markers are read.
-[[nodiscard]] std::vector<Iteration> program_iterations(const program::Program& program,
-                                                        const program::OperationTimes& times,
-                                                        const program::OperationTimes& alone);
+[[nodiscard]] std::vector<Iteration> program_iterations(const programs::Program& program,
+                                                        const programs::OperationTimes& times,
+                                                        const programs::OperationTimes& alone);
 [[nodiscard]] std::vector<Bucket> program_buckets(const Scenario& scenario,
                                                   const ScenarioProgram& made,
-                                                  const program::OperationTimes& times);
+                                                  const programs::OperationTimes& times);
 [[nodiscard]] std::vector<UnitResult> program_units(const ScenarioProgram& made,
-                                                    const program::OperationTimes& times);
+                                                    const programs::OperationTimes& times);
 [[nodiscard]] std::vector<LayerResult> program_layers(const Scenario& scenario,
                                                       const ScenarioProgram& made,
-                                                      const program::OperationTimes& times);
+                                                      const programs::OperationTimes& times);
 
 // Mean seconds per iteration, from iteration `first` on, during which rank 0 has an exchange in
 // flight on the stream of this name, or on any stream if the name is empty. `first` must be below
 // the number of iterations.
-[[nodiscard]] double exchange_seconds(const program::Program& program,
-                                      const program::OperationTimes& times, std::int64_t first,
+[[nodiscard]] double exchange_seconds(const programs::Program& program,
+                                      const programs::OperationTimes& times, std::int64_t first,
                                       std::string_view stream = {});
 
 } // namespace stepsim::study

@@ -8,23 +8,23 @@
 #include <tuple>
 #include <utility>
 
-#include "coll/algorithms.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/algorithms.hpp"
+#include "programs/step/message_gates.hpp"
 #include "run/group_exchange.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "train/step/message_gates.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-using program::BucketTimes;
-using program::ExchangeTime;
-using program::LayerTimes;
+using programs::BucketTimes;
+using programs::ExchangeTime;
+using programs::LayerTimes;
 
-std::vector<LayerTimes> layer_times(const train::StepInput& step) {
+std::vector<LayerTimes> layer_times(const programs::StepInput& step) {
   std::vector<LayerTimes> layers;
   for (std::size_t l = 0; l < step.forward_s.size(); ++l) {
     layers.push_back({.forward = {step.forward_s[l]},
@@ -36,7 +36,7 @@ std::vector<LayerTimes> layer_times(const train::StepInput& step) {
 
 // Of the start-up of an all-reduce each half has its share, at most all of its time: the shares are
 // rounded.
-std::pair<ExchangeTime, ExchangeTime> halves(const train::Message& message, double startup_s) {
+std::pair<ExchangeTime, ExchangeTime> halves(const programs::Message& message, double startup_s) {
   const double whole = message.seconds + message.broadcast_s;
   const double first =
       whole > 0 ? std::min(startup_s * message.seconds / whole, message.seconds) : 0;
@@ -45,13 +45,13 @@ std::pair<ExchangeTime, ExchangeTime> halves(const train::Message& message, doub
           {.startup = {second}, .data = {message.broadcast_s - second}}};
 }
 
-ProgramUnit unit_of(const Scenario& scenario, const plan::Group& group, BucketCost cost) {
+ProgramUnit unit_of(const Scenario& scenario, const buckets::Group& group, BucketCost cost) {
   std::map<std::uint32_t, double> bytes;
   ProgramUnit unit;
   unit.bytes = group.bytes;
   for (const std::uint32_t item : group.items) {
     if (item < scenario.workload.gradients.size()) {
-      const train::Gradient& gradient = scenario.workload.gradients[item];
+      const layers::Gradient& gradient = scenario.workload.gradients[item];
       bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
       unit.parameters += gradient.bytes.value > 0 ? gradient.values() : 0;
     }
@@ -66,16 +66,16 @@ ProgramUnit unit_of(const Scenario& scenario, const plan::Group& group, BucketCo
 
 // Layers, and buckets with all but their exchanges. Delays of one layer's buckets follow each
 // other: cycles that begin one after the other.
-ProgramParts bare_parts(const train::StepInput& step, Seconds update) {
+ProgramParts bare_parts(const programs::StepInput& step, Seconds update) {
   ProgramParts parts{.layers = layer_times(step),
                      .buckets = {},
                      .update = update,
-                     .next_forward = step.next_forward == train::NextForward::barrier
-                                         ? program::NextForward::barrier
-                                         : program::NextForward::per_layer};
-  const std::vector<train::MessageGate> gates = train::message_gates(step);
+                     .next_forward = step.next_forward == programs::NextForward::barrier
+                                         ? programs::NextForward::barrier
+                                         : programs::NextForward::per_layer};
+  const std::vector<programs::MessageGate> gates = programs::message_gates(step);
   for (std::size_t g = 0; g < step.messages.size(); ++g) {
-    const train::Message& message = step.messages[g];
+    const programs::Message& message = step.messages[g];
     const bool follows = g > 0 && gates[g].layer == gates[g - 1].layer;
     const double before = follows ? gates[g - 1].delay_s : 0;
     parts.buckets.push_back({.layers = message.layers,
@@ -90,13 +90,14 @@ ProgramParts bare_parts(const train::StepInput& step, Seconds update) {
 
 // An all-reduce as the first or second half of an exchange; an algorithm that does not have the
 // operation leaves it to a ring, or a tree.
-std::vector<coll::Collective> half_of(std::vector<coll::Collective> stages, coll::Op op) {
-  const bool rooted = op == coll::Op::reduce || op == coll::Op::broadcast;
-  for (coll::Collective& stage : stages) {
-    if (stage.op == coll::Op::allreduce) {
+std::vector<collectives::Collective> half_of(std::vector<collectives::Collective> stages,
+                                             collectives::Op op) {
+  const bool rooted = op == collectives::Op::reduce || op == collectives::Op::broadcast;
+  for (collectives::Collective& stage : stages) {
+    if (stage.op == collectives::Op::allreduce) {
       stage.op = op;
-      if (coll::find_algorithm(op, stage.algorithm) == nullptr) {
-        stage.algorithm = rooted ? coll::AlgorithmId::mst : coll::AlgorithmId::ring;
+      if (collectives::find_algorithm(op, stage.algorithm) == nullptr) {
+        stage.algorithm = rooted ? collectives::AlgorithmId::mst : collectives::AlgorithmId::ring;
       }
     }
   }
@@ -113,9 +114,10 @@ void set_exchanges(const Scenario& scenario, bool simulated, ProgramUnit& unit) 
     unit.gather = {.seconds = cost.broadcast_s, .bytes_sent = cost.bytes_sent / 2};
     if (simulated) {
       unit.reduce.stages =
-          half_of(cost.stages, rooted ? coll::Op::reduce : coll::Op::reduce_scatter);
-      unit.gather.stages = half_of(cost.back_stages.empty() ? cost.stages : cost.back_stages,
-                                   rooted ? coll::Op::broadcast : coll::Op::allgather);
+          half_of(cost.stages, rooted ? collectives::Op::reduce : collectives::Op::reduce_scatter);
+      unit.gather.stages =
+          half_of(cost.back_stages.empty() ? cost.stages : cost.back_stages,
+                  rooted ? collectives::Op::broadcast : collectives::Op::allgather);
     }
   } else if (simulated) {
     unit.exchange.stages = cost.stages;
@@ -130,7 +132,7 @@ MessageSeconds beside_messages(const BucketCost& cost) {
 
 } // namespace
 
-program::ExchangeTime taken(const GroupExchange& exchange, bool simulated, UnitExchange& unit) {
+programs::ExchangeTime taken(const GroupExchange& exchange, bool simulated, UnitExchange& unit) {
   unit = {.seconds = exchange.seconds(),
           .bytes_sent = exchange.bytes_sent,
           .reduction_s = exchange.reduction_s};
@@ -144,13 +146,13 @@ program::ExchangeTime taken(const GroupExchange& exchange, bool simulated, UnitE
 }
 
 ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
-  const plan::Problem problem = planned_problem(scenario);
+  const buckets::Problem problem = planned_problem(scenario);
   out.plan = plan_of(scenario, problem);
-  const plan::Schedule schedule = scenario.communication.schedule;
+  const buckets::Schedule schedule = scenario.communication.schedule;
   BucketCosts costs(scenario, measured_curve(scenario));
   std::vector<MessageSeconds> seconds;
   double decode = 0;
-  for (const plan::Group& group : out.plan.groups) {
+  for (const buckets::Group& group : out.plan.groups) {
     const BucketCost cost = costs(group);
     seconds.push_back(out.simulated ? beside_messages(cost)
                                     : message_seconds(problem, cost, schedule));
@@ -163,7 +165,7 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
   const Training& training = scenario.training;
   const bool each = training.accumulation_exchange == AccumulationExchange::each;
   const double decoded = each ? static_cast<double>(training.micro_batches) : 1;
-  const train::StepInput step = step_input(scenario, out.plan, seconds, schedule);
+  const programs::StepInput step = step_input(scenario, out.plan, seconds, schedule);
   ProgramParts parts = bare_parts(step, training.update + Seconds{decoded * decode});
   for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
     const BucketCost& cost = out.units[g].cost;
@@ -178,15 +180,15 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
 
 // Copies in and out of a bucket are in the times of its two exchanges.
 ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
-  const plan::Problem problem = planned_problem(scenario);
+  const buckets::Problem problem = planned_problem(scenario);
   out.plan = plan_of(scenario, problem);
   const std::vector<MessageSeconds> none(out.plan.groups.size());
-  const train::StepInput step =
+  const programs::StepInput step =
       step_input(scenario, out.plan, none, scenario.communication.schedule);
   ProgramParts parts = bare_parts(step, scenario.training.update);
   const Sharding& sharding = scenario.training.sharding;
-  GroupExchanges reduces(scenario, RankGroup::all, coll::Op::reduce_scatter);
-  GroupExchanges gathers(scenario, RankGroup::all, coll::Op::allgather);
+  GroupExchanges reduces(scenario, RankGroup::all, collectives::Op::reduce_scatter);
+  GroupExchanges gathers(scenario, RankGroup::all, collectives::Op::allgather);
   for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
     ProgramUnit unit = unit_of(scenario, out.plan.groups[g], {});
     const auto parameters = static_cast<double>(unit.parameters);

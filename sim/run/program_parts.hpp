@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "program/builders/step_parts.hpp"
+#include "programs/builders/step_parts.hpp"
 #include "run/group_exchange.hpp"
 #include "run/scenario_program.hpp"
 
@@ -12,14 +12,14 @@ namespace stepsim::study {
 
 // Stores the exchange of a unit in `unit` and returns the time of its operation. If every message
 // is simulated, the operation keeps only the time that is not on the wire.
-[[nodiscard]] program::ExchangeTime taken(const GroupExchange& exchange, bool simulated,
-                                          UnitExchange& unit);
+[[nodiscard]] programs::ExchangeTime taken(const GroupExchange& exchange, bool simulated,
+                                           UnitExchange& unit);
 
 struct ProgramParts {
-  std::vector<program::LayerTimes> layers; // times of one micro-batch
-  std::vector<program::BucketTimes> buckets;
+  std::vector<programs::LayerTimes> layers; // times of one micro-batch
+  std::vector<programs::BucketTimes> buckets;
   Seconds update; // weight update of an iteration, including the decoding of received gradients
-  program::NextForward next_forward{};
+  programs::NextForward next_forward{};
 };
 
 // The parts for buckets that are all-reduced, or exchanged in two halves (DeAR, reduce and

@@ -2,8 +2,8 @@
 // The keys of a result about its program: the sharding units, and the size of the program.
 #include <array>
 
+#include "document/fields/written.hpp"
 #include "run/result.hpp"
-#include "json/fields/written.hpp"
 
 namespace stepsim::study {
 
@@ -34,17 +34,17 @@ inline constexpr auto kUnit = std::to_array<io::Written<UnitResult>>({
      [](const UnitResult& u) -> io::Json { return u.live_to_s; }},
 });
 
-inline constexpr auto kProgramSize = std::to_array<io::Written<program::Program>>({
+inline constexpr auto kProgramSize = std::to_array<io::Written<programs::Program>>({
     {io::rows::integer("operations", "Operations of an iteration.").required(),
-     [](const program::Program& p) -> io::Json {
+     [](const programs::Program& p) -> io::Json {
        return static_cast<std::int64_t>(p.iteration_size());
      }},
     {io::rows::integer("streams", "Streams that they run on.").required(),
-     [](const program::Program& p) -> io::Json {
+     [](const programs::Program& p) -> io::Json {
        return static_cast<std::int64_t>(p.streams.size());
      }},
     {io::rows::integer("waits", "Waits between operations.").required(),
-     [](const program::Program& p) -> io::Json {
+     [](const programs::Program& p) -> io::Json {
        return static_cast<std::int64_t>(p.waits.size());
      }},
 });

@@ -7,8 +7,8 @@
 namespace stepsim::study {
 
 void draw_program(const ProgramRun& run, std::uint32_t node, std::uint32_t rank, std::int64_t first,
-                  std::int64_t last, engine::Timeline& timeline) {
-  const program::Program& program = run.program;
+                  std::int64_t last, events::Timeline& timeline) {
+  const programs::Program& program = run.program;
   const std::uint32_t shown = rank < run.times.ranks ? rank : 0;
   for (std::size_t stream = 0; stream < program.streams.size(); ++stream) {
     timeline.lane_names.push_back(
@@ -16,19 +16,19 @@ void draw_program(const ProgramRun& run, std::uint32_t node, std::uint32_t rank,
   }
   for (std::int64_t t = first; t <= last; ++t) {
     for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
-      const program::Operation& each = program.operations[o];
+      const programs::Operation& each = program.operations[o];
       const std::size_t at = run.times.at(t, o, shown);
       if (!(run.times.end[at] > run.times.start[at])) {
         continue;
       }
-      const bool exchange = each.type == program::OperationType::exchange;
-      engine::Span span{.track = {node, each.stream},
+      const bool exchange = each.type == programs::OperationType::exchange;
+      events::Span span{.track = {node, each.stream},
                         .start = {run.times.start[at]},
                         .end = {run.times.end[at]},
                         .name = each.id,
                         .category =
-                            exchange ? "communication" : std::string(program::kKinds[each.kind]),
-                        .texts = {{"kind", std::string(program::kKinds[each.kind])}},
+                            exchange ? "communication" : std::string(programs::kKinds[each.kind]),
+                        .texts = {{"kind", std::string(programs::kKinds[each.kind])}},
                         .numbers = {{"iteration", static_cast<double>(t)}}};
       if (each.unit >= 0) {
         span.numbers.emplace_back("unit", static_cast<double>(each.unit));

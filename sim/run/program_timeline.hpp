@@ -3,7 +3,7 @@
 // per stream, one span per operation.
 #include <cstdint>
 
-#include "engine/timeline.hpp"
+#include "events/timeline.hpp"
 #include "run/result.hpp"
 
 namespace stepsim::study {
@@ -12,6 +12,6 @@ namespace stepsim::study {
 // `node`. If all ranks are equal, the run holds the times of rank 0 only, which are taken for every
 // `rank`. Operations of length 0 are left out.
 void draw_program(const ProgramRun& run, std::uint32_t node, std::uint32_t rank, std::int64_t first,
-                  std::int64_t last, engine::Timeline& timeline);
+                  std::int64_t last, events::Timeline& timeline);
 
 } // namespace stepsim::study

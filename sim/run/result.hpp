@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "program/operation_times.hpp"
-#include "program/training_program.hpp"
+#include "programs/operation_times.hpp"
+#include "programs/training_program.hpp"
 #include "run/network_result.hpp"
 #include "run/summary.hpp"
 #include "scenario/defaults.hpp"
@@ -94,8 +94,8 @@ struct UnitResult {
 
 // A program with the times of its operations.
 struct ProgramRun {
-  program::Program program;
-  program::OperationTimes times;
+  programs::Program program;
+  programs::OperationTimes times;
 };
 
 // Two kinds of data for the timeline: a message of a job on the network, and the part of a link's
@@ -108,7 +108,7 @@ struct MessageLife {
   double start_s{}, end_s{};
 };
 struct LinkHeat {
-  net::LinkId link{};
+  links::LinkId link{};
   // [bucket]: part of the link's capacity (1 = all) that its exchange takes while it lasts.
   std::vector<double> of_bucket;
 };
@@ -150,7 +150,7 @@ struct Result {
   std::vector<NamedFile> files;       // filled by the command `run`
   std::vector<MeasuredExchange> measured_exchanges; // filled by the command `run`, for a trace
   std::vector<std::string> warnings;
-  train::StepTimes step;             // for the timeline
+  programs::StepTimes step;          // for the timeline
   std::vector<MessageLife> messages; // for the timeline
   std::vector<LinkHeat> heat;        // for the timeline: the busiest links
 };

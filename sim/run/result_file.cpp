@@ -10,6 +10,10 @@
 
 #include "base/error.hpp"
 
+#include "document/fields/written.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
+#include "document/object_text.hpp"
 #include "run/estimate_rows.hpp"
 #include "run/network_result.hpp"
 #include "run/program_rows.hpp"
@@ -19,10 +23,6 @@
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "json/fields/written.hpp"
-#include "json/json_pointer.hpp"
-#include "json/json_text.hpp"
-#include "json/object_text.hpp"
 
 namespace stepsim::study {
 namespace {
@@ -160,17 +160,18 @@ bool is_packets(const Network& network) { return network.model == NetworkModel::
 constexpr auto kNetwork = std::to_array<Written<Network>>({
     {word("model", kNetworkModels, "Level of simulation.").required(),
      [](const Network& n) -> Json { return kNetworkModels[n.model]; }},
-    {word("transport", net::kTransportKinds, "Transport protocol of packets.")
+    {word("transport", links::kTransportKinds, "Transport protocol of packets.")
          .nullable()
          .required(),
      [](const Network& n) {
-       return is_packets(n) ? Json(net::kTransportKinds[n.packet.options.transport.kind]) : Json();
+       return is_packets(n) ? Json(links::kTransportKinds[n.packet.options.transport.kind])
+                            : Json();
      }},
-    {word("queue_discipline", net::kQueueDisciplines, "Order of packets in queues.")
+    {word("queue_discipline", links::kQueueDisciplines, "Order of packets in queues.")
          .nullable()
          .required(),
      [](const Network& n) {
-       return is_packets(n) ? Json(net::kQueueDisciplines[n.packet.options.queue_discipline])
+       return is_packets(n) ? Json(links::kQueueDisciplines[n.packet.options.queue_discipline])
                             : Json();
      }},
 });
@@ -244,7 +245,7 @@ Json links_tree(const Result& result) {
   io::Array links;
   for (std::size_t link = 0; link < result.links.size(); ++link) {
     links.push_back(link_tree(result.scenario.cluster.fabric->fabric(),
-                              static_cast<net::LinkId>(link), result.links[link]));
+                              static_cast<links::LinkId>(link), result.links[link]));
   }
   return links;
 }
@@ -267,8 +268,8 @@ constexpr auto kResult = std::to_array<Written<Result>>({
      [](const Result& r) { return scenario_tree(r.scenario); }},
     {word("method", evaluators_used, "Evaluator used.").required(),
      [](const Result& r) -> Json { return r.method; }},
-    {word("provenance", train::kProvenances, "Origin of the layer times.").required(),
-     [](const Result& r) -> Json { return train::kProvenances[r.scenario.workload.provenance]; }},
+    {word("provenance", layers::kProvenances, "Origin of the layer times.").required(),
+     [](const Result& r) -> Json { return layers::kProvenances[r.scenario.workload.provenance]; }},
     {object("estimate", kEstimateKeys, "The estimate of the layer times; left out without one."),
      [](const Result& r) {
        return r.scenario.workload.interval ? io::write(kEstimate, r.scenario) : Json();

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string_view>
 
+#include "document/fields/schema.hpp"
 #include "run/result.hpp"
-#include "json/fields/schema.hpp"
 
 namespace stepsim::study {
 

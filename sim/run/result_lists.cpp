@@ -10,12 +10,12 @@
 
 namespace stepsim::study {
 
-std::vector<Bucket> plain_buckets(const Scenario& scenario, const plan::Plan& plan,
+std::vector<Bucket> plain_buckets(const Scenario& scenario, const buckets::Plan& plan,
                                   std::span<const BucketCost> costs) {
   std::vector<Bucket> buckets;
   buckets.reserve(plan.groups.size());
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    const plan::Group& group = plan.groups[g];
+    const buckets::Group& group = plan.groups[g];
     Bucket& bucket = buckets.emplace_back();
     bucket.index = static_cast<std::int64_t>(g);
     const auto layers = static_cast<std::int64_t>(scenario.workload.layers.size());
@@ -23,7 +23,7 @@ std::vector<Bucket> plain_buckets(const Scenario& scenario, const plan::Plan& pl
     bucket.bytes = group.bytes;
     bucket.items = static_cast<std::int64_t>(group.items.size());
     for (const std::uint32_t item : group.items) {
-      const train::Gradient& gradient = scenario.workload.gradients[item];
+      const layers::Gradient& gradient = scenario.workload.gradients[item];
       // Layers have their forward order inside the program and are shown in the order of backward,
       // from 1.
       const std::int64_t number = layers - gradient.layer; // from 1, backward order
@@ -36,8 +36,9 @@ std::vector<Bucket> plain_buckets(const Scenario& scenario, const plan::Plan& pl
   return buckets;
 }
 
-std::vector<Bucket> bucket_list(const Scenario& scenario, const plan::Plan& plan,
-                                const train::StepTimes& step, std::span<const BucketCost> costs) {
+std::vector<Bucket> bucket_list(const Scenario& scenario, const buckets::Plan& plan,
+                                const programs::StepTimes& step,
+                                std::span<const BucketCost> costs) {
   std::vector<Bucket> buckets = plain_buckets(scenario, plan, costs);
   for (std::size_t g = 0; g < buckets.size(); ++g) {
     Bucket& bucket = buckets[g];
@@ -50,14 +51,14 @@ std::vector<Bucket> bucket_list(const Scenario& scenario, const plan::Plan& plan
   return buckets;
 }
 
-std::vector<LayerResult> layer_list(const Scenario& scenario, const train::StepInput& input,
-                                    const train::StepTimes& step) {
+std::vector<LayerResult> layer_list(const Scenario& scenario, const programs::StepInput& input,
+                                    const programs::StepTimes& step) {
   std::vector<LayerResult> layers(scenario.workload.layers.size());
   const double iteration =
       step.next_forward_s.front() - step.period_s; // start, from backward start
   double t = 0;
   for (std::size_t l = layers.size(); l-- > 0;) {
-    const train::WorkLayer& work = scenario.workload.layers[l];
+    const layers::WorkLayer& work = scenario.workload.layers[l];
     LayerResult& layer = layers[l];
     layer.name = work.name;
     layer.backward_start_s = t - iteration;
@@ -71,13 +72,13 @@ std::vector<LayerResult> layer_list(const Scenario& scenario, const train::StepI
   return layers;
 }
 
-std::vector<Iteration> iteration_list(const Scenario& scenario, const train::StepTimes& step) {
+std::vector<Iteration> iteration_list(const Scenario& scenario, const programs::StepTimes& step) {
   std::vector<Iteration> iterations;
   for (std::int64_t k = 0; k < scenario.training.iterations; ++k) {
-    const double backward = train::backward_start_s(step, k);
+    const double backward = programs::backward_start_s(step, k);
     Iteration& iteration = iterations.emplace_back();
     iteration.index = k;
-    iteration.start_s = train::iteration_start_s(step, k);
+    iteration.start_s = programs::iteration_start_s(step, k);
     iteration.compute_end_s = backward + step.backward_s;
     iteration.exchange_start_s =
         backward + (step.messages.empty() ? step.backward_s : step.messages.front().start_s);
@@ -95,16 +96,16 @@ void fill_links(const Scenario& scenario, std::span<const BucketCost> costs, Res
   if (!scenario.cluster.fabric) {
     return;
   }
-  std::vector<net::LinkUse> uses;
+  std::vector<links::LinkUse> uses;
   for (const BucketCost& cost : costs) {
-    net::add_uses(cost.links, static_cast<double>(scenario.training.iterations), uses);
+    links::add_uses(cost.links, static_cast<double>(scenario.training.iterations), uses);
   }
-  const net::Fabric& fabric = scenario.cluster.fabric->fabric();
+  const links::Fabric& fabric = scenario.cluster.fabric->fabric();
   uses.resize(fabric.links.size());
   for (std::size_t link = 0; link < uses.size(); ++link) {
     result.links.push_back(link_result(fabric.links[link], uses[link], *result.summary.makespan_s));
   }
-  for (const net::LinkId link : busiest_links(result.links, kHotLinks)) {
+  for (const links::LinkId link : busiest_links(result.links, kHotLinks)) {
     LinkHeat& heat = result.heat.emplace_back(LinkHeat{.link = link, .of_bucket = {}});
     for (std::size_t g = 0; g < costs.size(); ++g) {
       const double took = result.buckets[g].end_s - result.buckets[g].start_s;

@@ -15,8 +15,8 @@
 #include "base/error.hpp"
 #include "base/mean_interval.hpp"
 #include "base/number_text.hpp"
-#include "library/prediction_interval.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "nccl/prediction_interval.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_async_server.hpp"
@@ -122,21 +122,21 @@ void compare_with_dense(const Scenario& scenario, Summary& summary) {
   Scenario dense = scenario;
   dense.communication = *scenario.dense_baseline;
   summary.speedup_vs_dense_overlapped = period_of(dense) / period;
-  dense.communication.schedule = plan::Schedule::single;
+  dense.communication.schedule = buckets::Schedule::single;
   summary.speedup_vs_dense_sequential = period_of(dense) / period;
 }
 
 // The scenario as it is in iteration `index`: a density that falls over the first epochs, dense
 // iterations before the first sparse one. Empty: as always.
 std::optional<Scenario> warming_up(const Scenario& scenario, std::int64_t index) {
-  const coll::Compression& compression = scenario.communication.compression;
-  if (compression.method == coll::CompressionMethod::ok_topk &&
+  const collectives::Compression& compression = scenario.communication.compression;
+  if (compression.method == collectives::CompressionMethod::ok_topk &&
       index < compression.dense_warmup_iterations) {
     Scenario dense = scenario;
     dense.communication.compression = {};
     return dense;
   }
-  const std::optional<double> density = coll::density_at(compression, index);
+  const std::optional<double> density = collectives::density_at(compression, index);
   if (compression.density_warmup.empty() || !density || density == compression.density) {
     return std::nullopt;
   }
@@ -209,8 +209,8 @@ void fill_library_interval(const Scenario& scenario, Summary& summary) {
     return period_of(with_deviations(scenario, deviations));
   };
   const double middle = *summary.iteration_time_s;
-  summary.iteration_time_low_s = std::min(middle, period(-library::kQuantile95));
-  summary.iteration_time_high_s = std::max(middle, period(library::kQuantile95));
+  summary.iteration_time_low_s = std::min(middle, period(-nccl::kQuantile95));
+  summary.iteration_time_high_s = std::max(middle, period(nccl::kQuantile95));
 }
 
 // What every way of running adds to its result.
@@ -243,8 +243,8 @@ bool counts_forward(const Scenario& scenario) {
 }
 
 Result run(const Scenario& scenario, Detail detail) {
-  const bool sparse =
-      coll::row(scenario.communication.compression.method).kind == coll::CompressionKind::sparse;
+  const bool sparse = collectives::row(scenario.communication.compression.method).kind ==
+                      collectives::CompressionKind::sparse;
   Result result = run_algorithm(scenario, sparse ? Detail::all : detail);
   if (sparse) {
     apply_warmup(scenario, result);
@@ -274,9 +274,9 @@ Scenario replicated(Scenario scenario, std::int64_t replication) {
     scenario.variability.seed = seed;
     scenario.cluster.network.packet.options.seed = seed;
     if (scenario.cluster.fabric) {
-      net::RankFabric fabric = *scenario.cluster.fabric;
+      links::RankFabric fabric = *scenario.cluster.fabric;
       fabric.paths.seed = seed;
-      scenario.cluster.fabric = std::make_shared<const net::RankFabric>(std::move(fabric));
+      scenario.cluster.fabric = std::make_shared<const links::RankFabric>(std::move(fabric));
     }
   }
   return scenario;

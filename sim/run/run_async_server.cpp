@@ -6,7 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "coll/formula/uniform.hpp"
+#include "collectives/formula/uniform.hpp"
+#include "programs/step/parameter_server.hpp"
 #include "run/network_figures.hpp"
 #include "run/network_setup.hpp"
 #include "run/period_bound.hpp"
@@ -14,14 +15,13 @@
 #include "run/server_exchange.hpp"
 #include "run/verdict.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "train/step/parameter_server.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-train::AsyncInput input_of(const Scenario& scenario, const ServerExchange& exchange) {
-  train::AsyncInput input;
+programs::AsyncInput input_of(const Scenario& scenario, const ServerExchange& exchange) {
+  programs::AsyncInput input;
   input.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
   input.iterations = scenario.training.iterations;
   input.compute_s = scenario.workload.forward().value + scenario.workload.backward().value +
@@ -31,7 +31,7 @@ train::AsyncInput input_of(const Scenario& scenario, const ServerExchange& excha
   // The ports of a server carry a push of each worker in turn; an interface of a node carries those
   // of all its workers to all servers. Whichever has more to carry sets the pace, and its factor
   // stretches the time of a push.
-  const double crowd = coll::ranks_per_interface(exchange.server) * servers / input.workers;
+  const double crowd = collectives::ranks_per_interface(exchange.server) * servers / input.workers;
   const double wire_s = exchange.push_s() * std::max(1.0, crowd);
   // A server decodes the push, adds it, and encodes the weights that it sends back.
   input.link = {.latency_s = exchange.server.links.all.startup_s(),
@@ -46,11 +46,11 @@ train::AsyncInput input_of(const Scenario& scenario, const ServerExchange& excha
 }
 
 // Worker 0, from weights to weights.
-std::vector<Iteration> iterations_of_first_worker(const train::AsyncTimes& times,
+std::vector<Iteration> iterations_of_first_worker(const programs::AsyncTimes& times,
                                                   double latency_s) {
   std::vector<Iteration> iterations;
   double start = 0;
-  for (const train::AsyncUpdate& update : times.updates) {
+  for (const programs::AsyncUpdate& update : times.updates) {
     if (update.worker != 0) {
       continue;
     }
@@ -72,7 +72,7 @@ std::vector<Iteration> iterations_of_first_worker(const train::AsyncTimes& times
 }
 
 // From the push that is handed over to new weights, in the second half of the updates.
-double mean_round_trip(const train::AsyncTimes& times) {
+double mean_round_trip(const programs::AsyncTimes& times) {
   const std::size_t first = times.updates.size() / 2;
   double sum = 0;
   for (std::size_t i = first; i < times.updates.size(); ++i) {
@@ -82,11 +82,11 @@ double mean_round_trip(const train::AsyncTimes& times) {
 }
 
 // The job on the simulated network, and what became of its messages.
-train::AsyncTimes on_network(const Scenario& scenario, const train::AsyncInput& input,
-                             Result& result) {
+programs::AsyncTimes on_network(const Scenario& scenario, const programs::AsyncInput& input,
+                                Result& result) {
   const PlannedJob planned = planned_job(scenario);
-  train::JobsResult run = train::run_network_jobs(network_of(scenario), {&planned.job, 1});
-  const train::JobResult& job = run.jobs.front();
+  programs::JobsResult run = programs::run_network_jobs(network_of(scenario), {&planned.job, 1});
+  const programs::JobResult& job = run.jobs.front();
   result.events = run.events;
   if (scenario.cluster.network.model == NetworkModel::packet) {
     result.packet_hops = run.packet_hops;
@@ -97,25 +97,25 @@ train::AsyncTimes on_network(const Scenario& scenario, const train::AsyncInput& 
   fill_loss(scenario, job.iterations, result.summary);
   result.summary.effective_loss = result.summary.loss_fraction; // a message is of one worker
   keep_messages(job, result);
-  return train::async_times(input, std::move(run.jobs.front().updates));
+  return programs::async_times(input, std::move(run.jobs.front().updates));
 }
 
 } // namespace
 
-train::AsyncInput async_input(const Scenario& scenario) {
+programs::AsyncInput async_input(const Scenario& scenario) {
   return input_of(scenario, server_exchange(scenario));
 }
 
 Result run_async_server(const Scenario& scenario) {
   const ServerExchange exchange = server_exchange(scenario);
-  const train::AsyncInput input = input_of(scenario, exchange);
+  const programs::AsyncInput input = input_of(scenario, exchange);
   const bool simulated = simulates_messages(scenario);
   Result result;
-  const train::AsyncTimes times =
-      simulated ? on_network(scenario, input, result) : train::run_async(input);
+  const programs::AsyncTimes times =
+      simulated ? on_network(scenario, input, result) : programs::run_async(input);
 
   result.scenario = scenario;
-  result.method = coll::name(coll::Method::events);
+  result.method = collectives::name(collectives::Method::events);
   if (!simulated) {
     result.events = times.updates.size() * 3; // arrivals at the three stations
   }
@@ -131,7 +131,7 @@ Result run_async_server(const Scenario& scenario) {
   summary.straggler_wait_s = times.held_s;
   summary.makespan_s = times.makespan_s;
   if (!scenario.variability.varies() && !input.staleness_bound && !simulated) {
-    summary.closed_form_s = train::async_period(input);
+    summary.closed_form_s = programs::async_period(input);
   }
   summary.wire_bytes = exchange.server.bytes;
   const double share = input.compute_s > 0 ? 1 - exchange.codec_s / input.compute_s : 1;
@@ -171,7 +171,7 @@ Result run_async_server(const Scenario& scenario) {
   }
   fill_interval(scenario, result);
   // The closed form with mean times is the bound that random times may undercut.
-  warn_below_bound(scenario, train::async_period(input), result);
+  warn_below_bound(scenario, programs::async_period(input), result);
   return result;
 }
 

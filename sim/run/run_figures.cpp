@@ -7,12 +7,12 @@
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "coll/method.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/method.hpp"
+#include "programs/step/alone.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/step_summary.hpp"
 #include "scenario/scenario_library.hpp"
-#include "train/step/alone.hpp"
 
 namespace stepsim::study {
 
@@ -26,7 +26,7 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& some)
 // Below the range the factor is the range's lower end over the value, above it the value over the
 // upper end, so that 2 means twice too large or half too small.
 std::optional<double> extrapolation_factor(const Network& network, std::int64_t ranks,
-                                           const plan::Plan& plan) {
+                                           const buckets::Plan& plan) {
   if (!network.valid_ranks && !network.valid_bytes) {
     return std::nullopt;
   }
@@ -37,7 +37,7 @@ std::optional<double> extrapolation_factor(const Network& network, std::int64_t 
     }
   };
   include(network.valid_ranks, static_cast<double>(ranks));
-  for (const plan::Group& group : plan.groups) {
+  for (const buckets::Group& group : plan.groups) {
     include(network.valid_bytes, static_cast<double>(group.bytes.value));
   }
   return factor;
@@ -45,24 +45,24 @@ std::optional<double> extrapolation_factor(const Network& network, std::int64_t 
 
 } // namespace
 
-void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Result& result) {
+void add_common_warnings(const Scenario& scenario, const buckets::Plan& plan, Result& result) {
   append(result.warnings, scenario.workload.warnings);
   append(result.warnings, scenario.warnings);
   append(result.warnings, plan.warnings);
   if (!exchanges(scenario)) {
     result.warnings.emplace_back("one worker: no communication");
   } else if (!scenario.cluster.network.curve && !is_compressed(scenario)) {
-    if (auto idle = coll::idle_interfaces(exchange_of(scenario))) {
+    if (auto idle = collectives::idle_interfaces(exchange_of(scenario))) {
       result.warnings.push_back(std::move(*idle));
     }
   }
   if (const auto& question = scenario.communication.question) {
     std::vector<double> bytes;
-    for (const plan::Group& group : plan.groups) {
+    for (const buckets::Group& group : plan.groups) {
       bytes.push_back(static_cast<double>(group.bytes.value));
     }
     append(result.warnings, library_warnings(*question, bytes));
-    if (plan::planner(scenario.communication.schedule).needs_linear_cost()) {
+    if (buckets::planner(scenario.communication.schedule).needs_linear_cost()) {
       result.warnings.push_back(
           "linear: false; the planner takes the tangent of the library's cost "
           "at the mean gradient, " +
@@ -121,15 +121,15 @@ void find_input_bound(const Scenario& scenario, Summary& summary) {
 double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last,
                      bool to_next_backward) {
   const Training& training = scenario.training;
-  return train::alone_seconds({.forward_s = scenario.workload.forward().value,
-                               .backward_s = scenario.workload.backward().value,
-                               .update_s = training.update.value,
-                               .input_s = training.input.value,
-                               .input_pipelined = training.input_pipelined,
-                               .to_next_backward = to_next_backward},
-                              scenario.variability,
-                              static_cast<std::uint32_t>(scenario.cluster.ranks()), first + 1,
-                              last + 1);
+  return programs::alone_seconds({.forward_s = scenario.workload.forward().value,
+                                  .backward_s = scenario.workload.backward().value,
+                                  .update_s = training.update.value,
+                                  .input_s = training.input.value,
+                                  .input_pipelined = training.input_pipelined,
+                                  .to_next_backward = to_next_backward},
+                                 scenario.variability,
+                                 static_cast<std::uint32_t>(scenario.cluster.ranks()), first + 1,
+                                 last + 1);
 }
 
 // Exposed communication may exceed the time on the wire, by waiting for a tick or for other
@@ -141,7 +141,7 @@ void fill_communication(double communication_s, double exposed_s, Summary& summa
       communication_s > 0 ? std::clamp(1 - exposed_s / communication_s, 0.0, 1.0) : 1;
 }
 
-void fill_staleness(const train::StalenessCounts& staleness, Summary& summary) {
+void fill_staleness(const layers::StalenessCounts& staleness, Summary& summary) {
   summary.staleness_mean = staleness.mean();
   summary.staleness_max = static_cast<double>(staleness.max());
   summary.staleness_histogram = staleness.histogram();
@@ -201,14 +201,14 @@ void fill_interval(const Scenario& scenario, Result& result) {
 }
 
 void set_interval(const Scenario& scenario, base::Interval interval, Summary& summary) {
-  const train::Variability& variability = scenario.variability;
-  const train::Jitter jitter(variability, static_cast<std::uint32_t>(scenario.cluster.ranks()));
+  const layers::Variability& variability = scenario.variability;
+  const layers::Jitter jitter(variability, static_cast<std::uint32_t>(scenario.cluster.ranks()));
   // In step, the period is that of the slowest worker; an asynchronous period may be that of the
   // fastest.
   const bool waits = scenario.training.algorithm != TrainingAlgorithm::parameter_server ||
                      !scenario.training.async();
   const double least = (waits ? jitter.slowest() : jitter.fastest()) *
-                       train::least_factor(variability, variability.compute_cv) *
+                       layers::least_factor(variability, variability.compute_cv) *
                        (scenario.workload.forward().value + scenario.workload.backward().value +
                         scenario.training.update.value);
   const double mean = *summary.iteration_time_s;

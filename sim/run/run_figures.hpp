@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "base/mean_interval.hpp"
-#include "plan/problem.hpp"
+#include "buckets/problem.hpp"
+#include "programs/step/parameter_server.hpp"
 #include "run/result.hpp"
-#include "train/step/parameter_server.hpp"
 
 namespace stepsim::study {
 
@@ -16,7 +16,7 @@ inline constexpr double kStragglerShare = 0.1;
 inline constexpr double kWaitShare = 0.01;
 
 // Adds the warnings about the workload, the scenario, the plan and the range of the calibration.
-void add_common_warnings(const Scenario& scenario, const plan::Plan& plan, Result& result);
+void add_common_warnings(const Scenario& scenario, const buckets::Plan& plan, Result& result);
 
 // Sets compute_low_s and compute_high_s from compute_s and its parts, if compute times are
 // estimated. The codec, and an update time that the scenario gives, have no interval.
@@ -46,7 +46,7 @@ void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summa
 // sent, and 0 if more is exposed than sent, as by waiting.
 void fill_communication(double communication_s, double exposed_s, Summary& summary);
 // Sets staleness_mean, staleness_max and staleness_histogram.
-void fill_staleness(const train::StalenessCounts& staleness, Summary& summary);
+void fill_staleness(const layers::StalenessCounts& staleness, Summary& summary);
 
 // Sets baseline, speedup, scaling_efficiency and, with a batch size, samples_per_s; only baseline
 // if period_s is 0. Each worker takes `period_s` per iteration; a single worker would take

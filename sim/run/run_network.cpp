@@ -7,8 +7,9 @@
 #include <limits>
 #include <utility>
 
-#include "coll/choose.hpp"
-#include "coll/evaluate/traffic.hpp"
+#include "collectives/choose.hpp"
+#include "collectives/evaluate/traffic.hpp"
+#include "programs/step/step.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/network_figures.hpp"
 #include "run/network_result.hpp"
@@ -17,47 +18,47 @@
 #include "run/result_lists.hpp"
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"
-#include "train/step/step.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-template <class Value> double mean_of(std::span<const train::JobIteration> runs, Value value) {
+template <class Value> double mean_of(std::span<const programs::JobIteration> runs, Value value) {
   double sum = 0;
-  for (const train::JobIteration& run : runs) {
+  for (const programs::JobIteration& run : runs) {
     sum += value(run);
   }
   return sum / static_cast<double>(runs.size());
 }
 
-double bytes_sent(const Scenario& scenario, const train::NetworkJob& job) {
+double bytes_sent(const Scenario& scenario, const programs::NetworkJob& job) {
   double most = 0;
-  for (const train::JobPiece& piece : job.pieces) {
-    coll::Collective collective = exchange_of(scenario);
+  for (const programs::JobPiece& piece : job.pieces) {
+    collectives::Collective collective = exchange_of(scenario);
     collective.bytes = static_cast<double>(piece.bytes);
-    most += coll::traffic(coll::with_chosen_algorithm(collective)).max_per_rank;
+    most += collectives::traffic(collectives::with_chosen_algorithm(collective)).max_per_rank;
   }
   return most;
 }
 
 // Messages of the last iteration that follow each other up to the end of the exchange.
-double chained_s(const train::JobResult& job) {
-  std::vector<train::Sent> sent;
+double chained_s(const programs::JobResult& job) {
+  std::vector<programs::Sent> sent;
   double until = 0;
   for (const auto& piece : job.pieces) {
     sent.push_back({piece.start_s, piece.end_s});
     until = std::max(until, piece.end_s);
   }
-  return train::chained_s(std::move(sent), until);
+  return programs::chained_s(std::move(sent), until);
 }
 
-void fill_summary(const Scenario& scenario, const plan::Plan& plan,
-                  const train::NetworkJob& planned, const train::JobResult& job, Result& result) {
+void fill_summary(const Scenario& scenario, const buckets::Plan& plan,
+                  const programs::NetworkJob& planned, const programs::JobResult& job,
+                  Result& result) {
   Summary& summary = result.summary;
   const std::size_t first = first_steady(scenario, job.iterations);
   const auto steady = std::span(job.iterations).subspan(first);
-  using Run = train::JobIteration;
+  using Run = programs::JobIteration;
   const double period = mean_of(steady, [](const Run& run) { return run.period_s; });
   summary.iteration_time_s = period;
   const double work = mean_of(steady, [](const Run& run) { return run.mean_work_s; });
@@ -66,7 +67,7 @@ void fill_summary(const Scenario& scenario, const plan::Plan& plan,
   // Where the difference is rounding the exact number is taken, so that equal workers wait for
   // nobody.
   double codec_s = 0;
-  for (const train::JobPiece& piece : planned.pieces) {
+  for (const programs::JobPiece& piece : planned.pieces) {
     codec_s += piece.encode_s + piece.decode_s;
   }
   fill_work(scenario, codec_s, std::abs(compute - work) > kRounding * period ? compute : work,
@@ -89,7 +90,7 @@ void fill_summary(const Scenario& scenario, const plan::Plan& plan,
       [&] {
         BucketCosts costs(scenario, std::nullopt);
         std::vector<BucketCost> all;
-        for (const plan::Group& group : plan.groups) {
+        for (const buckets::Group& group : plan.groups) {
           all.push_back(costs(group));
         }
         return largest_on_network(scenario, plan, all, result.links);
@@ -97,13 +98,14 @@ void fill_summary(const Scenario& scenario, const plan::Plan& plan,
 }
 
 // Buckets are shown as they were in the last iteration, which is the steadiest one.
-void fill_lists(const Scenario& scenario, const plan::Plan& plan, coll::AlgorithmId algorithm,
-                const train::JobResult& job, Result& result) {
-  const train::JobIteration& last = job.iterations.back();
+void fill_lists(const Scenario& scenario, const buckets::Plan& plan,
+                collectives::AlgorithmId algorithm, const programs::JobResult& job,
+                Result& result) {
+  const programs::JobIteration& last = job.iterations.back();
   BucketCost plain;
   plain.algorithm = is_compressed(scenario)
-                        ? coll::row(scenario.communication.compression.method).name
-                        : coll::name(algorithm);
+                        ? collectives::row(scenario.communication.compression.method).name
+                        : collectives::name(algorithm);
   result.buckets =
       plain_buckets(scenario, plan, std::vector<BucketCost>(plan.groups.size(), plain));
   for (std::size_t g = 0; g < result.buckets.size(); ++g) {
@@ -114,7 +116,7 @@ void fill_lists(const Scenario& scenario, const plan::Plan& plan, coll::Algorith
     bucket.exposed_s =
         std::max(0.0, job.pieces[g].end_s - std::max(job.pieces[g].start_s, last.compute_end_s));
   }
-  for (const train::JobIteration& run : job.iterations) {
+  for (const programs::JobIteration& run : job.iterations) {
     result.iterations.push_back(
         {.index = static_cast<std::int64_t>(result.iterations.size()),
          .start_s = run.start_s,
@@ -136,20 +138,20 @@ void fill_lists(const Scenario& scenario, const plan::Plan& plan, coll::Algorith
 Result run_network(const Scenario& scenario) {
   const std::size_t jobs = 1 + scenario.other_jobs.size();
   std::vector<PlannedJob> planned;
-  std::vector<train::NetworkJob> all;
+  std::vector<programs::NetworkJob> all;
   for (std::size_t j = 0; j < jobs; ++j) {
     planned.push_back(planned_job(jobs == 1 ? scenario : scenario_of_job(scenario, j)));
     all.push_back(planned.back().job);
   }
-  const train::JobsResult run = train::run_network_jobs(network_of(scenario), all);
+  const programs::JobsResult run = programs::run_network_jobs(network_of(scenario), all);
 
   // Everything but `jobs` and the links is of the first job.
   const Scenario first = jobs == 1 ? scenario : scenario_of_job(scenario, 0);
-  const plan::Plan& plan = planned.front().plan;
-  const train::JobResult& job = run.jobs.front();
+  const buckets::Plan& plan = planned.front().plan;
+  const programs::JobResult& job = run.jobs.front();
   Result result;
   result.scenario = scenario;
-  result.method = coll::name(coll::Method::events);
+  result.method = collectives::name(collectives::Method::events);
   result.events = run.events;
   const bool packets = scenario.cluster.network.model == NetworkModel::packet;
   if (packets) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
+#include "programs/step/pipeline.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/largest_part.hpp"
 #include "run/period_bound.hpp"
@@ -17,25 +18,24 @@
 #include "run/summary_fields.hpp"
 #include "run/verdict.hpp"
 #include "scenario/scenario_overlap.hpp"
-#include "train/step/pipeline.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
 struct Pieces {
-  train::PipelineInput input;
+  programs::PipelineInput input;
   std::vector<BucketCost> costs;             // per bucket
   double select_s{}, encode_s{}, decode_s{}; // all buckets
   double wire_bytes{};
 };
 
 // Backward is cut where buckets become ready; what is left after the last one sends nothing.
-Pieces cut_into_pieces(const Scenario& scenario, const plan::Problem& problem,
-                       const plan::Plan& plan, BucketCosts& costs) {
+Pieces cut_into_pieces(const Scenario& scenario, const buckets::Problem& problem,
+                       const buckets::Plan& plan, BucketCosts& costs) {
   Pieces pieces;
   const Training& training = scenario.training;
-  train::PipelineInput& input = pieces.input;
+  programs::PipelineInput& input = pieces.input;
   input.iterations = training.iterations;
   input.warmup_iterations = training.warmup_iterations;
   input.warmup_switch = training.warmup_switch;
@@ -44,7 +44,7 @@ Pieces cut_into_pieces(const Scenario& scenario, const plan::Problem& problem,
   input.compute_slowdown = one_slowdown(training.overlap).value_or(1);
   input.variability = scenario.variability;
   double done = 0;
-  for (const plan::Group& group : plan.groups) {
+  for (const buckets::Group& group : plan.groups) {
     const BucketCost& cost = pieces.costs.emplace_back(costs(group));
     // A group may be ready later than its gradients, where the planner waits for a tick: the wait
     // delays the message and not computing.
@@ -73,22 +73,22 @@ Pieces cut_into_pieces(const Scenario& scenario, const plan::Problem& problem,
 
 // Period by formula: constant times, and the exchange in one piece or a width of 2 or more, where
 // only the sums count (PIP 4, 7, 12).
-std::optional<double> closed_form(const train::PipelineInput& input, double compute,
+std::optional<double> closed_form(const programs::PipelineInput& input, double compute,
                                   double exchange) {
-  const std::int64_t width = train::effective_width(input);
+  const std::int64_t width = programs::effective_width(input);
   const bool delayed = std::ranges::any_of(
-      input.pieces, [](const train::PipelinePiece& piece) { return piece.delay_s > 0; });
+      input.pieces, [](const programs::PipelinePiece& piece) { return piece.delay_s > 0; });
   // With a width of 1 an exchange starts while backward still runs, so that its end depends on
   // every single piece and no formula of the sums holds.
   const bool by_formula = !delayed && (input.pieces.size() == 1 || width > 1);
   if (input.variability.varies() || !by_formula || width > input.iterations) {
     return std::nullopt;
   }
-  return train::pipeline_period(compute, exchange, width, input.compute_slowdown);
+  return programs::pipeline_period(compute, exchange, width, input.compute_slowdown);
 }
 
 // Where the period is spent: what the slowest resource is busy with.
-std::string bottleneck(const Scenario& scenario, const plan::Plan& plan,
+std::string bottleneck(const Scenario& scenario, const buckets::Plan& plan,
                        std::span<const BucketCost> costs, const Summary& summary) {
   const double period = *summary.iteration_time_s;
   if (*summary.straggler_wait_s > kStragglerShare * period) {
@@ -107,9 +107,9 @@ std::string bottleneck(const Scenario& scenario, const plan::Plan& plan,
 // Buckets of the last iteration, from its start, by mean times.
 // Buckets leave in their order, one at a time: each starts when it is ready and the channel is
 // free.
-void time_buckets(const train::PipelineInput& input, const train::PipelineTimes& times,
+void time_buckets(const programs::PipelineInput& input, const programs::PipelineTimes& times,
                   std::vector<Bucket>& buckets) {
-  const train::PipelineIteration& last = times.iterations.back();
+  const programs::PipelineIteration& last = times.iterations.back();
   double ready = input.application_s + input.forward_s;
   double free = last.exchange_start_s - last.start_s;
   for (std::size_t g = 0; g < buckets.size(); ++g) {
@@ -123,27 +123,27 @@ void time_buckets(const train::PipelineInput& input, const train::PipelineTimes&
 // The width of the scenario, or the best one.
 // The wider the pipeline the staler its gradients, so that the smallest width within the tolerance
 // is taken.
-std::int64_t width_of(const Training& training, const train::PipelineInput& input,
+std::int64_t width_of(const Training& training, const programs::PipelineInput& input,
                       std::vector<std::string>& warnings) {
   if (training.pipeline_width) {
     return *training.pipeline_width;
   }
-  train::PipelineInput tried = input;
+  programs::PipelineInput tried = input;
   tried.warmup_iterations = 0;
   const std::int64_t width =
-      train::best_width(training.max_width, training.width_tolerance, [&](std::int64_t each) {
+      programs::best_width(training.max_width, training.width_tolerance, [&](std::int64_t each) {
         tried.width = each;
-        return train::run_pipeline(tried).period_s;
+        return programs::run_pipeline(tried).period_s;
       });
   warnings.push_back(width_warning(width));
   return width;
 }
 
-Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Pieces& pieces,
-                   const train::PipelineTimes& times) {
+Summary summary_of(const Scenario& scenario, const buckets::Plan& plan, const Pieces& pieces,
+                   const programs::PipelineTimes& times) {
   const Training& training = scenario.training;
-  const train::PipelineInput& input = pieces.input;
-  const double exchange = train::exchange_seconds(input);
+  const programs::PipelineInput& input = pieces.input;
+  const double exchange = programs::exchange_seconds(input);
   Summary summary;
   const double compute = scenario.workload.forward().value + scenario.workload.backward().value +
                          training.update.value + pieces.select_s + pieces.encode_s +
@@ -157,7 +157,7 @@ Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Piece
   summary.makespan_s = times.makespan_s;
   summary.makespan_drained_s = training.drain ? std::optional(times.drained_s) : std::nullopt;
   summary.closed_form_s = closed_form(input, compute, exchange);
-  const auto width = static_cast<double>(train::effective_width(input));
+  const auto width = static_cast<double>(programs::effective_width(input));
   // The published total, T / K (c + m), holds for a run of T iterations whose work is spread evenly
   // over K pipelines.
   summary.paper_form_s = static_cast<double>(training.iterations) / width * (compute + exchange);
@@ -166,7 +166,8 @@ Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Piece
   fill_speedup(scenario,
                alone_seconds(scenario, training.iterations / 2, training.iterations - 1, false),
                times.period_s, summary);
-  fill_staleness(train::pipeline_staleness(train::pipeline_steps(input), training.drain), summary);
+  fill_staleness(programs::pipeline_staleness(programs::pipeline_steps(input), training.drain),
+                 summary);
   summary.in_flight_gradients = training.drain ? 0 : static_cast<double>(times.pending);
   fill_compression(scenario, pieces.costs, summary);
   for (const SummaryNumber part :
@@ -181,10 +182,10 @@ Summary summary_of(const Scenario& scenario, const plan::Plan& plan, const Piece
 
 // An iteration ends with the later of its computing and its exchange; its time goes from the end of
 // the one before to its own, so that the times add up to the run.
-std::vector<Iteration> iterations_of(const train::PipelineTimes& times) {
+std::vector<Iteration> iterations_of(const programs::PipelineTimes& times) {
   std::vector<Iteration> iterations;
   double end = 0;
-  for (const train::PipelineIteration& each : times.iterations) {
+  for (const programs::PipelineIteration& each : times.iterations) {
     const double before = end;
     end = std::max(each.exchange_end_s, each.compute_end_s);
     const auto& applied = each.applied_gradient; // numbered from 1
@@ -205,23 +206,23 @@ std::vector<Iteration> iterations_of(const train::PipelineTimes& times) {
 } // namespace
 
 Result run_pipeline(const Scenario& scenario) {
-  const plan::Problem problem = merge_problem(scenario);
-  const plan::Plan plan = plan_of(scenario, problem);
+  const buckets::Problem problem = merge_problem(scenario);
+  const buckets::Plan plan = plan_of(scenario, problem);
   BucketCosts costs(scenario, measured_curve(scenario));
   Pieces pieces = cut_into_pieces(scenario, problem, plan, costs);
   Result result;
   result.scenario = scenario;
   pieces.input.width = width_of(scenario.training, pieces.input, result.warnings);
-  const train::PipelineTimes times = train::run_pipeline(pieces.input);
+  const programs::PipelineTimes times = programs::run_pipeline(pieces.input);
 
   result.summary = summary_of(scenario, plan, pieces, times);
   if (pieces.input.compute_slowdown > 1) {
-    train::PipelineInput free = pieces.input;
+    programs::PipelineInput free = pieces.input;
     free.compute_slowdown = 1;
     result.summary.interference_s =
-        std::max(0.0, times.period_s - train::run_pipeline(free).period_s);
+        std::max(0.0, times.period_s - programs::run_pipeline(free).period_s);
   }
-  result.method = coll::name(costs.method());
+  result.method = collectives::name(costs.method());
   result.events = costs.events();
   add_common_warnings(scenario, plan, result);
   result.buckets = plain_buckets(scenario, plan, pieces.costs);
@@ -239,7 +240,7 @@ Result run_pipeline(const Scenario& scenario) {
     // Computing and the channel with mean times, whichever takes longer.
     warn_below_bound(
         scenario,
-        std::max(train::compute_seconds(pieces.input), train::exchange_seconds(pieces.input)),
+        std::max(programs::compute_seconds(pieces.input), programs::exchange_seconds(pieces.input)),
         result);
   }
   return result;

@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "base/quantity.hpp"
-#include "program/event_pass.hpp"
-#include "program/gradient_age.hpp"
+#include "layers/staleness.hpp"
+#include "programs/event_pass.hpp"
+#include "programs/gradient_age.hpp"
+#include "programs/step/alone.hpp"
 #include "run/evaluated_program.hpp"
 #include "run/network_program.hpp"
 #include "run/network_setup.hpp"
@@ -28,18 +30,16 @@
 #include "run/summary_fields.hpp"
 #include "scenario/scenario_local.hpp"
 #include "scenario/scenario_sharding.hpp"
-#include "train/step/alone.hpp"
-#include "train/workload/staleness.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-using program::Kind;
-using program::Operation;
-using program::OperationTimes;
-using program::OperationType;
-using program::Program;
+using programs::Kind;
+using programs::Operation;
+using programs::OperationTimes;
+using programs::OperationType;
+using programs::Program;
 
 // Per optimizer step.
 double seconds_of(const Program& made, std::initializer_list<Kind> kinds) {
@@ -124,18 +124,18 @@ double update_shards(const Scenario& scenario) {
 double alone_seconds_of(const Scenario& scenario, std::int64_t discard, std::int64_t steps) {
   const Training& training = scenario.training;
   const auto batches = static_cast<double>(training.micro_batches);
-  return train::alone_seconds({.forward_s = batches * scenario.workload.forward().value,
-                               .backward_s = batches * scenario.workload.backward().value,
-                               .update_s = training.update.value / update_shards(scenario),
-                               .input_s = batches * training.input.value,
-                               .input_pipelined = training.input_pipelined},
-                              scenario.variability,
-                              static_cast<std::uint32_t>(scenario.cluster.ranks()),
-                              discard * steps + 1, training.iterations * steps);
+  return programs::alone_seconds({.forward_s = batches * scenario.workload.forward().value,
+                                  .backward_s = batches * scenario.workload.backward().value,
+                                  .update_s = training.update.value / update_shards(scenario),
+                                  .input_s = batches * training.input.value,
+                                  .input_pipelined = training.input_pipelined},
+                                 scenario.variability,
+                                 static_cast<std::uint32_t>(scenario.cluster.ranks()),
+                                 discard * steps + 1, training.iterations * steps);
 }
 
 // Where ranks differ: the mean time that each of them computes in a step.
-void fill_workers(const Scenario& scenario, const Program& made, const program::Factors& factors,
+void fill_workers(const Scenario& scenario, const Program& made, const programs::Factors& factors,
                   std::int64_t discard, double alone_s, Result& result) {
   const auto steps = static_cast<std::size_t>(made.steps);
   std::vector<double> nominal(steps);
@@ -169,13 +169,13 @@ void fill_delays(const Program& made, Result& result) {
   if (made.applies.empty()) {
     return;
   }
-  const program::Applied& applied = made.applies.front();
-  train::StalenessCounts counts;
+  const programs::Applied& applied = made.applies.front();
+  layers::StalenessCounts counts;
   for (Iteration& each : result.iterations) {
     const std::int64_t gradient = each.index - applied.distance;
     each.applied_gradient = gradient >= 0 ? std::optional(gradient) : std::nullopt;
     if (each.applied_gradient) {
-      counts.add(program::staleness(applied));
+      counts.add(programs::staleness(applied));
     }
   }
   fill_staleness(counts, result.summary);
@@ -242,9 +242,9 @@ void measure_exchanges(ScenarioProgram& made, const OperationTimes& times) {
 }
 
 // One iteration more than the run has may take the place of the first one in means.
-program::Factors run_factors(const Scenario& scenario, const Program& made) {
+programs::Factors run_factors(const Scenario& scenario, const Program& made) {
   return factors_of(scenario, made,
-                    scenario.training.iterations + 1 + program::iterations_after(made));
+                    scenario.training.iterations + 1 + programs::iterations_after(made));
 }
 
 // The periods of the scenario without input_s: with exchanges, and with exchanges that take no
@@ -269,7 +269,7 @@ Result run_program(const Scenario& whole, Detail detail) {
   const Scenario& scenario = part ? *part : whole;
   ScenarioProgram made = scenario_program(scenario, simulates_messages(whole));
   const Program& program = made.program;
-  const program::Factors factors = run_factors(scenario, program);
+  const programs::Factors factors = run_factors(scenario, program);
   const bool varies = scenario.variability.varies();
   const std::int64_t discard = discarded_iterations(scenario);
   EvaluatedProgram found = evaluated(whole, scenario, made, factors);

@@ -8,23 +8,24 @@
 
 #include <algorithm>
 
-#include "coll/evaluate/evaluation.hpp"
-#include "coll/evaluate/events.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/evaluate/evaluation.hpp"
+#include "collectives/evaluate/events.hpp"
+#include "programs/step/parameter_server.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/period_bound.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"
 #include "run/run_sync.hpp"
 #include "run/server_exchange.hpp"
-#include "train/step/parameter_server.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
 // Jitter of an exchange is one factor on all of it: latencies, bytes and additions.
-coll::Collective slowed(coll::Collective collective, double factor, std::vector<double> enter_s) {
+collectives::Collective slowed(collectives::Collective collective, double factor,
+                               std::vector<double> enter_s) {
   collective.links.all.latency_s *= factor;
   collective.links.all.block_latency_s *= factor;
   collective.links.all.per_byte_s *= factor;
@@ -48,22 +49,23 @@ public:
   // `factor` multiplies all times of the exchange.
   [[nodiscard]] double end(std::vector<double> ready, double factor) {
     // Workers agree on scales before they push; that ends for all of them at once.
-    for (const coll::Collective& each : exchange_.before) {
-      const coll::Evaluation evaluation = coll::events(slowed(each, factor, ready));
+    for (const collectives::Collective& each : exchange_.before) {
+      const collectives::Evaluation evaluation = collectives::events(slowed(each, factor, ready));
       events_ += evaluation.events;
       ready.assign(ready.size(), evaluation.seconds);
     }
-    const coll::Collective& server = exchange_.server;
+    const collectives::Collective& server = exchange_.server;
     const double rest = factor * (exchange_.encode_s / exchange_.servers + exchange_.extra_s);
     if (by_formula()) {
-      const train::ServerLink link{.latency_s = server.links.all.startup_s() * factor,
-                                   .push_s = exchange_.push_s() * factor,
-                                   .pull_s = exchange_.push_s() * factor,
-                                   .add_s = exchange_.add_s() * factor};
-      const bool colocated = server.options.placement != coll::Placement::dedicated;
-      return train::server_round_end(std::move(ready), link, colocated) + rest;
+      const programs::ServerLink link{.latency_s = server.links.all.startup_s() * factor,
+                                      .push_s = exchange_.push_s() * factor,
+                                      .pull_s = exchange_.push_s() * factor,
+                                      .add_s = exchange_.add_s() * factor};
+      const bool colocated = server.options.placement != collectives::Placement::dedicated;
+      return programs::server_round_end(std::move(ready), link, colocated) + rest;
     }
-    const coll::Evaluation evaluation = coll::events(slowed(server, factor, std::move(ready)));
+    const collectives::Evaluation evaluation =
+        collectives::events(slowed(server, factor, std::move(ready)));
     events_ += evaluation.events;
     return evaluation.seconds + rest;
   }
@@ -91,13 +93,13 @@ struct Parts {
 Parts parts_of(const Scenario& scenario, double compute_s) {
   Parts parts;
   std::size_t first = scenario.workload.layers.size();
-  for (const train::Gradient& gradient : scenario.workload.gradients) {
+  for (const layers::Gradient& gradient : scenario.workload.gradients) {
     first = gradient.bytes.value > 0 ? std::min<std::size_t>(first, gradient.layer) : first;
   }
   const Communication& communication = scenario.communication;
   for (std::size_t layer = 0; layer < first; ++layer) {
-    const train::WorkLayer& each = scenario.workload.layers[layer];
-    if (communication.next_forward == train::NextForward::per_layer) {
+    const layers::WorkLayer& each = scenario.workload.layers[layer];
+    if (communication.next_forward == programs::NextForward::per_layer) {
       parts.lead_s += each.forward.value;
     }
     if (communication.overlap_backward) {
@@ -124,7 +126,7 @@ Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_
                   ServerRounds& rounds, Result& result) {
   const auto workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
   Totals totals{.worker_s = std::vector<double>(workers)};
-  const train::Jitter jitter(scenario.variability, workers);
+  const layers::Jitter jitter(scenario.variability, workers);
   std::vector<double> ready(workers); // from the end of the round before
   for (std::uint32_t w = 0; w < workers; ++w) {
     const double factor = jitter.compute(w, 1);
@@ -183,17 +185,19 @@ Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_
 bool has_server_rounds(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   const bool sends =
-      std::ranges::any_of(scenario.workload.gradients,
-                          [](const train::Gradient& gradient) { return gradient.bytes.value > 0; });
+      std::ranges::any_of(scenario.workload.gradients, [](const layers::Gradient& gradient) {
+        return gradient.bytes.value > 0;
+      });
   return sends && scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
          !scenario.training.async() && scenario.variability.varies() &&
-         communication.schedule == plan::Schedule::single && !scenario.cluster.network.curve &&
-         scenario.cluster.ranks() > 1 && communication.options.cost_form == coll::CostForm::exact;
+         communication.schedule == buckets::Schedule::single && !scenario.cluster.network.curve &&
+         scenario.cluster.ranks() > 1 &&
+         communication.options.cost_form == collectives::CostForm::exact;
 }
 
 bool needs_server_rounds(const Scenario& scenario) {
   return has_server_rounds(scenario) &&
-         scenario.method.value_or(coll::Method::events) == coll::Method::events;
+         scenario.method.value_or(collectives::Method::events) == collectives::Method::events;
 }
 
 Result run_server_rounds(const Scenario& scenario) {
@@ -247,8 +251,8 @@ Result run_server_rounds(const Scenario& scenario) {
   if (*summary.straggler_wait_s > kStragglerShare * period) {
     summary.bottleneck = "straggler";
   }
-  result.method =
-      coll::name(rounds.by_formula() ? coll::Method::closed_form : coll::Method::events);
+  result.method = collectives::name(rounds.by_formula() ? collectives::Method::closed_form
+                                                        : collectives::Method::events);
   result.events = rounds.events();
   result.warnings.emplace_back(kEqualWorkers);
   fill_interval(scenario, result);

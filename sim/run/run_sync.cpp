@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "programs/step/selection.hpp"
+#include "programs/step/varied_steps.hpp"
 #include "run/best_merge.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/period_bound.hpp"
@@ -21,22 +23,20 @@
 #include "run/run_server_rounds.hpp"
 #include "run/step_summary.hpp"
 #include "run/stretched_step.hpp"
-#include "train/step/selection.hpp"
-#include "train/step/varied_steps.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
 // Returns what selecting and encoding add to the compute stream.
-double add_compression(const Scenario& scenario, const plan::Plan& plan,
-                       std::span<const BucketCost> costs, train::StepInput& input) {
+double add_compression(const Scenario& scenario, const buckets::Plan& plan,
+                       std::span<const BucketCost> costs, programs::StepInput& input) {
   const Communication& communication = scenario.communication;
-  const bool side = communication.compression.select_stream == coll::SelectStream::side;
+  const bool side = communication.compression.select_stream == collectives::SelectStream::side;
   // A bucket is selected when the last of its gradients is ready, after the backward of its
   // frontmost layer; buckets come in order, so that the smallest layer so far is that one.
   auto lowest = static_cast<std::uint32_t>(input.backward_s.size() - 1);
-  std::vector<train::SelectionWork> work;
+  std::vector<programs::SelectionWork> work;
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     for (const std::uint32_t item : plan.groups[g].items) {
       lowest = std::min(lowest, scenario.workload.gradients[item].layer);
@@ -47,21 +47,21 @@ double add_compression(const Scenario& scenario, const plan::Plan& plan,
                     .side_s = side ? select : 0});
     input.update_s += costs[g].decode_s; // decoded where the update happens
   }
-  return train::add_selection(input, work);
+  return programs::add_selection(input, work);
 }
 
 // On a side stream only what lasts longer than backward counts: before that it is hidden, as
 // communication is.
-void show_hidden_selection(const Scenario& scenario, const train::StepInput& input,
-                           const train::StepTimes& step, Summary& summary) {
+void show_hidden_selection(const Scenario& scenario, const programs::StepInput& input,
+                           const programs::StepTimes& step, Summary& summary) {
   if (!is_compressed(scenario) || !summary.compress_s ||
-      scenario.communication.compression.select_stream != coll::SelectStream::side) {
+      scenario.communication.compression.select_stream != collectives::SelectStream::side) {
     return;
   }
   // Messages become ready when their selection ends, so that the last of them tells how long the
   // side stream worked.
   double selected = step.backward_s;
-  for (const train::Message& message : input.messages) {
+  for (const programs::Message& message : input.messages) {
     selected = std::max(selected, message.ready_s);
   }
   const double visible = std::min(selected - step.backward_s, *summary.exposed_communication_s);
@@ -70,7 +70,8 @@ void show_hidden_selection(const Scenario& scenario, const train::StepInput& inp
 }
 
 // Buckets are listed as they were launched; `priority` keeps its chunks by urgency until here.
-void sort_by_launch(plan::Plan& plan, std::vector<BucketCost>& costs, train::StepTimes& step) {
+void sort_by_launch(buckets::Plan& plan, std::vector<BucketCost>& costs,
+                    programs::StepTimes& step) {
   if (step.launch_order.empty()) {
     return;
   }
@@ -88,19 +89,20 @@ void sort_by_launch(plan::Plan& plan, std::vector<BucketCost>& costs, train::Ste
 }
 
 // Everything that is different when workers are.
-void fill_varied(const Scenario& scenario, const plan::Problem& problem,
-                 const train::StepInput& input, const train::StepTimes& step, Result& result) {
+void fill_varied(const Scenario& scenario, const buckets::Problem& problem,
+                 const programs::StepInput& input, const programs::StepTimes& step,
+                 Result& result) {
   const std::int64_t iterations = scenario.training.iterations;
   const std::int64_t discard = discarded_iterations(scenario);
   Summary& summary = result.summary;
   const double bound_of_means = summary.lower_bound_s.value_or(
       step.forward_s + step.backward_s); // the law's factors left out
   const bool bounded = summary.lower_bound_s.has_value();
-  const train::VariedSteps varied = train::run_varied_steps(
+  const programs::VariedSteps varied = programs::run_varied_steps(
       input, scenario.variability, static_cast<std::uint32_t>(scenario.cluster.ranks()), iterations,
       discard,
-      bounded ? message_bounds(scenario, problem).value_or(train::MessageBounds{})
-              : train::MessageBounds{});
+      bounded ? message_bounds(scenario, problem).value_or(programs::MessageBounds{})
+              : programs::MessageBounds{});
   // Parts of the compute time grow by one factor, that of the slowest worker, which everybody waits
   // for.
   const double nominal = step.forward_s + step.backward_s + step.update_s;
@@ -129,7 +131,7 @@ void fill_varied(const Scenario& scenario, const plan::Problem& problem,
   }
   if (has_server_rounds(scenario) && !needs_server_rounds(scenario)) {
     result.warnings.push_back(
-        "method " + std::string(coll::name(*scenario.method)) +
+        "method " + std::string(collectives::name(*scenario.method)) +
         ": every exchange starts when the last worker is ready; method auto times each push as it "
         "comes to the server, which differs where workers do");
   }
@@ -138,7 +140,7 @@ void fill_varied(const Scenario& scenario, const plan::Problem& problem,
     summary.bottleneck = "straggler";
   }
   for (std::size_t k = 0; k < varied.iterations.size(); ++k) {
-    const train::VariedIteration& each = varied.iterations[k];
+    const programs::VariedIteration& each = varied.iterations[k];
     Iteration& iteration = result.iterations[k];
     iteration.start_s = each.start_s;
     iteration.compute_end_s = each.compute_end_s;
@@ -159,7 +161,7 @@ void fill_varied(const Scenario& scenario, const plan::Problem& problem,
 
 // What computing takes by itself stays apart from what overlap costs. Formulas and the best merge
 // are of steps without slowdown. The first iteration follows no exchange that could slow it.
-void count_slowdown(const train::StepTimes& free, const train::StepTimes& step,
+void count_slowdown(const programs::StepTimes& free, const programs::StepTimes& step,
                     double first_shift_s, Result& result) {
   Summary& summary = result.summary;
   *summary.forward_s += free.forward_s - step.forward_s;
@@ -179,13 +181,13 @@ void count_slowdown(const train::StepTimes& free, const train::StepTimes& step,
       *time -= first_shift_s;
     }
   }
-  result.method = coll::name(coll::Method::events);
+  result.method = collectives::name(collectives::Method::events);
 }
 
 // What the channel is busy for, per message.
-std::vector<MessageSeconds> message_times(const plan::Problem& problem,
+std::vector<MessageSeconds> message_times(const buckets::Problem& problem,
                                           std::span<const BucketCost> costs,
-                                          plan::Schedule schedule) {
+                                          buckets::Schedule schedule) {
   std::vector<MessageSeconds> seconds;
   seconds.reserve(costs.size());
   for (const BucketCost& cost : costs) {
@@ -199,37 +201,37 @@ template <class Value> void release(Value& value) { value = Value(); }
 // The result without its scenario. A list per layer or message that nobody reads any more is
 // released before the lists of the result grow.
 Result step_result(const Scenario& scenario, Detail detail) {
-  plan::Problem problem = merge_problem(scenario);
-  plan::Plan plan = plan_of(scenario, problem);
-  const plan::Schedule schedule = scenario.communication.schedule;
+  buckets::Problem problem = merge_problem(scenario);
+  buckets::Plan plan = plan_of(scenario, problem);
+  const buckets::Schedule schedule = scenario.communication.schedule;
   BucketCosts bucket_costs(scenario, measured_curve(scenario));
   std::vector<BucketCost> costs;
   costs.reserve(plan.groups.size());
-  for (const plan::Group& group : plan.groups) {
+  for (const buckets::Group& group : plan.groups) {
     costs.push_back(bucket_costs(group));
   }
-  train::StepInput bare = step_input(scenario);
-  train::StepInput input = with_messages(bare, scenario, plan, schedule);
+  programs::StepInput bare = step_input(scenario);
+  programs::StepInput input = with_messages(bare, scenario, plan, schedule);
   set_times(scenario, plan, message_times(problem, costs, schedule), input);
   const double added = is_compressed(scenario) ? add_compression(scenario, plan, costs, input) : 0;
-  train::StepTimes step = train::run_step(input);
-  std::optional<train::StepTimes> free; // of a step that overlap does not slow
+  programs::StepTimes step = programs::run_step(input);
+  std::optional<programs::StepTimes> free; // of a step that overlap does not slow
   double first_shift_s = 0;
   if (scenario.training.overlap.any() && !input.messages.empty()) {
     free = step;
     StretchedStep stretched = stretched_step(scenario, std::move(input));
     input = std::move(stretched.input);
     first_shift_s = stretched.first_shift_s;
-    step = train::run_step(input);
+    step = programs::run_step(input);
     step.exposed_s = free->exposed_s + std::max(0.0, step.period_s - free->period_s);
   }
 
   Result result;
-  result.method = coll::name(bucket_costs.method());
+  result.method = collectives::name(bucket_costs.method());
   result.events = bucket_costs.events();
   add_common_warnings(scenario, plan, result);
   result.summary =
-      summarize(scenario, problem, plan, step, costs, added, train::run_step(bare).period_s);
+      summarize(scenario, problem, plan, step, costs, added, programs::run_step(bare).period_s);
   // The costs are the longest list: where their order is that of the buckets, and no link asks for
   // them, the buckets are made at once.
   const bool at_once = step.launch_order.empty() && !scenario.cluster.fabric;
@@ -244,7 +246,7 @@ Result step_result(const Scenario& scenario, Detail detail) {
     }
   }
   // With formulas for all messages the period itself is the period by formula.
-  if (is_compressed(scenario) && bucket_costs.method() == coll::Method::closed_form) {
+  if (is_compressed(scenario) && bucket_costs.method() == collectives::Method::closed_form) {
     result.summary.closed_form_s = step.period_s;
   }
   release(bare);
@@ -285,14 +287,14 @@ Result run_sync(const Scenario& scenario, Detail detail) {
 }
 
 SyncParts::SyncParts(const Scenario& scenario)
-    : bare_(step_input(scenario)), alone_s_(train::run_step(bare_).period_s) {
+    : bare_(step_input(scenario)), alone_s_(programs::run_step(bare_).period_s) {
   problem_.items = merge_items(scenario);
 }
 
 Result SyncParts::summary(const Scenario& scenario) {
-  const plan::Schedule schedule = scenario.communication.schedule;
+  const buckets::Schedule schedule = scenario.communication.schedule;
   problem_.cost = merge_cost(scenario);
-  const bool fixed = !plan::planner(schedule).reads_cost;
+  const bool fixed = !buckets::planner(schedule).reads_cost;
   if (!plan_ || !fixed) {
     plan_ = plan_of(scenario, problem_);
     step_ = with_messages(bare_, scenario, *plan_, schedule);
@@ -303,15 +305,15 @@ Result SyncParts::summary(const Scenario& scenario) {
   bucket_costs.share(sent_);
   std::vector<BucketCost> costs;
   costs.reserve(plan_->groups.size());
-  for (const plan::Group& group : plan_->groups) {
+  for (const buckets::Group& group : plan_->groups) {
     costs.push_back(bucket_costs.counted(group));
   }
   set_times(scenario, *plan_, message_times(problem_, costs, schedule), step_);
-  const train::StepTimes step = train::run_step(step_);
+  const programs::StepTimes step = programs::run_step(step_);
 
   Result result;
   result.scenario.variability = scenario.variability;
-  result.method = coll::name(bucket_costs.method());
+  result.method = collectives::name(bucket_costs.method());
   add_common_warnings(scenario, *plan_, result);
   result.summary = summarize(scenario, problem_, *plan_, step, costs, 0, alone_s_);
   fill_greedy(scenario, problem_, *plan_, result.summary);

@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "coll/evaluate/sent_bytes.hpp"
-#include "plan/problem.hpp"
+#include "buckets/problem.hpp"
+#include "collectives/evaluate/sent_bytes.hpp"
+#include "programs/step/step.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/result.hpp"
-#include "train/step/step.hpp"
 
 namespace stepsim::study {
 
@@ -32,12 +32,13 @@ public:
   [[nodiscard]] Result summary(const Scenario& scenario);
 
 private:
-  plan::Problem problem_;          // gradients of all scenarios, cost of the current one
-  train::StepInput bare_;          // the step without messages
-  double alone_s_;                 // period of `bare_`, s
-  coll::SentBytes sent_;           // cache of sent bytes by size of message
-  std::optional<plan::Plan> plan_; // last plan; used again if the schedule does not read the cost
-  train::StepInput step_;          // the step with the messages of `plan_`
+  buckets::Problem problem_;    // gradients of all scenarios, cost of the current one
+  programs::StepInput bare_;    // the step without messages
+  double alone_s_;              // period of `bare_`, s
+  collectives::SentBytes sent_; // cache of sent bytes by size of message
+  std::optional<buckets::Plan>
+      plan_;                 // last plan; used again if the schedule does not read the cost
+  programs::StepInput step_; // the step with the messages of `plan_`
 };
 
 } // namespace stepsim::study

@@ -24,7 +24,7 @@ constexpr std::int64_t kDefaultIterations = 3;
 
 struct Painter {
   const Result& result;
-  engine::Timeline& timeline;
+  events::Timeline& timeline;
   std::vector<double> updates; // s, directly before the forward of each layer
 
   void compute(std::uint32_t node, double start, double end, const std::string& name,
@@ -63,7 +63,7 @@ struct Painter {
     for (std::size_t l = 0; l < layers.size(); ++l) {
       if (k > 0) {
         const double last = t; // end of the layer before
-        t = train::backward_start_s(result.step, k - 1) + result.step.next_forward_s[l];
+        t = programs::backward_start_s(result.step, k - 1) + result.step.next_forward_s[l];
         compute(node, l == 0 ? t - updates[l] : std::max(last, t - updates[l]), t, "update",
                 "update");
       }
@@ -75,7 +75,7 @@ struct Painter {
 
   void backward(std::uint32_t node, std::int64_t k) {
     const auto& layers = result.scenario.workload.layers;
-    double t = train::backward_start_s(result.step, k);
+    double t = programs::backward_start_s(result.step, k);
     for (std::size_t l = layers.size(); l-- > 0;) {
       const double seconds = backward_s(l);
       compute(node, t, t + seconds, layers[l].name, "backward");
@@ -138,7 +138,7 @@ struct Painter {
       t += seconds;
     };
     piece(update, "update", "update");
-    for (const train::WorkLayer& layer : layers) {
+    for (const layers::WorkLayer& layer : layers) {
       piece(layer.forward.value, layer.name, "forward");
     }
     for (std::size_t l = layers.size(); l-- > 0;) {
@@ -173,10 +173,10 @@ struct Painter {
   }
 
   void messages(std::uint32_t node, std::int64_t k) {
-    const double origin = train::backward_start_s(result.step, k);
+    const double origin = programs::backward_start_s(result.step, k);
     for (std::size_t g = 0; g < result.buckets.size(); ++g) {
       const Bucket& bucket = result.buckets[g];
-      const train::MessageTimes& times = result.step.messages[g];
+      const programs::MessageTimes& times = result.step.messages[g];
       const std::string name = "bucket " + std::to_string(bucket.index);
       const double ready = origin + bucket.ready_s - result.step.forward_s;
       message(node, bucket, origin + times.start_s, origin + times.end_s, name);
@@ -196,8 +196,8 @@ struct Painter {
 // Each layer's share of the update, or all of it before the first layer. With a reduction and a
 // broadcast the root updates between the two, on the lane of messages.
 std::vector<double> updates_of(const Scenario& scenario) {
-  const train::StepInput input = step_input(scenario);
-  std::vector<double> updates = train::layer_updates(input);
+  const programs::StepInput input = step_input(scenario);
+  std::vector<double> updates = programs::layer_updates(input);
   if (!updates.empty() && !input.reduce_broadcast &&
       std::ranges::all_of(updates, [](double share) { return share == 0; })) {
     updates.front() = input.update_s;
@@ -226,7 +226,7 @@ Shown shown_of(const TimelineFilter& filter, std::int64_t nodes, std::int64_t it
 }
 
 // Gives the node of this number its name, "node 3" or "rank 3".
-std::uint32_t add_node(std::string_view noun, std::int64_t number, engine::Timeline& timeline) {
+std::uint32_t add_node(std::string_view noun, std::int64_t number, events::Timeline& timeline) {
   const auto node = static_cast<std::uint32_t>(number);
   timeline.node_names.resize(std::max<std::size_t>(timeline.node_names.size(), node + 1U));
   timeline.node_names[node] = std::string(noun) + " " + std::to_string(number);
@@ -235,8 +235,8 @@ std::uint32_t add_node(std::string_view noun, std::int64_t number, engine::Timel
 
 } // namespace
 
-engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
-  engine::Timeline timeline;
+events::Timeline timeline(const Result& result, const TimelineFilter& filter) {
+  events::Timeline timeline;
   const Scenario& scenario = result.scenario;
   // An asynchronous worker may have come less far than asked for.
   const Shown shown = shown_of(
@@ -268,8 +268,8 @@ engine::Timeline timeline(const Result& result, const TimelineFilter& filter) {
   return timeline;
 }
 
-engine::Timeline timeline(const ProgramRun& run, const TimelineFilter& filter) {
-  engine::Timeline timeline;
+events::Timeline timeline(const ProgramRun& run, const TimelineFilter& filter) {
+  events::Timeline timeline;
   const Shown shown = shown_of(filter, run.program.ranks, run.times.iterations);
   for (const std::int64_t rank : shown.nodes) {
     draw_program(run, add_node("rank", rank, timeline), static_cast<std::uint32_t>(rank),

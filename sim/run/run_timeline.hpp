@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/timeline.hpp"
+#include "events/timeline.hpp"
 #include "run/result.hpp"
 
 namespace stepsim::study {
@@ -13,10 +13,10 @@ struct TimelineFilter {
   std::int64_t first_iteration = -1; // from 0; -1 = the third from the end
   std::int64_t last_iteration = -1;  // included; -1 = the last iteration
 };
-[[nodiscard]] engine::Timeline timeline(const Result& result, const TimelineFilter& filter);
+[[nodiscard]] events::Timeline timeline(const Result& result, const TimelineFilter& filter);
 
 // The same for a program without a scenario, whose ranks take the place of nodes. `run` holds the
-// times of all operations (program::Record::all).
-[[nodiscard]] engine::Timeline timeline(const ProgramRun& run, const TimelineFilter& filter);
+// times of all operations (programs::Record::all).
+[[nodiscard]] events::Timeline timeline(const ProgramRun& run, const TimelineFilter& filter);
 
 } // namespace stepsim::study

@@ -7,31 +7,31 @@
 #include <cstddef>
 
 #include "base/error.hpp"
-#include "plan/planners.hpp"
-#include "plan/send_in_order.hpp"
-#include "program/builders/dear_program.hpp"
-#include "program/builders/input_reading.hpp"
-#include "program/builders/od_sgd_program.hpp"
-#include "program/builders/pipe_sgd_program.hpp"
-#include "program/builders/step_parts.hpp"
-#include "program/builders/sync_sgd_program.hpp"
-#include "program/builders/zero_program.hpp"
-#include "program/program_check.hpp"
+#include "buckets/planners.hpp"
+#include "buckets/send_in_order.hpp"
+#include "layers/variability.hpp"
+#include "programs/builders/dear_program.hpp"
+#include "programs/builders/input_reading.hpp"
+#include "programs/builders/od_sgd_program.hpp"
+#include "programs/builders/pipe_sgd_program.hpp"
+#include "programs/builders/step_parts.hpp"
+#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/builders/zero_program.hpp"
+#include "programs/program_check.hpp"
 #include "run/local_rounds.hpp"
 #include "run/program_parts.hpp"
 #include "run/sharded_units.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
-#include "train/workload/variability.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-using program::BucketTimes;
+using programs::BucketTimes;
 
-const plan::Planner& planner_of(const Scenario& scenario) {
-  return plan::planner(scenario.communication.schedule);
+const buckets::Planner& planner_of(const Scenario& scenario) {
+  return buckets::planner(scenario.communication.schedule);
 }
 
 std::string no_sync_program(const Scenario& scenario) {
@@ -42,7 +42,7 @@ std::string no_sync_program(const Scenario& scenario) {
   }
   // The update of the root stands on the compute stream, before the next forward of all layers.
   const auto& gradients = scenario.workload.gradients;
-  const bool first_has_bytes = std::ranges::any_of(gradients, [](const train::Gradient& gradient) {
+  const bool first_has_bytes = std::ranges::any_of(gradients, [](const layers::Gradient& gradient) {
     return gradient.layer == 0 && gradient.bytes.value > 0;
   });
   if (scenario.communication.reduce_broadcast && !first_has_bytes) {
@@ -52,35 +52,35 @@ std::string no_sync_program(const Scenario& scenario) {
 }
 
 // How the stream of the schedule takes its messages.
-program::Stream stream_of(const Scenario& scenario) {
-  const plan::ScheduleOptions& options = scenario.communication.schedule_options;
-  program::Stream stream{.name = "reduce"};
-  if (planner_of(scenario).send == plan::planner(plan::Schedule::priority).send) {
-    stream.discipline = program::Discipline::priority;
+programs::Stream stream_of(const Scenario& scenario) {
+  const buckets::ScheduleOptions& options = scenario.communication.schedule_options;
+  programs::Stream stream{.name = "reduce"};
+  if (planner_of(scenario).send == buckets::planner(buckets::Schedule::priority).send) {
+    stream.discipline = programs::Discipline::priority;
     stream.credit_bytes = options.credit_bytes.value;
-  } else if (planner_of(scenario).send == plan::planner(plan::Schedule::asc_wfbp).send) {
-    stream.discipline = program::Discipline::at_once;
+  } else if (planner_of(scenario).send == buckets::planner(buckets::Schedule::asc_wfbp).send) {
+    stream.discipline = programs::Discipline::at_once;
     stream.concurrency = static_cast<std::int32_t>(options.concurrency);
     stream.contention = options.contention;
   }
   return stream;
 }
 
-program::Program make_sync(const Scenario& scenario, ScenarioProgram& out) {
+programs::Program make_sync(const Scenario& scenario, ScenarioProgram& out) {
   const ProgramParts parts = allreduced_parts(scenario, out);
   if (planner_of(scenario).gathers_back() && !parts.buckets.empty()) {
-    const bool ahead = scenario.communication.schedule_options.prefetch == plan::Prefetch::one;
-    return program::dear_program(
+    const bool ahead = scenario.communication.schedule_options.prefetch == buckets::Prefetch::one;
+    return programs::dear_program(
         parts.layers, parts.buckets,
         {.update = parts.update,
-         .prefetch = ahead ? program::GatherPrefetch::one : program::GatherPrefetch::all,
+         .prefetch = ahead ? programs::GatherPrefetch::one : programs::GatherPrefetch::all,
          .next_forward = parts.next_forward});
   }
   if (scenario.communication.reduce_broadcast && !parts.buckets.empty()) {
-    return program::reduce_broadcast_program(parts.layers, parts.buckets, parts.update,
-                                             parts.next_forward);
+    return programs::reduce_broadcast_program(parts.layers, parts.buckets, parts.update,
+                                              parts.next_forward);
   }
-  return program::sync_sgd_program(
+  return programs::sync_sgd_program(
       parts.layers, parts.buckets,
       {.update = parts.update,
        .next_forward = parts.next_forward,
@@ -90,10 +90,10 @@ program::Program make_sync(const Scenario& scenario, ScenarioProgram& out) {
 }
 
 // The optimizer of a rank updates its share of the parameters.
-program::Program make_zero(const Scenario& scenario, ScenarioProgram& out) {
+programs::Program make_zero(const Scenario& scenario, ScenarioProgram& out) {
   const ProgramParts parts = scattered_parts(scenario, out);
   const Sharding& sharding = scenario.training.sharding;
-  return program::zero_program(
+  return programs::zero_program(
       parts.layers, parts.buckets,
       {.stage = sharding.strategy == ShardingStrategy::zero2 ? 2U : 1U,
        .micro_batches = static_cast<std::uint32_t>(scenario.training.micro_batches),
@@ -110,7 +110,7 @@ std::string no_late_program(const Scenario& scenario) {
     return program + " sends one message at a time";
   }
   // Cycles of iterations that overlap run beside each other, but a stream has one delay at a time.
-  if (scenario.communication.schedule == plan::Schedule::horovod) {
+  if (scenario.communication.schedule == buckets::Schedule::horovod) {
     return program + " has no cycles of horovod";
   }
   return "";
@@ -124,7 +124,7 @@ std::string no_pipe_program(const Scenario& scenario) {
   return in_step && planner_of(scenario).one_channel() ? "" : no_late_program(scenario);
 }
 
-program::Program make_pipe(const Scenario& scenario, ScenarioProgram& out) {
+programs::Program make_pipe(const Scenario& scenario, ScenarioProgram& out) {
   const ProgramParts parts = allreduced_parts(scenario, out);
   // One worker without exchanges has nothing to run ahead of.
   const bool sends = std::ranges::any_of(parts.buckets, [](const BucketTimes& bucket) {
@@ -133,18 +133,18 @@ program::Program make_pipe(const Scenario& scenario, ScenarioProgram& out) {
   const bool alone = scenario.cluster.ranks() == 1 && !sends;
   const std::int64_t width = alone ? 1 : *scenario.training.pipeline_width;
   const Training& training = scenario.training;
-  const bool block = training.warmup_switch == train::WarmupSwitch::block;
+  const bool block = training.warmup_switch == programs::WarmupSwitch::block;
   const std::int64_t synchronous =
       training.warmup_iterations + (block && training.warmup_iterations > 0 ? 2 : 0);
-  return program::pipe_sgd_program(parts.layers, parts.buckets,
-                                   {.update = parts.update,
-                                    .width = static_cast<std::int32_t>(width),
-                                    .synchronous_first = static_cast<std::uint32_t>(synchronous)});
+  return programs::pipe_sgd_program(parts.layers, parts.buckets,
+                                    {.update = parts.update,
+                                     .width = static_cast<std::int32_t>(width),
+                                     .synchronous_first = static_cast<std::uint32_t>(synchronous)});
 }
 
-program::Program make_od(const Scenario& scenario, ScenarioProgram& out) {
+programs::Program make_od(const Scenario& scenario, ScenarioProgram& out) {
   const ProgramParts parts = allreduced_parts(scenario, out);
-  return program::od_sgd_program(parts.layers, parts.buckets, parts.update);
+  return programs::od_sgd_program(parts.layers, parts.buckets, parts.update);
 }
 
 std::string no_obstacle(const Scenario&) { return ""; }
@@ -159,7 +159,7 @@ struct ProgramRow {
   TrainingAlgorithm algorithm;
   bool (*is_for)(const Scenario&);
   std::string (*refusal)(const Scenario&); // empty where `make` can
-  program::Program (*make)(const Scenario&, ScenarioProgram&);
+  programs::Program (*make)(const Scenario&, ScenarioProgram&);
 };
 constexpr std::array kPrograms{
     ProgramRow{TrainingAlgorithm::sync_sgd, is_none, no_sync_program, make_sync},
@@ -181,8 +181,8 @@ const ProgramRow& row_of(const Scenario& scenario) {
 }
 
 // Layers of exchanges, which builders know as buckets.
-void label_layers(const std::vector<ProgramUnit>& units, program::Program& program) {
-  for (program::Operation& operation : program.operations) {
+void label_layers(const std::vector<ProgramUnit>& units, programs::Program& program) {
+  for (programs::Operation& operation : program.operations) {
     if (operation.unit >= 0 && operation.first_layer < 0) {
       const ProgramUnit& unit = units[static_cast<std::size_t>(operation.unit)];
       if (!unit.layers.empty()) {
@@ -195,11 +195,11 @@ void label_layers(const std::vector<ProgramUnit>& units, program::Program& progr
 
 std::string why_not_made(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
-  const coll::Compression& compression = communication.compression;
-  if (is_compressed(scenario) && compression.select_stream == coll::SelectStream::side) {
+  const collectives::Compression& compression = communication.compression;
+  if (is_compressed(scenario) && compression.select_stream == collectives::SelectStream::side) {
     return "a program has no selection on a side stream yet";
   }
-  if (is_compressed(scenario) && communication.schedule == plan::Schedule::horovod) {
+  if (is_compressed(scenario) && communication.schedule == buckets::Schedule::horovod) {
     return "a program has no compression with the cycles of horovod yet";
   }
   return row_of(scenario).refusal(scenario);
@@ -213,16 +213,16 @@ std::string why_no_program(const Scenario& scenario) {
              : why_not_made(scenario);
 }
 
-ExchangeMember exchange_member(const ScenarioProgram& made, const program::Operation& operation) {
-  if (operation.type != program::OperationType::exchange || operation.unit < 0) {
+ExchangeMember exchange_member(const ScenarioProgram& made, const programs::Operation& operation) {
+  if (operation.type != programs::OperationType::exchange || operation.unit < 0) {
     return nullptr;
   }
   switch (operation.kind) {
-  case program::Kind::allgather:
-  case program::Kind::broadcast:
+  case programs::Kind::allgather:
+  case programs::Kind::broadcast:
     return &ProgramUnit::gather;
-  case program::Kind::reduce_scatter:
-  case program::Kind::reduce:
+  case programs::Kind::reduce_scatter:
+  case programs::Kind::reduce:
     return &ProgramUnit::reduce;
   default:
     return made.sharded ? &ProgramUnit::replicate : &ProgramUnit::exchange;
@@ -237,9 +237,9 @@ std::vector<BucketCost> costs_of(const ScenarioProgram& made) {
   return costs;
 }
 
-program::Factors factors_of(const Scenario& scenario, const program::Program& program,
-                            std::int64_t iterations) {
-  program::Factors factors;
+programs::Factors factors_of(const Scenario& scenario, const programs::Program& program,
+                             std::int64_t iterations) {
+  programs::Factors factors;
   if (!scenario.variability.varies()) {
     return factors;
   }
@@ -250,7 +250,7 @@ program::Factors factors_of(const Scenario& scenario, const program::Program& pr
                           std::to_string(static_cast<std::int64_t>(steps)) +
                           " steps are too many; lower iterations");
   }
-  const train::Jitter jitter(scenario.variability, program.ranks);
+  const layers::Jitter jitter(scenario.variability, program.ranks);
   for (std::int64_t n = 1; n <= iterations * program.steps; ++n) {
     for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
       factors.compute.push_back(jitter.compute(rank, n));
@@ -269,12 +269,12 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated) {
   out.program = row_of(scenario).make(scenario, out);
   const Training& training = scenario.training;
   if (training.input.value > 0) {
-    out.program = program::with_input(out.program, training.input, training.input_pipelined);
+    out.program = programs::with_input(out.program, training.input, training.input_pipelined);
   }
   out.program.interference = scenario.training.overlap;
   out.program.ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
   label_layers(out.units, out.program);
-  program::check(out.program, scenario.name);
+  programs::check(out.program, scenario.name);
   return out;
 }
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "coll/method.hpp"
-#include "plan/problem.hpp"
-#include "program/operation_times.hpp"
-#include "program/training_program.hpp"
+#include "buckets/problem.hpp"
+#include "collectives/method.hpp"
+#include "programs/operation_times.hpp"
+#include "programs/training_program.hpp"
 #include "run/bucket_cost.hpp"
 #include "scenario/scenario.hpp"
 
@@ -26,7 +26,7 @@ struct UnitExchange {
   double seconds{};
   double bytes_sent{};
   double reduction_s{}; // of groups of ranks: the part of `seconds` that additions take
-  std::vector<coll::Collective> stages{};
+  std::vector<collectives::Collective> stages{};
 };
 
 // The unit to which the label `unit` of operations refers: a bucket (in launch order) or a sharding
@@ -45,14 +45,15 @@ struct ProgramUnit {
 };
 
 struct ScenarioProgram {
-  program::Program program; // layers of operations are numbered as in the workload
+  programs::Program program; // layers of operations are numbered as in the workload
   std::vector<ProgramUnit> units;
-  plan::Plan plan;               // groups of buckets, which are the units; empty if sharded
+  buckets::Plan plan;            // groups of buckets, which are the units; empty if sharded
   bool sharded = false;          // the units are sharding units
   bool simulated = false;        // every message is simulated
   std::optional<bool> certified; // optimal sharding units: whether none can be better
-  coll::Method method = coll::Method::closed_form; // most detailed evaluator of the exchanges
-  std::uint64_t events{};                          // events that the evaluators simulated
+  collectives::Method method =
+      collectives::Method::closed_form; // most detailed evaluator of the exchanges
+  std::uint64_t events{};               // events that the evaluators simulated
 };
 
 // [unit]: its cost.
@@ -61,9 +62,9 @@ struct ScenarioProgram {
 // The member of ProgramUnit that holds the exchange of an operation; null for other operations.
 using ExchangeMember = UnitExchange ProgramUnit::*;
 [[nodiscard]] ExchangeMember exchange_member(const ScenarioProgram& made,
-                                             const program::Operation& operation);
+                                             const programs::Operation& operation);
 [[nodiscard]] inline const UnitExchange* exchange_of(const ScenarioProgram& made,
-                                                     const program::Operation& operation) {
+                                                     const programs::Operation& operation) {
   const ExchangeMember member = exchange_member(made, operation);
   return member != nullptr ? &(made.units[static_cast<std::size_t>(operation.unit)].*member)
                            : nullptr;
@@ -80,7 +81,7 @@ using ExchangeMember = UnitExchange ProgramUnit::*;
 [[nodiscard]] ScenarioProgram scenario_program(const Scenario& scenario, bool simulated = false);
 
 // The factors of variability of all ranks in `iterations` iterations; empty if nothing varies.
-[[nodiscard]] program::Factors factors_of(const Scenario& scenario, const program::Program& program,
-                                          std::int64_t iterations);
+[[nodiscard]] programs::Factors
+factors_of(const Scenario& scenario, const programs::Program& program, std::int64_t iterations);
 
 } // namespace stepsim::study

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "coll/compress/compressed_exchange.hpp"
+#include "collectives/compress/compressed_exchange.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
@@ -14,11 +14,11 @@
 namespace stepsim::study {
 
 ServerExchange server_exchange(const Scenario& scenario) {
-  const coll::Compression& compression = scenario.communication.compression;
-  const plan::Group all = all_gradients(scenario);
+  const collectives::Compression& compression = scenario.communication.compression;
+  const buckets::Group all = all_gradients(scenario);
   const auto bytes = static_cast<double>(all.bytes.value);
-  coll::CompressedExchange exchange =
-      coll::compressed_exchange(compression, gradient_part(scenario, all), exchange_of(scenario));
+  collectives::CompressedExchange exchange = collectives::compressed_exchange(
+      compression, gradient_part(scenario, all), exchange_of(scenario));
   ServerExchange result;
   // Nothing is exchanged, as with one worker.
   if (exchange.stages.empty()) {
@@ -26,17 +26,17 @@ ServerExchange server_exchange(const Scenario& scenario) {
   }
   result.server = std::move(exchange.stages.back().collective);
   exchange.stages.pop_back();
-  for (coll::ExchangeStage& stage : exchange.stages) {
+  for (collectives::ExchangeStage& stage : exchange.stages) {
     result.before.push_back(std::move(stage.collective));
   }
-  const coll::Options& options = result.server.options;
+  const collectives::Options& options = result.server.options;
   // Sharded servers are one on every worker, whatever the number in the options.
-  const bool sharded = options.placement == coll::Placement::sharded;
+  const bool sharded = options.placement == collectives::Placement::sharded;
   result.servers = sharded ? result.server.ranks : options.servers;
   result.encode_s = exchange.fixed_s * result.servers;
   const CodecTimes codec = codec_times(scenario, bytes);
   result.codec_s = codec.encode_s + codec.decode_s;
-  const plan::LinearCost extra = extra_cost(scenario);
+  const buckets::LinearCost extra = extra_cost(scenario);
   result.extra_s = extra.startup_s + extra.per_byte_s * bytes + copy_seconds(scenario, all);
   return result;
 }

@@ -4,18 +4,19 @@
 // compressed_exchange(), so that a codec costs the same in all kinds of runs.
 #include <vector>
 
-#include "coll/collective.hpp"
+#include "collectives/collective.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 
 struct ServerExchange {
-  std::vector<coll::Collective> before; // earlier exchanges among workers, to agree on scales
-  coll::Collective server;              // sizes as sent; its reduction includes decoding
-  double encode_s{};                    // time to encode the whole sum on one server
-  double servers = 1;                   // number of servers, which hold equal shares of the sum
-  double codec_s{};                     // time on a worker's compute thread per iteration
-  double extra_s{};                     // time of synchronisation and copies in one exchange
+  std::vector<collectives::Collective>
+      before;                     // earlier exchanges among workers, to agree on scales
+  collectives::Collective server; // sizes as sent; its reduction includes decoding
+  double encode_s{};              // time to encode the whole sum on one server
+  double servers = 1;             // number of servers, which hold equal shares of the sum
+  double codec_s{};               // time on a worker's compute thread per iteration
+  double extra_s{};               // time of synchronisation and copies in one exchange
   // Seconds to send the push of one worker without latency, and to add it, all on one server.
   [[nodiscard]] double push_s() const { return server.bytes * server.links.all.per_byte_s; }
   [[nodiscard]] double add_s() const { return server.bytes * server.reduction_s_per_byte; }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/quantity.hpp"
-#include "program/live_bytes.hpp"
+#include "programs/live_bytes.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
@@ -14,7 +14,7 @@ namespace {
 
 double parameters_of(const Scenario& scenario, const ScenarioProgram& made) {
   if (!made.sharded) {
-    const std::vector<std::int64_t> layers = train::layer_parameters(scenario.workload);
+    const std::vector<std::int64_t> layers = layers::layer_parameters(scenario.workload);
     return static_cast<double>(std::accumulate(layers.begin(), layers.end(), std::int64_t{0}));
   }
   double sum = 0;
@@ -25,7 +25,7 @@ double parameters_of(const Scenario& scenario, const ScenarioProgram& made) {
 }
 
 double live_bytes(const Sharding& sharding, const ScenarioProgram& made,
-                  const program::OperationTimes& times) {
+                  const programs::OperationTimes& times) {
   std::vector<double> parameters;
   std::vector<double> gradients;
   for (const ProgramUnit& unit : made.units) {
@@ -33,8 +33,8 @@ double live_bytes(const Sharding& sharding, const ScenarioProgram& made,
     parameters.push_back(sharding.parameter_bytes * count);
     gradients.push_back(sharding.reduce_bytes * count);
   }
-  return program::live_peak(program::live_spans(made.program, times, times.iterations - 1),
-                            parameters, gradients)
+  return programs::live_peak(programs::live_spans(made.program, times, times.iterations - 1),
+                             parameters, gradients)
       .bytes;
 }
 
@@ -49,7 +49,7 @@ double largest_bucket(const ScenarioProgram& made) {
 } // namespace
 
 void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
-                 const program::OperationTimes& times, Summary& summary) {
+                 const programs::OperationTimes& times, Summary& summary) {
   const Sharding& sharding = scenario.training.sharding;
   const double all = parameters_of(scenario, made);
   const auto shards = static_cast<double>(shard_ranks(scenario));

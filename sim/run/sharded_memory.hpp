@@ -12,7 +12,7 @@
 // The others (full_shard, shard_grad_op, hybrid_shard) also hold whole units for a time: their
 // memory_live_bytes are the peak of gathered parameters and unreduced gradients. Activations are
 // added to the total of every strategy.
-#include "program/operation_times.hpp"
+#include "programs/operation_times.hpp"
 #include "run/result.hpp"
 #include "run/scenario_program.hpp"
 
@@ -21,7 +21,7 @@ namespace stepsim::study {
 // Fills memory_* of `summary`. `times` must have been recorded with Record::all for at least one
 // iteration; memory_live_bytes are those of the last iteration.
 void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
-                 const program::OperationTimes& times, Summary& summary);
+                 const programs::OperationTimes& times, Summary& summary);
 
 // The warning that a rank needs more than memory_bytes, and how much more; empty if it does not, or
 // if no memory_bytes are given.

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "program/builders/fsdp_program.hpp"
+#include "layers/layer_units.hpp"
+#include "programs/builders/fsdp_program.hpp"
 #include "run/group_exchange.hpp"
 #include "run/program_parts.hpp"
 #include "run/sharding_plan.hpp"
 #include "scenario/scenario_sharding.hpp"
-#include "train/workload/layer_units.hpp"
 
 namespace stepsim::study {
 
@@ -21,12 +21,12 @@ std::optional<std::uint32_t> limit_of(const std::optional<std::int64_t>& limit) 
   return limit ? std::optional(static_cast<std::uint32_t>(*limit)) : std::nullopt;
 }
 
-std::vector<ProgramUnit> units_of(const Scenario& scenario, const train::Wrapping& wrapping) {
-  const train::Workload& workload = scenario.workload;
-  const std::vector<std::uint32_t> begins = train::unit_begins(workload, wrapping);
-  const std::vector<std::int64_t> parameters = train::layer_parameters(workload);
+std::vector<ProgramUnit> units_of(const Scenario& scenario, const layers::Wrapping& wrapping) {
+  const layers::Workload& workload = scenario.workload;
+  const std::vector<std::uint32_t> begins = layers::unit_begins(workload, wrapping);
+  const std::vector<std::int64_t> parameters = layers::layer_parameters(workload);
   std::vector<double> bytes(workload.layers.size());
-  for (const train::Gradient& gradient : workload.gradients) {
+  for (const layers::Gradient& gradient : workload.gradients) {
     bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
   }
   std::vector<ProgramUnit> units;
@@ -47,19 +47,19 @@ std::vector<ProgramUnit> units_of(const Scenario& scenario, const train::Wrappin
 }
 
 // Shards are those of a node, replicas one rank of every node.
-void add_groups(const Scenario& scenario, program::Program& program) {
+void add_groups(const Scenario& scenario, programs::Program& program) {
   program.groups = {rank_group(scenario.cluster, RankGroup::node),
                     rank_group(scenario.cluster, RankGroup::replica)};
-  for (program::Operation& operation : program.operations) {
-    if (operation.type == program::OperationType::exchange) {
-      operation.group = operation.kind == program::Kind::allreduce ? 1 : 0;
+  for (programs::Operation& operation : program.operations) {
+    if (operation.type == programs::OperationType::exchange) {
+      operation.group = operation.kind == programs::Kind::allreduce ? 1 : 0;
     }
   }
 }
 
 } // namespace
 
-program::FsdpOptions fsdp_options(const Scenario& scenario) {
+programs::FsdpOptions fsdp_options(const Scenario& scenario) {
   const Training& training = scenario.training;
   const Sharding& sharding = training.sharding;
   std::optional<std::uint32_t> ahead = limit_of(sharding.ahead_forward);
@@ -95,27 +95,27 @@ std::int64_t padded(std::int64_t parameters, std::int64_t shards) {
   return (parameters + shards - 1) / shards * shards;
 }
 
-program::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& out) {
+programs::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& out) {
   const Sharding& sharding = scenario.training.sharding;
-  program::FsdpOptions options = fsdp_options(scenario);
+  programs::FsdpOptions options = fsdp_options(scenario);
   const RankGroup group = options.hybrid ? RankGroup::node : RankGroup::all;
-  GroupExchanges gathers(scenario, group, coll::Op::allgather);
-  GroupExchanges reduces(scenario, group, coll::Op::reduce_scatter);
+  GroupExchanges gathers(scenario, group, collectives::Op::allgather);
+  GroupExchanges reduces(scenario, group, collectives::Op::reduce_scatter);
   std::optional<GroupExchanges> replicas;
   if (options.hybrid) {
-    replicas.emplace(scenario, RankGroup::replica, coll::Op::allreduce);
+    replicas.emplace(scenario, RankGroup::replica, collectives::Op::allreduce);
   }
   out.sharded = true;
-  train::Wrapping wrapping = sharding.wrapping;
-  if (wrapping.policy == train::WrappingPolicy::optimal) {
-    const plan::UnitPlan best = best_units(scenario);
+  layers::Wrapping wrapping = sharding.wrapping;
+  if (wrapping.policy == layers::WrappingPolicy::optimal) {
+    const buckets::UnitPlan best = best_units(scenario);
     wrapping = wrapping_of(best.cuts);
     out.certified = best.certified;
   }
   out.units = units_of(scenario, wrapping);
-  std::vector<program::UnitTimes> times;
+  std::vector<programs::UnitTimes> times;
   for (ProgramUnit& unit : out.units) {
-    program::UnitTimes& each = times.emplace_back();
+    programs::UnitTimes& each = times.emplace_back();
     for (const std::uint32_t layer : unit.layers) {
       each.forward += scenario.workload.layers[layer].forward;
       each.backward += scenario.workload.layers[layer].backward;
@@ -141,7 +141,7 @@ program::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& o
     out.events += replicas->events();
   }
   options.encode = encode_seconds(scenario, out.units);
-  program::Program made = program::fsdp_program(times, options);
+  programs::Program made = programs::fsdp_program(times, options);
   if (options.hybrid) {
     add_groups(scenario, made);
   }

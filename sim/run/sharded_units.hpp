@@ -3,7 +3,7 @@
 // reductions of the units are timed (TRN 4.5).
 #include <cstdint>
 
-#include "program/builders/fsdp_program.hpp"
+#include "programs/builders/fsdp_program.hpp"
 #include "run/scenario_program.hpp"
 
 namespace stepsim::study {
@@ -13,11 +13,11 @@ namespace stepsim::study {
                                      const std::vector<ProgramUnit>& units);
 
 // The options of the FSDP program that follow from the scenario.
-[[nodiscard]] program::FsdpOptions fsdp_options(const Scenario& scenario);
+[[nodiscard]] programs::FsdpOptions fsdp_options(const Scenario& scenario);
 // `parameters` rounded up to a multiple of `shards`, because all ranks have shards of equal size.
 [[nodiscard]] std::int64_t padded(std::int64_t parameters, std::int64_t shards);
 
 // The program. Sets units, method and events of `out`, and `certified` if the wrapping is optimal.
-[[nodiscard]] program::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& out);
+[[nodiscard]] programs::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& out);
 
 } // namespace stepsim::study

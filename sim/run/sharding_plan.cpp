@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "plan/unit_labels.hpp"
-#include "plan/unit_search.hpp"
-#include "program/recurrence.hpp"
+#include "buckets/unit_labels.hpp"
+#include "buckets/unit_search.hpp"
+#include "programs/recurrence.hpp"
 #include "run/group_exchange.hpp"
 #include "run/sharded_units.hpp"
 #include "scenario/scenario_sharding.hpp"
@@ -24,14 +24,14 @@ namespace stepsim::study {
 namespace {
 
 double all_parameters(const Scenario& scenario) {
-  const std::vector<std::int64_t> layers = train::layer_parameters(scenario.workload);
+  const std::vector<std::int64_t> layers = layers::layer_parameters(scenario.workload);
   return static_cast<double>(std::accumulate(layers.begin(), layers.end(), std::int64_t{0}));
 }
 
 // Seconds of an exchange by the parameters of a unit, `bytes` each after padding.
 class UnitSecondsCache {
 public:
-  UnitSecondsCache(const Scenario& scenario, RankGroup group, coll::Op op, double bytes)
+  UnitSecondsCache(const Scenario& scenario, RankGroup group, collectives::Op op, double bytes)
       : exchanges_(scenario, group, op), bytes_(bytes), shards_(shard_ranks(scenario)) {}
   [[nodiscard]] double operator()(std::int64_t parameters) {
     const auto [place, is_new] = seconds_.try_emplace(parameters);
@@ -49,25 +49,26 @@ private:
   std::map<std::int64_t, double> seconds_;
 };
 
-plan::UnitCost unit_cost(const Scenario& scenario, RankGroup group, coll::Op op, double bytes) {
+buckets::UnitCost unit_cost(const Scenario& scenario, RankGroup group, collectives::Op op,
+                            double bytes) {
   const auto cache = std::make_shared<UnitSecondsCache>(scenario, group, op, bytes);
   return [cache](std::int64_t parameters) { return (*cache)(parameters); };
 }
 
 // Costs that the planner does not know, by the parameters of a unit; empty where there are none.
 struct FurtherCosts {
-  plan::UnitCost replicate;
-  plan::UnitCost decode;
+  buckets::UnitCost replicate;
+  buckets::UnitCost decode;
 };
 
 // The period of one division by the program itself. Everything of an iteration waits for the update
 // before it, so that the first iteration lasts a period.
-double program_period(const plan::UnitProblem& problem, const FurtherCosts& costs,
-                      const program::FsdpOptions& options, const plan::Cuts& cuts) {
-  std::vector<program::UnitTimes> units;
+double program_period(const buckets::UnitProblem& problem, const FurtherCosts& costs,
+                      const programs::FsdpOptions& options, const buckets::Cuts& cuts) {
+  std::vector<programs::UnitTimes> units;
   std::size_t layer = 0;
   for (std::size_t u = 0; u <= cuts.size(); ++u) {
-    program::UnitTimes& unit = units.emplace_back();
+    programs::UnitTimes& unit = units.emplace_back();
     const std::size_t end = u < cuts.size() ? cuts[u] : problem.layers.size();
     std::int64_t parameters = 0;
     for (; layer < end; ++layer) {
@@ -82,14 +83,14 @@ double program_period(const plan::UnitProblem& problem, const FurtherCosts& cost
       unit.decode = Seconds{costs.decode ? costs.decode(parameters) : 0};
     }
   }
-  return program::recurrence(program::fsdp_program(units, options), 1).makespan_s;
+  return programs::recurrence(programs::fsdp_program(units, options), 1).makespan_s;
 }
 
 } // namespace
 
-plan::UnitMemory unit_memory(const Scenario& scenario) {
+buckets::UnitMemory unit_memory(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
-  const program::FsdpOptions options = fsdp_options(scenario);
+  const programs::FsdpOptions options = fsdp_options(scenario);
   const double all = all_parameters(scenario);
   const double shard = (sharding.stored_bytes + sharding.reduce_bytes + sharding.optimizer_bytes) *
                        all / static_cast<double>(shard_ranks(scenario));
@@ -103,7 +104,7 @@ plan::UnitMemory unit_memory(const Scenario& scenario) {
           .reduces_in_flight = options.reduces_in_flight};
 }
 
-std::string too_small(const plan::UnitMemory& memory) {
+std::string too_small(const buckets::UnitMemory& memory) {
   const auto whole = [](double bytes) {
     return std::to_string(static_cast<std::int64_t>(std::ceil(bytes)));
   };
@@ -115,30 +116,31 @@ std::optional<std::int64_t> largest_unit_of(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
   std::optional<std::int64_t> most = sharding.max_unit_parameters;
   if (sharding.memory_bytes) {
-    const plan::UnitMemory memory = unit_memory(scenario);
+    const buckets::UnitMemory memory = unit_memory(scenario);
     if (memory.fixed_bytes > memory.limit_bytes) {
       throw SimulationError(too_small(memory));
     }
-    const std::int64_t fits = plan::largest_unit(memory).value_or(0);
+    const std::int64_t fits = buckets::largest_unit(memory).value_or(0);
     most = std::min(most.value_or(fits), fits);
   }
   return most;
 }
 
-plan::UnitPlan best_units(const Scenario& scenario) {
+buckets::UnitPlan best_units(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
-  const program::FsdpOptions options = fsdp_options(scenario);
+  const programs::FsdpOptions options = fsdp_options(scenario);
   const RankGroup group = options.hybrid ? RankGroup::node : RankGroup::all;
   const ValueCodec& codec = sharding.parameter_compression;
-  plan::UnitProblem problem;
-  const std::vector<std::int64_t> parameters = train::layer_parameters(scenario.workload);
+  buckets::UnitProblem problem;
+  const std::vector<std::int64_t> parameters = layers::layer_parameters(scenario.workload);
   for (std::size_t l = 0; l < parameters.size(); ++l) {
-    const train::WorkLayer& layer = scenario.workload.layers[l];
+    const layers::WorkLayer& layer = scenario.workload.layers[l];
     problem.layers.push_back({layer.forward, layer.backward, parameters[l]});
   }
-  problem.gather =
-      unit_cost(scenario, group, coll::Op::allgather, sharding.parameter_bytes / codec.ratio);
-  problem.reduce = unit_cost(scenario, group, coll::Op::reduce_scatter, sharding.reduce_bytes);
+  problem.gather = unit_cost(scenario, group, collectives::Op::allgather,
+                             sharding.parameter_bytes / codec.ratio);
+  problem.reduce =
+      unit_cost(scenario, group, collectives::Op::reduce_scatter, sharding.reduce_bytes);
   const double shard = sharding.parameter_bytes * all_parameters(scenario) / options.shards;
   problem.update = options.update / options.shards + Seconds{codec.encode_s(shard)};
   problem.reshard_after_forward = options.reshard_after_forward;
@@ -149,15 +151,15 @@ plan::UnitPlan best_units(const Scenario& scenario) {
   problem.communicators = options.communicators;
   problem.max_unit_parameters = largest_unit_of(scenario);
   const bool exact = options.micro_batches == 1 &&
-                     options.prefetch == program::BackwardPrefetch::pre && !options.hybrid &&
+                     options.prefetch == programs::BackwardPrefetch::pre && !options.hybrid &&
                      codec.decode_Bps == 0;
-  plan::UnitPlan best = plan::plan_units(problem, sharding.label_limit);
+  buckets::UnitPlan best = buckets::plan_units(problem, sharding.label_limit);
   if (exact) {
     return best;
   }
   FurtherCosts costs;
   if (options.hybrid) {
-    costs.replicate = unit_cost(scenario, RankGroup::replica, coll::Op::allreduce,
+    costs.replicate = unit_cost(scenario, RankGroup::replica, collectives::Op::allreduce,
                                 sharding.reduce_bytes / static_cast<double>(options.shards));
   }
   if (codec.decode_Bps > 0) {
@@ -166,16 +168,16 @@ plan::UnitPlan best_units(const Scenario& scenario) {
       return codec.decode_s(bytes * static_cast<double>(count));
     };
   }
-  program::FsdpOptions searched = options;
+  programs::FsdpOptions searched = options;
   searched.update = problem.update * options.shards; // with encoding, as the problem has it
-  return plan::search_units(
+  return buckets::search_units(
       problem,
-      [&](const plan::Cuts& cuts) { return program_period(problem, costs, searched, cuts); },
+      [&](const buckets::Cuts& cuts) { return program_period(problem, costs, searched, cuts); },
       {best.cuts}, options.micro_batches);
 }
 
-train::Wrapping wrapping_of(const plan::Cuts& cuts) {
-  train::Wrapping wrapping{.policy = train::WrappingPolicy::list};
+layers::Wrapping wrapping_of(const buckets::Cuts& cuts) {
+  layers::Wrapping wrapping{.policy = layers::WrappingPolicy::list};
   wrapping.cuts.assign(cuts.begin(), cuts.end());
   return wrapping;
 }

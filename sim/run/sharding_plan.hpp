@@ -5,18 +5,18 @@
 #include <optional>
 #include <string>
 
-#include "plan/unit_planner.hpp"
+#include "buckets/unit_planner.hpp"
+#include "layers/layer_units.hpp"
 #include "scenario/scenario.hpp"
-#include "train/workload/layer_units.hpp"
 
 namespace stepsim::study {
 
 // The memory of a rank, in bytes, which limits the size of a unit. Without memory_bytes the limit
 // is infinite.
-[[nodiscard]] plan::UnitMemory unit_memory(const Scenario& scenario);
+[[nodiscard]] buckets::UnitMemory unit_memory(const Scenario& scenario);
 // The error message if memory.fixed_bytes (shards, optimizer and activations, which no division
 // changes) exceed the limit; the caller checks whether they do.
-[[nodiscard]] std::string too_small(const plan::UnitMemory& memory);
+[[nodiscard]] std::string too_small(const buckets::UnitMemory& memory);
 // The most parameters of a unit that max_unit_parameters and memory_bytes allow; empty if neither
 // is given. Throws SimulationError if the device is too small for the bytes that are the same for
 // every division.
@@ -24,9 +24,9 @@ namespace stepsim::study {
 
 // The best units for equal workers; the wrapping in the scenario is ignored. Throws SimulationError
 // where the evaluator of a collective (max_plus.hpp, events.hpp) or largest_unit_of() throws it.
-[[nodiscard]] plan::UnitPlan best_units(const Scenario& scenario);
+[[nodiscard]] buckets::UnitPlan best_units(const Scenario& scenario);
 
 // The wrapping, with policy `list`, that has these cuts.
-[[nodiscard]] train::Wrapping wrapping_of(const plan::Cuts& cuts);
+[[nodiscard]] layers::Wrapping wrapping_of(const buckets::Cuts& cuts);
 
 } // namespace stepsim::study

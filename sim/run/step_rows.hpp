@@ -2,8 +2,8 @@
 // The keys of a result that are listed per bucket, iteration, worker and layer.
 #include <array>
 
+#include "document/fields/written.hpp"
 #include "run/result.hpp"
-#include "json/fields/written.hpp"
 
 namespace stepsim::study {
 

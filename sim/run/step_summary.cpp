@@ -6,10 +6,11 @@
 #include <optional>
 #include <variant>
 
-#include "coll/choose.hpp"
-#include "coll/formula/blocks.hpp"
-#include "coll/formula/closed_form.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/choose.hpp"
+#include "collectives/formula/blocks.hpp"
+#include "collectives/formula/closed_form.hpp"
+#include "programs/step/exchange_times.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/largest_part.hpp"
 #include "run/period_bound.hpp"
@@ -17,7 +18,6 @@
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"
 #include "scenario/compression/compressed_cost.hpp"
-#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 
@@ -26,15 +26,15 @@ void fill_compression(const Scenario& scenario, std::span<const BucketCost> cost
   if (!is_compressed(scenario)) {
     return;
   }
-  const coll::Compression& compression = scenario.communication.compression;
+  const collectives::Compression& compression = scenario.communication.compression;
   const auto total = [&](auto member) {
     return std::accumulate(costs.begin(), costs.end(), 0.0,
                            [&](double sum, const BucketCost& cost) { return sum + cost.*member; });
   };
-  const coll::CompressionKind kind = coll::row(compression.method).kind;
+  const collectives::CompressionKind kind = collectives::row(compression.method).kind;
   // A gradient is coded again on every hop of a ring, P - 1 times, which is where its errors add
   // up.
-  if (kind == coll::CompressionKind::codec) {
+  if (kind == collectives::CompressionKind::codec) {
     summary.codec_hops = static_cast<double>(scenario.cluster.ranks() - 1);
     return;
   }
@@ -45,7 +45,7 @@ void fill_compression(const Scenario& scenario, std::span<const BucketCost> cost
   summary.wire_s = total(&BucketCost::wire_s);
   summary.merge_s = total(&BucketCost::merge_s);
   summary.scatter_s = total(&BucketCost::scatter_s);
-  if (kind == coll::CompressionKind::sparse) {
+  if (kind == collectives::CompressionKind::sparse) {
     double k = 0;
     double elements = 0;
     for (const BucketCost& cost : costs) {
@@ -59,9 +59,9 @@ void fill_compression(const Scenario& scenario, std::span<const BucketCost> cost
   }
 }
 
-Summary summarize(const Scenario& scenario, const plan::Problem& problem, const plan::Plan& plan,
-                  const train::StepTimes& step, std::span<const BucketCost> costs, double added_s,
-                  double alone_s) {
+Summary summarize(const Scenario& scenario, const buckets::Problem& problem,
+                  const buckets::Plan& plan, const programs::StepTimes& step,
+                  std::span<const BucketCost> costs, double added_s, double alone_s) {
   Summary summary;
   summary.iteration_time_s = step.period_s;
   const auto total = [&](auto member) {
@@ -80,7 +80,7 @@ Summary summarize(const Scenario& scenario, const plan::Problem& problem, const 
   fill_communication(step.communication_s, step.exposed_s, summary);
   summary.wire_bytes = total(&BucketCost::bytes_sent);
   summary.straggler_wait_s = 0;
-  summary.makespan_s = train::makespan_s(step, scenario.training.iterations);
+  summary.makespan_s = programs::makespan_s(step, scenario.training.iterations);
 
   summary.input_wait_s = step.input_wait_s;
 

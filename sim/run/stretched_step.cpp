@@ -10,25 +10,25 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "plan/planners.hpp"
-#include "program/event_pass.hpp"
+#include "buckets/planners.hpp"
+#include "programs/event_pass.hpp"
 #include "run/scenario_program.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-using program::Kind;
-using program::Operation;
+using programs::Kind;
+using programs::Operation;
 
 constexpr std::int64_t kIterations = 6;
 constexpr std::int64_t kSteady = 2; // from 0
 
 class Reader {
 public:
-  explicit Reader(const program::Program& program)
+  explicit Reader(const programs::Program& program)
       : program_(program),
-        times_(program::event_pass(program, kIterations, {}, program::Record::all)) {}
+        times_(programs::event_pass(program, kIterations, {}, programs::Record::all)) {}
 
   [[nodiscard]] double start(std::uint32_t operation, std::int64_t iteration) const {
     return times_.start[times_.at(iteration, operation, 0)];
@@ -39,7 +39,7 @@ public:
   // When everything that the operation waits for has ended.
   [[nodiscard]] double ready(std::uint32_t operation, std::int64_t iteration) const {
     double ready = 0;
-    for (const program::Wait& wait : program_.waits_of(operation)) {
+    for (const programs::Wait& wait : program_.waits_of(operation)) {
       ready = std::max(ready, end(wait.operation, iteration - wait.distance));
     }
     return ready;
@@ -47,8 +47,8 @@ public:
   [[nodiscard]] double makespan() const { return times_.makespan_s; }
 
 private:
-  const program::Program& program_;
-  program::OperationTimes times_;
+  const programs::Program& program_;
+  programs::OperationTimes times_;
 };
 
 bool sends(Kind kind) {
@@ -65,16 +65,16 @@ double unless_equal(double free, double seconds, double end) {
 
 // Forward and backward of every layer from end to end of what the compute stream does for it;
 // selecting and encoding belong to the backward before them. Returns the start of backward.
-double stretch_layers(const program::Program& program, const Reader& reader,
-                      const std::vector<double>& updates, train::StepInput& input) {
-  const train::StepInput free = input;
+double stretch_layers(const programs::Program& program, const Reader& reader,
+                      const std::vector<double>& updates, programs::StepInput& input) {
+  const programs::StepInput free = input;
   double backward_start = -1;
   double done = 0;
   std::vector<double> update_start(input.forward_s.size(), -1);
   std::size_t layer = 0;
   for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
     const Operation& operation = program.operations[o];
-    if (operation.type != program::OperationType::compute) {
+    if (operation.type != programs::OperationType::compute) {
       continue;
     }
     const bool follows = operation.kind == Kind::select || operation.kind == Kind::encode;
@@ -107,13 +107,13 @@ double stretch_layers(const program::Program& program, const Reader& reader,
 
 // When messages are ready, and how long they take where computing slows them. A start-up phase that
 // other messages do not slow keeps its length.
-void stretch_messages(const program::Program& program, const Reader& reader, double backward_start,
-                      train::StepInput& input) {
+void stretch_messages(const programs::Program& program, const Reader& reader, double backward_start,
+                      programs::StepInput& input) {
   std::vector<double> reduced(input.messages.size(), 0);
   const bool slowed = program.interference.exchange > 1;
   for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
     const Operation& operation = program.operations[o];
-    if (operation.type != program::OperationType::exchange) {
+    if (operation.type != programs::OperationType::exchange) {
       continue;
     }
     const auto unit = static_cast<std::size_t>(operation.unit);
@@ -138,17 +138,17 @@ void stretch_messages(const program::Program& program, const Reader& reader, dou
 
 } // namespace
 
-StretchedStep stretched_step(const Scenario& scenario, train::StepInput input) {
-  const train::StepTimes free = train::run_step(input);
-  program::Program program = scenario_program(scenario).program;
+StretchedStep stretched_step(const Scenario& scenario, programs::StepInput input) {
+  const programs::StepTimes free = programs::run_step(input);
+  programs::Program program = scenario_program(scenario).program;
   program.ranks = 1; // for all, as they are equal
   const Reader reader(program);
-  const std::vector<double> updates = train::layer_updates(input);
+  const std::vector<double> updates = programs::layer_updates(input);
   const double backward = stretch_layers(program, reader, updates, input);
   stretch_messages(program, reader, backward, input);
   StretchedStep result{.input = std::move(input)};
   result.period_s = reader.end(program.marker, kSteady + 1) - reader.end(program.marker, kSteady);
-  const train::StepTimes step = train::run_step(result.input);
+  const programs::StepTimes step = programs::run_step(result.input);
   // The two evaluations must agree; a difference would be a wrong result.
   constexpr double kSame = 1e-9;
   if (std::abs(step.period_s - result.period_s) > kSame * result.period_s) {
@@ -157,9 +157,9 @@ StretchedStep stretched_step(const Scenario& scenario, train::StepInput input) {
   }
   // Programs begin with an update, which a run does not count.
   program.interference = {};
-  const double counted = Reader(program).makespan() - train::makespan_s(free, kIterations);
+  const double counted = Reader(program).makespan() - programs::makespan_s(free, kIterations);
   result.first_shift_s =
-      std::max(0.0, train::makespan_s(step, kIterations) - (reader.makespan() - counted));
+      std::max(0.0, programs::makespan_s(step, kIterations) - (reader.makespan() - counted));
   return result;
 }
 

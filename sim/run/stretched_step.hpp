@@ -5,13 +5,13 @@
 //
 //     backward   |--3--|-2-|-1-|          |--3--|--2----|-1--|     2 and 1 are stretched while
 //     channel          |====3====|2|1|            |====3====|2|1|  message 3 is under way
+#include "programs/step/step.hpp"
 #include "run/result.hpp"
-#include "train/step/step.hpp"
 
 namespace stepsim::study {
 
 struct StretchedStep {
-  train::StepInput input;
+  programs::StepInput input;
   double period_s{}; // steady iteration time
   // How many seconds sooner the first iteration ends than a steady one would: no exchange of an
   // earlier iteration slows its forward.
@@ -23,6 +23,6 @@ struct StretchedStep {
 // stretched step is not that of the events. This happens where computing and messages of an
 // iteration overlap with more than one other iteration, and where a slowdown reaches forward and
 // /training/input_s is above 0.
-[[nodiscard]] StretchedStep stretched_step(const Scenario& scenario, train::StepInput input);
+[[nodiscard]] StretchedStep stretched_step(const Scenario& scenario, programs::StepInput input);
 
 } // namespace stepsim::study

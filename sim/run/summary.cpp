@@ -2,16 +2,16 @@
 // cannot be in one and missing in the other.
 #include "run/summary.hpp"
 
-#include "coll/choose.hpp"
-#include "coll/formula/blocks.hpp"
-#include "coll/formula/closed_form.hpp"
-#include "plan/bounds.hpp"
-#include "plan/planners.hpp"
+#include "buckets/bounds.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/choose.hpp"
+#include "collectives/formula/blocks.hpp"
+#include "collectives/formula/closed_form.hpp"
+#include "document/fields/written.hpp"
+#include "programs/step/exchange_times.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/compression/compressed_cost.hpp"
-#include "train/step/exchange_times.hpp"
-#include "json/fields/written.hpp"
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "document/fields/key.hpp"
 #include "run/summary.hpp"
-#include "json/fields/key.hpp"
 
 namespace stepsim::study {
 

@@ -21,7 +21,7 @@ constexpr std::array kSubjects{Subject{"compute", "Computing"},
 
 } // namespace
 
-std::string largest_of(const ExchangeParts& parts) {
+std::string largest_of(const ExchangeShares& parts) {
   struct Part {
     double seconds;
     const char* word;

@@ -54,12 +54,12 @@ template <class ExchangeSeconds, class Largest>
 }
 
 // Seconds of the exchanges of a step, by what they are spent on.
-struct ExchangeParts {
+struct ExchangeShares {
   double latency_s{}, bandwidth_s{}, reduction_s{}, compression_s{};
 };
 // The word for the largest part: "latency", "bandwidth", "reduction" or "compression". Equal parts
 // count in this order.
-[[nodiscard]] std::string largest_of(const ExchangeParts& parts);
+[[nodiscard]] std::string largest_of(const ExchangeShares& parts);
 
 // The subject of a sentence for the word: "Computing" for "compute", as in "Computing bounds it".
 // Empty for any other word.

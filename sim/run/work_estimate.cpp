@@ -9,30 +9,30 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "coll/choose.hpp"
-#include "coll/compress/compressed_exchange.hpp"
-#include "coll/compress/compressed_time.hpp"
-#include "coll/evaluate/traffic.hpp"
-#include "coll/work.hpp"
-#include "net/packet/background.hpp"
-#include "net/packet/message.hpp"
-#include "net/packet/shape.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/choose.hpp"
+#include "collectives/compress/compressed_exchange.hpp"
+#include "collectives/compress/compressed_time.hpp"
+#include "collectives/evaluate/traffic.hpp"
+#include "collectives/work.hpp"
+#include "links/packet/background.hpp"
+#include "links/packet/message.hpp"
+#include "links/packet/shape.hpp"
+#include "programs/job/network_job.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"
-#include "train/job/network_job.hpp"
 
 namespace stepsim::study {
 
 // Messages of different sizes that are timed, at most: a bucket is made of one gradient or more.
 // Evaluators are asked once per size, so that equal messages cost nothing more.
 double different_messages(const Scenario& scenario) {
-  if (scenario.communication.schedule == plan::Schedule::single) {
+  if (scenario.communication.schedule == buckets::Schedule::single) {
     return 1;
   }
   std::set<std::int64_t> sizes;
-  for (const train::Gradient& gradient : scenario.workload.gradients) {
+  for (const layers::Gradient& gradient : scenario.workload.gradients) {
     sizes.insert(gradient.bytes.value);
   }
   return static_cast<double>(std::max<std::size_t>(sizes.size(), 1));
@@ -45,26 +45,27 @@ constexpr double kFlow = 1e-5;      // s per message at the flow level, rates of
 
 // Evaluating an exchange of `bytes` of gradients once, as it is sent.
 double exchange_seconds(const Scenario& scenario, double bytes,
-                        std::optional<coll::Method> method) {
-  coll::Collective collective = exchange_of(scenario);
+                        std::optional<collectives::Method> method) {
+  collectives::Collective collective = exchange_of(scenario);
   if (!is_compressed(scenario)) {
     collective.bytes = bytes;
-    return coll::evaluation_seconds(collective, method);
+    return collectives::evaluation_seconds(collective, method);
   }
-  const coll::Compression& compression = scenario.communication.compression;
-  const bool by_shape = compression.method == coll::CompressionMethod::powersgd;
-  const coll::GradientPart part = by_shape
-                                      ? gradient_part(scenario, all_gradients(scenario))
-                                      : part_of_bytes(bytes, scenario.workload.bytes_per_value());
-  return coll::evaluation_seconds(coll::compressed_exchange(compression, part, collective), method);
+  const collectives::Compression& compression = scenario.communication.compression;
+  const bool by_shape = compression.method == collectives::CompressionMethod::powersgd;
+  const collectives::GradientPart part =
+      by_shape ? gradient_part(scenario, all_gradients(scenario))
+               : part_of_bytes(bytes, scenario.workload.bytes_per_value());
+  return collectives::evaluation_seconds(
+      collectives::compressed_exchange(compression, part, collective), method);
 }
 
 // How often a planner asks for the time of a message of another size.
 double planned_messages(const Scenario& scenario, double different) {
   switch (scenario.communication.schedule) {
   // Every run of neighbouring gradients may become a message, so that all of them are asked for.
-  case plan::Schedule::optimal:
-  case plan::Schedule::exhaustive:
+  case buckets::Schedule::optimal:
+  case buckets::Schedule::exhaustive:
     return different * different / 2;
   default:
     return 2 * different;
@@ -79,12 +80,12 @@ double planning_seconds(const Scenario& scenario, double bytes, double messages)
   constexpr double kBottleneck = 3; // latency, bandwidth and adding alone
   constexpr double kOnFabric = 5;   // the same together, where a planner asks for few sizes
   const double asked = planned_messages(scenario, messages) + kBottleneck * messages;
-  const coll::Collective collective = exchange_of(scenario);
+  const collectives::Collective collective = exchange_of(scenario);
   if (collective.homogeneous() && !collective.links.fabric) {
-    return exchange_seconds(scenario, bytes, coll::Method::closed_form) * asked;
+    return exchange_seconds(scenario, bytes, collectives::Method::closed_form) * asked;
   }
-  const coll::Method method =
-      collective.links.fabric ? coll::Method::events : coll::Method::max_plus;
+  const collectives::Method method =
+      collective.links.fabric ? collectives::Method::events : collectives::Method::max_plus;
   return exchange_seconds(scenario, static_cast<double>(scenario.workload.bytes().value), method) *
          std::min(asked, collective.links.fabric ? kOnFabric : kSampled * (1 + kBottleneck));
 }
@@ -97,13 +98,13 @@ struct Way {
 };
 
 Way way_of(const Scenario& scenario) {
-  const net::RankFabric& fabric = *scenario.cluster.fabric;
+  const links::RankFabric& fabric = *scenario.cluster.fabric;
   const auto ranks = static_cast<std::size_t>(scenario.cluster.ranks());
   const auto path =
       fabric.routes().ecmp_path(fabric.hosts[0], fabric.hosts[ranks - 1], 0, fabric.paths.seed);
   Way way;
   way.links = std::max(way.links, static_cast<double>(path.size()));
-  for (const net::LinkId link : path) {
+  for (const links::LinkId link : path) {
     way.latency_s += fabric.fabric().links[link].latency_s;
     way.bandwidth_Bps = std::min(way.bandwidth_Bps, fabric.fabric().links[link].bandwidth_Bps);
   }
@@ -113,7 +114,7 @@ Way way_of(const Scenario& scenario) {
 // Simulated time of all iterations, if nothing else were on the network.
 // Background flows start as long as the job runs, so that their number needs the simulated time.
 double simulated_seconds(const Scenario& scenario, const Way& way) {
-  const train::Workload& workload = scenario.workload;
+  const layers::Workload& workload = scenario.workload;
   const double steps = 2 * (static_cast<double>(scenario.cluster.ranks()) - 1);
   const double exchange = steps * way.latency_s * different_messages(scenario) +
                           2 * static_cast<double>(workload.bytes().value) / way.bandwidth_Bps;
@@ -122,7 +123,7 @@ double simulated_seconds(const Scenario& scenario, const Way& way) {
       static_cast<double>(training.micro_batches) *
       static_cast<double>(trains_in_rounds(training) ? training.local.local_steps : 1);
   double slowest = 1;
-  for (const train::Straggler& straggler : scenario.variability.stragglers) {
+  for (const layers::Straggler& straggler : scenario.variability.stragglers) {
     slowest = std::max(slowest, straggler.factor);
   }
   return static_cast<double>(training.iterations) *
@@ -135,13 +136,13 @@ double packet_seconds(const Scenario& scenario, double bytes) {
   double background = 0;
   if (packet.background.load > 0) {
     for (const double rate :
-         net::offered_Bps(scenario.cluster.fabric->fabric(), packet.background)) {
+         links::offered_Bps(scenario.cluster.fabric->fabric(), packet.background)) {
       background += rate * simulated_seconds(scenario, way);
     }
   }
   const auto mtu = static_cast<double>(packet.options.mtu_wire_bytes);
   // A flow smaller than a packet is one packet.
-  const double size = background > 0 ? std::min(mtu, net::mean_bytes(packet.background)) : mtu;
+  const double size = background > 0 ? std::min(mtu, links::mean_bytes(packet.background)) : mtu;
   return (bytes / mtu + background / size) * 2 * way.links * kPacketHop; // acknowledgements too
 }
 
@@ -177,7 +178,7 @@ double network_seconds(const Scenario& scenario) {
     return packet_seconds(scenario, 2 * bytes * ranks * iterations);
   }
   const double messages = different_messages(scenario);
-  return exchange_seconds(scenario, bytes / messages, coll::Method::events) * messages *
+  return exchange_seconds(scenario, bytes / messages, collectives::Method::events) * messages *
          iterations * (kFlow / 2e-6);
 }
 
@@ -207,7 +208,7 @@ double estimated_seconds(const Scenario& scenario, double messages) {
     Scenario dense = scenario;
     dense.communication = *scenario.dense_baseline;
     seconds += run_seconds(dense, messages);
-    dense.communication.schedule = plan::Schedule::single;
+    dense.communication.schedule = buckets::Schedule::single;
     seconds += run_seconds(dense, 1);
   }
   return seconds;
@@ -216,20 +217,20 @@ double estimated_seconds(const Scenario& scenario, double messages) {
 double estimated_bytes(const Scenario& scenario) {
   if (!simulates_messages(scenario) || !exchanges(scenario) || is_compressed(scenario) ||
       scenario.training.algorithm != TrainingAlgorithm::sync_sgd ||
-      scenario.communication.collective == coll::AlgorithmId::parameter_server) {
+      scenario.communication.collective == collectives::AlgorithmId::parameter_server) {
     return 0;
   }
-  coll::Collective collective = exchange_of(scenario);
+  collectives::Collective collective = exchange_of(scenario);
   const double pieces = different_messages(scenario);
   collective.bytes = static_cast<double>(scenario.workload.bytes().value) / pieces;
-  const double messages =
-      static_cast<double>(coll::traffic(coll::with_chosen_algorithm(collective)).messages);
+  const double messages = static_cast<double>(
+      collectives::traffic(collectives::with_chosen_algorithm(collective)).messages);
   const double packets =
       scenario.cluster.network.model == NetworkModel::packet
-          ? sizeof(net::MessageSpec) + sizeof(net::MessageResult) + sizeof(net::MessageShape)
+          ? sizeof(links::MessageSpec) + sizeof(links::MessageResult) + sizeof(links::MessageShape)
           : 0;
   return messages * pieces * static_cast<double>(scenario.training.iterations) *
-         (sizeof(train::JobMessage) + packets);
+         (sizeof(programs::JobMessage) + packets);
 }
 
 void refuse_long_work(double estimate_s, double max_seconds) {

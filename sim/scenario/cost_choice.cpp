@@ -29,7 +29,7 @@ CostFile read_cost_file(const io::Json& tree) {
   io::CostPoints points = io::parse_cost(tree);
   CostFile file{std::move(points.op), points.ranks, {}, {}, std::move(points.costs)};
   if (file.lines.empty()) {
-    std::tie(file.table, file.report) = plan::make_table_cost(points.table);
+    std::tie(file.table, file.report) = buckets::make_table_cost(points.table);
   }
   return file;
 }
@@ -45,7 +45,7 @@ ChosenCost all_reduce_cost(const CostFile& file, std::optional<std::int64_t> ran
       problems.add(place, "measured with " + std::to_string(file.ranks) +
                               " ranks, the cluster has " + std::to_string(*ranks));
     }
-    return {plan::Cost{.base = file.table}, ""};
+    return {buckets::Cost{.base = file.table}, ""};
   }
   const auto fits = [&](const io::LineCost& line) {
     return line.op == kAllReduce && (!ranks || line.ranks == *ranks);
@@ -57,7 +57,8 @@ ChosenCost all_reduce_cost(const CostFile& file, std::optional<std::int64_t> ran
                             ", the file has " + lines_text(file));
     return {};
   }
-  ChosenCost chosen{plan::Cost{.base = plan::LinearCost{line->startup_s, line->per_byte_s}}, ""};
+  ChosenCost chosen{buckets::Cost{.base = buckets::LinearCost{line->startup_s, line->per_byte_s}},
+                    ""};
   if (line->grade == io::CostGrade::bound) {
     chosen.warning = "link at least " + base::significant(line->bus_bandwidth_Bps / 1e9, 3) +
                      " GB/s: times are upper bounds";

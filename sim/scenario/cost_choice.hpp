@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "document/reader.hpp"
 #include "scenario/files.hpp"
-#include "json/reader.hpp"
 
 namespace stepsim::study {
 
@@ -16,7 +16,7 @@ namespace stepsim::study {
 [[nodiscard]] CostFile read_cost_file(const io::Json& tree);
 
 struct ChosenCost {
-  plan::Cost cost;
+  buckets::Cost cost;
   std::string warning; // "link at least 201 GB/s: times are upper bounds"; "" = none
 };
 // The points of the file, or its line for an all-reduce on `ranks` ranks. A problem is reported at

@@ -2,23 +2,23 @@
 // that choose no time at all are left out by name, keys without an effect here by their rule; all
 // others are shown, so that a new key is listed before anybody thinks of it.
 #include "scenario/defaults.hpp"
-#include "coll/algorithms.hpp"
-#include "coll/schedule/in_switch.hpp"
-#include "coll/schedule/two_level.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/schedule/in_switch.hpp"
+#include "collectives/schedule/two_level.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
 #include "base/number_text.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "json/json_pointer.hpp"
-#include "json/json_text.hpp"
 
 namespace stepsim::study {
 
@@ -44,14 +44,14 @@ bool adding_takes_time(const Scenario& scenario) {
 
 bool is_ring_on_links(const Scenario& scenario) {
   return exchanges_by_links(scenario) &&
-         scenario.communication.collective == coll::AlgorithmId::ring;
+         scenario.communication.collective == collectives::AlgorithmId::ring;
 }
 
 bool asks_library(const Scenario& scenario) { return scenario.communication.question.has_value(); }
 
 bool tries_algorithms(const Scenario& scenario) {
   return exchanges_by_links(scenario) &&
-         scenario.communication.collective == coll::AlgorithmId::automatic;
+         scenario.communication.collective == collectives::AlgorithmId::automatic;
 }
 
 bool takes_ring(const Scenario& scenario) {
@@ -86,12 +86,12 @@ bool adds_in_node(const Scenario& scenario) {
 }
 
 bool adds_in_network(const Scenario& scenario) {
-  return exchanges_by_links(scenario) && scenario.communication.collective == coll::kCollnet;
+  return exchanges_by_links(scenario) && scenario.communication.collective == collectives::kCollnet;
 }
 
 bool is_cut(const Scenario& scenario) {
   return exchanges_by_links(scenario) &&
-         coll::takes_chunks(scenario.communication.collective, coll::Op::allreduce);
+         collectives::takes_chunks(scenario.communication.collective, collectives::Op::allreduce);
 }
 
 bool has_workload_update(const Scenario& scenario) {
@@ -111,7 +111,7 @@ bool takes_backward_factor(const Scenario& scenario) {
 }
 
 bool is_estimated(const Scenario& scenario) {
-  return scenario.workload.provenance == train::Provenance::estimated;
+  return scenario.workload.provenance == layers::Provenance::estimated;
 }
 
 bool has_estimated_update(const Scenario& scenario) {
@@ -128,14 +128,14 @@ bool has_device(const Scenario& scenario) {
 
 // Other items would make other messages.
 bool cuts_by_gradient(const Scenario& scenario) {
-  const plan::Schedule schedule = scenario.communication.schedule;
-  if (!exchanges(scenario) || schedule == plan::Schedule::single ||
-      schedule == plan::Schedule::trace) {
+  const buckets::Schedule schedule = scenario.communication.schedule;
+  if (!exchanges(scenario) || schedule == buckets::Schedule::single ||
+      schedule == buckets::Schedule::trace) {
     return false;
   }
   const auto& gradients = scenario.workload.gradients;
-  return scenario.workload_source.profile.granularity != train::Granularity::tensor ||
-         std::ranges::adjacent_find(gradients, {}, &train::Gradient::layer) != gradients.end();
+  return scenario.workload_source.profile.granularity != layers::Granularity::tensor ||
+         std::ranges::adjacent_find(gradients, {}, &layers::Gradient::layer) != gradients.end();
 }
 
 // Where a default matters, if not wherever gradients are exchanged. `decisive` ones are worth a
@@ -227,11 +227,11 @@ std::string without_job(const std::string& pointer) {
 // What the default schedule follows from.
 std::string schedule_reason(const Scenario& scenario) {
   switch (scenario.communication.schedule) {
-  case plan::Schedule::trace: {
+  case buckets::Schedule::trace: {
     const std::size_t count = scenario.workload.buckets.size();
     return std::to_string(count) + (count == 1 ? " measured bucket" : " measured buckets");
   }
-  case plan::Schedule::ddp:
+  case buckets::Schedule::ddp:
     return "buckets of PyTorch";
   default:
     return "gradients are exchanged whole";
@@ -315,7 +315,7 @@ private:
     }
     if (key.starts_with("/communication/compression/")) {
       return "default of compression " +
-             std::string(coll::row(scenario_.communication.compression.method).name);
+             std::string(collectives::row(scenario_.communication.compression.method).name);
     }
     if (key.starts_with("/training/sharding/") && has_units(scenario_.training.sharding)) {
       return "default of preset " +
@@ -324,7 +324,7 @@ private:
     if (key.starts_with("/cluster/network/packet/")) {
       return "default of the packet level";
     }
-    const plan::Planner& planner = plan::planner(scenario_.communication.schedule);
+    const buckets::Planner& planner = buckets::planner(scenario_.communication.schedule);
     const std::string_view last = key.substr(key.rfind('/') + 1);
     return std::ranges::find(planner.keys, last) != planner.keys.end()
                ? "default of schedule " + std::string(planner.name)
@@ -383,7 +383,7 @@ std::vector<DefaultValue> defaults_that_decide(const io::Json& written, const Sc
   const Training& training = scenario.training;
   const bool overlaps_backward =
       (training.algorithm == TrainingAlgorithm::sync_sgd || has_islands(training)) &&
-      communication.overlap_backward && communication.schedule != plan::Schedule::single;
+      communication.overlap_backward && communication.schedule != buckets::Schedule::single;
   if (exchanges(scenario) && !training.overlap.any() &&
       (overlaps_backward || training.local.overlap_steps > 0)) {
     defaults.push_back({"/training/overlap", io::Json(), "overlap is assumed to be free"});

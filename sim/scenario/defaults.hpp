@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "document/json.hpp"
 #include "scenario/scenario.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::study {
 

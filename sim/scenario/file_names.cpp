@@ -9,8 +9,8 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "json/file.hpp"
-#include "json/json_pointer.hpp"
+#include "document/file.hpp"
+#include "document/json_pointer.hpp"
 
 namespace stepsim::study {
 

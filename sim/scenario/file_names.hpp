@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::study {
 

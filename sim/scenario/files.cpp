@@ -14,20 +14,20 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/remembered.hpp"
-#include "files/cost_file.hpp"
-#include "files/library_file.hpp"
-#include "files/model_file.hpp"
-#include "files/node_profile.hpp"
-#include "files/profile_file.hpp"
-#include "files/topology_file.hpp"
-#include "files/trace_file.hpp"
-#include "net/fabric/topology.hpp"
+#include "document/file.hpp"
+#include "document/file_write.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
+#include "document/sha256.hpp"
+#include "links/fabric/topology.hpp"
 #include "scenario/cost_choice.hpp"
-#include "json/file.hpp"
-#include "json/file_write.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
-#include "json/sha256.hpp"
+#include "scenario/files/cost_file.hpp"
+#include "scenario/files/library_file.hpp"
+#include "scenario/files/model_file.hpp"
+#include "scenario/files/node_profile.hpp"
+#include "scenario/files/profile_file.hpp"
+#include "scenario/files/topology_file.hpp"
+#include "scenario/files/trace_file.hpp"
 
 namespace stepsim::study {
 
@@ -214,13 +214,13 @@ std::string Files::sha256(const io::Json& name, std::string_view pointer) {
   });
 }
 
-const std::pair<train::Trace, std::string>& Files::trace(const io::Json& name) {
+const std::pair<layers::Trace, std::string>& Files::trace(const io::Json& name) {
   assert(is_known_place(name, FileKind::trace) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
   const std::string path = path_or_shipped(name, kShippedTraces);
   auto& known = traces_[path];
   if (!known) {
-    known = std::make_unique<const std::pair<train::Trace, std::string>>(
+    known = std::make_unique<const std::pair<layers::Trace, std::string>>(
         io::parse_trace(read(path, name)), path);
   }
   return *known;
@@ -248,14 +248,14 @@ std::string Files::path_or_shipped(const io::Json& name, const Shipped& kind) co
   }
 }
 
-const train::ModelTable& Files::model(const io::Json& name) {
+const layers::ModelTable& Files::model(const io::Json& name) {
   assert(is_known_place(name, FileKind::model) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
   return known_file(models_, path_or_shipped(name, kShippedModels), name,
                     io::parse_model_or_config);
 }
 
-const net::NetworkProfile& Files::profile(const io::Json& name) {
+const links::NetworkProfile& Files::profile(const io::Json& name) {
   assert(is_known_place(name, FileKind::profile) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
   const std::string path =
@@ -265,7 +265,7 @@ const net::NetworkProfile& Files::profile(const io::Json& name) {
     const io::Json tree = read(path, name);
     const io::Json* kind = tree.find("kind");
     const bool is_node = kind != nullptr && *kind == io::Json("node_preset");
-    known = std::make_unique<const net::NetworkProfile>(
+    known = std::make_unique<const links::NetworkProfile>(
         is_node ? io::profile_of_node(io::parse_node_preset(tree)) : io::parse_profile(tree));
   }
   return *known;
@@ -277,7 +277,7 @@ const CostFile& Files::cost(const io::Json& name) {
   return known_file(costs_, path_of(name), name, read_cost_file);
 }
 
-const net::Topology& Files::topology(const io::Json& name) {
+const links::Topology& Files::topology(const io::Json& name) {
   assert(is_known_place(name, FileKind::topology) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
   return known_file(topologies_, path_or_shipped(name, kShippedTopologies), name,
@@ -342,7 +342,7 @@ const io::OverlapFile& Files::overlap(const io::Json& name) {
   return known_file(overlaps_, path_of(name), name, io::parse_overlap);
 }
 
-std::shared_ptr<const library::Calibration> Files::library_calibration(const io::Json& value) {
+std::shared_ptr<const nccl::Calibration> Files::library_calibration(const io::Json& value) {
   const std::lock_guard lock(mutex_);
   const bool is_name = value.is_string();
   const std::string key = is_name ? path_of(value) : io::compact(value);
@@ -350,19 +350,19 @@ std::shared_ptr<const library::Calibration> Files::library_calibration(const io:
   if (!known) {
     const io::Json read_value = is_name ? read(key, value) : io::Json();
     const io::Json& tree = is_name ? read_value : value;
-    known = std::make_shared<const library::Calibration>(
-        library::calibration_of(io::parse_library_calibration(tree).fitted));
+    known = std::make_shared<const nccl::Calibration>(
+        nccl::calibration_of(io::parse_library_calibration(tree).fitted));
   }
   return known;
 }
 
 // By content and not by path: an inline topology has no path, and points of a sweep often repeat
 // one.
-std::shared_ptr<const net::RoutedFabric> Files::routed(const net::Topology& topology) {
+std::shared_ptr<const links::RoutedFabric> Files::routed(const links::Topology& topology) {
   const std::lock_guard lock(mutex_);
   auto& known = routed_[io::compact(io::to_json(topology))];
   if (!known) {
-    known = std::make_shared<const net::RoutedFabric>(net::fabric_of(topology));
+    known = std::make_shared<const links::RoutedFabric>(links::fabric_of(topology));
   }
   return known;
 }

@@ -11,27 +11,27 @@
 #include <utility>
 #include <vector>
 
-#include "files/cost_file.hpp"
-#include "files/links_file.hpp"
-#include "files/node_file.hpp"
-#include "files/overlap_file.hpp"
-#include "library/calibration.hpp"
-#include "net/fabric/rank_fabric.hpp"
-#include "net/profile/profile.hpp"
-#include "plan/cost.hpp"
+#include "buckets/cost.hpp"
+#include "document/json.hpp"
+#include "layers/model_table.hpp"
+#include "layers/trace.hpp"
+#include "links/fabric/rank_fabric.hpp"
+#include "links/profile/profile.hpp"
+#include "nccl/calibration.hpp"
 #include "scenario/file_names.hpp"
-#include "train/workload/model_table.hpp"
-#include "train/workload/trace.hpp"
-#include "json/json.hpp"
+#include "scenario/files/cost_file.hpp"
+#include "scenario/files/links_file.hpp"
+#include "scenario/files/node_file.hpp"
+#include "scenario/files/overlap_file.hpp"
 
 namespace stepsim::study {
 
 // T(bytes) of a file of kind cost: a table, or lines.
 struct CostFile {
-  std::string op;        // "" if the file gives none
-  std::int64_t ranks{};  // 0 if the file gives none
-  plan::TableCost table; // monotone; empty if there are lines
-  plan::TableReport report;
+  std::string op;           // "" if the file gives none
+  std::int64_t ranks{};     // 0 if the file gives none
+  buckets::TableCost table; // monotone; empty if there are lines
+  buckets::TableReport report;
   std::vector<io::LineCost> lines{}; // sorted by operation and number of ranks
 };
 
@@ -56,11 +56,11 @@ public:
   // (io::profile_of_node). The results live as long as this object. All throw InputError, also if a
   // file that is read again, as another kind or for another number of ranks, has changed since it
   // was first read, and UsageError for a file in `outputs`.
-  const std::pair<train::Trace, std::string>& trace(const io::Json& name);
-  const train::ModelTable& model(const io::Json& name);
-  const net::NetworkProfile& profile(const io::Json& name);
+  const std::pair<layers::Trace, std::string>& trace(const io::Json& name);
+  const layers::ModelTable& model(const io::Json& name);
+  const links::NetworkProfile& profile(const io::Json& name);
   const CostFile& cost(const io::Json& name);
-  const net::Topology& topology(const io::Json& name);
+  const links::Topology& topology(const io::Json& name);
   // These files describe the links, sizes and entry times of a collective on `ranks` ranks.
   const io::LinksFile& links(const io::Json& name, std::uint32_t ranks);
   const std::vector<double>& sizes(const io::Json& name, std::uint32_t ranks);
@@ -69,10 +69,10 @@ public:
   const io::OverlapFile& overlap(const io::Json& name);
   // `value` is a path, or an object that is the calibration itself. The correction and the
   // covariance for predictions are computed once per calibration.
-  std::shared_ptr<const library::Calibration> library_calibration(const io::Json& value);
+  std::shared_ptr<const nccl::Calibration> library_calibration(const io::Json& value);
   // The fabric of a topology with its routes, built once. Throws SimulationError if two hosts have
-  // no path, or if the fabric is too large (net::Routes).
-  std::shared_ptr<const net::RoutedFabric> routed(const net::Topology& topology);
+  // no path, or if the fabric is too large (links::Routes).
+  std::shared_ptr<const links::RoutedFabric> routed(const links::Topology& topology);
 
   // The digest, 16 hex digits, of the content of a file, which is part of the hash that identifies
   // a sweep. `name` is the name of the file, the string at `pointer` of the scenario. Path and
@@ -111,20 +111,20 @@ private:
   std::map<std::string, std::optional<FileStamp>> stamps_; // by path; empty if it is not kept
   std::map<std::string, std::string> digests_;             // by path
   std::map<std::string, std::string> sha256_;              // by path
-  ByPath<std::pair<train::Trace, std::string>> traces_;
-  ByPath<train::ModelTable> models_;
-  ByPath<net::NetworkProfile> profiles_;
+  ByPath<std::pair<layers::Trace, std::string>> traces_;
+  ByPath<layers::ModelTable> models_;
+  ByPath<links::NetworkProfile> profiles_;
   ByPath<CostFile> costs_;
-  ByPath<net::Topology> topologies_;
+  ByPath<links::Topology> topologies_;
   ByPath<io::NodePreset> nodes_;
   ByPath<io::OverlapFile> overlaps_;
   // By path, or by the text of an object.
-  std::map<std::string, std::shared_ptr<const library::Calibration>> library_calibrations_;
+  std::map<std::string, std::shared_ptr<const nccl::Calibration>> library_calibrations_;
   // By path and number of ranks.
   std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<const io::LinksFile>> links_;
   std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<const std::vector<double>>>
       sizes_, entries_;
-  std::map<std::string, std::shared_ptr<const net::RoutedFabric>> routed_; // by canonical text
+  std::map<std::string, std::shared_ptr<const links::RoutedFabric>> routed_; // by canonical text
 };
 
 // Reads the file at `path`. An error names the key with the name: `s.json: /workload/trace: cannot

@@ -3,29 +3,30 @@
 #include <string>
 #include <utility>
 
-#include "files/cost_file.hpp"
+#include "scenario/files/cost_file.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 
 namespace stepsim::study {
 
 // Both forms or none of them is an error; the keys are then known, so that no second error calls
 // them unknown.
-plan::Cost inline_cost(const io::Json& json, io::Problems& problems, plan::TableReport* report) {
+buckets::Cost inline_cost(const io::Json& json, io::Problems& problems,
+                          buckets::TableReport* report) {
   io::Fields fields(json, problems, keys::kCostObject);
   const bool linear = fields.has("startup_s") || fields.has("per_byte_s");
   const bool table = fields.has("table");
-  plan::Cost cost;
+  buckets::Cost cost;
   if (linear == table) {
     problems.add(json, "give either startup_s and per_byte_s, or table");
     fields.know_all();
   } else if (linear) {
     const double startup = fields.required_number("startup_s");
     const double per_byte = fields.required_number("per_byte_s");
-    cost.base = plan::LinearCost{startup, per_byte};
+    cost.base = buckets::LinearCost{startup, per_byte};
   } else {
     const auto points = io::parse_cost_table(*fields.any("table"), problems);
     if (points.size() >= 2 && problems.empty()) {
-      auto [monotone, changes] = plan::make_table_cost(points);
+      auto [monotone, changes] = buckets::make_table_cost(points);
       cost.base = std::move(monotone);
       if (report != nullptr) {
         *report = changes;

@@ -2,9 +2,9 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
+#include "document/checked.hpp"
 #include "scenario/files.hpp"
 #include "scenario/keys/library_model_keys.hpp"
-#include "json/checked.hpp"
 
 namespace stepsim::study {
 
@@ -31,7 +31,7 @@ std::vector<Enum> words_of(io::Fields& fields, std::string_view key, std::string
 void read_version(io::Fields& fields, LibrarySettings& settings) {
   if (const auto version = fields.optional_text("version")) {
     try {
-      settings.options.version = library::parse_version(*version);
+      settings.options.version = nccl::parse_version(*version);
     } catch (const UsageError& error) {
       fields.problems().add(fields.json(), "version", error.what());
     }
@@ -65,13 +65,13 @@ LibrarySettings read_library(const io::Json& json, const ParseContext& context) 
   io::Fields fields(json, context.problems, keys::kLibraryKey);
   (void)fields.word("name");
   read_version(fields, settings);
-  settings.options.choice = fields.optional_word("choice", library::kChoices);
-  settings.options.residual = fields.optional_word("residual", library::kResiduals);
+  settings.options.choice = fields.optional_word("choice", nccl::kChoices);
+  settings.options.residual = fields.optional_word("residual", nccl::kResiduals);
   read_calibration(fields, context, settings);
   settings.options.algorithms =
       words_of(fields, "algorithms", "algorithm of the library", keys::kLibraryAlgorithms);
   settings.options.protocols =
-      words_of(fields, "protocols", "protocol of the library", library::kProtocols);
+      words_of(fields, "protocols", "protocol of the library", nccl::kProtocols);
   settings.options.ll128 = fields.boolean("ll128");
   settings.options.collnet = fields.boolean("collnet");
   fields.no_more();
@@ -83,26 +83,25 @@ LibrarySettings read_library(const io::Json& json, const ParseContext& context) 
 std::optional<NodeSource> node_source(const io::Json* preset, const LibrarySettings& settings,
                                       const ParseContext& context) {
   const auto& calibration = settings.calibration;
-  const library::Multipliers* factors =
-      calibration != nullptr ? &calibration->multipliers : nullptr;
+  const nccl::Multipliers* factors = calibration != nullptr ? &calibration->multipliers : nullptr;
   if (preset != nullptr && !preset->is_null()) {
     if (!preset->is_string()) {
       context.problems.add(*preset, "must be a name or a file, got " + io::shown(*preset));
       return std::nullopt;
     }
-    const library::NodeType& type = context.files.node(*preset).node;
-    return NodeSource{type, library::node_links(type, factors), preset->as_string()};
+    const nccl::NodeType& type = context.files.node(*preset).node;
+    return NodeSource{type, nccl::node_links(type, factors), preset->as_string()};
   }
   if (calibration == nullptr) {
     return std::nullopt;
   }
-  const library::NodeType& type = calibration->fitted.node;
-  return NodeSource{type, library::node_links(type, factors), ""};
+  const nccl::NodeType& type = calibration->fitted.node;
+  return NodeSource{type, nccl::node_links(type, factors), ""};
 }
 
-std::optional<std::string> library_problem(const library::LibraryQuestion& question) {
+std::optional<std::string> library_problem(const nccl::LibraryQuestion& question) {
   try {
-    library::refuse_impossible(question);
+    nccl::refuse_impossible(question);
     return std::nullopt;
   } catch (const UsageError& error) {
     return error.what();

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "document/json.hpp"
 #include "scenario/node_source.hpp"
 #include "scenario/parse_context.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::study {
 
@@ -20,6 +20,6 @@ node_source(const io::Json* preset, const LibrarySettings& settings, const Parse
 
 // The reason why the model cannot answer: the first problem of shape, node type and restrictions.
 // Empty if it can.
-[[nodiscard]] std::optional<std::string> library_problem(const library::LibraryQuestion& question);
+[[nodiscard]] std::optional<std::string> library_problem(const nccl::LibraryQuestion& question);
 
 } // namespace stepsim::study

@@ -6,7 +6,7 @@
 
 #include "base/units.hpp"
 #include "base/words.hpp"
-#include "program/builders/local_sgd_program.hpp"
+#include "programs/builders/local_sgd_program.hpp"
 #include "scenario/value_codec.hpp"
 
 namespace stepsim::study {
@@ -36,7 +36,7 @@ struct LocalTraining {
   std::int64_t fragments = 1;     // P, at most H and at most the number of layers
   std::int64_t overlap_steps = 0; // tau < H, steps from sending a fragment to merging it
   FragmentPattern fragment_pattern{};
-  program::OuterGate outer_gate{};
+  programs::OuterGate outer_gate{};
   InnerTraining inner{};
   Seconds outer_update;         // update time of all parameters
   double outer_value_bytes = 4; // bytes of a parameter or outer gradient, before the codec

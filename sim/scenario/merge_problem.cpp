@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "programs/step/exchange_times.hpp"
 #include "scenario/compression/compressed_cost.hpp"
 #include "scenario/scenario_library.hpp"
-#include "train/step/exchange_times.hpp"
 
 namespace stepsim::study {
 
@@ -19,68 +19,70 @@ namespace {
 // Every message takes startup + bytes per_byte longer.
 // Linear costs stay linear, because some planners need that; others are wrapped. An empty message
 // costs nothing and gets nothing.
-plan::Cost with_extra(plan::Cost cost, const plan::LinearCost& extra) {
-  if (auto* linear = std::get_if<plan::LinearCost>(&cost.base)) {
+buckets::Cost with_extra(buckets::Cost cost, const buckets::LinearCost& extra) {
+  if (auto* linear = std::get_if<buckets::LinearCost>(&cost.base)) {
     linear->startup_s += extra.startup_s;
     linear->per_byte_s += extra.per_byte_s;
     return cost;
   }
   const auto least = [cost, extra](double low, double high) {
-    const auto* curve = std::get_if<plan::CurveCost>(&cost.base);
-    const plan::LinearCost line =
-        curve != nullptr && curve->least ? curve->least(low, high) : plan::LinearCost{};
-    return plan::LinearCost{line.startup_s + extra.startup_s, line.per_byte_s + extra.per_byte_s};
+    const auto* curve = std::get_if<buckets::CurveCost>(&cost.base);
+    const buckets::LinearCost line =
+        curve != nullptr && curve->least ? curve->least(low, high) : buckets::LinearCost{};
+    return buckets::LinearCost{line.startup_s + extra.startup_s,
+                               line.per_byte_s + extra.per_byte_s};
   };
-  return {.base = plan::CurveCost{.seconds =
-                                      [cost, extra](double bytes) {
-                                        const double more =
-                                            extra.startup_s + extra.per_byte_s * bytes;
-                                        return bytes > 0 ? cost.seconds(bytes, 1) + more : 0.0;
-                                      },
-                                  .least = least}};
+  return {.base = buckets::CurveCost{.seconds =
+                                         [cost, extra](double bytes) {
+                                           const double more =
+                                               extra.startup_s + extra.per_byte_s * bytes;
+                                           return bytes > 0 ? cost.seconds(bytes, 1) + more : 0.0;
+                                         },
+                                     .least = least}};
 }
 
 // A dense message: a measured curve; where start-up and data must be separable or `by_formula`, the
 // closed form (of the schedule, where the run evaluates that); else as the run evaluates it.
-plan::Cost dense_cost(const Scenario& scenario, bool by_formula) {
+buckets::Cost dense_cost(const Scenario& scenario, bool by_formula) {
   if (!exchanges(scenario)) {
-    return {.base = plan::LinearCost{}};
+    return {.base = buckets::LinearCost{}};
   }
   const Network& network = scenario.cluster.network;
   if (const auto& curve = network.planned_curve ? network.planned_curve : network.curve) {
     const bool bends = scenario.communication.question &&
-                       plan::planner(scenario.communication.schedule).needs_linear_cost();
-    return bends ? plan::Cost{.base = tangent(*curve, mean_message(scenario))} : *curve;
+                       buckets::planner(scenario.communication.schedule).needs_linear_cost();
+    return bends ? buckets::Cost{.base = tangent(*curve, mean_message(scenario))} : *curve;
   }
-  coll::Collective exchange = exchange_of(scenario);
+  collectives::Collective exchange = exchange_of(scenario);
   if (by_formula) {
-    return train::planner_cost(exchange);
+    return programs::planner_cost(exchange);
   }
-  const bool separable = plan::planner(scenario.communication.schedule).needs_linear_cost();
+  const bool separable = buckets::planner(scenario.communication.schedule).needs_linear_cost();
   if (!separable) {
-    return train::merge_cost(exchange, scenario.method);
+    return programs::merge_cost(exchange, scenario.method);
   }
-  if (scenario.method && *scenario.method != coll::Method::closed_form) { // not the printed form
-    exchange.options.cost_form = coll::CostForm::exact;
+  if (scenario.method &&
+      *scenario.method != collectives::Method::closed_form) { // not the printed form
+    exchange.options.cost_form = collectives::CostForm::exact;
     exchange.options.ring_startup_2p = false;
   }
   const bool bends =
-      exchange.links.fabric && plan::planner(scenario.communication.schedule).reads_cost;
-  const plan::Cost cost = train::planner_cost(exchange);
-  return bends ? plan::Cost{.base = tangent(cost, mean_message(scenario))} : cost;
+      exchange.links.fabric && buckets::planner(scenario.communication.schedule).reads_cost;
+  const buckets::Cost cost = programs::planner_cost(exchange);
+  return bends ? buckets::Cost{.base = tangent(cost, mean_message(scenario))} : cost;
 }
 
 // What the planner sees of one message.
-plan::Cost channel_cost(const Scenario& scenario, bool by_formula) {
+buckets::Cost channel_cost(const Scenario& scenario, bool by_formula) {
   if (is_compressed(scenario)) {
     return compressed_cost(scenario);
   }
-  plan::Cost cost = dense_cost(scenario, by_formula);
-  const plan::LinearCost extra = extra_cost(scenario);
+  buckets::Cost cost = dense_cost(scenario, by_formula);
+  const buckets::LinearCost extra = extra_cost(scenario);
   if (extra.startup_s > 0 || extra.per_byte_s > 0) {
     cost = with_extra(std::move(cost), extra);
   }
-  const bool merges = scenario.communication.schedule != plan::Schedule::priority; // cuts chunks
+  const bool merges = scenario.communication.schedule != buckets::Schedule::priority; // cuts chunks
   if (merges && exchanges(scenario)) {
     cost.copy_bandwidth_Bps = scenario.communication.copy_bandwidth_Bps;
   }
@@ -90,9 +92,9 @@ plan::Cost channel_cost(const Scenario& scenario, bool by_formula) {
 } // namespace
 
 // Element types become numbers in the order of first use: planners only ask whether two are equal.
-std::vector<plan::Item> merge_items(const Scenario& scenario) {
-  const train::Workload& workload = scenario.workload;
-  std::vector<plan::Item> items;
+std::vector<buckets::Item> merge_items(const Scenario& scenario) {
+  const layers::Workload& workload = scenario.workload;
+  std::vector<buckets::Item> items;
   std::vector<Seconds> layer_ready(workload.layers.size());
   Seconds t;
   for (std::size_t l = workload.layers.size(); l-- > 0;) {
@@ -103,7 +105,7 @@ std::vector<plan::Item> merge_items(const Scenario& scenario) {
   std::int64_t position = 0;
   const auto count = static_cast<std::int64_t>(workload.gradients.size());
   items.reserve(workload.gradients.size());
-  for (const train::Gradient& gradient : workload.gradients) {
+  for (const layers::Gradient& gradient : workload.gradients) {
     const auto dtype =
         dtypes.try_emplace(gradient.dtype, static_cast<std::uint32_t>(dtypes.size()));
     items.push_back(
@@ -123,13 +125,13 @@ std::vector<plan::Item> merge_items(const Scenario& scenario) {
   return items;
 }
 
-plan::Cost merge_cost(const Scenario& scenario) { return channel_cost(scenario, false); }
+buckets::Cost merge_cost(const Scenario& scenario) { return channel_cost(scenario, false); }
 
-plan::Problem merge_problem(const Scenario& scenario) {
+buckets::Problem merge_problem(const Scenario& scenario) {
   return {.items = merge_items(scenario), .cost = merge_cost(scenario), .channel_free = {}};
 }
 
-plan::Problem as_planned(const Scenario& scenario, plan::Problem problem) {
+buckets::Problem as_planned(const Scenario& scenario, buckets::Problem problem) {
   if (const auto& cost = scenario.communication.plan_cost) {
     problem.cost = {.base = *cost};
   }
@@ -137,10 +139,10 @@ plan::Problem as_planned(const Scenario& scenario, plan::Problem problem) {
 }
 
 // A curve is a cost that no line replaces, whoever asks for it.
-plan::Cost formula_cost(const Scenario& scenario, const plan::Cost& merged) {
-  plan::Cost cost = channel_cost(scenario, true);
-  const bool same = std::holds_alternative<plan::CurveCost>(cost.base) &&
-                    !plan::planner(scenario.communication.schedule).needs_linear_cost();
+buckets::Cost formula_cost(const Scenario& scenario, const buckets::Cost& merged) {
+  buckets::Cost cost = channel_cost(scenario, true);
+  const bool same = std::holds_alternative<buckets::CurveCost>(cost.base) &&
+                    !buckets::planner(scenario.communication.schedule).needs_linear_cost();
   return same ? merged : cost;
 }
 

@@ -3,7 +3,7 @@
 // and the cost of a message by its bytes. Times are in seconds.
 #include <vector>
 
-#include "plan/problem.hpp"
+#include "buckets/problem.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
@@ -11,16 +11,16 @@ namespace stepsim::study {
 // The items of the problem are the gradients in the order of the workload; if there are none, a
 // single item of 0 bytes. Ready times count from the start of backward; without overlap_backward
 // all gradients are ready at its end.
-[[nodiscard]] plan::Problem merge_problem(const Scenario& scenario);
+[[nodiscard]] buckets::Problem merge_problem(const Scenario& scenario);
 // The two parts of merge_problem(). The items do not depend on the network.
-[[nodiscard]] std::vector<plan::Item> merge_items(const Scenario& scenario);
-[[nodiscard]] plan::Cost merge_cost(const Scenario& scenario);
+[[nodiscard]] std::vector<buckets::Item> merge_items(const Scenario& scenario);
+[[nodiscard]] buckets::Cost merge_cost(const Scenario& scenario);
 // The problem with its cost replaced by /communication/plan_cost; unchanged without that key.
-[[nodiscard]] plan::Problem as_planned(const Scenario& scenario, plan::Problem problem);
+[[nodiscard]] buckets::Problem as_planned(const Scenario& scenario, buckets::Problem problem);
 // The same as merge_cost(), except that dense messages without a measured curve cost the closed
 // form of their collective, even if it is only an upper bound of the time that the run evaluates.
 // `merged` is merge_cost() of the scenario; where both are one function, the times that it already
 // knows are shared.
-[[nodiscard]] plan::Cost formula_cost(const Scenario& scenario, const plan::Cost& merged);
+[[nodiscard]] buckets::Cost formula_cost(const Scenario& scenario, const buckets::Cost& merged);
 
 } // namespace stepsim::study

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "json/file_write.hpp"
-#include "json/json_pointer.hpp"
-#include "json/sha256.hpp"
+#include "document/file_write.hpp"
+#include "document/json_pointer.hpp"
+#include "document/sha256.hpp"
 
 namespace stepsim::study {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "document/json.hpp"
 #include "scenario/files.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::study {
 

@@ -3,11 +3,11 @@
 #include <string>
 #include <string_view>
 
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "document/json_pointer.hpp"
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
-#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
@@ -22,8 +22,9 @@ void check_servers(const io::Json& tree, const ParseContext& context, const Scen
                                 "alpha_beta");
   };
   const Communication& communication = scenario.communication;
-  const coll::CompressionRow& method = coll::row(communication.compression.method);
-  if (method.kind != coll::CompressionKind::codec && method.kind != coll::CompressionKind::dense) {
+  const collectives::CompressionRow& method = collectives::row(communication.compression.method);
+  if (method.kind != collectives::CompressionKind::codec &&
+      method.kind != collectives::CompressionKind::dense) {
     refuse("/communication/compression/method", "compression " + std::string(method.name));
   }
   if (communication.compression.scale_agreement) {
@@ -35,7 +36,7 @@ void check_servers(const io::Json& tree, const ParseContext& context, const Scen
   if (communication.reduce_broadcast) {
     refuse("/communication/exchange", "reduce_broadcast");
   }
-  const plan::Planner& planner = plan::planner(communication.schedule);
+  const buckets::Planner& planner = buckets::planner(communication.schedule);
   if (!planner.fits_networks()) {
     refuse("/communication/schedule", "schedule " + std::string(planner.name));
   }
@@ -55,8 +56,8 @@ void check_servers(const io::Json& tree, const ParseContext& context, const Scen
 bool sends_by_program(const Scenario& scenario) {
   const Training& training = scenario.training;
   const Communication& communication = scenario.communication;
-  const plan::Planner& planner = plan::planner(communication.schedule);
-  const bool servers = communication.collective == coll::AlgorithmId::parameter_server;
+  const buckets::Planner& planner = buckets::planner(communication.schedule);
+  const bool servers = communication.collective == collectives::AlgorithmId::parameter_server;
   const bool has_job = training.algorithm == TrainingAlgorithm::sync_sgd ||
                        training.algorithm == TrainingAlgorithm::parameter_server;
   return !has_job || accumulates_or_shards(scenario) || training.overlap.any() ||
@@ -76,8 +77,8 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
   };
   const Training& training = scenario.training;
   const Communication& communication = scenario.communication;
-  if (scenario.method && *scenario.method != coll::Method::events) {
-    refuse("/method", "method " + std::string(coll::name(*scenario.method)) + on);
+  if (scenario.method && *scenario.method != collectives::Method::events) {
+    refuse("/method", "method " + std::string(collectives::name(*scenario.method)) + on);
   }
   const bool async = training.algorithm == TrainingAlgorithm::parameter_server && training.async();
   if (async && training.serial_server) {
@@ -97,22 +98,23 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
     refuse("/communication/collective",
            "collective " + std::string(collective_word(communication)) + on);
   }
-  if (communication.options.cost_form != coll::CostForm::exact) {
+  if (communication.options.cost_form != collectives::CostForm::exact) {
     refuse("/communication/cost_form", "a published cost form" + on);
   }
-  const coll::CompressionRow& method = coll::row(communication.compression.method);
+  const collectives::CompressionRow& method = collectives::row(communication.compression.method);
   if (is_compressed(scenario) && !method.simulated) {
     refuse("/communication/compression/method",
            "compression " + std::string(method.name) + " is known by a formula only, which" + on);
   }
-  if (communication.compression.method == coll::CompressionMethod::custom &&
-      communication.compression.custom.exchange == coll::CustomExchange::server) {
+  if (communication.compression.method == collectives::CompressionMethod::custom &&
+      communication.compression.custom.exchange == collectives::CustomExchange::server) {
     refuse("/communication/compression/exchange", "exchange server of a custom compressor" + on);
   }
-  if (communication.compression.method == coll::CompressionMethod::hierarchical_topk) {
+  if (communication.compression.method == collectives::CompressionMethod::hierarchical_topk) {
     refuse("/communication/compression/method", "compression hierarchical_topk" + on);
   }
-  if (scenario.cluster.network.packet.options.load_balancing == net::LoadBalancing::explicit_path) {
+  if (scenario.cluster.network.packet.options.load_balancing ==
+      links::LoadBalancing::explicit_path) {
     refuse("/cluster/network/packet/load_balancing",
            "explicit needs a path for every flow, which training has not");
   }
@@ -126,21 +128,21 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
   if (!simulates_messages(scenario)) {
     return;
   }
-  if (communication.collective == coll::AlgorithmId::parameter_server) {
+  if (communication.collective == collectives::AlgorithmId::parameter_server) {
     check_servers(tree, context, scenario);
     return;
   }
-  if (applies_late(training.algorithm) && communication.schedule == plan::Schedule::horovod) {
+  if (applies_late(training.algorithm) && communication.schedule == buckets::Schedule::horovod) {
     refuse("/communication/schedule",
            "horovod is not defined for " + std::string(kTrainingAlgorithms[training.algorithm]) +
                " where every message is simulated: cycles of its iterations overlap");
   }
-  const coll::Compression& compression = communication.compression;
-  if (is_compressed(scenario) && compression.select_stream == coll::SelectStream::side) {
+  const collectives::Compression& compression = communication.compression;
+  if (is_compressed(scenario) && compression.select_stream == collectives::SelectStream::side) {
     refuse("/communication/compression/select_stream",
            "side is not defined where every message is simulated");
   }
-  if (is_compressed(scenario) && communication.schedule == plan::Schedule::horovod) {
+  if (is_compressed(scenario) && communication.schedule == buckets::Schedule::horovod) {
     refuse("/communication/schedule", "horovod is not defined for compression " +
                                           std::string(method.name) +
                                           " where every message is simulated");

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <string>
 
+#include "document/checked.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/scenario_library.hpp"
-#include "json/checked.hpp"
 
 namespace stepsim::study {
 
@@ -39,7 +39,7 @@ std::vector<std::int64_t> listed_counts(io::Fields& fields, const ParseContext& 
 } // namespace
 
 void read_counts(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
-  const library::NodeType type = cluster.node ? cluster.node->type : library::NodeType{};
+  const nccl::NodeType type = cluster.node ? cluster.node->type : nccl::NodeType{};
   const std::vector<std::int64_t> counts = listed_counts(fields, context, cluster);
   if (counts.empty()) {
     cluster.gpus_per_node = fields.integer_or("gpus_per_node", type.gpus);
@@ -89,9 +89,9 @@ JoinedNodes joined_nodes(const Cluster& cluster) {
           .nics = std::min(cluster.nics_per_node, cluster.gpus_per_node) * machines};
 }
 
-std::vector<net::NodeId> first_places(std::span<const net::NodeId> places, std::size_t per_node,
-                                      std::span<const std::uint32_t> ranks_per_node) {
-  std::vector<net::NodeId> hosts;
+std::vector<links::NodeId> first_places(std::span<const links::NodeId> places, std::size_t per_node,
+                                        std::span<const std::uint32_t> ranks_per_node) {
+  std::vector<links::NodeId> hosts;
   for (std::size_t node = 0; node < ranks_per_node.size(); ++node) {
     const auto own = places.subspan(node * per_node, ranks_per_node[node]);
     hosts.insert(hosts.end(), own.begin(), own.end());

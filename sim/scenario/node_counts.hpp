@@ -30,9 +30,9 @@ struct JoinedNodes {
 
 // The hosts of all ranks. `places` has `per_node` places for each node, of which node k uses the
 // first ranks_per_node[k].
-[[nodiscard]] std::vector<net::NodeId> first_places(std::span<const net::NodeId> places,
-                                                    std::size_t per_node,
-                                                    std::span<const std::uint32_t> ranks_per_node);
+[[nodiscard]] std::vector<links::NodeId>
+first_places(std::span<const links::NodeId> places, std::size_t per_node,
+             std::span<const std::uint32_t> ranks_per_node);
 
 // The number of the first rank of a node: ranks are numbered node by node.
 [[nodiscard]] std::uint32_t first_rank(const Cluster& cluster, std::int64_t node);

@@ -3,10 +3,10 @@
 #include <array>
 #include <string>
 
-#include "coll/algorithms.hpp"
-#include "coll/method.hpp"
-#include "coll/schedule/in_switch.hpp"
-#include "coll/schedule/two_level.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/method.hpp"
+#include "collectives/schedule/in_switch.hpp"
+#include "collectives/schedule/two_level.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
@@ -16,17 +16,19 @@ namespace {
 std::string node_word(const Scenario& s) {
   return "collective " + std::string(collective_word(s.communication));
 }
-bool is_collnet(const Scenario& s) { return s.communication.collective == coll::kCollnet; }
+bool is_collnet(const Scenario& s) { return s.communication.collective == collectives::kCollnet; }
 bool may_add_in_node(const Scenario& s) {
-  const coll::AlgorithmId id = s.communication.collective;
-  return id == coll::kNvls || id == coll::kNvlsTree || id == coll::AlgorithmId::automatic ||
-         (is_collnet(s) && s.communication.options.intra_algorithm == coll::kNvls);
+  const collectives::AlgorithmId id = s.communication.collective;
+  return id == collectives::kNvls || id == collectives::kNvlsTree ||
+         id == collectives::AlgorithmId::automatic ||
+         (is_collnet(s) && s.communication.options.intra_algorithm == collectives::kNvls);
 }
 
 constexpr std::array kNodeRules{
     KeyRule{"/communication/pipeline_chunks", "the collective is two_level or collnet",
             [](const Scenario& s) {
-              return coll::takes_chunks(s.communication.collective, coll::Op::allreduce);
+              return collectives::takes_chunks(s.communication.collective,
+                                               collectives::Op::allreduce);
             },
             node_word},
     KeyRule{"/cluster/nics_per_node",
@@ -36,7 +38,7 @@ constexpr std::array kNodeRules{
               return cluster.nics_per_node <= 1 || cluster.gpus_per_node == 1 ||
                      cluster.nodes == 1 || is_simulated(s) || is_compressed(s) || has_curve(s) ||
                      s.training.algorithm == TrainingAlgorithm::parameter_server ||
-                     !coll::leaves_nodes_once(exchange_of(s));
+                     !collectives::leaves_nodes_once(exchange_of(s));
             },
             [](const Scenario& s) {
               return node_word(s) + ", which is flat and uses one network card of a node; "
@@ -45,11 +47,11 @@ constexpr std::array kNodeRules{
     KeyRule{"/communication/intra_algorithm",
             "the collective is hierarchical_leader, or collnet and the value nvls",
             [](const Scenario& s) {
-              return s.communication.collective == coll::AlgorithmId::hierarchical_leader ||
+              return s.communication.collective == collectives::AlgorithmId::hierarchical_leader ||
                      (is_collnet(s) && may_add_in_node(s));
             },
             [](const Scenario& s) {
-              return is_collnet(s) ? std::string(coll::kCollnetInside) : node_word(s);
+              return is_collnet(s) ? std::string(collectives::kCollnetInside) : node_word(s);
             }},
     KeyRule{"/cluster/nvls_Bps",
             "the collective adds in the switch of a node (nvls, nvls_tree, collnet with "

@@ -6,23 +6,23 @@
 #include <string>
 #include <vector>
 
-#include "library/library_record.hpp"
-#include "library/node_links.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
+#include "nccl/library_record.hpp"
+#include "nccl/node_links.hpp"
 
 namespace stepsim::study {
 
 struct LibrarySettings {
-  library::LibraryOptions options{};
-  std::shared_ptr<const library::Calibration> calibration{};
+  nccl::LibraryOptions options{};
+  std::shared_ptr<const nccl::Calibration> calibration{};
   io::Json calibration_written{}; // name or object, null = none
 };
 
 // The node type of the preset, else that of the calibration.
 struct NodeSource {
-  library::NodeType type;
-  library::NodeLinks links; // for collectives whose messages are evaluated one by one
-  std::string written;      // the preset; "" if the calibration gives the node type
+  nccl::NodeType type;
+  nccl::NodeLinks links; // for collectives whose messages are evaluated one by one
+  std::string written;   // the preset; "" if the calibration gives the node type
 };
 
 // A value in the scenario that replaces a value of the node type.

@@ -6,12 +6,13 @@
 
 namespace stepsim::study {
 
-std::optional<coll::NvlsCost> read_nvls(io::Fields& fields, const std::optional<NodeSource>& node) {
-  const library::NodeLinks links = node ? node->links : library::NodeLinks{};
-  const double startup_s =
-      fields.number_or("nvls_startup_s", node ? links.nvls_startup_s : coll::NvlsCost{}.startup_s);
+std::optional<collectives::NvlsCost> read_nvls(io::Fields& fields,
+                                               const std::optional<NodeSource>& node) {
+  const nccl::NodeLinks links = node ? node->links : nccl::NodeLinks{};
+  const double startup_s = fields.number_or(
+      "nvls_startup_s", node ? links.nvls_startup_s : collectives::NvlsCost{}.startup_s);
   const double rate = fields.optional_number("nvls_Bps").value_or(links.nvls_Bps);
-  return rate > 0 ? std::optional(coll::NvlsCost{startup_s, 1 / rate}) : std::nullopt;
+  return rate > 0 ? std::optional(collectives::NvlsCost{startup_s, 1 / rate}) : std::nullopt;
 }
 
 std::optional<double> read_switch_latency(io::Fields& fields) {
@@ -32,7 +33,7 @@ void read_switches(io::Fields& fields, const ParseContext& context, Cluster& clu
   cluster.nvlink_domain_nodes = fields.integer_or("nvlink_domain_nodes", domain);
   cluster.nvls = read_nvls(fields, cluster.node);
   if (cluster.node) {
-    const library::NodeLinks& links = cluster.node->links;
+    const nccl::NodeLinks& links = cluster.node->links;
     note_override(fields, "nvlink_domain_nodes", static_cast<double>(cluster.nvlink_domain_nodes),
                   static_cast<double>(domain), cluster);
     note_override(fields, "nvls_Bps", fields.optional_number("nvls_Bps").value_or(links.nvls_Bps),

@@ -10,8 +10,8 @@ namespace stepsim::study {
 
 // Reads nvls_Bps and nvls_startup_s; missing values come from the node type. Empty if the rate is 0
 // or neither given nor known from the node type.
-[[nodiscard]] std::optional<coll::NvlsCost> read_nvls(io::Fields& fields,
-                                                      const std::optional<NodeSource>& node);
+[[nodiscard]] std::optional<collectives::NvlsCost> read_nvls(io::Fields& fields,
+                                                             const std::optional<NodeSource>& node);
 // Seconds; empty if switch_latency_s is not given.
 [[nodiscard]] std::optional<double> read_switch_latency(io::Fields& fields);
 // The number of machines per NVLink domain by the node type: all `nodes` if they fit into one

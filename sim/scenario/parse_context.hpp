@@ -4,8 +4,8 @@
 // break-even problems are read with it, too.
 #include <string_view>
 
+#include "document/reader.hpp"
 #include "scenario/scenario.hpp"
-#include "json/reader.hpp"
 
 namespace stepsim::study {
 

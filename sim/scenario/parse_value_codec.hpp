@@ -2,9 +2,9 @@
 // Reads and writes codecs of outer gradients and gathered parameters in a scenario.
 #include <string_view>
 
+#include "document/json.hpp"
 #include "scenario/parse_context.hpp"
 #include "scenario/value_codec.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::study {
 

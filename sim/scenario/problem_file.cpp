@@ -1,5 +1,5 @@
-// The file holds what plan::Problem holds, in backward order; everything else that a planner could
-// need (forward times, measured buckets) makes it unfit for such a file.
+// The file holds what buckets::Problem holds, in backward order; everything else that a planner
+// could need (forward times, measured buckets) makes it unfit for such a file.
 #include "scenario/problem_file.hpp"
 
 #include <cmath>
@@ -7,13 +7,13 @@
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
-#include "plan/planner_options.hpp"
+#include "buckets/planner_options.hpp"
+#include "document/reader.hpp"
 #include "scenario/cost_choice.hpp"
 #include "scenario/inline_cost.hpp"
 #include "scenario/keys/problem_keys.hpp"
 #include "scenario/parse_context.hpp"
 #include "scenario/scenario_schedule.hpp"
-#include "json/reader.hpp"
 
 namespace stepsim::study {
 
@@ -46,7 +46,7 @@ std::optional<Bytes> whole_bytes(const io::Json& value, io::Problems& problems) 
 
 // Both lists are read to the end even where they differ in length, so that all problems are listed
 // at once. Sizes must add up to less than 2^53, up to which a double counts bytes exactly.
-void parse_items(io::Fields& fields, io::Problems& problems, plan::Problem& problem) {
+void parse_items(io::Fields& fields, io::Problems& problems, buckets::Problem& problem) {
   const std::span<const io::Json> ready = fields.array("ready_s", true);
   const std::span<const io::Json> bytes = fields.array("bytes", true);
   if (fields.has("ready_s") && ready.empty()) {
@@ -109,7 +109,7 @@ void parse_planners(io::Fields& fields, io::Problems& problems, Files& files, Pr
     return;
   }
   for (const auto& [name, options] : all->as_object()) {
-    const plan::Planner* planner = plan::find_planner(name);
+    const buckets::Planner* planner = buckets::find_planner(name);
     if (planner == nullptr) {
       problems.add(options, unknown_schedule(name));
       continue;
@@ -128,7 +128,7 @@ void parse_planners(io::Fields& fields, io::Problems& problems, Files& files, Pr
 } // namespace
 
 // Defaults for a planner that the file does not mention.
-plan::ScheduleOptions ProblemFile::options_of(plan::Schedule schedule) const {
+buckets::ScheduleOptions ProblemFile::options_of(buckets::Schedule schedule) const {
   for (const auto& [each, given] : options) {
     if (each == schedule) {
       return given;
@@ -137,7 +137,7 @@ plan::ScheduleOptions ProblemFile::options_of(plan::Schedule schedule) const {
   return {};
 }
 
-std::string not_for_problem_files(const plan::Planner& planner) {
+std::string not_for_problem_files(const buckets::Planner& planner) {
   return "schedule " + std::string(planner.name) +
          (planner.needs_forward() ? " needs layers with forward times"
                                   : " needs the measured buckets of a trace") +

@@ -9,22 +9,22 @@
 #include <utility>
 #include <vector>
 
-#include "plan/planner_options.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planner_options.hpp"
+#include "buckets/planners.hpp"
+#include "document/json.hpp"
 #include "scenario/files.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::study {
 
 struct ProblemFile {
-  plan::Problem problem;
-  plan::TableReport table;         // changes that made the table monotone
+  buckets::Problem problem;
+  buckets::TableReport table;      // changes that made the table monotone
   std::string cost_warning;        // warning about a cost from a file (ChosenCost); "" = none
   std::optional<double> forward_s; // s; if given, plans have an iteration time, forward_s + finish
-  std::vector<std::pair<plan::Schedule, plan::ScheduleOptions>> options; // from `planners`
+  std::vector<std::pair<buckets::Schedule, buckets::ScheduleOptions>> options; // from `planners`
 
   // The options of `planners`, else the defaults of the schedule.
-  [[nodiscard]] plan::ScheduleOptions options_of(plan::Schedule schedule) const;
+  [[nodiscard]] buckets::ScheduleOptions options_of(buckets::Schedule schedule) const;
 };
 
 // Throws InputError with all problems (MER 12).
@@ -33,6 +33,6 @@ struct ProblemFile {
 // The error for an unknown name: `unknown schedule "mgwfbp"; did you mean "mg_wfbp"?`
 [[nodiscard]] std::string unknown_schedule(std::string_view name);
 // The reason why a schedule cannot be in a problem file.
-[[nodiscard]] std::string not_for_problem_files(const plan::Planner& planner);
+[[nodiscard]] std::string not_for_problem_files(const buckets::Planner& planner);
 
 } // namespace stepsim::study

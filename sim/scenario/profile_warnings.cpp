@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "coll/compress/compression.hpp"
-#include "net/profile/dense_inflation.hpp"
+#include "collectives/compress/compression.hpp"
+#include "links/profile/dense_inflation.hpp"
 
 namespace stepsim::study {
 
@@ -16,22 +16,23 @@ void add_profile_warnings(Scenario& scenario) {
   if (!scenario.cluster.network.profile) {
     return;
   }
-  const net::NetworkProfile& profile = *scenario.cluster.network.profile;
-  const coll::Compression& compression = scenario.communication.compression;
-  const bool sparse = coll::row(compression.method).kind == coll::CompressionKind::sparse;
+  const links::NetworkProfile& profile = *scenario.cluster.network.profile;
+  const collectives::Compression& compression = scenario.communication.compression;
+  const bool sparse =
+      collectives::row(compression.method).kind == collectives::CompressionKind::sparse;
   const std::int64_t ranks = scenario.cluster.ranks();
-  if (auto failed = net::grade_warning(profile)) {
+  if (auto failed = links::grade_warning(profile)) {
     scenario.warnings.insert(scenario.warnings.begin(), std::move(*failed)); // the first to be read
   }
-  if (profile.label == net::ProfileLabel::calibrated && !profile.note.empty()) {
+  if (profile.label == links::ProfileLabel::calibrated && !profile.note.empty()) {
     scenario.warnings.push_back(profile.name + ": " + profile.note);
   }
-  const auto gamma = net::dense_inflation_warning(profile, ranks);
+  const auto gamma = links::dense_inflation_warning(profile, ranks);
   if (gamma && !sparse) {
     scenario.warnings.push_back(*gamma);
   }
-  for (std::string& text : net::outside_warnings(profile, ranks, scenario.cluster.gpus_per_node,
-                                                 sparse ? compression.density : std::nullopt)) {
+  for (std::string& text : links::outside_warnings(profile, ranks, scenario.cluster.gpus_per_node,
+                                                   sparse ? compression.density : std::nullopt)) {
     scenario.warnings.push_back(std::move(text));
   }
 }

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
+#include "document/json_pointer.hpp"
 #include "scenario/node_counts.hpp"
-#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
@@ -22,8 +22,8 @@ bool has(const io::Json& tree, std::string_view pointer) {
 }
 
 // Numbers of the layers after which the unit changes; empty if a unit has no layer.
-std::optional<io::Array> cuts_of(const train::Workload& workload) {
-  const std::vector<train::MeasuredUnit>& units = workload.units;
+std::optional<io::Array> cuts_of(const layers::Workload& workload) {
+  const std::vector<layers::MeasuredUnit>& units = workload.units;
   std::vector<std::size_t> order(units.size());
   for (std::size_t u = 0; u < units.size(); ++u) {
     order[u] = u;
@@ -60,25 +60,25 @@ std::optional<io::Array> cuts_of(const train::Workload& workload) {
 }
 
 // The bytes of a value, if all units name the same known type.
-std::optional<std::int64_t> value_bytes(const std::vector<train::MeasuredUnit>& units,
-                                        std::string train::MeasuredUnit::*dtype) {
-  if (units.empty() || !std::ranges::all_of(units, [&](const train::MeasuredUnit& each) {
+std::optional<std::int64_t> value_bytes(const std::vector<layers::MeasuredUnit>& units,
+                                        std::string layers::MeasuredUnit::*dtype) {
+  if (units.empty() || !std::ranges::all_of(units, [&](const layers::MeasuredUnit& each) {
         return each.*dtype == units.front().*dtype;
       })) {
     return std::nullopt;
   }
-  const std::int64_t bytes = train::dtype_bytes(units.front().*dtype);
+  const std::int64_t bytes = layers::dtype_bytes(units.front().*dtype);
   return bytes > 0 ? std::optional(bytes) : std::nullopt;
 }
 
 // Whether the unit that forward runs last was not gathered again, unlike the others.
-bool kept_last(const std::vector<train::MeasuredUnit>& units) {
+bool kept_last(const std::vector<layers::MeasuredUnit>& units) {
   return units.size() > 1 && units.back().gathers_backward == 0 &&
          std::ranges::any_of(
-             units, [](const train::MeasuredUnit& each) { return each.gathers_backward > 0; });
+             units, [](const layers::MeasuredUnit& each) { return each.gathers_backward > 0; });
 }
 
-void add_units(const train::Workload& workload, io::Json& sharding, std::string& words) {
+void add_units(const layers::Workload& workload, io::Json& sharding, std::string& words) {
   const auto cuts = workload.units.empty() ? std::nullopt : cuts_of(workload);
   if (!cuts) {
     words += ", whose units the trace does not tell";
@@ -95,8 +95,8 @@ void add_units(const train::Workload& workload, io::Json& sharding, std::string&
                                       : io::Json(io::Object{{"policy", "list"}, {"cuts", *cuts}}));
 }
 
-io::Json sharding_of(const train::Workload& workload, const Cluster& cluster, std::string& words) {
-  const train::MeasuredSharding& recorded = *workload.sharding;
+io::Json sharding_of(const layers::Workload& workload, const Cluster& cluster, std::string& words) {
+  const layers::MeasuredSharding& recorded = *workload.sharding;
   const JoinedNodes joined = joined_nodes(cluster);
   const bool part = recorded.world_size && recorded.group_size < *recorded.world_size;
   const bool hybrid = part && joined.nodes > 1 && joined.gpus > 1;
@@ -118,11 +118,11 @@ io::Json sharding_of(const train::Workload& workload, const Cluster& cluster, st
   if (recorded.reshard_after_forward && kept_last(workload.units)) {
     tree.set("keep_last", true);
   }
-  if (const auto bytes = value_bytes(workload.units, &train::MeasuredUnit::gather_dtype)) {
+  if (const auto bytes = value_bytes(workload.units, &layers::MeasuredUnit::gather_dtype)) {
     tree.set("parameter_bytes", *bytes);
     words += ", gathered as " + workload.units.front().gather_dtype;
   }
-  if (const auto bytes = value_bytes(workload.units, &train::MeasuredUnit::reduce_dtype)) {
+  if (const auto bytes = value_bytes(workload.units, &layers::MeasuredUnit::reduce_dtype)) {
     tree.set("reduce_bytes", *bytes);
     words += ", reduced as " + workload.units.front().reduce_dtype;
   }
@@ -130,7 +130,7 @@ io::Json sharding_of(const train::Workload& workload, const Cluster& cluster, st
 }
 
 // The sentence about a job whose trace recorded what the scenario has no keys for; empty if it has.
-std::string warning(const train::Workload& workload, const io::Json& tree,
+std::string warning(const layers::Workload& workload, const io::Json& tree,
                     const Scenario& scenario) {
   std::string recorded;
   std::string remedy;
@@ -159,7 +159,7 @@ std::string warning(const train::Workload& workload, const io::Json& tree,
 
 } // namespace
 
-RecordedTraining recorded_training(const train::Workload& workload, const Cluster& cluster) {
+RecordedTraining recorded_training(const layers::Workload& workload, const Cluster& cluster) {
   RecordedTraining recorded;
   const std::int64_t micro_batches = workload.accumulation.value_or(1);
   if (micro_batches > 1) {
@@ -179,7 +179,7 @@ RecordedTraining recorded_training(const train::Workload& workload, const Cluste
 }
 
 void warn_of_recorded_training(const io::Json& tree, Scenario& scenario) {
-  const auto warn = [&](const train::Workload& workload) {
+  const auto warn = [&](const layers::Workload& workload) {
     if (std::string text = warning(workload, tree, scenario);
         !text.empty() && std::ranges::find(scenario.warnings, text) == scenario.warnings.end()) {
       scenario.warnings.push_back(std::move(text));

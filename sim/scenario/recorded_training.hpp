@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "document/json.hpp"
 #include "scenario/scenario.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::study {
 
@@ -22,7 +22,7 @@ struct RecordedTraining {
 // hybrid_shard if the shards of the trace were on a part of its ranks and `cluster` has several
 // nodes with several GPUs each. Units become cuts of `wrapping`, where the layers of all of them
 // are known; a unit with layers in several places, like the root unit of FSDP, becomes several.
-[[nodiscard]] RecordedTraining recorded_training(const train::Workload& workload,
+[[nodiscard]] RecordedTraining recorded_training(const layers::Workload& workload,
                                                  const Cluster& cluster);
 
 // Adds a warning for each job whose trace recorded micro-batches or sharding that the scenario,

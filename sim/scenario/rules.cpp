@@ -6,21 +6,21 @@
 #include <array>
 
 #include "base/nearest.hpp"
-#include "coll/algorithms.hpp"
-#include "coll/compress/compression.hpp"
-#include "coll/validate_nodes.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/compress/compression.hpp"
+#include "collectives/validate_nodes.hpp"
+#include "document/json_pointer.hpp"
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/packet/packet_transport.hpp"
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-using coll::AlgorithmId;
+using collectives::AlgorithmId;
 
 // Keys that one training algorithm alone has.
 // These need no rule of their own: the only condition is the algorithm.
@@ -110,11 +110,11 @@ void check_nodes(const io::Json& tree, const ParseContext& context, const Scenar
   if (!context.problems.empty()) {
     return;
   }
-  const coll::Collective exchange = exchange_of(scenario);
-  if (!coll::is_two_level(exchange.algorithm)) {
+  const collectives::Collective exchange = exchange_of(scenario);
+  if (!collectives::is_two_level(exchange.algorithm)) {
     return;
   }
-  for (const coll::Finding& finding : coll::validate_nodes(exchange)) {
+  for (const collectives::Finding& finding : collectives::validate_nodes(exchange)) {
     context.problems.add(tree, pointer_of(finding.what) + ": " + finding.message);
   }
 }
@@ -214,7 +214,7 @@ std::string_view below(std::string_view pointer, std::string_view parent) {
 
 std::vector<std::string_view> schedules_with(std::string_view key) {
   std::vector<std::string_view> names;
-  for (const plan::Planner& planner : plan::planners()) {
+  for (const buckets::Planner& planner : buckets::planners()) {
     if (planner.has(key)) {
       names.push_back(planner.name);
     }
@@ -224,8 +224,8 @@ std::vector<std::string_view> schedules_with(std::string_view key) {
 
 std::vector<std::string_view> compressions_with(std::string_view key) {
   std::vector<std::string_view> names;
-  for (const coll::CompressionRow& row : coll::compression_table()) {
-    if (coll::has_key(row, key)) {
+  for (const collectives::CompressionRow& row : collectives::compression_table()) {
+    if (collectives::has_key(row, key)) {
       names.push_back(row.name);
     }
   }
@@ -260,7 +260,7 @@ std::vector<std::string> conditions(std::string_view pointer) {
   }
   const std::string_view of_costs = below(pointer, "/communication/compression/costs/");
   if (!of_costs.empty() && in_form(of_costs, false) != in_form(of_costs, true)) {
-    add("the form is " + std::string(net::kSelectForms[in_form(of_costs, true) ? 1 : 0]));
+    add("the form is " + std::string(links::kSelectForms[in_form(of_costs, true) ? 1 : 0]));
   }
   const std::string_view of_transport = below(pointer, "/cluster/network/packet/transport/");
   if (const auto names = transports_with(of_transport); !names.empty()) {

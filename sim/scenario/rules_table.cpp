@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "coll/algorithms.hpp"
-#include "coll/schedule/in_switch.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/schedule/in_switch.hpp"
 #include "scenario/local_rules.hpp"
 #include "scenario/node_rules.hpp"
 #include "scenario/rule_words.hpp"
@@ -17,8 +17,8 @@ namespace stepsim::study {
 
 namespace {
 
-using coll::AlgorithmId;
-using coll::CompressionMethod;
+using collectives::AlgorithmId;
+using collectives::CompressionMethod;
 
 bool is_async(const Scenario& s) {
   return s.training.algorithm == TrainingAlgorithm::parameter_server && s.training.async();
@@ -35,7 +35,7 @@ bool topology_counts(const Scenario& s) {
 }
 bool has_two_levels(const Scenario& s) { return s.cluster.intra && s.cluster.gpus_of_domain() > 1; }
 bool is_hierarchical(const Scenario& s) {
-  return coll::has_level_algorithms(s.communication.collective);
+  return collectives::has_level_algorithms(s.communication.collective);
 }
 bool is_server(const Scenario& s) {
   return s.training.algorithm == TrainingAlgorithm::parameter_server;
@@ -43,18 +43,18 @@ bool is_server(const Scenario& s) {
 bool is_automatic(const Scenario& s) {
   return s.communication.collective == AlgorithmId::automatic;
 }
-net::TransportKind transport_of(const Scenario& s) {
+links::TransportKind transport_of(const Scenario& s) {
   return s.cluster.network.packet.options.transport.kind;
 }
 
 // Transports without acknowledgements send no packets of that size.
-bool acknowledges(net::TransportKind kind) {
-  return kind != net::TransportKind::raw && kind != net::TransportKind::dlcp;
+bool acknowledges(links::TransportKind kind) {
+  return kind != links::TransportKind::raw && kind != links::TransportKind::dlcp;
 }
 bool has_background(const Scenario& s) { return s.cluster.network.packet.background.load > 0; }
 // Only dlcp sends packets that may be lost.
 bool drops_by_class(const Scenario& s) {
-  return transport_of(s) == net::TransportKind::dlcp || has_background(s);
+  return transport_of(s) == links::TransportKind::dlcp || has_background(s);
 }
 
 // What stands in the way, in words.
@@ -66,10 +66,10 @@ std::string model_word(const Scenario& s) {
   return "network model " + std::string(kNetworkModels[s.cluster.network.model]);
 }
 std::string method_word(const Scenario& s) {
-  return "compression " + std::string(coll::row(s.communication.compression.method).name);
+  return "compression " + std::string(collectives::row(s.communication.compression.method).name);
 }
 std::string collective_word(const Scenario& s) {
-  return "collective " + std::string(coll::name(s.communication.collective));
+  return "collective " + std::string(collectives::name(s.communication.collective));
 }
 // As the file says it: a measured curve is called calibrated.
 // In the word of the file: calibrated is no algorithm.
@@ -77,7 +77,7 @@ std::string asked_collective(const Scenario& s) {
   return "collective " + std::string(collective_word(s.communication));
 }
 std::string transport_word(const Scenario& s) {
-  return "transport " + std::string(net::kTransportKinds[transport_of(s)]);
+  return "transport " + std::string(links::kTransportKinds[transport_of(s)]);
 }
 std::string curve_word(const Scenario& s) {
   return s.training.exchange       ? "exchanges of a given exchange_s"
@@ -129,9 +129,9 @@ constexpr std::array kRules{
             [](const Scenario& s) { return !is_server(s); }, training_word},
     KeyRule{"/communication/plan_cost",
             "the buckets of the schedule depend on the cost of messages",
-            [](const Scenario& s) { return plan::planner(s.communication.schedule).reads_cost; },
+            [](const Scenario& s) { return buckets::planner(s.communication.schedule).reads_cost; },
             [](const Scenario& s) {
-              return "schedule " + std::string(plan::planner(s.communication.schedule).name);
+              return "schedule " + std::string(buckets::planner(s.communication.schedule).name);
             }},
     KeyRule{"/communication/plan_cost", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/communication/contention", "the network model is alpha_beta",
@@ -150,7 +150,8 @@ constexpr std::array kRules{
     KeyRule{"/communication/block_bytes",
             "the collective is auto, or sends in blocks on one of its levels",
             [](const Scenario& s) {
-              const coll::Algorithm& row = coll::algorithm(s.communication.collective);
+              const collectives::Algorithm& row =
+                  collectives::algorithm(s.communication.collective);
               return is_automatic(s) || is_hierarchical(s) || row.block_streams > 0 ||
                      sends_chains(s.communication);
             },
@@ -167,23 +168,23 @@ constexpr std::array kRules{
             asked_collective},
     KeyRule{"/variability/factors", "the distribution is empirical",
             [](const Scenario& s) {
-              return s.variability.law == train::JitterLaw::empirical ||
+              return s.variability.law == layers::JitterLaw::empirical ||
                      s.variability.factors.empty();
             },
             [](const Scenario& s) {
-              return "distribution " + std::string(train::kJitterLaws[s.variability.law]);
+              return "distribution " + std::string(layers::kJitterLaws[s.variability.law]);
             }},
     KeyRule{"/variability/factors", kVarying, draws_factors, steady_word},
     KeyRule{"/variability/distribution", kVarying,
             [](const Scenario& s) {
-              return draws_factors(s) || s.variability.law == train::JitterLaw::lognormal;
+              return draws_factors(s) || s.variability.law == layers::JitterLaw::lognormal;
             },
             steady_word},
     KeyRule{"/method", kEvaluated, is_evaluated, curve_word},
     KeyRule{"/method", "training is not asynchronous, or the method is events",
             [](const Scenario& s) {
               return !is_async(s) ||
-                     s.method.value_or(coll::Method::events) == coll::Method::events;
+                     s.method.value_or(collectives::Method::events) == collectives::Method::events;
             },
             algorithm_word},
     KeyRule{"/cluster/intra_network",
@@ -252,17 +253,17 @@ constexpr std::array kRules{
     KeyRule{"/cluster/network/packet/drop_packets/middle", kDlcpOrLoad, drops_by_class,
             transport_word},
     KeyRule{"/cluster/network/packet/queues", "the transport is dlcp",
-            [](const Scenario& s) { return transport_of(s) == net::TransportKind::dlcp; },
+            [](const Scenario& s) { return transport_of(s) == links::TransportKind::dlcp; },
             transport_word},
     KeyRule{"/cluster/network/packet/spray_offset", "load_balancing is spray_round_robin",
             [](const Scenario& s) {
               return s.cluster.network.packet.options.load_balancing ==
-                     net::LoadBalancing::spray_round_robin;
+                     links::LoadBalancing::spray_round_robin;
             },
             [](const Scenario& s) {
               return "load_balancing " +
                      std::string(
-                         net::kLoadBalancings[s.cluster.network.packet.options.load_balancing]);
+                         links::kLoadBalancings[s.cluster.network.packet.options.load_balancing]);
             }},
     KeyRule{"/cluster/network/packet/wire_overhead_bytes",
             "the network model is packet, or flow with count_headers",
@@ -280,7 +281,7 @@ constexpr std::array kRules{
     KeyRule{"/communication/cost_form",
             "it is exact, the collective has two levels or a node has one GPU",
             [](const Scenario& s) {
-              return s.communication.options.cost_form == coll::CostForm::exact ||
+              return s.communication.options.cost_form == collectives::CostForm::exact ||
                      !has_two_levels(s) || is_hierarchical(s);
             },
             [](const Scenario& s) { return collective_word(s) + " on nodes with several GPUs"; }},
@@ -305,11 +306,12 @@ constexpr std::array kRules{
               return s.communication.compression.method != CompressionMethod::omnireduce;
             },
             method_word},
-    KeyRule{
-        "/communication/compression/value_bytes",
-        "the method sends whole values: not bits, signs or blocks",
-        [](const Scenario& s) { return !coll::row(s.communication.compression.method).no_values; },
-        method_word},
+    KeyRule{"/communication/compression/value_bytes",
+            "the method sends whole values: not bits, signs or blocks",
+            [](const Scenario& s) {
+              return !collectives::row(s.communication.compression.method).no_values;
+            },
+            method_word},
     KeyRule{"/variability/exchange_cv", kNotAsync,
             [](const Scenario& s) { return !is_async(s) || s.variability.exchange_cv == 0; },
             algorithm_word},

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "plan/exhaustive.hpp"
+#include "buckets/exhaustive.hpp"
+#include "document/json_pointer.hpp"
+#include "document/reader.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/profile_warnings.hpp"
 #include "scenario/recorded_training.hpp"
@@ -28,8 +30,6 @@
 #include "scenario/scenario_workload.hpp"
 #include "scenario/short_forms.hpp"
 #include "scenario/unusual.hpp"
-#include "json/json_pointer.hpp"
-#include "json/reader.hpp"
 
 namespace stepsim::study {
 
@@ -38,7 +38,7 @@ namespace {
 // A workload of the scenario and the pointer at which it stands.
 struct PlacedWorkload {
   const WorkloadSource& source;
-  const train::Workload& workload;
+  const layers::Workload& workload;
   std::string pointer;
 };
 
@@ -55,14 +55,14 @@ std::vector<PlacedWorkload> all_workloads(const io::Json& tree, const Scenario& 
 
 // ddp keeps one open bucket per element type: with several types every gradient must name its own.
 void check_dtypes(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
-  if (scenario.communication.schedule != plan::Schedule::ddp) {
+  if (scenario.communication.schedule != buckets::Schedule::ddp) {
     return;
   }
   for (const PlacedWorkload& job : all_workloads(tree, scenario)) {
     const auto& gradients = job.workload.gradients;
-    const auto unknown = std::ranges::find(gradients, "", &train::Gradient::dtype);
+    const auto unknown = std::ranges::find(gradients, "", &layers::Gradient::dtype);
     const bool any_known = std::ranges::any_of(
-        gradients, [](const train::Gradient& gradient) { return !gradient.dtype.empty(); });
+        gradients, [](const layers::Gradient& gradient) { return !gradient.dtype.empty(); });
     if (job.source.layers && any_known && unknown != gradients.end()) {
       const io::Json* layer =
           io::resolve(tree, job.pointer + "/layers/" + std::to_string(unknown->layer));
@@ -74,26 +74,27 @@ void check_dtypes(const io::Json& tree, io::Problems& problems, const Scenario& 
 // exhaustive search is for small cases only.
 // The number of plans doubles with every gradient.
 void check_exhaustive(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
-  if (scenario.communication.schedule != plan::Schedule::exhaustive) {
+  if (scenario.communication.schedule != buckets::Schedule::exhaustive) {
     return;
   }
   for (const PlacedWorkload& job : all_workloads(tree, scenario)) {
     const auto sent =
-        std::ranges::count_if(job.workload.gradients, [](const train::Gradient& gradient) {
+        std::ranges::count_if(job.workload.gradients, [](const layers::Gradient& gradient) {
           return gradient.bytes.value > 0;
         });
-    if (sent > plan::kMaxExhaustiveItems) {
+    if (sent > buckets::kMaxExhaustiveItems) {
       problems.add(*io::resolve(tree, "/communication"), "schedule",
-                   "exhaustive search is limited to " + std::to_string(plan::kMaxExhaustiveItems) +
-                       " gradients, got " + std::to_string(sent) + "; use optimal");
+                   "exhaustive search is limited to " +
+                       std::to_string(buckets::kMaxExhaustiveItems) + " gradients, got " +
+                       std::to_string(sent) + "; use optimal");
     }
   }
 }
 
 // Published formulas know one kind of link.
 void check_cost_form(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
-  if (scenario.communication.options.cost_form != coll::CostForm::exact && scenario.cluster.intra &&
-      scenario.cluster.gpus_of_domain() > 1) {
+  if (scenario.communication.options.cost_form != collectives::CostForm::exact &&
+      scenario.cluster.intra && scenario.cluster.gpus_of_domain() > 1) {
     problems.add(*io::resolve(tree, "/communication"), "cost_form",
                  "must be exact: formulas need identical ranks and links");
   }
@@ -104,7 +105,7 @@ void check_cost_form(const io::Json& tree, io::Problems& problems, const Scenari
 void check_servers(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
   const io::Json* training = tree.find("training");
   if (training == nullptr ||
-      scenario.communication.collective == coll::AlgorithmId::parameter_server) {
+      scenario.communication.collective == collectives::AlgorithmId::parameter_server) {
     return;
   }
   for (const std::string_view key : {"servers", "placement"}) {
@@ -165,7 +166,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   top.header("scenario");
   scenario.name = top.string("name", "");
   scenario.seed = top.integer("seed");
-  scenario.method = coll::parse_method(top.word("method"));
+  scenario.method = collectives::parse_method(top.word("method"));
   parse_part(top, "limits", context, [&](io::Fields& fields) {
     scenario.simulated_limit = {fields.number("simulated_s")};
   });
@@ -191,7 +192,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   }
   // A bucket that holds less than one of many values is no bucket; small ones are for small layers.
   const bool small_layers =
-      std::ranges::none_of(scenario.workload.gradients, [](const train::Gradient& gradient) {
+      std::ranges::none_of(scenario.workload.gradients, [](const layers::Gradient& gradient) {
         return gradient.bytes.value >= 1'000'000;
       });
   if (const io::Json* communication = tree.find("communication")) {
@@ -227,7 +228,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   check_schedule(tree, problems, has_islands(scenario.training) ? island_of(scenario) : scenario);
   check_sharding(tree, problems, scenario);
   problems.throw_if_any();
-  if (scenario.communication.options.cost_form != coll::CostForm::exact) {
+  if (scenario.communication.options.cost_form != collectives::CostForm::exact) {
     scenario.warnings.emplace_back(
         "cost_form is not exact: times follow a published formula and can "
         "lie below what the network can do");

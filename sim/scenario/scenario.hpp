@@ -13,22 +13,22 @@
 
 #include "base/units.hpp"
 #include "base/words.hpp"
-#include "coll/collective.hpp"
-#include "coll/compress/compression.hpp"
-#include "net/fabric/rank_fabric.hpp"
-#include "plan/planner_options.hpp"
-#include "plan/planners.hpp"
-#include "program/training_program.hpp"
+#include "buckets/planner_options.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/collective.hpp"
+#include "collectives/compress/compression.hpp"
+#include "document/json.hpp"
+#include "layers/variability.hpp"
+#include "layers/workload.hpp"
+#include "links/fabric/rank_fabric.hpp"
+#include "programs/step/pipeline.hpp"
+#include "programs/step/step.hpp"
+#include "programs/training_program.hpp"
 #include "scenario/files.hpp"
 #include "scenario/local_training.hpp"
 #include "scenario/node_source.hpp"
 #include "scenario/packet/packet_settings.hpp"
 #include "scenario/sharding.hpp"
-#include "train/step/pipeline.hpp"
-#include "train/step/step.hpp"
-#include "train/workload/variability.hpp"
-#include "train/workload/workload.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::study {
 
@@ -38,7 +38,7 @@ struct WorkloadSource {
   std::string model; // name or file, as written; "" = none
   bool layers = false;
   std::optional<std::int64_t> batch_size;      // samples per worker; trace and layers only
-  train::ProfileOptions profile;               // model only, except the granularity
+  layers::ProfileOptions profile;              // model only, except the granularity
   std::optional<Seconds> measured_compute;     // /workload/measured/compute_s as given
   std::optional<std::int64_t> sequence_length; // tokens per sample; model only
   std::optional<Seconds> scale_backward_to;    // sum to which all backward times are scaled
@@ -54,7 +54,7 @@ inline constexpr auto kNetworkModels =
 struct Network {
   NetworkModel model = NetworkModel::alpha_beta;
   double latency_s{};
-  double delay_s{};         // latency that occupies no port (coll::LinkCost)
+  double delay_s{};         // latency that occupies no port (collectives::LinkCost)
   double bandwidth_Bps{};   // as given; costs use bandwidth_Bps * efficiency
   double reduction_Bps{};   // speed of adding; 0 = adding takes no time
   double block_latency_s{}; // <= latency_s
@@ -69,13 +69,13 @@ struct Network {
   std::optional<std::pair<double, double>> valid_bytes;
   // T(bytes) of a dense exchange, if given by `cost`, exchange_s, a collective curve of the
   // calibration, or the library model.
-  std::optional<plan::Cost> curve;
+  std::optional<buckets::Cost> curve;
   // Takes the place of `curve` for planners; Communication::plan_cost wins over both.
-  std::optional<plan::Cost> planned_curve;
-  std::string curve_source;                   // origin of `curve` in words, printed by `run`
-  std::optional<net::NetworkProfile> profile; // the calibration, whose values may depend on ranks
-  bool count_headers = false;                 // flow: messages have the bytes on the wire
-  PacketSettings packet;                      // flow: only sizes, paths and the loss bound
+  std::optional<buckets::Cost> planned_curve;
+  std::string curve_source;                     // origin of `curve` in words, printed by `run`
+  std::optional<links::NetworkProfile> profile; // the calibration, whose values may depend on ranks
+  bool count_headers = false;                   // flow: messages have the bytes on the wire
+  PacketSettings packet;                        // flow: only sizes, paths and the loss bound
 };
 
 struct Cluster {
@@ -85,12 +85,12 @@ struct Cluster {
   std::int64_t gpus_per_node = 1;           // largest number if nodes differ
   std::vector<std::int64_t> ranks_per_node; // [node] if nodes differ, else empty
   std::int64_t nics_per_node = 1;
-  std::int64_t nvlink_domain_nodes = 1;   // machines that form one node (CLU 3.7)
-  std::optional<coll::NvlsCost> nvls;     // switch of a node that adds
+  std::int64_t nvlink_domain_nodes = 1;      // machines that form one node (CLU 3.7)
+  std::optional<collectives::NvlsCost> nvls; // switch of a node that adds
   std::optional<double> switch_latency_s; // latency of switches that add in the network, if given
-  std::optional<coll::LinkCost> intra;    // link inside a node, if known
-  std::string intra_calibration;          // file or name as written, "" = none
-  bool has_network = true;                // false only for a single node
+  std::optional<collectives::LinkCost> intra; // link inside a node, if known
+  std::string intra_calibration;              // file or name as written, "" = none
+  bool has_network = true;                    // false only for a single node
   Network network;
   io::Json topology;       // as written; null = a star of the nodes with the network's links
   io::Json rank_placement; // as written; null = packed
@@ -99,7 +99,7 @@ struct Cluster {
   bool topology_gives_latency = false;
   bool topology_gives_bandwidth = false;
   // The hosts of all ranks, then of all dedicated servers; null for alpha_beta.
-  std::shared_ptr<const net::RankFabric> fabric;
+  std::shared_ptr<const links::RankFabric> fabric;
   [[nodiscard]] bool equal_nodes() const { return ranks_per_node.empty(); }
   [[nodiscard]] std::int64_t ranks() const {
     return equal_nodes()
@@ -157,7 +157,7 @@ struct Training {
   std::optional<Seconds> exchange; // time of every dense exchange
   Seconds sync;                    // added to every exchange
   double host_copy_Bps = 0;        // 0 = no staging through host memory
-  program::Interference overlap;   // slowdown of compute and exchanges that overlap
+  programs::Interference overlap;  // slowdown of compute and exchanges that overlap
   std::int64_t micro_batches = 1;  // per update; the times of the workload are those of one
   AccumulationExchange accumulation_exchange = AccumulationExchange::last;
   Sharding sharding;
@@ -168,7 +168,7 @@ struct Training {
   // The optimal width may be slower than max_width by this ratio: 0.01 = 1 %.
   double width_tolerance = 0.01;
   std::int64_t warmup_iterations = 0; // synchronous iterations before the pipeline starts
-  train::WarmupSwitch warmup_switch = train::WarmupSwitch::skip;
+  programs::WarmupSwitch warmup_switch = programs::WarmupSwitch::skip;
   bool drain = false;
   // parameter_server; servers and placement are in the options of the collective
   ServerMode mode{};
@@ -180,29 +180,29 @@ struct Training {
 };
 
 struct Communication {
-  coll::AlgorithmId collective = coll::AlgorithmId::ring;
+  collectives::AlgorithmId collective = collectives::AlgorithmId::ring;
   bool calibrated = false; // collective "calibrated": measured curve of a library
   bool library = false;    // collective "library": the library model
   LibrarySettings library_settings;
   // What the library model is asked for an exchange, except its bytes; set for collective "library"
   // among several ranks, unless exchange_s gives the times.
-  std::optional<library::LibraryQuestion> question;
-  coll::Options options; // chunking is real by default here
-  plan::Schedule schedule = plan::Schedule::ddp;
-  plan::ScheduleOptions schedule_options;
-  double copy_bandwidth_Bps = 0;             // 0 = no copies
-  std::optional<plan::LinearCost> plan_cost; // the key: cost that planners use, if it is set
-  bool reduce_broadcast = false;             // whether the key `exchange` is reduce_broadcast
+  std::optional<nccl::LibraryQuestion> question;
+  collectives::Options options; // chunking is real by default here
+  buckets::Schedule schedule = buckets::Schedule::ddp;
+  buckets::ScheduleOptions schedule_options;
+  double copy_bandwidth_Bps = 0;                // 0 = no copies
+  std::optional<buckets::LinearCost> plan_cost; // the key: cost that planners use, if it is set
+  bool reduce_broadcast = false;                // whether the key `exchange` is reduce_broadcast
   bool overlap_backward = true;
-  train::NextForward next_forward = train::NextForward::per_layer;
-  coll::Compression compression;
+  programs::NextForward next_forward = programs::NextForward::per_layer;
+  collectives::Compression compression;
 };
 
 // A further job on the same fabric. It has its own workload and nodes, and the training and
 // communication settings of the first job.
 struct OtherJob {
   WorkloadSource source;
-  train::Workload workload;
+  layers::Workload workload;
   std::int64_t nodes{};
 };
 
@@ -216,11 +216,11 @@ struct MeaninglessKey {
 struct Scenario {
   std::string name;
   std::int64_t seed = 1;
-  std::optional<coll::Method> method; // empty = auto
+  std::optional<collectives::Method> method; // empty = auto
   Seconds simulated_limit{1000};
   bool allow_unusual = false; // allows network speeds and latencies that are probably wrong
   WorkloadSource workload_source;
-  train::Workload workload; // with granularity and scaling applied
+  layers::Workload workload; // with granularity and scaling applied
   // If /workload is a list of jobs: the first job has the first nodes, and so on; together the jobs
   // have all nodes of the cluster.
   std::int64_t first_job_nodes{};
@@ -228,7 +228,7 @@ struct Scenario {
   Cluster cluster;
   Training training;
   Communication communication;
-  train::Variability variability;
+  layers::Variability variability;
   std::optional<Communication> dense_baseline; // for speedup_vs_dense_overlapped
   std::vector<std::string> warnings;
   std::vector<MeaninglessKey> left_out; // as Leftovers::ignore asks

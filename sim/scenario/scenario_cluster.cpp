@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "base/number_text.hpp"
-#include "coll/algorithms.hpp"
-#include "net/profile/profile_curve.hpp"
+#include "collectives/algorithms.hpp"
+#include "document/json_pointer.hpp"
+#include "links/profile/profile_curve.hpp"
 #include "scenario/cost_choice.hpp"
 #include "scenario/inline_cost.hpp"
 #include "scenario/keys/cluster_keys.hpp"
@@ -20,7 +21,6 @@
 #include "scenario/rules.hpp"
 #include "scenario/scenario_intra.hpp"
 #include "scenario/scenario_library.hpp"
-#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
@@ -29,18 +29,18 @@ namespace {
 // Latency, bandwidth and reduction rate of a profile: its link class `network`, else its network
 // block (CAL 5). `link_given`: latency and bandwidth stand beside it in the scenario. Only then may
 // it be of one device, where no copy crosses a network: its compression costs are all that counts.
-void apply_profile(const net::NetworkProfile& profile, const io::Json& place, bool link_given,
+void apply_profile(const links::NetworkProfile& profile, const io::Json& place, bool link_given,
                    const ParseContext& context, Network& network) {
   network.profile = profile;
-  network.label = net::kProfileLabels[profile.label];
+  network.label = links::kProfileLabels[profile.label];
   network.grade = profile.grade;
   network.valid_ranks = profile.valid_ranks;
   network.valid_bytes = profile.valid_bytes;
   const auto of_class = [&](std::string_view name) {
-    return std::ranges::find(profile.links, name, &net::LinkClass::name);
+    return std::ranges::find(profile.links, name, &links::LinkClass::name);
   };
   const auto of_ranks = of_class("network");
-  const net::LinkClass link = of_ranks != profile.links.end() ? *of_ranks : profile.any_link();
+  const links::LinkClass link = of_ranks != profile.links.end() ? *of_ranks : profile.any_link();
   network.latency_s = link.latency_s;
   network.block_latency_s = link.further_block_s();
   network.delay_s = link.delay_s;
@@ -63,8 +63,8 @@ void apply_profile(const net::NetworkProfile& profile, const io::Json& place, bo
 }
 
 // An inline cost object or a cost file; `ranks` of a file must be those of the cluster.
-std::optional<plan::Cost> parse_cost(io::Fields& fields, const ParseContext& context,
-                                     Scenario& scenario) {
+std::optional<buckets::Cost> parse_cost(io::Fields& fields, const ParseContext& context,
+                                        Scenario& scenario) {
   const io::Json* json = fields.any("cost");
   if (json == nullptr || json->is_null()) {
     return std::nullopt;
@@ -139,7 +139,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
     }
   }
   if (network.profile && !cluster.intra && cluster.gpus_of_domain() > 1) {
-    if (const net::LinkClass* link = class_in_node(*network.profile)) {
+    if (const links::LinkClass* link = class_in_node(*network.profile)) {
       cluster.intra = cost_of(*link);
     }
   }
@@ -176,17 +176,18 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
 namespace {
 
 // Copies the segments: the cost outlives the profile.
-plan::Cost curve_cost(const net::CollectiveCurve& curve) {
-  return {.base = plan::CurveCost{[segments = curve.segments](double bytes) {
-            return net::curve_seconds(segments, bytes);
+buckets::Cost curve_cost(const links::CollectiveCurve& curve) {
+  return {.base = buckets::CurveCost{[segments = curve.segments](double bytes) {
+            return links::curve_seconds(segments, bytes);
           }}};
 }
 
 // A library's own all-reduce ("nccl", "mpi", "horovod"), not one of our algorithms.
 bool is_library(std::string_view algorithm) {
-  return std::ranges::none_of(coll::algorithm_table(), [&](const coll::AlgorithmRow& row) {
-    return coll::name(row.algorithm) == algorithm;
-  });
+  return std::ranges::none_of(collectives::algorithm_table(),
+                              [&](const collectives::AlgorithmRow& row) {
+                                return collectives::name(row.algorithm) == algorithm;
+                              });
 }
 
 } // namespace
@@ -199,8 +200,8 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
   if (network.model != NetworkModel::alpha_beta || scenario.communication.question) {
     return; // the topology counts, or the model of a library
   }
-  if (coll::row(scenario.communication.compression.method).method !=
-      coll::CompressionMethod::none) {
+  if (collectives::row(scenario.communication.compression.method).method !=
+      collectives::CompressionMethod::none) {
     network.curve.reset(); // measured for dense gradients
     scenario.training.exchange.reset();
     if (network.bandwidth_Bps <= 0 && scenario.cluster.ranks() > 1) {
@@ -212,7 +213,8 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     return;
   }
   if (scenario.training.exchange) {
-    network.curve = plan::Cost{.base = plan::LinearCost{scenario.training.exchange->value, 0}};
+    network.curve =
+        buckets::Cost{.base = buckets::LinearCost{scenario.training.exchange->value, 0}};
     network.curve_source = "exchange_s given in the scenario";
     return;
   }
@@ -237,10 +239,10 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
        is_given(tree, "/cluster/network/bandwidth_Bps"))) {
     return;
   }
-  const net::NetworkProfile& profile = *network.profile;
-  const std::string_view wanted = coll::name(scenario.communication.collective);
+  const links::NetworkProfile& profile = *network.profile;
+  const std::string_view wanted = collectives::name(scenario.communication.collective);
   std::string available;
-  for (const net::CollectiveCurve& curve : profile.collectives) {
+  for (const links::CollectiveCurve& curve : profile.collectives) {
     const bool fits = calibrated ? is_library(curve.algorithm) : curve.algorithm == wanted;
     if (curve.op != "allreduce" || !fits || curve.segments.empty()) {
       continue;
@@ -269,7 +271,7 @@ namespace {
 bool uses_links(const Scenario& scenario) {
   return !scenario.training.exchange &&
          (!scenario.cluster.network.curve ||
-          scenario.communication.compression.method != coll::CompressionMethod::none);
+          scenario.communication.compression.method != collectives::CompressionMethod::none);
 }
 
 } // namespace
@@ -277,8 +279,9 @@ bool uses_links(const Scenario& scenario) {
 void require_networks(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
   Cluster& cluster = scenario.cluster;
   const io::Json* place = io::resolve(tree, "/cluster");
-  const bool servers = scenario.communication.collective == coll::AlgorithmId::parameter_server &&
-                       scenario.communication.options.placement == coll::Placement::dedicated;
+  const bool servers =
+      scenario.communication.collective == collectives::AlgorithmId::parameter_server &&
+      scenario.communication.options.placement == collectives::Placement::dedicated;
   if (!cluster.has_network && servers) {
     context.problems.add(*place, "network", "required: dedicated servers are on other machines");
   }

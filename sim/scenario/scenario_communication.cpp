@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/nearest.hpp"
-#include "coll/algorithms.hpp"
-#include "coll/schedule/in_switch.hpp"
-#include "coll/validate.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/schedule/in_switch.hpp"
+#include "collectives/validate.hpp"
 #include "scenario/compression/compression_tree.hpp"
 #include "scenario/compression/profile_costs.hpp"
 #include "scenario/compression/scenario_compression.hpp"
@@ -27,7 +27,7 @@ namespace stepsim::study {
 
 namespace {
 
-using coll::AlgorithmId;
+using collectives::AlgorithmId;
 
 // Empty means all that fit.
 std::vector<AlgorithmId> parse_candidates(io::Fields& fields, const ParseContext& context) {
@@ -38,10 +38,11 @@ std::vector<AlgorithmId> parse_candidates(io::Fields& fields, const ParseContext
   }
   for (const io::Json& word : list) {
     const auto algorithm =
-        word.is_string() ? coll::parse_algorithm(word.as_string()) : std::nullopt;
+        word.is_string() ? collectives::parse_algorithm(word.as_string()) : std::nullopt;
     if (!algorithm || *algorithm == AlgorithmId::automatic) {
       context.problems.add(word, "must be the name of an allreduce algorithm");
-    } else if (const auto finding = coll::candidate_finding(coll::Op::allreduce, *algorithm)) {
+    } else if (const auto finding =
+                   collectives::candidate_finding(collectives::Op::allreduce, *algorithm)) {
       context.problems.add(word, *finding);
     } else {
       candidates.push_back(*algorithm);
@@ -56,14 +57,14 @@ void parse_collective(io::Fields& fields, const ParseContext& context, const Sce
                       Communication& out) {
   const io::Json* compression = fields.any("compression");
   const bool compressed = compression != nullptr && !compression->is_null() &&
-                          compression_method(*compression) != coll::CompressionMethod::none;
+                          compression_method(*compression) != collectives::CompressionMethod::none;
   const bool in_two = fields.word("exchange") == "reduce_broadcast";
   const std::string_view chosen =
       fields.word_or("collective", default_collective(scenario, compressed, in_two));
   out.calibrated = chosen == keys::kCalibrated;
   out.library = chosen == keys::kLibrary;
   out.collective =
-      out.calibrated || out.library ? AlgorithmId::ring : *coll::parse_algorithm(chosen);
+      out.calibrated || out.library ? AlgorithmId::ring : *collectives::parse_algorithm(chosen);
   (void)fields.any("library"); // parse_library reads it
   out.options.candidates = parse_candidates(fields, context);
   read_options(fields, out.options);
@@ -73,9 +74,9 @@ void parse_collective(io::Fields& fields, const ParseContext& context, const Sce
 // Selecting and coding work on values, so that a size which cuts one in two is an error of the
 // workload.
 void check_whole_values(const io::Json& json, const ParseContext& context,
-                        const train::Workload& workload) {
-  for (const train::Gradient& gradient : workload.gradients) {
-    const std::int64_t known = train::dtype_bytes(gradient.dtype);
+                        const layers::Workload& workload) {
+  for (const layers::Gradient& gradient : workload.gradients) {
+    const std::int64_t known = layers::dtype_bytes(gradient.dtype);
     const std::int64_t size = known > 0 ? known : 4;
     if (gradient.elements == 0 && gradient.bytes.value % size != 0) {
       context.problems.add(json, std::to_string(gradient.bytes.value) +
@@ -93,7 +94,7 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
     return;
   }
   Communication& out = scenario.communication;
-  const coll::CompressionMethod method = compression_method(*json);
+  const collectives::CompressionMethod method = compression_method(*json);
   const CompressionUse use{.gradient_bytes = scenario.workload.bytes().value,
                            .elements = scenario.workload.values(),
                            .bytes_per_value = scenario.workload.bytes_per_value(),
@@ -102,22 +103,23 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
                            .schedule = out.schedule,
                            .algorithm = scenario.training.algorithm};
   const auto& profile = scenario.cluster.network.profile;
-  const coll::CompressCosts costs = profile ? costs_of(*profile, method) : coll::CompressCosts{};
+  const collectives::CompressCosts costs =
+      profile ? costs_of(*profile, method) : collectives::CompressCosts{};
   out.compression = parse_compression(*json, context, costs, use, scenario.warnings);
-  if (method == coll::CompressionMethod::none) {
+  if (method == collectives::CompressionMethod::none) {
     return;
   }
   check_whole_values(*json, context, scenario.workload);
-  if (method == coll::CompressionMethod::hierarchical_topk && !scenario.cluster.intra) {
+  if (method == collectives::CompressionMethod::hierarchical_topk && !scenario.cluster.intra) {
     context.problems.add(fields.json(), "compression",
                          "hierarchical_topk needs /cluster/intra_network");
   }
-  const auto is_matrix = [](const train::Gradient& gradient) {
-    return std::ranges::any_of(gradient.shapes, [](const coll::MatrixShape& shape) {
+  const auto is_matrix = [](const layers::Gradient& gradient) {
+    return std::ranges::any_of(gradient.shapes, [](const collectives::MatrixShape& shape) {
       return shape.rows > 1 && shape.columns > 1;
     });
   };
-  if (method == coll::CompressionMethod::powersgd &&
+  if (method == collectives::CompressionMethod::powersgd &&
       std::ranges::none_of(scenario.workload.gradients, is_matrix)) {
     scenario.warnings.emplace_back("powersgd: no gradient has a known shape, none is compressed");
   }
@@ -125,8 +127,8 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
   // it is.
   const io::Json baseline = compression_baseline(*json);
   io::Fields dense(baseline, context.problems, keys::kSchedule);
-  const plan::Planner& planner =
-      *plan::find_planner(dense.word_or("schedule", plan::planners().front().name));
+  const buckets::Planner& planner =
+      *buckets::find_planner(dense.word_or("schedule", buckets::planners().front().name));
   scenario.dense_baseline = out;
   scenario.dense_baseline->compression = {};
   scenario.dense_baseline->schedule = planner.schedule;
@@ -136,22 +138,22 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
 
 } // namespace
 
-void read_options(io::Fields& fields, coll::Options& options) {
+void read_options(io::Fields& fields, collectives::Options& options) {
   if (const io::Json* block = fields.any("block_bytes");
       block != nullptr && !(block->is_string() && block->as_string() == "optimal")) {
     const auto bytes = fields.optional_integer("block_bytes");
     options.block = bytes ? std::optional<Bytes>(Bytes{*bytes}) : std::nullopt;
   }
-  options.reduction_mode = fields.word("reduction_mode", coll::kReductionModes);
-  options.chunking =
-      *coll::kChunkings.find(fields.word_or("chunking", coll::kChunkings[options.chunking]));
+  options.reduction_mode = fields.word("reduction_mode", collectives::kReductionModes);
+  options.chunking = *collectives::kChunkings.find(
+      fields.word_or("chunking", collectives::kChunkings[options.chunking]));
   options.element_bytes = fields.integer("element_bytes");
-  options.cost_form = fields.word("cost_form", coll::kCostForms);
+  options.cost_form = fields.word("cost_form", collectives::kCostForms);
   options.ring_startup_2p = fields.word("ring_startup") == "2P";
   options.lp_last_hop = fields.boolean("lp_last_hop");
   options.exchange_sizes = fields.boolean("exchange_sizes");
-  options.intra_algorithm = *coll::parse_algorithm(fields.word("intra_algorithm"));
-  options.inter_algorithm = *coll::parse_algorithm(fields.word("inter_algorithm"));
+  options.intra_algorithm = *collectives::parse_algorithm(fields.word("intra_algorithm"));
+  options.inter_algorithm = *collectives::parse_algorithm(fields.word("inter_algorithm"));
   const io::Json* chunks = fields.any("pipeline_chunks");
   if (chunks != nullptr && chunks->is_string() && chunks->as_string() == "optimal") {
     options.pipeline_chunks = std::nullopt;
@@ -167,7 +169,7 @@ namespace {
 std::string one_of(const std::vector<AlgorithmId>& algorithms) {
   std::vector<std::string_view> words;
   for (const AlgorithmId each : algorithms) {
-    words.push_back(coll::name(each));
+    words.push_back(collectives::name(each));
   }
   return base::joined(words, " or ");
 }
@@ -181,8 +183,8 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   const TrainingAlgorithm algorithm = scenario.training.algorithm;
   const bool sync = algorithm == TrainingAlgorithm::sync_sgd;
   out.options.chunking = scenario.cluster.network.model == NetworkModel::alpha_beta
-                             ? coll::Chunking::real
-                             : coll::Chunking::integer;
+                             ? collectives::Chunking::real
+                             : collectives::Chunking::integer;
   parse_collective(fields, context, scenario, out);
   if (algorithm == TrainingAlgorithm::parameter_server) {
     out.collective = AlgorithmId::parameter_server;
@@ -190,14 +192,14 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   }
   parse_schedule(fields, context, scenario);
   out.reduce_broadcast = fields.word("exchange") == "reduce_broadcast" && sync;
-  const auto trees = coll::valid_algorithms(coll::Op::reduce);
+  const auto trees = collectives::valid_algorithms(collectives::Op::reduce);
   if (out.reduce_broadcast && std::ranges::find(trees, out.collective) == trees.end()) {
     context.problems.add(fields.json(), "collective",
                          "reduce_broadcast needs " + one_of(trees) + ", got " +
                              std::string(collective_word(out)));
   }
   out.overlap_backward = fields.boolean("overlap_backward");
-  out.next_forward = fields.word("next_forward", train::kNextForwards);
+  out.next_forward = fields.word("next_forward", programs::kNextForwards);
   out.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps").value_or(0);
   if (fields.has("plan_cost")) {
     io::Fields cost(*fields.any("plan_cost"), context.problems, fields.row("plan_cost"));
@@ -217,19 +219,20 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
     scenario.dense_baseline.reset();
   }
   if (const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
-      !coll::takes_ranks(out.collective, ranks)) {
+      !collectives::takes_ranks(out.collective, ranks)) {
     context.problems.add(fields.json(), "collective",
-                         std::string(coll::name(out.collective)) +
+                         std::string(collectives::name(out.collective)) +
                              " needs an even number of ranks, got " + std::to_string(ranks));
   }
   if (out.collective == AlgorithmId::hierarchical_leader &&
-      out.options.intra_algorithm == coll::kNvls) {
+      out.options.intra_algorithm == collectives::kNvls) {
     context.problems.add(fields.json(), "intra_algorithm",
                          "hierarchical_leader has no nvls inside a node; collnet has");
   }
-  if (coll::is_two_level(out.collective) && !scenario.cluster.intra) {
+  if (collectives::is_two_level(out.collective) && !scenario.cluster.intra) {
     context.problems.add(fields.json(), "collective",
-                         std::string(coll::name(out.collective)) + " needs /cluster/intra_network");
+                         std::string(collectives::name(out.collective)) +
+                             " needs /cluster/intra_network");
   }
 }
 

@@ -9,24 +9,24 @@ namespace stepsim::study {
 namespace {
 
 // "fp16" of a v100: what its part has.
-std::vector<std::string_view> precisions_of(const train::Gpu& gpu) {
+std::vector<std::string_view> precisions_of(const layers::Gpu& gpu) {
   std::vector<std::string_view> words;
-  for (const std::string_view word : train::kPrecisions.all()) {
-    if (gpu.has(*train::kPrecisions.find(word))) {
+  for (const std::string_view word : layers::kPrecisions.all()) {
+    if (gpu.has(*layers::kPrecisions.find(word))) {
       words.push_back(word);
     }
   }
   return words;
 }
 
-std::optional<train::MeasuredStepTime> parse_measured_step(io::Fields& fields,
-                                                           const ParseContext& context) {
+std::optional<layers::MeasuredStepTime> parse_measured_step(io::Fields& fields,
+                                                            const ParseContext& context) {
   const io::Json* json = fields.any("measured_step");
   if (json == nullptr || !fields.has("measured_step")) {
     return std::nullopt;
   }
   io::Fields step(*json, context.problems, fields.row("measured_step"));
-  train::MeasuredStepTime measured;
+  layers::MeasuredStepTime measured;
   measured.step = Seconds{step.number("step_s")};
   measured.batch_size = step.optional_integer("batch_size");
   measured.sequence_length = step.optional_integer("sequence_length");
@@ -36,15 +36,15 @@ std::optional<train::MeasuredStepTime> parse_measured_step(io::Fields& fields,
 
 } // namespace
 
-std::optional<train::GpuEstimate> parse_estimate(io::Fields& fields, const ParseContext& context) {
+std::optional<layers::GpuEstimate> parse_estimate(io::Fields& fields, const ParseContext& context) {
   const std::size_t before = context.problems.list().size();
-  train::GpuEstimate estimate;
+  layers::GpuEstimate estimate;
   const auto gpu = fields.optional_word("gpu");
-  const auto precision = fields.optional_word("dtype", train::kPrecisions);
-  estimate.recompute = fields.word("recompute", train::kRecomputes);
+  const auto precision = fields.optional_word("dtype", layers::kPrecisions);
+  estimate.recompute = fields.word("recompute", layers::kRecomputes);
   estimate.accepted = fields.boolean("accept_estimate");
   estimate.measured = parse_measured_step(fields, context);
-  estimate.gpu = gpu ? train::find_gpu(*gpu) : nullptr;
+  estimate.gpu = gpu ? layers::find_gpu(*gpu) : nullptr;
   if (estimate.gpu == nullptr || context.problems.list().size() > before) {
     return std::nullopt;
   }
@@ -52,7 +52,7 @@ std::optional<train::GpuEstimate> parse_estimate(io::Fields& fields, const Parse
   if (!estimate.gpu->has(estimate.precision)) {
     context.problems.add(fields.json(), "dtype",
                          std::string(estimate.gpu->name) + " has no " +
-                             std::string(train::kPrecisions[estimate.precision]) +
+                             std::string(layers::kPrecisions[estimate.precision]) +
                              "; its formats are " +
                              base::joined(precisions_of(*estimate.gpu), " and "));
     return std::nullopt;
@@ -60,9 +60,9 @@ std::optional<train::GpuEstimate> parse_estimate(io::Fields& fields, const Parse
   return estimate;
 }
 
-void check_estimate(io::Fields& fields, const ParseContext& context, const train::ModelTable& table,
-                    const train::GpuEstimate& estimate) {
-  if (!train::has_attention(table) && !estimate.accepted) {
+void check_estimate(io::Fields& fields, const ParseContext& context,
+                    const layers::ModelTable& table, const layers::GpuEstimate& estimate) {
+  if (!layers::has_attention(table) && !estimate.accepted) {
     context.problems.add(
         fields.json(), "gpu",
         table.name + " has no attention, and estimates of such networks were not compared with "
@@ -74,10 +74,10 @@ void check_estimate(io::Fields& fields, const ParseContext& context, const train
   }
 }
 
-void set_estimate(io::Json& workload, const train::GpuEstimate& estimate) {
+void set_estimate(io::Json& workload, const layers::GpuEstimate& estimate) {
   workload.set("gpu", estimate.gpu->name);
-  workload.set("dtype", train::kPrecisions[estimate.precision]);
-  workload.set("recompute", train::kRecomputes[estimate.recompute]);
+  workload.set("dtype", layers::kPrecisions[estimate.precision]);
+  workload.set("recompute", layers::kRecomputes[estimate.recompute]);
   workload.set("accept_estimate", estimate.accepted);
   if (estimate.measured) {
     io::Json step{io::Object{{"step_s", estimate.measured->step.value}}};
@@ -92,7 +92,7 @@ void set_estimate(io::Json& workload, const train::GpuEstimate& estimate) {
 }
 
 void check_sequence_length(const io::Json& place, const ParseContext& context,
-                           const train::ModelTable& table, std::optional<std::int64_t> length) {
+                           const layers::ModelTable& table, std::optional<std::int64_t> length) {
   if (!length) {
     return;
   }

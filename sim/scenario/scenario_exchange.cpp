@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coll/algorithms.hpp"
-#include "coll/schedule/in_switch.hpp"
-#include "coll/validate_nodes.hpp"
-#include "net/profile/dense_inflation.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/schedule/in_switch.hpp"
+#include "collectives/validate_nodes.hpp"
+#include "links/profile/dense_inflation.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_local.hpp"
@@ -22,7 +22,7 @@ namespace stepsim::study {
 namespace {
 
 // Of the gradients of a group; of all of them where it is a size alone.
-double bytes_per_value(const Scenario& scenario, const plan::Group& group) {
+double bytes_per_value(const Scenario& scenario, const buckets::Group& group) {
   std::int64_t bytes = 0;
   std::int64_t values = 0;
   for (const std::uint32_t item : group.items) {
@@ -40,18 +40,18 @@ double bytes_per_value(const Scenario& scenario, const plan::Group& group) {
 // differently.
 double inflation(const Scenario& scenario) {
   const auto& profile = scenario.cluster.network.profile;
-  const bool dense =
-      coll::row(scenario.communication.compression.method).kind == coll::CompressionKind::dense;
-  const bool ring = scenario.communication.collective == coll::AlgorithmId::ring;
-  return profile && dense && ring ? net::dense_inflation(*profile, scenario.cluster.ranks()) : 1;
+  const bool dense = collectives::row(scenario.communication.compression.method).kind ==
+                     collectives::CompressionKind::dense;
+  const bool ring = scenario.communication.collective == collectives::AlgorithmId::ring;
+  return profile && dense && ring ? links::dense_inflation(*profile, scenario.cluster.ranks()) : 1;
 }
 
 // Receivers that have enough of a message stop the rest, also as fluid (PKT 6.4).
 bool stops_early(const Scenario& scenario) {
   const PacketSettings& packet = scenario.cluster.network.packet;
-  const net::TransportOptions& transport = packet.options.transport;
+  const links::TransportOptions& transport = packet.options.transport;
   const BoundedLoss& bounded = packet.bounded_loss;
-  return packet.has_transport && transport.kind == net::TransportKind::dlcp &&
+  return packet.has_transport && transport.kind == links::TransportKind::dlcp &&
          transport.dlcp.early_stop &&
          (bounded.bound_push > 0 || bounded.bound_pull > 0 || !bounded.bound_of_layer.empty());
 }
@@ -59,18 +59,19 @@ bool stops_early(const Scenario& scenario) {
 } // namespace
 
 bool exchanges(const Scenario& scenario) {
-  const coll::Options& options = scenario.communication.options;
-  const bool server = scenario.communication.collective == coll::AlgorithmId::parameter_server &&
-                      options.placement == coll::Placement::dedicated;
+  const collectives::Options& options = scenario.communication.options;
+  const bool server =
+      scenario.communication.collective == collectives::AlgorithmId::parameter_server &&
+      options.placement == collectives::Placement::dedicated;
   return scenario.cluster.ranks() > 1 || server;
 }
 
 bool is_compressed(const Scenario& scenario) {
-  return scenario.communication.compression.method != coll::CompressionMethod::none;
+  return scenario.communication.compression.method != collectives::CompressionMethod::none;
 }
 
-plan::Group all_gradients(const Scenario& scenario) {
-  plan::Group all;
+buckets::Group all_gradients(const Scenario& scenario) {
+  buckets::Group all;
   for (std::uint32_t i = 0; i < scenario.workload.gradients.size(); ++i) {
     all.items.push_back(i);
     all.bytes += scenario.workload.gradients[i].bytes;
@@ -80,8 +81,9 @@ plan::Group all_gradients(const Scenario& scenario) {
 
 // A rate of 0 means free.
 CodecTimes codec_times(const Scenario& scenario, double bytes) {
-  const coll::Compression& compression = scenario.communication.compression;
-  const bool coded = coll::row(compression.method).kind == coll::CompressionKind::codec;
+  const collectives::Compression& compression = scenario.communication.compression;
+  const bool coded =
+      collectives::row(compression.method).kind == collectives::CompressionKind::codec;
   if (!coded || !exchanges(scenario)) {
     return {};
   }
@@ -90,7 +92,7 @@ CodecTimes codec_times(const Scenario& scenario, double bytes) {
 }
 
 // Seconds per byte of the dense gradient, whatever of it is sent.
-plan::LinearCost extra_cost(const Scenario& scenario) {
+buckets::LinearCost extra_cost(const Scenario& scenario) {
   if (!exchanges(scenario)) {
     return {};
   }
@@ -100,7 +102,7 @@ plan::LinearCost extra_cost(const Scenario& scenario) {
           .per_byte_s = training.host_copy_Bps > 0 ? 2 / (training.host_copy_Bps * ratio) : 0};
 }
 
-coll::GradientPart part_of_bytes(double bytes, double bytes_per_value) {
+collectives::GradientPart part_of_bytes(double bytes, double bytes_per_value) {
   return {.elements = static_cast<std::int64_t>(std::ceil(bytes / bytes_per_value)),
           .shapes = {},
           .bytes = bytes};
@@ -108,16 +110,16 @@ coll::GradientPart part_of_bytes(double bytes, double bytes_per_value) {
 
 // Low-rank methods need the shapes; a tensor of unknown shape is a single column, which is sent as
 // it is.
-coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& group) {
-  const coll::Compression& compression = scenario.communication.compression;
-  coll::GradientPart part =
+collectives::GradientPart gradient_part(const Scenario& scenario, const buckets::Group& group) {
+  const collectives::Compression& compression = scenario.communication.compression;
+  collectives::GradientPart part =
       part_of_bytes(static_cast<double>(group.bytes.value), bytes_per_value(scenario, group));
-  if (compression.method == coll::CompressionMethod::powersgd) {
+  if (compression.method == collectives::CompressionMethod::powersgd) {
     for (const std::uint32_t item : group.items) {
       if (item >= scenario.workload.gradients.size()) {
         continue; // one that sends nothing
       }
-      const train::Gradient& gradient = scenario.workload.gradients[item];
+      const layers::Gradient& gradient = scenario.workload.gradients[item];
       if (gradient.shapes.empty()) {
         part.shapes.push_back({gradient.values(), 1});
       }
@@ -132,7 +134,7 @@ namespace {
 // Streams that are under way at the same time share the network, and so do the replicas of a node.
 bool exchanges_meet(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
-  return scenario.communication.schedule == plan::Schedule::asc_wfbp ||
+  return scenario.communication.schedule == buckets::Schedule::asc_wfbp ||
          has_replicas(scenario.training) ||
          (has_units(sharding) &&
           (sharding.communicators > 1 || sharding.strategy == ShardingStrategy::hybrid_shard));
@@ -147,27 +149,28 @@ bool simulates_messages(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   return model == NetworkModel::packet ||
          (model == NetworkModel::flow &&
-          (communication.collective == coll::AlgorithmId::parameter_server ||
-           communication.schedule == plan::Schedule::priority || exchanges_meet(scenario) ||
+          (communication.collective == collectives::AlgorithmId::parameter_server ||
+           communication.schedule == buckets::Schedule::priority || exchanges_meet(scenario) ||
            stops_early(scenario) || !scenario.other_jobs.empty()));
 }
 
 std::string_view collective_word(const Communication& communication) {
   return communication.calibrated ? keys::kCalibrated
          : communication.library  ? keys::kLibrary
-                                  : coll::name(communication.collective);
+                                  : collectives::name(communication.collective);
 }
 
 bool sends_chains(const Communication& communication) {
   return communication.reduce_broadcast &&
-         coll::algorithm(communication.collective).node_blocks != nullptr;
+         collectives::algorithm(communication.collective).node_blocks != nullptr;
 }
 
-bool may_send_blocks(const Communication& communication, coll::AlgorithmId of_level) {
-  const coll::AlgorithmId whole = communication.collective;
-  return whole == coll::AlgorithmId::automatic || coll::algorithm(whole).block_streams > 0 ||
-         sends_chains(communication) ||
-         (coll::has_level_algorithms(whole) && coll::algorithm(of_level).block_streams > 0);
+bool may_send_blocks(const Communication& communication, collectives::AlgorithmId of_level) {
+  const collectives::AlgorithmId whole = communication.collective;
+  return whole == collectives::AlgorithmId::automatic ||
+         collectives::algorithm(whole).block_streams > 0 || sends_chains(communication) ||
+         (collectives::has_level_algorithms(whole) &&
+          collectives::algorithm(of_level).block_streams > 0);
 }
 
 bool may_send_blocks(const Communication& communication) {
@@ -175,16 +178,16 @@ bool may_send_blocks(const Communication& communication) {
          may_send_blocks(communication, communication.options.intra_algorithm);
 }
 
-coll::Op exchange_op(const Communication& communication) {
-  return communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
+collectives::Op exchange_op(const Communication& communication) {
+  return communication.reduce_broadcast ? collectives::Op::reduce : collectives::Op::allreduce;
 }
 
 // The inflation of a profile scales the whole link, latency too: it was fitted to whole all-
 // reduces. On a fabric the links of `all` are unused.
-coll::Collective exchange_of(const Scenario& scenario) {
+collectives::Collective exchange_of(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   const Network& network = cluster.network;
-  coll::Collective collective;
+  collectives::Collective collective;
   collective.op = exchange_op(scenario.communication);
   collective.algorithm = scenario.communication.collective;
   collective.ranks = static_cast<std::uint32_t>(cluster.ranks());
@@ -208,13 +211,13 @@ coll::Collective exchange_of(const Scenario& scenario) {
         domain_ranks(cluster.ranks_per_node, cluster.nvlink_domain_nodes);
     const std::int64_t each = cluster.ranks() / (cluster.nodes / cluster.nvlink_domain_nodes);
     collective.links.two_level =
-        coll::TwoLevel{.gpus_per_node = counts.empty() ? static_cast<std::uint32_t>(each)
-                                                       : *std::ranges::max_element(counts),
-                       .nics_per_node = static_cast<std::uint32_t>(cluster.nics_of_domain()),
-                       .intra = cluster.intra.value_or(coll::LinkCost{}),
-                       .nvls = cluster.nvls,
-                       .switch_latency_s = cluster.switch_latency_s,
-                       .ranks_per_node = counts};
+        collectives::TwoLevel{.gpus_per_node = counts.empty() ? static_cast<std::uint32_t>(each)
+                                                              : *std::ranges::max_element(counts),
+                              .nics_per_node = static_cast<std::uint32_t>(cluster.nics_of_domain()),
+                              .intra = cluster.intra.value_or(collectives::LinkCost{}),
+                              .nvls = cluster.nvls,
+                              .switch_latency_s = cluster.switch_latency_s,
+                              .ranks_per_node = counts};
   }
   collective.reduction_s_per_byte = network.reduction_Bps > 0 ? 1 / network.reduction_Bps : 0;
   collective.options = scenario.communication.options;
@@ -232,18 +235,20 @@ std::string_view usual_collective(const Scenario& scenario) {
 // needs switches that add, which nobody has who does not ask for it.
 std::vector<std::string_view> collectives_of(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
-  const coll::Op op = communication.reduce_broadcast ? coll::Op::reduce : coll::Op::allreduce;
+  const collectives::Op op =
+      communication.reduce_broadcast ? collectives::Op::reduce : collectives::Op::allreduce;
   std::vector<std::string_view> words;
-  for (const coll::AlgorithmId algorithm : coll::valid_algorithms(op)) {
-    const bool two_level = coll::is_two_level(algorithm);
-    const bool other = algorithm == coll::AlgorithmId::automatic ||
-                       algorithm == coll::AlgorithmId::parameter_server ||
-                       (algorithm == coll::kCollnet && communication.collective != algorithm);
-    coll::Collective exchange = exchange_of(scenario);
+  for (const collectives::AlgorithmId algorithm : collectives::valid_algorithms(op)) {
+    const bool two_level = collectives::is_two_level(algorithm);
+    const bool other =
+        algorithm == collectives::AlgorithmId::automatic ||
+        algorithm == collectives::AlgorithmId::parameter_server ||
+        (algorithm == collectives::kCollnet && communication.collective != algorithm);
+    collectives::Collective exchange = exchange_of(scenario);
     exchange.algorithm = algorithm;
     if (!other &&
-        (!two_level || (scenario.cluster.intra && coll::validate_nodes(exchange).empty()))) {
-      words.push_back(coll::name(algorithm));
+        (!two_level || (scenario.cluster.intra && collectives::validate_nodes(exchange).empty()))) {
+      words.push_back(collectives::name(algorithm));
     }
   }
   if (usual_collective(scenario) == keys::kLibrary) {

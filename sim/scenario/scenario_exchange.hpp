@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-#include "coll/collective.hpp"
-#include "coll/compress/compressed_exchange.hpp"
-#include "plan/cost.hpp"
-#include "plan/problem.hpp"
+#include "buckets/cost.hpp"
+#include "buckets/problem.hpp"
+#include "collectives/collective.hpp"
+#include "collectives/compress/compressed_exchange.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {
@@ -18,14 +18,15 @@ namespace stepsim::study {
 
 // The gradients of a bucket as a compressor needs them: bytes, number of values and, for powersgd
 // only, the shapes of the tensors.
-[[nodiscard]] coll::GradientPart gradient_part(const Scenario& scenario, const plan::Group& group);
+[[nodiscard]] collectives::GradientPart gradient_part(const Scenario& scenario,
+                                                      const buckets::Group& group);
 
 // A part that consists of `bytes` bytes of gradients without shapes; the number of values is
 // rounded up.
-[[nodiscard]] coll::GradientPart part_of_bytes(double bytes, double bytes_per_value);
+[[nodiscard]] collectives::GradientPart part_of_bytes(double bytes, double bytes_per_value);
 
 // All gradients as one message, without times; items are in the order of the workload.
-[[nodiscard]] plan::Group all_gradients(const Scenario& scenario);
+[[nodiscard]] buckets::Group all_gradients(const Scenario& scenario);
 
 // Times of a codec on the compute thread of a worker for a message of `bytes` dense bytes (PIP 6);
 // 0 for other methods, for a rate of 0, and if nothing is exchanged.
@@ -36,7 +37,7 @@ struct CodecTimes {
 
 // The given synchronisation time per message, and the time of the two copies of the sent data
 // through host memory, per byte of the dense gradient (PIP 2, 12); 0 if nothing is exchanged.
-[[nodiscard]] plan::LinearCost extra_cost(const Scenario& scenario);
+[[nodiscard]] buckets::LinearCost extra_cost(const Scenario& scenario);
 
 // Whether the messages of the run go through the simulated network one by one. This holds for
 // packets, and for flows if exchanges meet (parameter servers, priority, asc_wfbp, two
@@ -50,13 +51,14 @@ struct CodecTimes {
 [[nodiscard]] bool sends_chains(const Communication& communication);
 // Whether blocks may follow one another over a link: the collective sends blocks, or one that
 // `auto` may choose, or its algorithm of the level of that link. Without a level: over any link.
-[[nodiscard]] bool may_send_blocks(const Communication& communication, coll::AlgorithmId of_level);
+[[nodiscard]] bool may_send_blocks(const Communication& communication,
+                                   collectives::AlgorithmId of_level);
 [[nodiscard]] bool may_send_blocks(const Communication& communication);
 
 // The operation of the first exchange: allreduce, or reduce with reduce_broadcast.
-[[nodiscard]] coll::Op exchange_op(const Communication& communication);
+[[nodiscard]] collectives::Op exchange_op(const Communication& communication);
 // The collective of the scenario without its bytes.
-[[nodiscard]] coll::Collective exchange_of(const Scenario& scenario);
+[[nodiscard]] collectives::Collective exchange_of(const Scenario& scenario);
 
 // The value of the key `collective`: the name of an algorithm, "calibrated" or "library".
 [[nodiscard]] std::string_view collective_word(const Communication& communication);

@@ -9,8 +9,9 @@
 #include <numeric>
 
 #include "base/number_text.hpp"
-#include "net/fabric/placement.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "document/json_pointer.hpp"
+#include "links/fabric/placement.hpp"
 #include "scenario/network_use.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/packet/packet_tree.hpp"
@@ -18,25 +19,26 @@
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_intra.hpp"
 #include "scenario/topology_field.hpp"
-#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
 std::uint32_t dedicated_servers(const Scenario& scenario) {
-  const coll::Options& options = scenario.communication.options;
-  const bool server = scenario.communication.collective == coll::AlgorithmId::parameter_server;
+  const collectives::Options& options = scenario.communication.options;
+  const bool server =
+      scenario.communication.collective == collectives::AlgorithmId::parameter_server;
   const auto jobs = static_cast<std::uint32_t>(1 + scenario.other_jobs.size());
-  return server && options.placement == coll::Placement::dedicated ? jobs * options.servers : 0;
+  return server && options.placement == collectives::Placement::dedicated ? jobs * options.servers
+                                                                          : 0;
 }
 
 // A message crosses two cables of the star, each with half of the latency and of the delay of a
 // calibration, so that between two idle
 // hosts it takes what the alpha-beta model says.
-net::Topology star_of_nodes(const Scenario& scenario) {
+links::Topology star_of_nodes(const Scenario& scenario) {
   const Network& network = scenario.cluster.network;
-  net::Topology star;
+  links::Topology star;
   star.preset = "star";
   const std::int64_t hosts = scenario.cluster.nodes + dedicated_servers(scenario);
   star.preset_parameters = {{"hosts", static_cast<double>(hosts)},
@@ -46,10 +48,10 @@ net::Topology star_of_nodes(const Scenario& scenario) {
 }
 
 // `packed`, `spread`, or a list of hosts by name or number.
-net::Placement parse_placement(const io::Json& json, const ParseContext& context,
-                               const net::Fabric& fabric) {
+links::Placement parse_placement(const io::Json& json, const ParseContext& context,
+                                 const links::Fabric& fabric) {
   if (json.is_null()) {
-    return net::PlacementRule::packed;
+    return links::PlacementRule::packed;
   }
   if (!json.is_array()) {
     const std::string word = json.is_string() ? json.as_string() : "";
@@ -57,9 +59,9 @@ net::Placement parse_placement(const io::Json& json, const ParseContext& context
       context.problems.add(json,
                            "must be packed, spread or a list of hosts, got " + io::shown(json));
     }
-    return word == "spread" ? net::PlacementRule::spread : net::PlacementRule::packed;
+    return word == "spread" ? links::PlacementRule::spread : links::PlacementRule::packed;
   }
-  std::vector<net::NodeId> hosts;
+  std::vector<links::NodeId> hosts;
   for (const io::Json& each : json.as_array()) {
     hosts.push_back(
         named_or_numbered(each, "host", fabric.node_names, fabric.hosts, context.problems)
@@ -70,38 +72,38 @@ net::Placement parse_placement(const io::Json& json, const ParseContext& context
 
 // Nodes of different sizes by one of the rules: every node is placed as if it were as large as the
 // largest, and its ranks take the first places of the node.
-std::vector<net::NodeId> place_unequal(const net::Fabric& fabric, const Cluster& cluster,
-                                       std::uint32_t servers, const net::Placement& placement,
-                                       const io::Json& at, const ParseContext& context) {
-  if (std::holds_alternative<std::vector<net::NodeId>>(placement)) {
+std::vector<links::NodeId> place_unequal(const links::Fabric& fabric, const Cluster& cluster,
+                                         std::uint32_t servers, const links::Placement& placement,
+                                         const io::Json& at, const ParseContext& context) {
+  if (std::holds_alternative<std::vector<links::NodeId>>(placement)) {
     require_equal_nodes(cluster, "a list of hosts", at, context.problems);
     return {};
   }
   const auto gpus = static_cast<std::uint32_t>(cluster.gpus_per_node);
   const auto machines = static_cast<std::uint32_t>(cluster.nodes) + servers;
-  if (const std::string problem = net::placement_problem(fabric, machines, gpus, placement);
+  if (const std::string problem = links::placement_problem(fabric, machines, gpus, placement);
       !problem.empty()) {
     context.problems.add(at, problem);
     return {};
   }
   std::vector<std::uint32_t> counts(cluster.ranks_per_node.begin(), cluster.ranks_per_node.end());
   counts.insert(counts.end(), servers, 1);
-  return first_places(net::place_ranks(fabric, machines, gpus, placement), gpus, counts);
+  return first_places(links::place_ranks(fabric, machines, gpus, placement), gpus, counts);
 }
 
 // Hosts of ranks, then of servers. A list names the servers' after the ranks'.
 // With a list the last hosts are those of the servers; else servers take the machines after those
 // of the workers.
-std::vector<net::NodeId> place(const net::Fabric& fabric, const Cluster& cluster,
-                               std::uint32_t servers, net::Placement placement, const io::Json& at,
-                               const ParseContext& context) {
+std::vector<links::NodeId> place(const links::Fabric& fabric, const Cluster& cluster,
+                                 std::uint32_t servers, links::Placement placement,
+                                 const io::Json& at, const ParseContext& context) {
   if (!cluster.equal_nodes()) {
     return place_unequal(fabric, cluster, servers, placement, at, context);
   }
   const auto nodes = static_cast<std::uint32_t>(cluster.nodes);
   const auto gpus = static_cast<std::uint32_t>(cluster.gpus_per_node);
-  std::vector<net::NodeId> of_servers;
-  if (auto* list = std::get_if<std::vector<net::NodeId>>(&placement)) {
+  std::vector<links::NodeId> of_servers;
+  if (auto* list = std::get_if<std::vector<links::NodeId>>(&placement)) {
     const std::size_t named = list->size() - std::min<std::size_t>(list->size(), servers);
     if (servers > 0 && named != nodes && named != std::size_t{nodes} * gpus) {
       context.problems.add(at, "must name a host for each of " + std::to_string(nodes) +
@@ -114,16 +116,16 @@ std::vector<net::NodeId> place(const net::Fabric& fabric, const Cluster& cluster
     of_servers.assign(first, list->end());
     list->erase(first, list->end());
   }
-  const bool listed = std::holds_alternative<std::vector<net::NodeId>>(placement);
+  const bool listed = std::holds_alternative<std::vector<links::NodeId>>(placement);
   const std::uint32_t machines = nodes + (listed ? 0 : servers);
-  if (const std::string problem = net::placement_problem(fabric, machines, gpus, placement);
+  if (const std::string problem = links::placement_problem(fabric, machines, gpus, placement);
       !problem.empty()) {
     const std::string with =
         listed || servers == 0 ? "" : " (dedicated servers take " + std::to_string(servers) + ")";
     context.problems.add(at, problem + with);
     return {};
   }
-  std::vector<net::NodeId> hosts = net::place_ranks(fabric, machines, gpus, placement);
+  std::vector<links::NodeId> hosts = links::place_ranks(fabric, machines, gpus, placement);
   if (!listed) {
     for (std::uint32_t server = 0; server < servers; ++server) {
       of_servers.push_back(hosts[std::size_t{nodes + server} * gpus]);
@@ -135,8 +137,8 @@ std::vector<net::NodeId> place(const net::Fabric& fabric, const Cluster& cluster
 }
 
 // Sorted copies of the hosts have equal neighbours then.
-bool ranks_share_hosts(const net::RankFabric& fabric, std::int64_t ranks) {
-  std::vector<net::NodeId> hosts(fabric.hosts.begin(), fabric.hosts.begin() + ranks);
+bool ranks_share_hosts(const links::RankFabric& fabric, std::int64_t ranks) {
+  std::vector<links::NodeId> hosts(fabric.hosts.begin(), fabric.hosts.begin() + ranks);
   std::ranges::sort(hosts);
   return std::ranges::adjacent_find(hosts) != hosts.end();
 }
@@ -148,15 +150,15 @@ struct TopologyLink {
 };
 // Neighbours and opposite ranks stand for all pairs: measuring every pair would take the square of
 // the ranks.
-TopologyLink measure_topology(const net::RankFabric& fabric, std::int64_t ranks) {
+TopologyLink measure_topology(const links::RankFabric& fabric, std::int64_t ranks) {
   double latency = 0;
   double bandwidth = INFINITY;
   for (std::int64_t src = 0; src < ranks; ++src) {
     for (const std::int64_t step : {std::int64_t{1}, ranks / 2}) {
-      const net::NodeId from = fabric.hosts[static_cast<std::size_t>(src)];
-      const net::NodeId to = fabric.hosts[static_cast<std::size_t>((src + step) % ranks)];
+      const links::NodeId from = fabric.hosts[static_cast<std::size_t>(src)];
+      const links::NodeId to = fabric.hosts[static_cast<std::size_t>((src + step) % ranks)];
       double way = 0;
-      for (const net::LinkId link : fabric.routes().ecmp_path(from, to, 0, fabric.paths.seed)) {
+      for (const links::LinkId link : fabric.routes().ecmp_path(from, to, 0, fabric.paths.seed)) {
         way += fabric.fabric().links[link].latency_s;
         bandwidth = std::min(bandwidth, fabric.fabric().links[link].bandwidth_Bps);
       }
@@ -168,7 +170,7 @@ TopologyLink measure_topology(const net::RankFabric& fabric, std::int64_t ranks)
 
 // Latency and bandwidth of the scenario and of its calibration win; the topology gives the rest.
 // A block latency that was not given follows the latency, wherever that comes from.
-void fill_link(const io::Json& tree, const net::RankFabric& fabric, Cluster& cluster) {
+void fill_link(const io::Json& tree, const links::RankFabric& fabric, Cluster& cluster) {
   Network& network = cluster.network;
   const bool has_bandwidth = network.bandwidth_Bps > 0;
   const bool has_latency = is_given(tree, "/cluster/network/latency_s") ||
@@ -190,13 +192,13 @@ void fill_link(const io::Json& tree, const net::RankFabric& fabric, Cluster& clu
 // The packet block, with the seed and the limit of the scenario.
 // Values of training are fp32: a packet holds whole ones.
 void resolve_packet(const io::Json& tree, const ParseContext& context, Scenario& scenario,
-                    const net::Fabric& fabric) {
+                    const links::Fabric& fabric) {
   Network& network = scenario.cluster.network;
   const io::Json* json = io::resolve(tree, "/cluster/network/packet");
   // A packet that held half a value could be lost without its other half.
   constexpr std::uint32_t kValueBytes = 4;
   network.packet = parse_packet(json, context, fabric, kValueBytes);
-  net::PacketOptions& options = network.packet.options;
+  links::PacketOptions& options = network.packet.options;
   options.seed = static_cast<std::uint64_t>(scenario.seed);
   options.simulated_s = scenario.simulated_limit.value;
   if (network.model != NetworkModel::packet) {
@@ -230,7 +232,7 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
   }
   const io::Json& at = cluster.topology.is_null() ? *io::resolve(tree, "/cluster")
                                                   : *io::resolve(tree, "/cluster/topology");
-  const std::optional<net::Topology> topology =
+  const std::optional<links::Topology> topology =
       cluster.topology.is_null() ? std::optional(star_of_nodes(scenario))
                                  : parse_topology_field(cluster.topology, context);
   if (!topology) {
@@ -238,10 +240,10 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
   }
   scenario.warnings.insert(scenario.warnings.end(), topology->warnings.begin(),
                            topology->warnings.end());
-  auto fabric = std::make_shared<net::RankFabric>();
+  auto fabric = std::make_shared<links::RankFabric>();
   fabric->network = context.files.routed(*topology);
   const std::uint32_t servers = simulated ? dedicated_servers(scenario) : 0;
-  net::Placement placement = parse_placement(cluster.rank_placement, context, fabric->fabric());
+  links::Placement placement = parse_placement(cluster.rank_placement, context, fabric->fabric());
   if (!context.problems.empty()) {
     return;
   }
@@ -274,9 +276,9 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
                              ": interfaces are links of the topology");
   }
   resolve_packet(tree, context, scenario, fabric->fabric());
-  const net::PacketOptions& options = network.packet.options;
-  fabric->paths.spray = options.load_balancing == net::LoadBalancing::spray_random ||
-                        options.load_balancing == net::LoadBalancing::spray_round_robin;
+  const links::PacketOptions& options = network.packet.options;
+  fabric->paths.spray = options.load_balancing == links::LoadBalancing::spray_random ||
+                        options.load_balancing == links::LoadBalancing::spray_round_robin;
   if (network.count_headers) {
     fabric->headers = {.payload_bytes = static_cast<double>(options.full_payload()),
                        .header_bytes =

@@ -1,8 +1,8 @@
 #pragma once
 // Places a scenario on a network: the topology with its routes, the hosts of all ranks and servers,
 // and the packet block (PKT 3, 6, 7).
+#include "document/json.hpp"
 #include "scenario/parse_context.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::study {
 

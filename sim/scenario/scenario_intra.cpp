@@ -13,9 +13,10 @@ namespace {
 
 // Latency and bandwidth of a profile as the network inside a node: its link class there, else its
 // network block.
-std::optional<coll::LinkCost> intra_of_profile(const net::NetworkProfile& profile,
-                                               const io::Json& place, const ParseContext& context) {
-  if (const net::LinkClass* link = class_in_node(profile)) {
+std::optional<collectives::LinkCost> intra_of_profile(const links::NetworkProfile& profile,
+                                                      const io::Json& place,
+                                                      const ParseContext& context) {
+  if (const links::LinkClass* link = class_in_node(profile)) {
     return cost_of(*link);
   }
   if (!profile.latency_s || profile.bandwidth_Bps.value_or(0) <= 0) {
@@ -30,9 +31,9 @@ std::optional<coll::LinkCost> intra_of_profile(const net::NetworkProfile& profil
 
 // The link class of a profile that joins GPUs of one node, the fastest first.
 // A class without a rate says nothing about bandwidth and is passed over.
-const net::LinkClass* class_in_node(const net::NetworkProfile& profile) {
+const links::LinkClass* class_in_node(const links::NetworkProfile& profile) {
   for (const std::string_view name : {"nvlink", "pcie", "host"}) {
-    const auto link = std::ranges::find(profile.links, name, &net::LinkClass::name);
+    const auto link = std::ranges::find(profile.links, name, &links::LinkClass::name);
     if (link != profile.links.end() && link->per_byte_s > 0) {
       return &*link;
     }
@@ -40,7 +41,7 @@ const net::LinkClass* class_in_node(const net::NetworkProfile& profile) {
   return nullptr;
 }
 
-coll::LinkCost cost_of(const net::LinkClass& link) {
+collectives::LinkCost cost_of(const links::LinkClass& link) {
   return {.latency_s = link.latency_s,
           .block_latency_s = link.further_block_s(),
           .per_byte_s = link.per_byte_s,
@@ -50,10 +51,11 @@ coll::LinkCost cost_of(const net::LinkClass& link) {
 // A link inside a node needs latency and bandwidth, from its keys or from a profile.
 void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
   const io::Json* json = fields.any("intra_network");
-  std::optional<coll::LinkCost> of_profile;
+  std::optional<collectives::LinkCost> of_profile;
   if (cluster.node && cluster.gpus_of_domain() > 1) {
-    const library::NodeLinks& links = cluster.node->links;
-    of_profile = coll::LinkCost{links.inner_latency_s, links.inner_latency_s, 1 / links.inner_Bps};
+    const nccl::NodeLinks& links = cluster.node->links;
+    of_profile =
+        collectives::LinkCost{links.inner_latency_s, links.inner_latency_s, 1 / links.inner_Bps};
   }
   if (json == nullptr || json->is_null()) {
     cluster.intra = of_profile;
@@ -68,7 +70,7 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
     }
   }
   const bool of_node = of_profile && !intra.has("calibration");
-  coll::LinkCost cost;
+  collectives::LinkCost cost;
   std::optional<double> rate; // as given
   if (of_profile) {           // values next to it win
     cost.latency_s = intra.number_or("latency_s", of_profile->latency_s);
@@ -90,7 +92,7 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
   }
   cost.delay_s = intra.number_or("delay_s", of_profile ? of_profile->delay_s : 0);
   if (of_node) {
-    const library::NodeLinks& links = cluster.node->links;
+    const nccl::NodeLinks& links = cluster.node->links;
     note_override(intra, "latency_s", cost.latency_s, links.inner_latency_s, cluster);
     note_override(intra, "bandwidth_Bps", rate.value_or(links.inner_Bps), links.inner_Bps, cluster);
   }

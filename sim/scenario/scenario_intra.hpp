@@ -7,9 +7,9 @@ namespace stepsim::study {
 
 // The link class of a profile that joins GPUs of one node: the first of nvlink, pcie and host that
 // has a rate; null if there is none.
-[[nodiscard]] const net::LinkClass* class_in_node(const net::NetworkProfile& profile);
+[[nodiscard]] const links::LinkClass* class_in_node(const links::NetworkProfile& profile);
 // The cost of the link, with LinkClass::further_block_s().
-[[nodiscard]] coll::LinkCost cost_of(const net::LinkClass& link);
+[[nodiscard]] collectives::LinkCost cost_of(const links::LinkClass& link);
 
 // Reads the object; nodes, GPUs and node type of `cluster` must be known. Without the object, the
 // link is that of the node type if a node has several GPUs, else there is none.

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "coll/algorithms.hpp"
+#include "collectives/algorithms.hpp"
+#include "document/json_pointer.hpp"
 #include "scenario/keys/workload_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_workload.hpp"
-#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
@@ -55,10 +55,10 @@ void check_jobs(const io::Json& tree, io::Problems& problems, Scenario& scenario
     nodes += job.nodes;
     smallest = std::min(smallest, job.nodes);
   }
-  const coll::Options& options = scenario.communication.options;
+  const collectives::Options& options = scenario.communication.options;
   const std::int64_t workers = smallest * scenario.cluster.gpus_per_node;
-  if (scenario.communication.collective == coll::AlgorithmId::parameter_server &&
-      options.placement == coll::Placement::colocated && options.servers > workers) {
+  if (scenario.communication.collective == collectives::AlgorithmId::parameter_server &&
+      options.placement == collectives::Placement::colocated && options.servers > workers) {
     problems.add(*io::resolve(tree, "/training"), "servers",
                  "every job has its own, on its workers: at most " + std::to_string(workers) +
                      ", as the smallest job has, got " + std::to_string(options.servers));
@@ -69,9 +69,10 @@ void check_jobs(const io::Json& tree, io::Problems& problems, Scenario& scenario
   }
   for (std::size_t j = 0; j < counts.size(); ++j) {
     const std::int64_t ranks = counts[j] * scenario.cluster.gpus_per_node;
-    if (!coll::takes_ranks(scenario.communication.collective, static_cast<std::uint32_t>(ranks))) {
+    if (!collectives::takes_ranks(scenario.communication.collective,
+                                  static_cast<std::uint32_t>(ranks))) {
       problems.add(place->as_array()[j], "nodes",
-                   std::string(coll::name(scenario.communication.collective)) +
+                   std::string(collectives::name(scenario.communication.collective)) +
                        " needs an even number of ranks, this job has " + std::to_string(ranks));
     }
   }

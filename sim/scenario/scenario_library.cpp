@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "coll/algorithms.hpp"
+#include "collectives/algorithms.hpp"
+#include "document/json_pointer.hpp"
 #include "scenario/keys/library_model_keys.hpp"
 #include "scenario/library_settings.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
@@ -38,20 +38,20 @@ std::string obstacle(const Scenario& scenario) {
 
 // The question of one all-reduce among all ranks; rates beside the node type are those of the
 // scenario.
-library::LibraryQuestion question_of(const Scenario& scenario) {
+nccl::LibraryQuestion question_of(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   const LibrarySettings& settings = scenario.communication.library_settings;
-  library::Shape shape{static_cast<std::uint32_t>(cluster.nodes),
-                       static_cast<std::uint32_t>(cluster.gpus_per_node)};
+  nccl::Shape shape{static_cast<std::uint32_t>(cluster.nodes),
+                    static_cast<std::uint32_t>(cluster.gpus_per_node)};
   if (!cluster.equal_nodes()) {
     shape.smallest = static_cast<std::uint32_t>(*std::ranges::min_element(cluster.ranks_per_node));
     shape.ranks = static_cast<std::uint32_t>(cluster.ranks());
   }
-  library::LibraryQuestion question{.operation = library::Operation::allreduce,
-                                    .shape = shape,
-                                    .node = cluster.node->type,
-                                    .calibration = settings.calibration.get(),
-                                    .options = settings.options};
+  nccl::LibraryQuestion question{.operation = nccl::Operation::allreduce,
+                                 .shape = shape,
+                                 .node = cluster.node->type,
+                                 .calibration = settings.calibration.get(),
+                                 .options = settings.options};
   for (const Override& each : cluster.overrides) {
     if (each.pointer == "/cluster/nics_per_node") {
       question.node.nics = static_cast<std::uint32_t>(cluster.nics_per_node);
@@ -74,17 +74,17 @@ library::LibraryQuestion question_of(const Scenario& scenario) {
 }
 
 // Keeps the calibration alive, which the question refers to.
-plan::Cost curve_of(const library::LibraryQuestion& question, const LibrarySettings& settings) {
-  const auto cost = std::make_shared<const library::LibraryCost>(question);
-  return {.base = plan::CurveCost{[cost, calibration = settings.calibration](double bytes) {
+buckets::Cost curve_of(const nccl::LibraryQuestion& question, const LibrarySettings& settings) {
+  const auto cost = std::make_shared<const nccl::LibraryCost>(question);
+  return {.base = buckets::CurveCost{[cost, calibration = settings.calibration](double bytes) {
             return cost->seconds(bytes);
           }}};
 }
 
 // "NCCL on 10x8 dgx_h100, calibrated by cluster"
-std::string source_text(const library::LibraryQuestion& question) {
+std::string source_text(const nccl::LibraryQuestion& question) {
   const std::string text =
-      "the model of NCCL on " + library::text(question.shape) + " " + question.node.name;
+      "the model of NCCL on " + nccl::text(question.shape) + " " + question.node.name;
   return question.calibration == nullptr
              ? text
              : text + ", calibration " + question.calibration->fitted.name;
@@ -95,8 +95,8 @@ std::string source_text(const library::LibraryQuestion& question) {
 bool has_ring_curve(const Scenario& scenario) {
   const auto& profile = scenario.cluster.network.profile;
   return profile && std::ranges::any_of(profile->collectives, [&](const auto& curve) {
-           return curve.op == coll::name(coll::Op::allreduce) &&
-                  curve.algorithm == coll::name(coll::AlgorithmId::ring) &&
+           return curve.op == collectives::name(collectives::Op::allreduce) &&
+                  curve.algorithm == collectives::name(collectives::AlgorithmId::ring) &&
                   curve.ranks == scenario.cluster.ranks();
          });
 }
@@ -120,7 +120,7 @@ void note_override(io::Fields& fields, std::string_view key, double value, doubl
 void note_network(io::Fields& network, Cluster& cluster) {
   const Network& read = cluster.network;
   if (cluster.node && read.calibration.empty() && !read.curve) {
-    const library::NodeLinks& links = cluster.node->links;
+    const nccl::NodeLinks& links = cluster.node->links;
     note_override(network, "latency_s", read.latency_s, links.network_latency_s, cluster);
     note_override(network, "bandwidth_Bps", read.bandwidth_Bps, links.network_Bps, cluster);
   }
@@ -144,8 +144,9 @@ std::string_view default_collective(const Scenario& scenario, bool compressed,
   if (by_links && cluster.node) {
     return keys::kLibrary;
   }
-  return coll::name(by_links && cluster.gpus_of_domain() > 1 ? coll::AlgorithmId::automatic
-                                                             : coll::AlgorithmId::ring);
+  return collectives::name(by_links && cluster.gpus_of_domain() > 1
+                               ? collectives::AlgorithmId::automatic
+                               : collectives::AlgorithmId::ring);
 }
 
 // One worker sends nothing, and a given exchange_s counts for every collective. Beside a
@@ -175,7 +176,7 @@ void resolve_library(const io::Json& tree, const ParseContext& context, Scenario
   if (scenario.training.exchange || scenario.cluster.ranks() == 1) {
     return;
   }
-  const library::LibraryQuestion question = question_of(scenario);
+  const nccl::LibraryQuestion question = question_of(scenario);
   try {
     scenario.cluster.network.curve = curve_of(question, communication.library_settings);
     scenario.cluster.network.curve_source = source_text(question);
@@ -197,22 +198,22 @@ Scenario with_deviations(const Scenario& scenario, double deviations) {
   return other;
 }
 
-std::string library_pair(const library::LibraryQuestion& question, double bytes) {
-  const library::Pair pair = library::choose_pair(library::library_model(question),
-                                                  library::layout_of(question.node, question.shape),
-                                                  question.operation, bytes)
-                                 .chosen;
-  return std::string(library::kAlgorithms[pair.algorithm]) + "/" +
-         std::string(library::kProtocols[pair.protocol]);
+std::string library_pair(const nccl::LibraryQuestion& question, double bytes) {
+  const nccl::Pair pair =
+      nccl::choose_pair(nccl::library_model(question),
+                        nccl::layout_of(question.node, question.shape), question.operation, bytes)
+          .chosen;
+  return std::string(nccl::kAlgorithms[pair.algorithm]) + "/" +
+         std::string(nccl::kProtocols[pair.protocol]);
 }
 
-std::vector<std::string> library_warnings(const library::LibraryQuestion& question,
+std::vector<std::string> library_warnings(const nccl::LibraryQuestion& question,
                                           const std::vector<double>& bytes) {
   std::vector<std::string> all;
-  library::LibraryQuestion asked = question;
+  nccl::LibraryQuestion asked = question;
   for (const double size : bytes) {
     asked.bytes = size;
-    for (std::string& text : library::warnings_of(asked)) {
+    for (std::string& text : nccl::warnings_of(asked)) {
       if (std::ranges::find(all, text) == all.end()) {
         all.push_back(std::move(text));
       }
@@ -221,7 +222,7 @@ std::vector<std::string> library_warnings(const library::LibraryQuestion& questi
   return all;
 }
 
-plan::LinearCost tangent(const plan::Cost& cost, double bytes) {
+buckets::LinearCost tangent(const buckets::Cost& cost, double bytes) {
   constexpr double kStep = 1e-3; // of the bytes, to both sides
   const double here = cost.seconds(bytes, 1);
   const double slope =
@@ -234,7 +235,7 @@ plan::LinearCost tangent(const plan::Cost& cost, double bytes) {
 double mean_message(const Scenario& scenario) {
   double bytes = 0;
   double count = 0;
-  for (const train::Gradient& gradient : scenario.workload.gradients) {
+  for (const layers::Gradient& gradient : scenario.workload.gradients) {
     bytes += static_cast<double>(gradient.bytes.value);
     count += gradient.bytes.value > 0 ? 1 : 0;
   }
@@ -250,18 +251,17 @@ io::Json library_tree(const Communication& communication) {
   if (!communication.library) {
     return tree.as_object().empty() ? io::Json() : tree;
   }
-  const library::LibraryOptions& options = settings.options;
-  library::LibraryQuestion asked;
+  const nccl::LibraryOptions& options = settings.options;
+  nccl::LibraryQuestion asked;
   asked.calibration = settings.calibration.get();
   asked.options = options;
-  const library::LibraryModel model = library::library_model(asked);
-  const library::Version version = model.restrictions.version;
+  const nccl::LibraryModel model = nccl::library_model(asked);
+  const nccl::Version version = model.restrictions.version;
   tree.set("name", io::keys::kLibraryNames.front());
   tree.set("version", std::to_string(version.major) + "." + std::to_string(version.minor));
-  tree.set("choice", library::kChoices[model.choice]);
-  tree.set("residual",
-           library::kResiduals[options.residual.value_or(
-               settings.calibration ? library::Residual::kriging : library::Residual::none)]);
+  tree.set("choice", nccl::kChoices[model.choice]);
+  tree.set("residual", nccl::kResiduals[options.residual.value_or(
+                           settings.calibration ? nccl::Residual::kriging : nccl::Residual::none)]);
   const auto add_words = [&](const char* key, const auto& values, const auto& words) {
     io::Array names;
     for (const auto value : values) {
@@ -271,8 +271,8 @@ io::Json library_tree(const Communication& communication) {
       tree.set(key, std::move(names));
     }
   };
-  add_words("algorithms", options.algorithms, library::kAlgorithms);
-  add_words("protocols", options.protocols, library::kProtocols);
+  add_words("algorithms", options.algorithms, nccl::kAlgorithms);
+  add_words("protocols", options.protocols, nccl::kProtocols);
   tree.set("ll128", options.ll128);
   tree.set("collnet", options.collnet);
   return tree;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/cost.hpp"
+#include "buckets/cost.hpp"
 #include "scenario/parse_context.hpp"
 
 namespace stepsim::study {
@@ -40,16 +40,16 @@ void resolve_library(const io::Json& tree, const ParseContext& context, Scenario
 [[nodiscard]] Scenario with_deviations(const Scenario& scenario, double deviations);
 
 // The algorithm and protocol that the library chooses for a message of `bytes`, "ring/ll128".
-[[nodiscard]] std::string library_pair(const library::LibraryQuestion& question, double bytes);
+[[nodiscard]] std::string library_pair(const nccl::LibraryQuestion& question, double bytes);
 
 // Warnings of the model about its predictions for messages of these bytes, each once.
-[[nodiscard]] std::vector<std::string> library_warnings(const library::LibraryQuestion& question,
+[[nodiscard]] std::vector<std::string> library_warnings(const nccl::LibraryQuestion& question,
                                                         const std::vector<double>& bytes);
 
 // A line that touches the cost at `bytes`, for planners that need a start-up and a time per byte.
 // It is the tangent, unless the start-up of the tangent is negative (the line then has no start-up)
 // or the cost falls with the size (the line then has no time per byte).
-[[nodiscard]] plan::LinearCost tangent(const plan::Cost& cost, double bytes);
+[[nodiscard]] buckets::LinearCost tangent(const buckets::Cost& cost, double bytes);
 
 // The mean bytes of the gradients that have any, at which a planner takes the tangent; 1 if no
 // gradient has bytes.

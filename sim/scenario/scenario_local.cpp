@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "coll/algorithms.hpp"
-#include "library/library_record.hpp"
-#include "net/fabric/rank_fabric.hpp"
-#include "plan/planners.hpp"
-#include "program/program_check.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/algorithms.hpp"
+#include "links/fabric/rank_fabric.hpp"
+#include "nccl/library_record.hpp"
+#include "programs/program_check.hpp"
 #include "scenario/parse_value_codec.hpp"
 #include "scenario/scenario_exchange.hpp"
 
@@ -46,7 +46,7 @@ std::optional<OuterNetwork> parse_outer_network(io::Fields& fields, const ParseC
 // buckets are planned yet.
 double operations_of(const LocalTraining& local, std::size_t layers) {
   const bool layered =
-      local.inner == InnerTraining::sync_sgd || local.outer_gate == program::OuterGate::layer;
+      local.inner == InnerTraining::sync_sgd || local.outer_gate == programs::OuterGate::layer;
   const double step = layered ? 2 * static_cast<double>(layers) : 1;
   return static_cast<double>(local.local_steps) * step + 2 * static_cast<double>(local.fragments);
 }
@@ -70,10 +70,10 @@ void check_counts(io::Fields& fields, const ParseContext& context, const LocalTr
                                 std::to_string(local.overlap_steps));
   }
   if (const double count = operations_of(local, layers);
-      count > static_cast<double>(program::kMaxOperations)) {
+      count > static_cast<double>(programs::kMaxOperations)) {
     report("local_steps", "the program has " + std::to_string(static_cast<std::int64_t>(count)) +
                               " operations per iteration; at most " +
-                              std::to_string(program::kMaxOperations) +
+                              std::to_string(programs::kMaxOperations) +
                               ". Lower local_steps or use outer_gate step");
   }
 }
@@ -101,12 +101,12 @@ void use_links(Scenario& scenario) {
 // A ring replaces algorithms that need two levels of links or another number of ranks.
 void fit_collective(Scenario& scenario) {
   Communication& communication = scenario.communication;
-  const coll::AlgorithmId id = communication.collective;
+  const collectives::AlgorithmId id = communication.collective;
   const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  if (id == coll::AlgorithmId::automatic) {
-    std::erase_if(communication.options.candidates, coll::is_two_level);
-  } else if (coll::is_two_level(id) || !coll::takes_ranks(id, ranks)) {
-    communication.collective = coll::AlgorithmId::ring;
+  if (id == collectives::AlgorithmId::automatic) {
+    std::erase_if(communication.options.candidates, collectives::is_two_level);
+  } else if (collectives::is_two_level(id) || !collectives::takes_ranks(id, ranks)) {
+    communication.collective = collectives::AlgorithmId::ring;
   }
 }
 
@@ -115,7 +115,7 @@ bool nodes_are_hosts(const Cluster& cluster) {
   if (!cluster.fabric || !cluster.equal_nodes()) {
     return !cluster.fabric; // nodes that differ are refused elsewhere
   }
-  const std::vector<net::NodeId>& hosts = cluster.fabric->hosts;
+  const std::vector<links::NodeId>& hosts = cluster.fabric->hosts;
   const auto gpus = static_cast<std::size_t>(cluster.gpus_per_node);
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(cluster.ranks()); ++rank) {
     if (hosts[rank] != hosts[rank - rank % gpus]) {
@@ -126,7 +126,7 @@ bool nodes_are_hosts(const Cluster& cluster) {
 }
 
 // A collective library answers for the nodes and GPUs of `shape`.
-void ask_library(Scenario& scenario, library::Shape shape) {
+void ask_library(Scenario& scenario, nccl::Shape shape) {
   auto& question = scenario.communication.question;
   auto& curve = scenario.cluster.network.curve;
   if (question && scenario.cluster.ranks() == 1) { // sends nothing
@@ -134,9 +134,9 @@ void ask_library(Scenario& scenario, library::Shape shape) {
     curve.reset();
   } else if (question) {
     question->shape = shape;
-    const auto cost = std::make_shared<const library::LibraryCost>(*question);
-    curve =
-        plan::Cost{.base = plan::CurveCost{[cost](double bytes) { return cost->seconds(bytes); }}};
+    const auto cost = std::make_shared<const nccl::LibraryCost>(*question);
+    curve = buckets::Cost{
+        .base = buckets::CurveCost{[cost](double bytes) { return cost->seconds(bytes); }}};
   }
 }
 
@@ -169,7 +169,7 @@ void parse_local(io::Fields& fields, const ParseContext& context, Scenario& scen
   local.fragments = fields.integer("fragments");
   local.overlap_steps = fields.integer("overlap_steps");
   local.fragment_pattern = fields.word("fragment_pattern", kFragmentPatterns);
-  local.outer_gate = fields.word("outer_gate", program::kOuterGates);
+  local.outer_gate = fields.word("outer_gate", programs::kOuterGates);
   local.inner = fields.word("inner", kInnerTrainings);
   local.outer_update = {fields.number("outer_update_s")};
   local.outer_value_bytes = fields.number("outer_value_bytes");
@@ -199,7 +199,7 @@ void add_local(const Training& training, io::Json& tree) {
   tree.set("fragments", local.fragments);
   tree.set("overlap_steps", local.overlap_steps);
   tree.set("fragment_pattern", kFragmentPatterns[local.fragment_pattern]);
-  tree.set("outer_gate", program::kOuterGates[local.outer_gate]);
+  tree.set("outer_gate", programs::kOuterGates[local.outer_gate]);
   tree.set("inner", kInnerTrainings[local.inner]);
   tree.set("outer_update_s", local.outer_update.value);
   tree.set("outer_value_bytes", local.outer_value_bytes);
@@ -232,7 +232,7 @@ void check_local(const io::Json& tree, io::Problems& problems, const Scenario& s
   };
   const std::string what = algorithm_name(training);
   const Cluster& cluster = scenario.cluster;
-  if (scenario.communication.collective == coll::AlgorithmId::parameter_server) {
+  if (scenario.communication.collective == collectives::AlgorithmId::parameter_server) {
     report("algorithm", what + " is not defined for collective parameter_server");
   }
   const auto& network = training.local.outer_network;
@@ -245,7 +245,7 @@ void check_local(const io::Json& tree, io::Problems& problems, const Scenario& s
   if (!has_islands(training)) {
     return;
   }
-  const plan::Planner& planner = plan::planner(scenario.communication.schedule);
+  const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
   if (!planner.one_channel() || planner.gathers_back()) {
     report("inner", "sync_sgd is not defined for schedule " + std::string(planner.name));
   }

@@ -1,8 +1,8 @@
 #pragma once
 // Local SGD and DiLoCo in a scenario (TRN 4.8, 4.9, 8.1): reading, writing and checking their keys,
 // and the two networks of a round as separate scenarios.
+#include "document/json.hpp"
 #include "scenario/parse_context.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::study {
 

@@ -4,17 +4,17 @@
 #include <string>
 
 #include "base/number_text.hpp"
-#include "files/overlap_file.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "document/json_pointer.hpp"
+#include "scenario/files/overlap_file.hpp"
 #include "scenario/overlap_table.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-std::string slowdown_words(const program::Interference& overlap) {
+std::string slowdown_words(const programs::Interference& overlap) {
   const double most = *std::ranges::max_element(overlap.compute);
   return "overlap: computing is slowed by " +
          std::string(most == overlap.compute.front() ? "" : "up to ") + base::significant(most) +
@@ -24,7 +24,7 @@ std::string slowdown_words(const program::Interference& overlap) {
 } // namespace
 
 void parse_overlap(io::Fields& training, const ParseContext& context, Scenario& scenario) {
-  program::Interference& overlap = scenario.training.overlap;
+  programs::Interference& overlap = scenario.training.overlap;
   const bool shortly = training.has("compute_slowdown");
   overlap.compute.fill(training.number("compute_slowdown"));
   const io::Json* json = training.any("overlap");
@@ -65,14 +65,14 @@ void parse_overlap(io::Fields& training, const ParseContext& context, Scenario& 
   fields.no_more();
 }
 
-std::optional<double> one_slowdown(const program::Interference& overlap) {
+std::optional<double> one_slowdown(const programs::Interference& overlap) {
   const double first = overlap.compute.front();
   const bool one = std::ranges::all_of(overlap.compute, [&](double f) { return f == first; });
   return one && overlap.exchange == 1 ? std::optional(first) : std::nullopt;
 }
 
 void check_overlap(const io::Json& tree, const ParseContext& context, const Scenario& scenario) {
-  const program::Interference& overlap = scenario.training.overlap;
+  const programs::Interference& overlap = scenario.training.overlap;
   if (!overlap.any()) {
     return;
   }
@@ -81,7 +81,7 @@ void check_overlap(const io::Json& tree, const ParseContext& context, const Scen
   const auto report = [&](const std::string& message) {
     context.problems.add(*tree.find("training"), key, message);
   };
-  const plan::Planner& planner = plan::planner(scenario.communication.schedule);
+  const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
   if (overlap.exchange > 1 && !planner.one_channel() && !planner.gathers_back()) {
     context.problems.add(*io::resolve(tree, "/training/overlap"), "exchange",
                          "is defined for fifo streams only");

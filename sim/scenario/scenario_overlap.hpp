@@ -17,6 +17,6 @@ void add_overlap(const Training& training, io::Json& tree);
 
 // The slowdown of compute, if it is the same for all kinds of compute and exchanges are not slowed;
 // else empty.
-[[nodiscard]] std::optional<double> one_slowdown(const program::Interference& overlap);
+[[nodiscard]] std::optional<double> one_slowdown(const programs::Interference& overlap);
 
 } // namespace stepsim::study

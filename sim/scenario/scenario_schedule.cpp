@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "base/number_text.hpp"
-#include "coll/compress/compression.hpp"
-#include "plan/bounds.hpp"
-#include "plan/planner_options.hpp"
-#include "plan/planners.hpp"
-#include "plan/priority.hpp"
+#include "buckets/bounds.hpp"
+#include "buckets/planner_options.hpp"
+#include "buckets/planners.hpp"
+#include "buckets/priority.hpp"
+#include "collectives/compress/compression.hpp"
+#include "document/json_pointer.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_local.hpp"
 #include "scenario/schedule_options.hpp"
-#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
@@ -25,19 +25,19 @@ namespace {
 
 // Messages that are sums of the messages of all ranks: such a message may be split or merged at
 // will.
-bool is_summed(coll::CompressionMethod method) {
-  const coll::CompressionKind kind = coll::row(method).kind;
-  return kind == coll::CompressionKind::dense || kind == coll::CompressionKind::codec;
+bool is_summed(collectives::CompressionMethod method) {
+  const collectives::CompressionKind kind = collectives::row(method).kind;
+  return kind == collectives::CompressionKind::dense || kind == collectives::CompressionKind::codec;
 }
 
 } // namespace
 
 // All options are read and checked, also those of other schedules, so that a wrong value is found
 // even where it would be ignored.
-plan::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseContext& context,
-                                             const plan::Planner& planner,
-                                             std::int64_t bytes_of_element) {
-  plan::ScheduleOptions options = read_schedule_options(fields, bytes_of_element);
+buckets::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseContext& context,
+                                                const buckets::Planner& planner,
+                                                std::int64_t bytes_of_element) {
+  buckets::ScheduleOptions options = read_schedule_options(fields, bytes_of_element);
   for (const io::Key& key : keys::kScheduleKeys) {
     const bool meaningful = key.name == "schedule" || planner.has(key.name);
     context.needs_meaning(fields, key.name, meaningful, "schedule " + std::string(planner.name));
@@ -58,12 +58,12 @@ bool has_measured_buckets(const Scenario& scenario) {
 }
 
 // The buckets a framework has really used are the best guess of what it will use again.
-plan::Schedule default_schedule(const Scenario& scenario) {
+buckets::Schedule default_schedule(const Scenario& scenario) {
   const Training& training = scenario.training;
   return training.algorithm != TrainingAlgorithm::sync_sgd && !has_islands(training)
-             ? plan::Schedule::single
-         : has_measured_buckets(scenario) ? plan::Schedule::trace
-                                          : plan::Schedule::ddp;
+             ? buckets::Schedule::single
+         : has_measured_buckets(scenario) ? buckets::Schedule::trace
+                                          : buckets::Schedule::ddp;
 }
 
 // What has no buckets takes the place of a schedule, "mode async"; empty with buckets.
@@ -79,13 +79,13 @@ std::string bucketless(const Training& training) {
 // Asynchronous workers send everything at once: an axis may ask for another schedule there and gets
 // this one.
 void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
-  const std::string_view by_default = plan::planner(default_schedule(scenario)).name;
+  const std::string_view by_default = buckets::planner(default_schedule(scenario)).name;
   std::string_view chosen = fields.word_or("schedule", by_default);
   const bool buckets = has_buckets(scenario.training);
   if (!buckets && context.leftovers == Leftovers::ignore) {
     chosen = by_default; // the only one there is
   }
-  const plan::Planner& planner = *plan::find_planner(chosen);
+  const buckets::Planner& planner = *buckets::find_planner(chosen);
   scenario.communication.schedule = planner.schedule;
   scenario.communication.schedule_options = parse_schedule_options(
       fields, context, planner,
@@ -99,27 +99,27 @@ void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& s
 // whole exchange is known, so this comes last.
 void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
   const Communication& communication = scenario.communication;
-  const plan::Planner& planner = plan::planner(communication.schedule);
+  const buckets::Planner& planner = buckets::planner(communication.schedule);
   const io::Json* found = io::resolve(tree, "/communication");
   const io::Json& where = found != nullptr ? *found : tree;
   const std::string schedule = "schedule " + std::string(planner.name);
   const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
                      scenario.training.async();
-  if (async && planner.schedule != plan::Schedule::single) {
+  if (async && planner.schedule != buckets::Schedule::single) {
     problems.add(where, "schedule",
                  schedule + " is not defined for mode " +
                      std::string(kServerModes[scenario.training.mode]));
   }
-  if (planner.needs == plan::Needs::buckets && !has_measured_buckets(scenario)) {
+  if (planner.needs == buckets::Needs::buckets && !has_measured_buckets(scenario)) {
     problems.add(where, "schedule",
                  schedule + " needs a trace whose measured buckets hold all gradients");
   }
-  if (planner.needs == plan::Needs::cost || planner.needs == plan::Needs::buckets) {
+  if (planner.needs == buckets::Needs::cost || planner.needs == buckets::Needs::buckets) {
     return;
   }
-  const coll::CompressionMethod method = communication.compression.method;
-  if (planner.needs == plan::Needs::selection_costs) {
-    if (coll::row(method).kind != coll::CompressionKind::sparse) {
+  const collectives::CompressionMethod method = communication.compression.method;
+  if (planner.needs == buckets::Needs::selection_costs) {
+    if (collectives::row(method).kind != collectives::CompressionKind::sparse) {
       problems.add(where, "schedule", schedule + " needs a sparse compression");
     }
   } else if (planner.needs_linear_cost() && !(simulates_messages(scenario) && is_summed(method))
@@ -129,13 +129,14 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
                  planner.needs_linear_cost()
                      ? schedule + " needs a linear cost (startup_s, per_byte_s)"
                      : schedule + " needs an exchange that sums, got compression " +
-                           std::string(coll::row(method).name));
+                           std::string(collectives::row(method).name));
   }
-  if (planner.schedule == plan::Schedule::priority &&
-      coll::row(method).kind != coll::CompressionKind::dense) { // chunks are cut after encoding
+  if (planner.schedule == buckets::Schedule::priority &&
+      collectives::row(method).kind !=
+          collectives::CompressionKind::dense) { // chunks are cut after encoding
     problems.add(where, "schedule",
                  schedule + " is not defined for compression " +
-                     std::string(coll::row(method).name));
+                     std::string(collectives::row(method).name));
   }
   if (applies_late(scenario.training.algorithm)) {
     problems.add(where, "schedule",
@@ -145,17 +146,17 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
   if (communication.reduce_broadcast) {
     problems.add(where, "exchange", "reduce_broadcast is not defined for " + schedule);
   }
-  const plan::ScheduleOptions& options = communication.schedule_options;
-  if (planner.has("prefetch") && options.prefetch == plan::Prefetch::one &&
-      communication.next_forward == train::NextForward::barrier) {
+  const buckets::ScheduleOptions& options = communication.schedule_options;
+  if (planner.has("prefetch") && options.prefetch == buckets::Prefetch::one &&
+      communication.next_forward == programs::NextForward::barrier) {
     problems.add(where, "prefetch", "one needs next_forward per_layer");
   }
-  if (planner.schedule == plan::Schedule::priority) {
+  if (planner.schedule == buckets::Schedule::priority) {
     std::vector<Bytes> bytes;
-    for (const train::Gradient& gradient : scenario.workload.gradients) {
+    for (const layers::Gradient& gradient : scenario.workload.gradients) {
       bytes.push_back(gradient.bytes);
     }
-    if (const auto message = plan::too_many_chunks(bytes, options)) {
+    if (const auto message = buckets::too_many_chunks(bytes, options)) {
       problems.add(where, "partition_bytes", *message);
     }
   }
@@ -163,15 +164,15 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
 
 // The published 0.5 is kept where it was measured, in runs with measured exchanges.
 void resolve_contention(const io::Json& tree, Scenario& scenario) {
-  plan::ScheduleOptions& options = scenario.communication.schedule_options;
-  if (scenario.communication.schedule != plan::Schedule::asc_wfbp ||
+  buckets::ScheduleOptions& options = scenario.communication.schedule_options;
+  if (scenario.communication.schedule != buckets::Schedule::asc_wfbp ||
       scenario.cluster.network.curve) {
     return;
   }
   const io::Json* given = io::resolve(tree, "/communication/contention");
   if (given == nullptr || given->is_null()) {
     options.contention = 1;
-  } else if (const double slowdown = plan::least_slowdown(options); slowdown < 1) {
+  } else if (const double slowdown = buckets::least_slowdown(options); slowdown < 1) {
     scenario.warnings.push_back("contention " + base::significant(options.contention) +
                                 " lets messages together move " + base::significant(1 / slowdown) +
                                 " times the bandwidth of the network");

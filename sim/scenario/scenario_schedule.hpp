@@ -3,21 +3,21 @@
 // keys and its requirements on the rest of the scenario.
 #include <cstdint>
 
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
 #include "scenario/parse_context.hpp"
 
 namespace stepsim::study {
 
 // Reads the option keys of a schedule (MER 5, 6), next to `schedule` or in `planners` of a problem.
 // `bytes_of_element` converts sizes of presets, which are in parameters.
-[[nodiscard]] plan::ScheduleOptions parse_schedule_options(io::Fields& fields,
-                                                           const ParseContext& context,
-                                                           const plan::Planner& planner,
-                                                           std::int64_t bytes_of_element = 4);
+[[nodiscard]] buckets::ScheduleOptions parse_schedule_options(io::Fields& fields,
+                                                              const ParseContext& context,
+                                                              const buckets::Planner& planner,
+                                                              std::int64_t bytes_of_element = 4);
 // The schedule of a scenario without the key: single for training algorithms other than sync_sgd,
 // unless rounds have islands; else trace if the measured buckets of its trace have all gradients,
 // else ddp.
-[[nodiscard]] plan::Schedule default_schedule(const Scenario& scenario);
+[[nodiscard]] buckets::Schedule default_schedule(const Scenario& scenario);
 // Whether the measured buckets of every job's trace have all its gradients, so that schedule trace
 // can send them.
 [[nodiscard]] bool has_measured_buckets(const Scenario& scenario);

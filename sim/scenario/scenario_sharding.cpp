@@ -7,14 +7,14 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
-#include "coll/compress/compression.hpp"
-#include "plan/planners.hpp"
-#include "program/program_check.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/compress/compression.hpp"
+#include "document/checked.hpp"
+#include "document/json_pointer.hpp"
+#include "programs/program_check.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/parse_value_codec.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "json/checked.hpp"
-#include "json/json_pointer.hpp"
 
 namespace stepsim::study {
 
@@ -34,7 +34,7 @@ Limit read_limit(io::Fields& fields, std::string_view key, Limit by_default) {
 
 // Ascending numbers of layers, the last layer left out.
 void read_cuts(io::Fields& fields, const ParseContext& context, std::size_t layers,
-               train::Wrapping& wrapping) {
+               layers::Wrapping& wrapping) {
   const auto most = static_cast<std::int64_t>(layers) - 1;
   for (const io::Json& entry : fields.list("cuts")) {
     const auto cut = io::checked_integer(entry, io::at_least(1), context.problems);
@@ -54,24 +54,24 @@ void read_cuts(io::Fields& fields, const ParseContext& context, std::size_t laye
   }
 }
 
-train::Wrapping read_wrapping(io::Fields& fields, const ParseContext& context,
-                              const Scenario& scenario, train::WrappingPolicy by_default) {
-  train::Wrapping wrapping{.policy = by_default};
+layers::Wrapping read_wrapping(io::Fields& fields, const ParseContext& context,
+                               const Scenario& scenario, layers::WrappingPolicy by_default) {
+  layers::Wrapping wrapping{.policy = by_default};
   const io::Json* json = fields.any("wrapping");
   if (json == nullptr || json->is_null()) {
     return wrapping;
   }
   io::Fields part(*json, context.problems, fields.row("wrapping"));
-  wrapping.policy = part.optional_word("policy", train::kWrappingPolicies).value_or(by_default);
+  wrapping.policy = part.optional_word("policy", layers::kWrappingPolicies).value_or(by_default);
   wrapping.parameters = part.integer("parameters");
   wrapping.layers = part.integer("layers");
   read_cuts(part, context, scenario.workload.layers.size(), wrapping);
   part.no_more();
-  const std::string where = "policy " + std::string(train::kWrappingPolicies[wrapping.policy]);
-  context.needs_meaning(part, "parameters", wrapping.policy == train::WrappingPolicy::size, where);
-  context.needs_meaning(part, "layers", wrapping.policy == train::WrappingPolicy::count, where);
-  context.needs_meaning(part, "cuts", wrapping.policy == train::WrappingPolicy::list, where);
-  if (wrapping.policy == train::WrappingPolicy::list && !part.has("cuts")) {
+  const std::string where = "policy " + std::string(layers::kWrappingPolicies[wrapping.policy]);
+  context.needs_meaning(part, "parameters", wrapping.policy == layers::WrappingPolicy::size, where);
+  context.needs_meaning(part, "layers", wrapping.policy == layers::WrappingPolicy::count, where);
+  context.needs_meaning(part, "cuts", wrapping.policy == layers::WrappingPolicy::list, where);
+  if (wrapping.policy == layers::WrappingPolicy::list && !part.has("cuts")) {
     context.problems.add(*json, "cuts", "required (a list)");
   }
   return wrapping;
@@ -91,8 +91,9 @@ Sharding read_sharding(io::Fields& fields, const ParseContext& context, const Sc
   out.strategy = fields.word("strategy", kShardingStrategies);
   out.preset = fields.word("preset", kShardingPresets);
   const bool fsdp1 = out.preset == ShardingPreset::fsdp1;
-  out.wrapping = read_wrapping(fields, context, scenario,
-                               fsdp1 ? train::WrappingPolicy::size : train::WrappingPolicy::block);
+  out.wrapping =
+      read_wrapping(fields, context, scenario,
+                    fsdp1 ? layers::WrappingPolicy::size : layers::WrappingPolicy::block);
   out.limit_all_gathers = fields.boolean("limit_all_gathers");
   const Limit ahead = fsdp1 ? Limit(1) : Limit(2);
   out.ahead_forward =
@@ -125,13 +126,13 @@ std::string word_of(const Sharding& sharding) {
 
 io::Json limit_tree(const Limit& limit) { return limit ? io::Json(*limit) : io::Json(); }
 
-io::Json wrapping_tree(const train::Wrapping& wrapping) {
-  io::Json tree{io::Object{{"policy", train::kWrappingPolicies[wrapping.policy]}}};
-  if (wrapping.policy == train::WrappingPolicy::size) {
+io::Json wrapping_tree(const layers::Wrapping& wrapping) {
+  io::Json tree{io::Object{{"policy", layers::kWrappingPolicies[wrapping.policy]}}};
+  if (wrapping.policy == layers::WrappingPolicy::size) {
     tree.set("parameters", wrapping.parameters);
-  } else if (wrapping.policy == train::WrappingPolicy::count) {
+  } else if (wrapping.policy == layers::WrappingPolicy::count) {
     tree.set("layers", wrapping.layers);
-  } else if (wrapping.policy == train::WrappingPolicy::list) {
+  } else if (wrapping.policy == layers::WrappingPolicy::list) {
     io::Array cuts;
     for (const std::int64_t cut : wrapping.cuts) {
       cuts.emplace_back(cut);
@@ -181,8 +182,8 @@ void parse_sharding(io::Fields& fields, const ParseContext& context, Scenario& s
   scenario.training.micro_batches = read.micro_batches;
   scenario.training.accumulation_exchange = read.accumulation_exchange;
   scenario.training.sharding = read.sharding;
-  if (has_units(strategy) && read.sharding.wrapping.policy == train::WrappingPolicy::block &&
-      !train::names_blocks(scenario.workload)) {
+  if (has_units(strategy) && read.sharding.wrapping.policy == layers::WrappingPolicy::block &&
+      !layers::names_blocks(scenario.workload)) {
     scenario.warnings.emplace_back("wrapping block: no name of a layer tells its block, as in "
                                    "layers.0.mlp; every layer is a unit");
   }
@@ -245,24 +246,24 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
   if (communication.reduce_broadcast) {
     problems.add(place, key, what + " is not defined for exchange reduce_broadcast");
   }
-  const coll::Compression& compression = communication.compression;
+  const collectives::Compression& compression = communication.compression;
   if (!compression.density_warmup.empty()) {
     problems.add(place, key, what + " is not defined for a density_warmup");
   }
-  if (compression.method == coll::CompressionMethod::ok_topk &&
+  if (compression.method == collectives::CompressionMethod::ok_topk &&
       compression.dense_warmup_iterations > 0) {
     problems.add(place, key, what + " is not defined for dense_warmup_iterations above 0");
   }
   // What a program holds at most (program_check.hpp); an estimate, because nothing is planned yet.
   const double passes = 2.0 * static_cast<double>(training.micro_batches) *
                         static_cast<double>(scenario.workload.layers.size());
-  if (passes > static_cast<double>(program::kMaxOperations)) {
+  if (passes > static_cast<double>(programs::kMaxOperations)) {
     problems.add(place, "micro_batches",
                  "forward and backward passes of " + std::to_string(training.micro_batches) +
-                     " micro-batches are more than " + std::to_string(program::kMaxOperations) +
+                     " micro-batches are more than " + std::to_string(programs::kMaxOperations) +
                      " operations per iteration");
   }
-  const plan::Planner& planner = plan::planner(communication.schedule);
+  const buckets::Planner& planner = buckets::planner(communication.schedule);
   if (planner.gathers_back() ||
       (shards && !has_units(training.sharding) && !planner.one_channel())) {
     problems.add(place, key, what + " is not defined for schedule " + std::string(planner.name));
@@ -271,15 +272,15 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
     return;
   }
   if (is_compressed(scenario)) {
-    const coll::CompressionRow& row = coll::row(communication.compression.method);
+    const collectives::CompressionRow& row = collectives::row(communication.compression.method);
     problems.add(place, key,
-                 row.kind == coll::CompressionKind::codec
+                 row.kind == collectives::CompressionKind::codec
                      ? "gradients of sharded training are not compressed; reduce_bytes is the size "
                        "of a reduced value"
                      : std::string(row.name) +
                            " is an all-reduce; sharding reduces by reduce_scatter");
   }
-  if (communication.collective == coll::AlgorithmId::parameter_server) {
+  if (communication.collective == collectives::AlgorithmId::parameter_server) {
     problems.add(place, key, what + " is not defined for collective parameter_server");
   }
   if (training.exchange) {

@@ -3,8 +3,8 @@
 // their keys.
 #include <string>
 
+#include "document/json.hpp"
 #include "scenario/parse_context.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::study {
 

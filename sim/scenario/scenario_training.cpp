@@ -45,13 +45,13 @@ void parse_pipeline(io::Fields& fields, const ParseContext& context, Scenario& s
   parse_width(fields, context, training);
   training.warmup_iterations = fields.integer(
       "warmup_iterations", io::between(0, static_cast<double>(training.iterations)), 0);
-  training.warmup_switch = fields.word("warmup_switch", train::kWarmupSwitches);
+  training.warmup_switch = fields.word("warmup_switch", programs::kWarmupSwitches);
   training.drain = fields.boolean("drain");
   parse_overlap(fields, context, scenario);
   if (training.algorithm != Algorithm::pipe_sgd) {
     return;
   }
-  if (training.warmup_switch == train::WarmupSwitch::block && training.pipeline_width != 2) {
+  if (training.warmup_switch == programs::WarmupSwitch::block && training.pipeline_width != 2) {
     context.problems.add(fields.json(), "warmup_switch", "the block switch is defined for width 2");
   }
   if (training.pipeline_width.value_or(2) > 1 && scenario.cluster.ranks() == 1) {
@@ -66,7 +66,7 @@ void parse_pipeline(io::Fields& fields, const ParseContext& context, Scenario& s
 // the ranks.
 void parse_server(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Training& training = scenario.training;
-  coll::Options& options = scenario.communication.options;
+  collectives::Options& options = scenario.communication.options;
   const std::int64_t ranks = scenario.cluster.ranks();
   training.mode = fields.word("mode", kServerModes);
   const bool bound_given = fields.any("staleness_bound") != nullptr;
@@ -77,9 +77,9 @@ void parse_server(io::Fields& fields, const ParseContext& context, Scenario& sce
       context.problems.add(fields.json(), "mode", "needs staleness_bound");
     }
   }
-  options.placement = fields.word("placement", coll::kPlacements);
-  const bool sharded = options.placement == coll::Placement::sharded;
-  const bool colocated = options.placement == coll::Placement::colocated;
+  options.placement = fields.word("placement", collectives::kPlacements);
+  const bool sharded = options.placement == collectives::Placement::sharded;
+  const bool colocated = options.placement == collectives::Placement::colocated;
   const double most = colocated ? static_cast<double>(ranks) : 1048576;
   const std::int64_t servers = fields.integer("servers", io::between(1, most),
                                               sharded ? std::max<std::int64_t>(1, ranks) : 1);
@@ -91,11 +91,11 @@ void parse_server(io::Fields& fields, const ParseContext& context, Scenario& sce
   options.servers = static_cast<std::uint32_t>(servers);
   training.serial_server = fields.word("server_mode") == "serial";
   training.whole_split = fields.word("server_split") == "whole";
-  if (training.whole_split && options.placement != coll::Placement::dedicated) {
+  if (training.whole_split && options.placement != collectives::Placement::dedicated) {
     context.problems.add(fields.json(), "server_split", "whole tensors need dedicated servers");
   }
   if (training.algorithm == Algorithm::parameter_server) {
-    scenario.communication.collective = coll::AlgorithmId::parameter_server;
+    scenario.communication.collective = collectives::AlgorithmId::parameter_server;
   }
 }
 
@@ -171,21 +171,21 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
 // A uniform law that stays above 0 with mean 1 has a coefficient of variation below 1 / sqrt(3); an
 // exponential one has 1.
 void parse_variability(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
-  train::Variability& out = scenario.variability;
+  layers::Variability& out = scenario.variability;
   out.seed = static_cast<std::uint64_t>(scenario.seed);
-  out.law = fields.word("distribution", train::kJitterLaws);
-  const double most = out.law == train::JitterLaw::uniform ? 1 / std::sqrt(3.0) : 1e3;
+  out.law = fields.word("distribution", layers::kJitterLaws);
+  const double most = out.law == layers::JitterLaw::uniform ? 1 / std::sqrt(3.0) : 1e3;
   out.compute_cv = fields.number("compute_cv", io::between(0, most), 0);
   out.exchange_cv = fields.number("exchange_cv", io::between(0, most), 0);
   for (const auto& [key, cv] : {std::pair{std::string_view("compute_cv"), out.compute_cv},
                                 std::pair{std::string_view("exchange_cv"), out.exchange_cv}}) {
-    if (out.law == train::JitterLaw::exponential && cv != 0 && cv != 1) {
+    if (out.law == layers::JitterLaw::exponential && cv != 0 && cv != 1) {
       context.problems.add(fields.json(), key,
                            "must be 0 or 1 for distribution exponential, got " +
                                base::shortest(cv));
     }
   }
-  const bool empirical = out.law == train::JitterLaw::empirical;
+  const bool empirical = out.law == layers::JitterLaw::empirical;
   for (const io::Json& value : fields.array("factors", empirical)) {
     const io::Range range = fields.row("factors").keys.front().range;
     out.factors.push_back(io::checked_number(value, range, context.problems).value_or(1));
@@ -218,20 +218,20 @@ void add_pipelined(const Scenario& scenario, io::Json& tree) {
   }
   tree.set("warmup_iterations", training.warmup_iterations);
   tree.set("warmup_switch",
-           training.warmup_switch == train::WarmupSwitch::block ? "block" : "skip");
+           training.warmup_switch == programs::WarmupSwitch::block ? "block" : "skip");
   tree.set("drain", training.drain);
 }
 
 void add_servers(const Scenario& scenario, io::Json& tree) {
   const Training& training = scenario.training;
-  const coll::Options& options = scenario.communication.options;
+  const collectives::Options& options = scenario.communication.options;
   tree.set("mode", kServerModes[training.mode]);
   if (training.mode == ServerMode::ssp) {
     tree.set("staleness_bound",
              training.staleness_bound ? io::Json(*training.staleness_bound) : io::Json());
   }
   tree.set("servers", static_cast<std::int64_t>(options.servers));
-  tree.set("placement", coll::kPlacements[options.placement]);
+  tree.set("placement", collectives::kPlacements[options.placement]);
   if (training.async()) {
     tree.set("server_mode", training.serial_server ? "serial" : "pipelined");
   }
@@ -287,15 +287,15 @@ io::Json training_tree(const Scenario& scenario) {
 }
 
 // The seed is not here: it is that of the scenario.
-io::Json variability_tree(const train::Variability& variability) {
+io::Json variability_tree(const layers::Variability& variability) {
   io::Array stragglers;
-  for (const train::Straggler& straggler : variability.stragglers) {
+  for (const layers::Straggler& straggler : variability.stragglers) {
     stragglers.push_back(io::Object{{"worker", static_cast<std::int64_t>(straggler.worker)},
                                     {"factor", straggler.factor}});
   }
   io::Json tree = io::Object{{"compute_cv", variability.compute_cv},
                              {"exchange_cv", variability.exchange_cv},
-                             {"distribution", train::kJitterLaws[variability.law]},
+                             {"distribution", layers::kJitterLaws[variability.law]},
                              {"stragglers", std::move(stragglers)}};
   if (!variability.factors.empty()) {
     io::Array factors;

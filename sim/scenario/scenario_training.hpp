@@ -1,7 +1,7 @@
 #pragma once
 // Reads and writes /training and /variability of a scenario (PIP 2, 9).
+#include "document/json.hpp"
 #include "scenario/parse_context.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::study {
 
@@ -11,6 +11,6 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
 
 // The two resolved objects, without keys that the algorithm does not use.
 [[nodiscard]] io::Json training_tree(const Scenario& scenario);
-[[nodiscard]] io::Json variability_tree(const train::Variability& variability);
+[[nodiscard]] io::Json variability_tree(const layers::Variability& variability);
 
 } // namespace stepsim::study

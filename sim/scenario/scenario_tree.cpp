@@ -10,10 +10,10 @@
 #include <string>
 #include <utility>
 
-#include "coll/algorithms.hpp"
-#include "coll/schedule/in_switch.hpp"
-#include "coll/schedule/two_level.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/schedule/in_switch.hpp"
+#include "collectives/schedule/two_level.hpp"
 #include "scenario/compression/compression_tree.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_estimate.hpp"
@@ -28,17 +28,17 @@ namespace stepsim::study {
 
 namespace {
 
-using coll::AlgorithmId;
+using collectives::AlgorithmId;
 
 // The name of a trace or model and not its content: results would be large otherwise.
-io::Json workload_tree(const WorkloadSource& source, const train::Workload& workload,
+io::Json workload_tree(const WorkloadSource& source, const layers::Workload& workload,
                        LayerList layers) {
   io::Json tree{io::Object{}};
   if (!source.trace.empty()) {
     tree.set("trace", source.trace);
   } else if (!source.model.empty()) {
     tree.set("model", source.model);
-    const train::ProfileOptions& profile = source.profile;
+    const layers::ProfileOptions& profile = source.profile;
     tree.set("backward_factor", profile.backward_factor);
     tree.set("layer_overhead_s", profile.layer_overhead.value);
     tree.set("value_bytes", profile.value_bytes);
@@ -73,7 +73,7 @@ io::Json workload_tree(const WorkloadSource& source, const train::Workload& work
   if (source.scale_backward_to && !source.layers) { // inline layers are shown as scaled
     tree.set("scale_backward_to_s", source.scale_backward_to->value);
   }
-  tree.set("granularity", train::kGranularities[source.profile.granularity]);
+  tree.set("granularity", layers::kGranularities[source.profile.granularity]);
   return tree;
 }
 
@@ -190,17 +190,18 @@ io::Json cluster_tree(const Scenario& scenario) {
 // Only options of the chosen collective, and the keys that its schedule reads.
 io::Json communication_tree(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
-  const coll::Options& options = communication.options;
+  const collectives::Options& options = communication.options;
   const AlgorithmId algorithm = communication.collective;
   const bool automatic = algorithm == AlgorithmId::automatic;
-  const bool two_level = coll::has_level_algorithms(algorithm);
-  io::Json tree = io::Object{{"reduction_mode", coll::kReductionModes[options.reduction_mode]},
-                             {"chunking", coll::kChunkings[options.chunking]},
-                             {"element_bytes", options.element_bytes},
-                             {"cost_form", coll::kCostForms[options.cost_form]},
-                             {"overlap_backward", communication.overlap_backward},
-                             {"schedule", plan::planner(communication.schedule).name},
-                             {"next_forward", train::kNextForwards[communication.next_forward]}};
+  const bool two_level = collectives::has_level_algorithms(algorithm);
+  io::Json tree =
+      io::Object{{"reduction_mode", collectives::kReductionModes[options.reduction_mode]},
+                 {"chunking", collectives::kChunkings[options.chunking]},
+                 {"element_bytes", options.element_bytes},
+                 {"cost_form", collectives::kCostForms[options.cost_form]},
+                 {"overlap_backward", communication.overlap_backward},
+                 {"schedule", buckets::planner(communication.schedule).name},
+                 {"next_forward", programs::kNextForwards[communication.next_forward]}};
   if (scenario.training.algorithm != TrainingAlgorithm::parameter_server) { // which is both
     tree.set("collective", collective_word(communication));
   }
@@ -210,12 +211,12 @@ io::Json communication_tree(const Scenario& scenario) {
   if (automatic && !options.candidates.empty()) {
     io::Array names;
     for (const AlgorithmId candidate : options.candidates) {
-      names.emplace_back(coll::name(candidate));
+      names.emplace_back(collectives::name(candidate));
     }
     tree.set("candidates", std::move(names));
   }
   if (automatic || two_level || sends_chains(communication) ||
-      coll::algorithm(algorithm).block_streams > 0) {
+      collectives::algorithm(algorithm).block_streams > 0) {
     tree.set("block_bytes", options.block ? io::Json(options.block->value) : io::Json("optimal"));
   }
   if (automatic || algorithm == AlgorithmId::lp) {
@@ -224,13 +225,13 @@ io::Json communication_tree(const Scenario& scenario) {
   if (algorithm == AlgorithmId::ring) {
     tree.set("ring_startup", options.ring_startup_2p ? "2P" : "2(P-1)");
   }
-  if (algorithm == AlgorithmId::hierarchical_leader || algorithm == coll::kCollnet) {
-    tree.set("intra_algorithm", coll::name(options.intra_algorithm));
+  if (algorithm == AlgorithmId::hierarchical_leader || algorithm == collectives::kCollnet) {
+    tree.set("intra_algorithm", collectives::name(options.intra_algorithm));
   }
   if (two_level) {
-    tree.set("inter_algorithm", coll::name(options.inter_algorithm));
+    tree.set("inter_algorithm", collectives::name(options.inter_algorithm));
   }
-  if (algorithm == coll::kTwoLevel || algorithm == coll::kCollnet) {
+  if (algorithm == collectives::kTwoLevel || algorithm == collectives::kCollnet) {
     tree.set("pipeline_chunks", options.pipeline_chunks
                                     ? io::Json(static_cast<std::int64_t>(*options.pipeline_chunks))
                                     : io::Json("optimal"));
@@ -241,7 +242,7 @@ io::Json communication_tree(const Scenario& scenario) {
   const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
                      scenario.training.async();
   if (const auto& cost = communication.plan_cost;
-      cost && plan::planner(communication.schedule).reads_cost && !async) {
+      cost && buckets::planner(communication.schedule).reads_cost && !async) {
     tree.set("plan_cost",
              io::Object{{"startup_s", cost->startup_s}, {"per_byte_s", cost->per_byte_s}});
   }
@@ -249,10 +250,10 @@ io::Json communication_tree(const Scenario& scenario) {
     tree.set("library", std::move(library));
   }
   if (has_buckets(scenario.training)) {
-    add_schedule_options(plan::planner(communication.schedule), communication.schedule_options,
+    add_schedule_options(buckets::planner(communication.schedule), communication.schedule_options,
                          tree);
   }
-  if (communication.compression.method != coll::CompressionMethod::none) {
+  if (communication.compression.method != collectives::CompressionMethod::none) {
     tree.set("compression", compression_tree(communication.compression));
   }
   return tree;
@@ -266,16 +267,16 @@ io::Json InlineLayers::operator()(std::size_t layer) const {
   std::int64_t bytes = 0;
   std::string_view dtype;
   io::Array shape;
-  for (const train::Gradient& gradient :
+  for (const layers::Gradient& gradient :
        std::ranges::equal_range(workload_.gradients, static_cast<std::uint32_t>(layer),
-                                std::greater<>(), &train::Gradient::layer)) {
+                                std::greater<>(), &layers::Gradient::layer)) {
     bytes += gradient.bytes.value;
     dtype = gradient.dtype;
     if (!gradient.shapes.empty()) { // one tensor a layer
       shape = {gradient.shapes.front().rows, gradient.shapes.front().columns};
     }
   }
-  const train::WorkLayer& work = workload_.layers[layer];
+  const layers::WorkLayer& work = workload_.layers[layer];
   io::Json tree = io::Object{{"name", work.name},
                              {"forward_s", work.forward.value},
                              {"backward_s", work.backward.value},
@@ -294,7 +295,7 @@ io::Json scenario_tree(const Scenario& scenario, LayerList layers) {
       {"schema_version", 1},
       {"kind", "scenario"},
       {"seed", scenario.seed},
-      {"method", scenario.method ? coll::name(*scenario.method) : std::string_view("auto")},
+      {"method", scenario.method ? collectives::name(*scenario.method) : std::string_view("auto")},
       {"limits", io::Object{{"simulated_s", scenario.simulated_limit.value}}},
       {"workload", nullptr},
       {"cluster", cluster_tree(scenario)},

@@ -2,9 +2,9 @@
 // Writes a scenario as a tree, which a result contains and a sweep hashes.
 #include <cstddef>
 
+#include "document/json.hpp"
+#include "layers/workload.hpp"
 #include "scenario/scenario.hpp"
-#include "train/workload/workload.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::study {
 
@@ -21,12 +21,12 @@ enum class LayerList { written, left_out };
 // outlive the object.
 class InlineLayers {
 public:
-  explicit InlineLayers(const train::Workload& workload) : workload_(workload) {}
+  explicit InlineLayers(const layers::Workload& workload) : workload_(workload) {}
   [[nodiscard]] std::size_t size() const { return workload_.layers.size(); }
   [[nodiscard]] io::Json operator()(std::size_t layer) const;
 
 private:
-  const train::Workload& workload_;
+  const layers::Workload& workload_;
 };
 
 } // namespace stepsim::study

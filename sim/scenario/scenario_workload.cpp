@@ -18,10 +18,10 @@ namespace {
 // Layers written into the scenario itself: the first keys of a trace's layers.
 // A layer has one tensor at most here. Its shape must agree with its bytes: two or four bytes per
 // element where no type is given.
-train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
-  train::Trace trace;
+layers::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
+  layers::Trace trace;
   trace.name = "inline layers";
-  trace.provenance = train::Provenance::assumed;
+  trace.provenance = layers::Provenance::assumed;
   const auto layers = fields.array("layers", true);
   if (fields.has("layers") && layers.empty() && fields.any("layers")->is_array()) {
     context.problems.add(*fields.any("layers"), "needs at least one layer");
@@ -29,18 +29,18 @@ train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
   trace.layers.reserve(layers.size());
   for (const io::Json& json : layers) {
     io::Fields layer(json, context.problems, fields.row("layers").keys.front());
-    train::Layer& value = trace.layers.emplace_back();
+    layers::Layer& value = trace.layers.emplace_back();
     value.name = layer.string("name");
     value.forward = Seconds{layer.number("forward_s")};
     value.backward = Seconds{layer.number("backward_s")};
     value.gradient_bytes = Bytes{layer.integer("gradient_bytes")};
     const bool typed = layer.has("dtype");
-    const std::string_view type = layer.word_or("dtype", train::dtype_words().front());
-    train::Tensor tensor{.elements = {},
-                         .dtype = typed ? std::string(type) : "",
-                         .bytes = value.gradient_bytes,
-                         .bucket = {},
-                         .name = {}};
+    const std::string_view type = layer.word_or("dtype", layers::dtype_words().front());
+    layers::Tensor tensor{.elements = {},
+                          .dtype = typed ? std::string(type) : "",
+                          .bytes = value.gradient_bytes,
+                          .bucket = {},
+                          .name = {}};
     double elements = 1;
     for (const io::Json& size : layer.array("shape", false)) { // for low-rank compression
       const auto checked =
@@ -48,7 +48,7 @@ train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
       tensor.shape.push_back(checked.value_or(1));
       elements *= static_cast<double>(tensor.shape.back());
     }
-    const std::int64_t known = train::dtype_bytes(tensor.dtype);
+    const std::int64_t known = layers::dtype_bytes(tensor.dtype);
     if (known > 0 && value.gradient_bytes->value % known != 0) {
       context.problems.add(json, "gradient_bytes",
                            std::to_string(value.gradient_bytes->value) +
@@ -73,18 +73,18 @@ train::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
 
 // `run` needs every time and every size of a trace.
 // One problem counts all layers without a size, one those without times.
-void check_complete(const train::Trace& trace, const std::string& file) {
+void check_complete(const layers::Trace& trace, const std::string& file) {
   std::vector<base::Problem> problems;
   bool size_missing = false; // what one layer lacks, all tend to lack: one line says it
   bool time_missing = false;
   for (std::size_t l = 0; l < trace.layers.size(); ++l) {
-    const train::Layer& layer = trace.layers[l];
+    const layers::Layer& layer = trace.layers[l];
     const std::string pointer = "/layers/" + std::to_string(l);
     if (!layer.gradient_bytes && !size_missing) {
       size_missing = true;
       const auto more =
           std::ranges::count_if(trace.layers,
-                                [](const train::Layer& each) { return !each.gradient_bytes; }) -
+                                [](const layers::Layer& each) { return !each.gradient_bytes; }) -
           1;
       problems.push_back({file, pointer + "/gradient_bytes",
                           "unknown" +
@@ -94,7 +94,7 @@ void check_complete(const train::Trace& trace, const std::string& file) {
     if ((!layer.forward || !layer.backward) && !time_missing) {
       time_missing = true;
       const auto more = std::ranges::count_if(trace.layers,
-                                              [](const train::Layer& each) {
+                                              [](const layers::Layer& each) {
                                                 return !each.forward || !each.backward;
                                               }) -
                         1;
@@ -114,7 +114,7 @@ void check_complete(const train::Trace& trace, const std::string& file) {
 // GPU, or from measured totals that are spread over the layers.
 // A given compute time c is split by the factor f of backward over forward: forward is c / (1 + f).
 void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSource& source) {
-  train::ProfileOptions& profile = source.profile;
+  layers::ProfileOptions& profile = source.profile;
   const bool has_device = fields.has("device");
   const bool has_measured = fields.has("measured");
   if (int{has_device} + int{has_measured} + int{fields.has("gpu")} != 1) {
@@ -123,7 +123,7 @@ void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSour
   profile.estimate = parse_estimate(fields, context);
   if (const io::Json* json = fields.any("device"); json != nullptr && has_device) {
     io::Fields device(*json, context.problems, fields.row("device"));
-    profile.device = train::DeviceSpeed{};
+    profile.device = layers::DeviceSpeed{};
     profile.device->flops = {device.number("flops_Ps")};
     profile.device->utilization = device.number("utilization");
     device.no_more();
@@ -131,7 +131,7 @@ void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSour
   profile.backward_factor = fields.number("backward_factor");
   if (const io::Json* json = fields.any("measured"); json != nullptr && has_measured) {
     io::Fields measured(*json, context.problems, fields.row("measured"));
-    profile.measured = train::MeasuredTotals{};
+    profile.measured = layers::MeasuredTotals{};
     if (measured.has("compute_s")) {
       const double compute = measured.required_number("compute_s");
       source.measured_compute = Seconds{compute};
@@ -153,7 +153,7 @@ void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSour
 void load_model(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   WorkloadSource& source = scenario.workload_source;
   parse_profile(fields, context, source);
-  const train::ModelTable& table = context.files.model(*fields.any("model"));
+  const layers::ModelTable& table = context.files.model(*fields.any("model"));
   const auto length = fields.optional_integer("sequence_length");
   check_sequence_length(fields.json(), context, table, length);
   if (source.profile.estimate) {
@@ -180,9 +180,9 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
   const int given = static_cast<int>(fields.has("trace")) + static_cast<int>(fields.has("model")) +
                     static_cast<int>(fields.has("layers"));
   const bool says_granularity = fields.has("granularity");
-  train::Granularity& granularity = source.profile.granularity;
-  granularity = *train::kGranularities.find(
-      fields.word_or("granularity", train::kGranularities[train::Granularity::tensor]));
+  layers::Granularity& granularity = source.profile.granularity;
+  granularity = *layers::kGranularities.find(
+      fields.word_or("granularity", layers::kGranularities[layers::Granularity::tensor]));
   if (given != 1) {
     context.problems.add(fields.json(), "give exactly one of trace, model, layers");
     fields.know_all();
@@ -199,7 +199,7 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
       load_model(fields, context, scenario);
     }
   } else {
-    if (!is_model && granularity == train::Granularity::weight) {
+    if (!is_model && granularity == layers::Granularity::weight) {
       context.problems.add(fields.json(), "granularity",
                            "weight needs a model: traces do not hold tensor shapes");
     }
@@ -210,14 +210,14 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
         const auto& [trace, path] = context.files.trace(*fields.any("trace"));
         check_complete(trace, path);
         if (!says_granularity) {
-          granularity = trace.granularity.value_or(train::Granularity::tensor);
+          granularity = trace.granularity.value_or(layers::Granularity::tensor);
         }
         scenario.workload = workload_from_trace(trace, granularity);
       }
     } else {
       source.layers = true;
       const std::size_t before = context.problems.list().size();
-      const train::Trace trace = inline_trace(fields, context);
+      const layers::Trace trace = inline_trace(fields, context);
       if (context.problems.list().size() == before) {
         scenario.workload = workload_from_trace(trace, granularity);
       }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "plan/planner_options.hpp"
-#include "plan/priority.hpp"
+#include "buckets/planner_options.hpp"
+#include "buckets/priority.hpp"
 #include "scenario/keys/schedule_keys.hpp"
 
 namespace stepsim::study {
@@ -40,14 +40,14 @@ void read(io::Fields& fields, const io::Key& key, std::int64_t& value) {
 void read(io::Fields& fields, const io::Key& key, std::optional<std::int64_t>& value) {
   value = fields.optional_integer(key.name);
 }
-void read(io::Fields& fields, const io::Key& key, plan::DdpMode& value) {
-  value = fields.word(key.name, plan::kDdpModes);
+void read(io::Fields& fields, const io::Key& key, buckets::DdpMode& value) {
+  value = fields.word(key.name, buckets::kDdpModes);
 }
-void read(io::Fields& fields, const io::Key& key, plan::PriorityPreset& value) {
-  value = fields.word(key.name, plan::kPriorityPresets);
+void read(io::Fields& fields, const io::Key& key, buckets::PriorityPreset& value) {
+  value = fields.word(key.name, buckets::kPriorityPresets);
 }
-void read(io::Fields& fields, const io::Key& key, plan::Prefetch& value) {
-  value = fields.word(key.name, plan::kPrefetches);
+void read(io::Fields& fields, const io::Key& key, buckets::Prefetch& value) {
+  value = fields.word(key.name, buckets::kPrefetches);
 }
 
 io::Json written(Bytes value) { return value.value; }
@@ -61,26 +61,26 @@ io::Json written(std::int64_t value) { return value; }
 io::Json written(const std::optional<std::int64_t>& value) {
   return value ? io::Json(*value) : io::Json();
 }
-io::Json written(plan::DdpMode value) { return plan::kDdpModes[value]; }
-io::Json written(plan::PriorityPreset value) { return plan::kPriorityPresets[value]; }
-io::Json written(plan::Prefetch value) { return plan::kPrefetches[value]; }
+io::Json written(buckets::DdpMode value) { return buckets::kDdpModes[value]; }
+io::Json written(buckets::PriorityPreset value) { return buckets::kPriorityPresets[value]; }
+io::Json written(buckets::Prefetch value) { return buckets::kPrefetches[value]; }
 
 } // namespace
 
 // Keys that the planner does not have are read as well and keep their values.
-plan::ScheduleOptions read_schedule_options(io::Fields& fields, std::int64_t bytes_of_element) {
-  plan::ScheduleOptions options;
+buckets::ScheduleOptions read_schedule_options(io::Fields& fields, std::int64_t bytes_of_element) {
+  buckets::ScheduleOptions options;
   for (const keys::ScheduleOption& row : keys::kScheduleOptions) {
     std::visit([&](auto member) { read(fields, row.key, options.*member); }, row.member);
     if (row.key.name == "preset") { // before the options that it has values for
-      options = plan::with_preset(options, options.preset, bytes_of_element);
+      options = buckets::with_preset(options, options.preset, bytes_of_element);
     }
   }
   return options;
 }
 
 // In the order of the rows.
-void add_schedule_options(const plan::Planner& planner, const plan::ScheduleOptions& options,
+void add_schedule_options(const buckets::Planner& planner, const buckets::ScheduleOptions& options,
                           io::Json& tree) {
   for (const keys::ScheduleOption& row : keys::kScheduleOptions) {
     const bool by_layers = row.key.name == "bucket_bytes" && options.dear_layers;

@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "base/words.hpp"
-#include "program/builders/fsdp_program.hpp"
-#include "program/builders/step_parts.hpp"
+#include "layers/layer_units.hpp"
+#include "programs/builders/fsdp_program.hpp"
+#include "programs/builders/step_parts.hpp"
 #include "scenario/value_codec.hpp"
-#include "train/workload/layer_units.hpp"
 
 namespace stepsim::study {
 
@@ -32,11 +32,11 @@ inline constexpr auto kShardingPresets =
                                  {ShardingPreset::torchtitan, "torchtitan"}});
 
 inline constexpr auto kBackwardPrefetches =
-    base::words<program::BackwardPrefetch>({{program::BackwardPrefetch::pre, "pre"},
-                                            {program::BackwardPrefetch::post, "post"},
-                                            {program::BackwardPrefetch::none, "none"}});
-inline constexpr auto kParameterGathers = base::words<program::NextForward>(
-    {{program::NextForward::per_layer, "per_layer"}, {program::NextForward::barrier, "barrier"}});
+    base::words<programs::BackwardPrefetch>({{programs::BackwardPrefetch::pre, "pre"},
+                                             {programs::BackwardPrefetch::post, "post"},
+                                             {programs::BackwardPrefetch::none, "none"}});
+inline constexpr auto kParameterGathers = base::words<programs::NextForward>(
+    {{programs::NextForward::per_layer, "per_layer"}, {programs::NextForward::barrier, "barrier"}});
 
 // Which gradients of micro-batches are exchanged: those of the last one, which hold the sum, or
 // those of each micro-batch.
@@ -47,20 +47,20 @@ inline constexpr auto kAccumulationExchanges = base::words<AccumulationExchange>
 struct Sharding {
   ShardingStrategy strategy = ShardingStrategy::none;
   ShardingPreset preset = ShardingPreset::fsdp2;
-  train::Wrapping wrapping{};
+  layers::Wrapping wrapping{};
   // The most units that are gathered ahead of forward (without the unit of forward_prefetch) and of
   // backward, and the most reduce-scatters in flight while backward goes on; empty = no limit.
   std::optional<std::int64_t> ahead_forward = 2;
   std::optional<std::int64_t> ahead_backward = 1;
   std::optional<std::int64_t> reduces_in_flight = 1;
-  program::BackwardPrefetch backward_prefetch{};
+  programs::BackwardPrefetch backward_prefetch{};
   bool forward_prefetch = false; // one more gather ahead in the forward pass
   bool limit_all_gathers = true; // FSDP1 only; false: ahead_forward has no limit
   bool reshard_after_forward = true;
   bool reshard_after_backward = true;
   bool keep_last = false;
   std::int64_t communicators = 1;
-  program::NextForward gather = program::NextForward::barrier; // zero1, zero2
+  programs::NextForward gather = programs::NextForward::barrier; // zero1, zero2
   // Bytes per parameter: as computed with and gathered, as reduced, as stored, and of the optimizer
   // state.
   double parameter_bytes = 2, reduce_bytes = 4, stored_bytes = 4, optimizer_bytes = 8;

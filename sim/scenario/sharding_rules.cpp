@@ -90,7 +90,7 @@ constexpr std::array kShardingRules{
     KeyRule{"/training/sharding/ahead_backward", kGathersAgain, gathers_again, kept_word},
     KeyRule{"/training/sharding/ahead_backward", "backward_prefetch is pre",
             [](const Scenario& s) {
-              return s.training.sharding.backward_prefetch == program::BackwardPrefetch::pre;
+              return s.training.sharding.backward_prefetch == programs::BackwardPrefetch::pre;
             },
             [](const Scenario& s) {
               return "backward_prefetch " +

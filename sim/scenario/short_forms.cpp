@@ -1,5 +1,5 @@
 #include "scenario/short_forms.hpp"
-#include "json/json_pointer.hpp"
+#include "document/json_pointer.hpp"
 
 #include <algorithm>
 #include <array>

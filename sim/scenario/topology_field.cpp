@@ -1,12 +1,12 @@
 #include "scenario/topology_field.hpp"
 
 #include "base/number_text.hpp"
-#include "files/topology_file.hpp"
+#include "scenario/files/topology_file.hpp"
 
 namespace stepsim::study {
 
-std::optional<net::Topology> parse_topology_field(const io::Json& json,
-                                                  const ParseContext& context) {
+std::optional<links::Topology> parse_topology_field(const io::Json& json,
+                                                    const ParseContext& context) {
   const io::Json* file = json.is_string() ? &json : json.find("file");
   if (file == nullptr) {
     return io::parse_topology(json);
@@ -22,10 +22,10 @@ std::optional<net::Topology> parse_topology_field(const io::Json& json,
 // Packet times are integer picoseconds: rates beyond these limits round to 0, latencies overflow.
 // One link is reported, as the others tend to be alike.
 void check_packet_links(const io::Json& place, const ParseContext& context,
-                        const net::Fabric& fabric) {
+                        const links::Fabric& fabric) {
   constexpr double kMostLatency = 1000;
   constexpr double kMostBandwidth = 1e15;
-  for (net::LinkId link = 0; link < fabric.links.size(); ++link) {
+  for (links::LinkId link = 0; link < fabric.links.size(); ++link) {
     const auto& [from, to, latency_s, bandwidth_Bps] = fabric.links[link];
     if (latency_s > kMostLatency || bandwidth_Bps > kMostBandwidth) {
       context.problems.add(place, "link " + fabric.link_names[link] +

@@ -3,21 +3,21 @@
 // topology itself.
 #include <optional>
 
-#include "net/fabric/fabric.hpp"
-#include "net/profile/profile.hpp"
+#include "document/reader.hpp"
+#include "links/fabric/fabric.hpp"
+#include "links/profile/profile.hpp"
 #include "scenario/parse_context.hpp"
-#include "json/reader.hpp"
 
 namespace stepsim::study {
 
 // Reads the value of the key, which must not be null. Empty after a problem. Throws InputError for
 // an invalid topology or file.
-[[nodiscard]] std::optional<net::Topology> parse_topology_field(const io::Json& json,
-                                                                const ParseContext& context);
+[[nodiscard]] std::optional<links::Topology> parse_topology_field(const io::Json& json,
+                                                                  const ParseContext& context);
 
 // Reports at `place` the first link with a latency above 1000 s or a bandwidth above 1e15 B/s:
 // packet times in integer picoseconds cannot represent these.
 void check_packet_links(const io::Json& place, const ParseContext& context,
-                        const net::Fabric& fabric);
+                        const links::Fabric& fabric);
 
 } // namespace stepsim::study

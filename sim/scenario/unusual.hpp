@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "json/reader.hpp"
+#include "document/reader.hpp"
 
 namespace stepsim::study {
 

@@ -23,11 +23,11 @@ ALLOWS = re.compile(r"-ffp-contract=(?!off)|-Ofast|-ffast-math|-funsafe-math-opt
 
 # The arithmetic of a step on the way of `run` and on the short way of `sweep`. Files with clones for
 # several instruction sets join by themselves.
-KERNELS = ["coll/formula/closed_form_ring.cpp", "net/flow/flow_level.cpp", "plan/cost.cpp",
-           "plan/send_in_order.cpp", "sweep/sweep_quick.cpp", "train/step/exchange_times.cpp",
-           "train/step/step.cpp"]
+KERNELS = ["collectives/formula/closed_form_ring.cpp", "links/flow/flow_level.cpp", "buckets/cost.cpp",
+           "buckets/send_in_order.cpp", "study/sweep/sweep_quick.cpp", "programs/step/exchange_times.cpp",
+           "programs/step/step.cpp"]
 # This one has an a + b m in it, so that a compiler that may fuse does.
-SAMPLE = "coll/formula/closed_form_ring.cpp"
+SAMPLE = "collectives/formula/closed_form_ring.cpp"
 
 # Architecture -> options that let the compiler fuse, its instructions for it.
 FUSED = {

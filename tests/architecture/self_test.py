@@ -9,7 +9,7 @@ import declared_test as declared
 import references_test as references
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CLEAN = "#pragma once\n// A header.\n#include \"base/units.hpp\"\nnamespace stepsim::coll {}\n"
+CLEAN = "#pragma once\n// A header.\n#include \"base/units.hpp\"\nnamespace stepsim::collectives {}\n"
 
 
 def found(check, name, text):
@@ -22,26 +22,26 @@ def found(check, name, text):
 
 class Includes(unittest.TestCase):
     def test_a_clean_header_passes(self):
-        self.assertEqual(found(checks.check_includes, "sim/coll/a.hpp", CLEAN), [])
+        self.assertEqual(found(checks.check_includes, "sim/collectives/a.hpp", CLEAN), [])
 
     def test_an_include_going_up_is_found(self):
-        self.assertIn("coll is below train; includes go down", found(
-            checks.check_includes, "sim/coll/a.cpp", '#include "train/step/step.hpp"\n')[0])
+        self.assertIn("collectives is below programs; includes go down", found(
+            checks.check_includes, "sim/collectives/a.cpp", '#include "programs/step/step.hpp"\n')[0])
 
     def test_a_third_party_header_outside_its_floor_is_found(self):
         for header in ["boost/graph/graph_traits.hpp", "nlohmann/json.hpp", "CLI/CLI.hpp", "zlib.h",
                        "pugixml.hpp", "openssl/evp.h", "fmt/core.h"]:
-            self.assertEqual(len(found(checks.check_includes, "sim/coll/a.cpp",
+            self.assertEqual(len(found(checks.check_includes, "sim/collectives/a.cpp",
                                        f"#include <{header}>\n")), 1, header)
 
     def test_a_third_party_header_in_a_header_is_found_even_at_home(self):
         self.assertIn("no third-party header in a header", found(
-            checks.check_includes, "sim/json/a.hpp", "#include <nlohmann/json.hpp>\n")[0])
-        self.assertEqual(found(checks.check_includes, "sim/json/a.cpp",
+            checks.check_includes, "sim/document/a.hpp", "#include <nlohmann/json.hpp>\n")[0])
+        self.assertEqual(found(checks.check_includes, "sim/document/a.cpp",
                                "#include <nlohmann/json.hpp>\n"), [])
 
     def test_a_path_that_is_not_from_sim_is_found(self):
-        self.assertEqual(len(found(checks.check_includes, "sim/coll/a.cpp",
+        self.assertEqual(len(found(checks.check_includes, "sim/collectives/a.cpp",
                                    '#include "ring.hpp"\n')), 1)
 
 
@@ -71,10 +71,10 @@ class Names(unittest.TestCase):
     def names(self, first, second):
         with tempfile.TemporaryDirectory() as folder:
             for name, line in (("a", first), ("b", second)):
-                path = pathlib.Path(folder, f"sim/coll/{name}.cpp")
+                path = pathlib.Path(folder, f"sim/collectives/{name}.cpp")
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(f"namespace stepsim::coll {{\nnamespace {{\n\n{line}\n\n"
-                                "} // namespace\n} // namespace stepsim::coll\n")
+                path.write_text(f"namespace stepsim::collectives {{\nnamespace {{\n\n{line}\n\n"
+                                "} // namespace\n} // namespace stepsim::collectives\n")
             return list(checks.check_names(pathlib.Path(folder)))
 
     def test_a_name_that_two_files_of_a_floor_have_is_found(self):
@@ -102,7 +102,7 @@ class Rules(unittest.TestCase):
 
     def test_calibrate_has_its_own_place(self):
         core = "namespace stepsim::calibrate {}\n"
-        for name, line, problems in [("core", '#include "json/json.hpp"', 0),
+        for name, line, problems in [("core", '#include "document/json.hpp"', 0),
                                      ("core", '#include "cli/shell/app.hpp"', 1),
                                      ("program", '#include "cli/shell/app.hpp"', 0),
                                      ("program", '#include "run/run.hpp"', 1)]:
@@ -134,7 +134,7 @@ class Rules(unittest.TestCase):
         for line, problems in [("CHECK(a == doctest::Approx(1e-6).epsilon(1e-9));", 1),
                                ("using doctest::Approx;", 1), ("Approx ms(double value);", 1),
                                ("CHECK(a == within(1e-6, 1e-9)); // not Approx", 0)]:
-            self.assertEqual(len(found(checks.check_rules, "tests/coll/a_test.cpp", line + "\n")),
+            self.assertEqual(len(found(checks.check_rules, "tests/collectives/a_test.cpp", line + "\n")),
                              problems, line)
 
     def test_the_namespace_is_the_folder(self):
@@ -164,15 +164,15 @@ class Headers(unittest.TestCase):
             return list(checks.check_headers(pathlib.Path(folder)))
 
     def test_a_source_without_its_header_is_found(self):
-        self.assertEqual(self.found("sim/net/a.cpp", "sim/net/a.hpp", "sim/net/types.hpp"), [])
+        self.assertEqual(self.found("sim/links/a.cpp", "sim/links/a.hpp", "sim/links/types.hpp"), [])
         self.assertEqual(self.found("sim/cli/main.cpp", "calibrate/program/main.cpp"), [])
-        self.assertEqual(len(self.found("sim/net/a.cpp")), 1)
-        self.assertEqual(len(self.found("sim/net/a.cpp", "sim/coll/a.hpp")), 1)
+        self.assertEqual(len(self.found("sim/links/a.cpp")), 1)
+        self.assertEqual(len(self.found("sim/links/a.cpp", "sim/collectives/a.hpp")), 1)
 
     def test_two_files_of_one_name_are_found(self):
-        self.assertEqual(len(self.found("sim/net/a.hpp", "sim/coll/formula/a.hpp")), 1)
-        self.assertEqual(len(self.found("sim/net/a.hpp", "calibrate/mpi/a.hpp", "sim/coll/a.hpp")), 1)
-        self.assertEqual(self.found("sim/net/a.hpp", "sim/coll/b.hpp"), [])
+        self.assertEqual(len(self.found("sim/links/a.hpp", "sim/collectives/formula/a.hpp")), 1)
+        self.assertEqual(len(self.found("sim/links/a.hpp", "calibrate/mpi/a.hpp", "sim/collectives/a.hpp")), 1)
+        self.assertEqual(self.found("sim/links/a.hpp", "sim/collectives/b.hpp"), [])
 
     def test_programs_and_stand_ins_need_no_header(self):
         self.assertEqual(self.found(*sorted(checks.WITHOUT_HEADER)), [])
@@ -181,29 +181,29 @@ class Headers(unittest.TestCase):
 
 
 class Declared(unittest.TestCase):
-    HEADER = "#pragma once\nnamespace stepsim::coll {\nstruct Ring {};\nint steps_of(int ranks);\n}\n"
+    HEADER = "#pragma once\nnamespace stepsim::collectives {\nstruct Ring {};\nint steps_of(int ranks);\n}\n"
 
     def found(self, source):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            for name, text in [("sim/coll/ring.hpp", self.HEADER),
-                               ("sim/coll/all.hpp", '#pragma once\n#include "coll/ring.hpp"\n'),
-                               ("sim/coll/a.cpp", source)]:
+            for name, text in [("sim/collectives/ring.hpp", self.HEADER),
+                               ("sim/collectives/all.hpp", '#pragma once\n#include "collectives/ring.hpp"\n'),
+                               ("sim/collectives/a.cpp", source)]:
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text)
             return list(declared.check(root))
 
     def test_a_missing_header_of_ours_is_found(self):
-        for use in ["Ring ring;", "int a = steps_of(2);", "int b = coll::steps_of(2);"]:
-            body = f"namespace stepsim::coll {{\n{use}\n}}\n"
+        for use in ["Ring ring;", "int a = steps_of(2);", "int b = collectives::steps_of(2);"]:
+            body = f"namespace stepsim::collectives {{\n{use}\n}}\n"
             self.assertEqual(len(self.found(body)), 1, use)
             for header in ["ring", "all"]:
-                self.assertEqual(self.found(f'#include "coll/{header}.hpp"\n{body}'), [], use)
+                self.assertEqual(self.found(f'#include "collectives/{header}.hpp"\n{body}'), [], use)
 
     def test_what_the_file_declares_or_only_mentions_is_its_own(self):
         for own in ["struct Ring {};", "struct Ring;", "// Ring, steps_of(2)", 'auto a = "Ring";',
                     "int steps_of(int ranks) { return ranks; }", "int a = other.steps_of(2);"]:
-            self.assertEqual(self.found(f"namespace stepsim::coll {{\n{own}\n}}\n"), [], own)
+            self.assertEqual(self.found(f"namespace stepsim::collectives {{\n{own}\n}}\n"), [], own)
 
     def test_a_missing_standard_header_is_found(self):
         self.assertEqual(len(self.found("std::vector<int> a;\n")), 1)

@@ -5,9 +5,9 @@
 #include <sys/resource.h>
 
 #include "base/random.hpp"
-#include "coll/evaluate/evaluation.hpp"
-#include "coll/evaluate/events.hpp"
-#include "coll/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
+#include "collectives/evaluate/events.hpp"
+#include "collectives/evaluate/max_plus.hpp"
 
 namespace {
 
@@ -15,11 +15,11 @@ using namespace stepsim;
 
 enum class Variety { equal, jitter, skewed, adding };
 
-coll::Collective ring(std::uint32_t ranks, Variety variety) {
-  coll::Collective collective;
+collectives::Collective ring(std::uint32_t ranks, Variety variety) {
+  collectives::Collective collective;
   collective.ranks = ranks;
   collective.bytes = 1e8;
-  const coll::LinkCost link{5e-6, 5e-6, 8e-10};
+  const collectives::LinkCost link{5e-6, 5e-6, 8e-10};
   collective.links.all = link;
   base::RandomStream random({.seed = 3});
   if (variety != Variety::equal) {
@@ -29,7 +29,7 @@ coll::Collective ring(std::uint32_t ranks, Variety variety) {
   }
   if (variety == Variety::skewed || variety == Variety::adding) {
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      coll::LinkCost own = link;
+      collectives::LinkCost own = link;
       own.per_byte_s *= random.uniform(0.9, 1.1);
       collective.links.pairs.push_back({rank, (rank + 1) % ranks, own});
     }
@@ -43,11 +43,11 @@ coll::Collective ring(std::uint32_t ranks, Variety variety) {
 }
 
 template <class Evaluator>
-void run(benchmark::State& state, const coll::Collective& collective, Evaluator evaluator) {
+void run(benchmark::State& state, const collectives::Collective& collective, Evaluator evaluator) {
   std::uint64_t messages = 0;
   double seconds = 0;
   for (auto _ : state) {
-    const coll::Evaluation result = evaluator(collective, false);
+    const collectives::Evaluation result = evaluator(collective, false);
     messages += result.messages;
     seconds = result.seconds;
   }
@@ -60,21 +60,23 @@ void run(benchmark::State& state, const coll::Collective& collective, Evaluator 
 }
 
 // Every transfer of every rank, without the shortcut for equal ones.
-coll::Evaluation each_event(const coll::Collective& collective, bool /*with_transfer_times*/) {
-  return coll::events(collective, false, false);
+collectives::Evaluation each_event(const collectives::Collective& collective,
+                                   bool /*with_transfer_times*/) {
+  return collectives::events(collective, false, false);
 }
 
 void events_ring(benchmark::State& state, Variety variety) {
   run(state, ring(static_cast<std::uint32_t>(state.range(0)), variety), each_event);
 }
 void max_plus_ring(benchmark::State& state, Variety variety) {
-  run(state, ring(static_cast<std::uint32_t>(state.range(0)), variety), coll::max_plus);
+  run(state, ring(static_cast<std::uint32_t>(state.range(0)), variety), collectives::max_plus);
 }
 
 void events_two_levels(benchmark::State& state) {
-  coll::Collective collective = ring(static_cast<std::uint32_t>(state.range(0)), Variety::equal);
-  collective.algorithm = coll::AlgorithmId::hierarchical;
-  collective.links.two_level = coll::TwoLevel{8, 1, {1e-6, 1e-6, 1e-11}};
+  collectives::Collective collective =
+      ring(static_cast<std::uint32_t>(state.range(0)), Variety::equal);
+  collective.algorithm = collectives::AlgorithmId::hierarchical;
+  collective.links.two_level = collectives::TwoLevel{8, 1, {1e-6, 1e-6, 1e-11}};
   run(state, collective, each_event);
 }
 

@@ -8,11 +8,11 @@
 #include <random>
 #include <vector>
 
-#include "net/fabric/presets.hpp"
-#include "net/flow/flow_run.hpp"
+#include "links/fabric/presets.hpp"
+#include "links/flow/flow_run.hpp"
 
 int main(int argc, char** argv) {
-  using namespace stepsim::net;
+  using namespace stepsim::links;
   constexpr std::uint32_t kLeaves = 32;
   constexpr std::uint32_t kHosts = 1024;
   const int count = argc > 1 ? std::atoi(argv[1]) : 1024;

@@ -10,9 +10,9 @@
 #include <exception>
 #include <limits>
 
+#include "document/file.hpp"
 #include "import/kineto/import_kineto.hpp"
 #include "import/kineto/kineto_read.hpp"
-#include "json/file.hpp"
 
 namespace {
 

@@ -4,11 +4,11 @@
 
 #include <benchmark/benchmark.h>
 
-#include "library/library_record.hpp"
+#include "nccl/library_record.hpp"
 
 namespace {
 
-using namespace stepsim::library;
+using namespace stepsim::nccl;
 
 NodeType h100() {
   return {.name = "dgx_h100",

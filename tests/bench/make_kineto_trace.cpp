@@ -7,8 +7,8 @@
 #include <iostream>
 #include <string_view>
 
+#include "document/file_write.hpp"
 #include "import/kineto_generator.hpp"
-#include "json/file_write.hpp"
 
 int main(int count, char** arguments) {
   using namespace stepsim::io;

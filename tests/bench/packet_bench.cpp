@@ -7,13 +7,13 @@
 #include <numeric>
 
 #include "base/counter_hash.hpp"
-#include "net/fabric/presets.hpp"
-#include "net/fabric/routes.hpp"
-#include "net/packet/packet_flows.hpp"
+#include "links/fabric/presets.hpp"
+#include "links/fabric/routes.hpp"
+#include "links/packet/packet_flows.hpp"
 
 namespace {
 
-using namespace stepsim::net;
+using namespace stepsim::links;
 
 void report(benchmark::State& state, const PacketFlowsResult& result) {
   rusage usage{};

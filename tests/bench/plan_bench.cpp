@@ -10,12 +10,12 @@
 #include <benchmark/benchmark.h>
 
 #include "base/random.hpp"
-#include "plan/batch.hpp"
-#include "plan/planners.hpp"
+#include "buckets/batch.hpp"
+#include "buckets/planners.hpp"
 
 namespace {
 
-using namespace stepsim::plan;
+using namespace stepsim::buckets;
 using stepsim::Bytes;
 using stepsim::Seconds;
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "sweep/sweep.hpp"
+#include "study/sweep/sweep.hpp"
 
 using namespace stepsim;
 

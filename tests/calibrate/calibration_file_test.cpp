@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "calibrate/curves.hpp"
-#include "files/profile_file.hpp"
-#include "net/profile/profile_curve.hpp"
-#include "json/json_pointer.hpp"
-#include "json/json_text.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
+#include "links/profile/profile_curve.hpp"
+#include "scenario/files/profile_file.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;
@@ -60,10 +60,11 @@ TEST_CASE("a curve that is kept as points is read back as the lines between them
   const std::vector<GroupFit> fits{fit_group(group_of(data), {})};
   const io::Json tree = tree_of(fits);
   CHECK(io::resolve(tree, "/collectives/0/segments") == nullptr);
-  const net::CollectiveCurve curve = io::parse_profile(tree).collectives[0];
+  const links::CollectiveCurve curve = io::parse_profile(tree).collectives[0];
   CHECK(curve.points.size() == data.size());
   for (double bytes = 0.5; bytes < 200; bytes *= 1.1) {
-    CHECK(net::curve_seconds(curve.segments, bytes) == net::curve_seconds(fits[0].curve, bytes));
+    CHECK(links::curve_seconds(curve.segments, bytes) ==
+          links::curve_seconds(fits[0].curve, bytes));
   }
 }
 

@@ -9,7 +9,7 @@
 
 #include "calibrate/core/group_fit.hpp"
 #include "calibrate/curves.hpp"
-#include "net/profile/profile_curve.hpp"
+#include "links/profile/profile_curve.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
@@ -51,7 +51,7 @@ TEST_CASE("curve choice: where lines miss a size by 10 % the points are kept, an
   const CurveChoice choice = choose_curve(group_of(data), Robust::none);
   REQUIRE(choice.points.size() == data.size());
   for (const Datum& datum : data) {
-    CHECK(net::curve_seconds(choice.curve, datum.bytes) == within(datum.seconds, 1e-12));
+    CHECK(links::curve_seconds(choice.curve, datum.bytes) == within(datum.seconds, 1e-12));
   }
   // Without 8 bytes the line from (4, 2.1) to (16, 8.5) gives it 2.1 + 6.4 * 4 / 12.
   REQUIRE(choice.left_out_s[3]);

@@ -15,7 +15,7 @@
 #include "calibrate/core/points.hpp"
 #include "calibrate/core/segments.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
-#include "net/profile/profile_curve.hpp"
+#include "links/profile/profile_curve.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 
@@ -289,7 +289,7 @@ TEST_CASE("fits of nccl-tests logs: the two lines of an eight-GPU node, and the 
     CHECK(1e-9 / fit.curve[1].per_byte_s == within(e.r2, 1e-4));
   }
   const GroupFit fit = fit_group(group_of("N1_G8", "allreduce"), {});
-  const auto us = [&](double bytes) { return net::curve_seconds(fit.curve, bytes) * 1e6; };
+  const auto us = [&](double bytes) { return links::curve_seconds(fit.curve, bytes) * 1e6; };
   CHECK(us(402653184) == within(1595.7837, 1e-7));
   CHECK(std::sqrt(536870912.0 * 1073741824.0) == within(759250125, 1e-9)); // the cut
   CHECK(us(759250126) == within(2960.5247, 1e-7));
@@ -297,7 +297,7 @@ TEST_CASE("fits of nccl-tests logs: the two lines of an eight-GPU node, and the 
         within(2861.7756, 1e-7));
   CHECK(us(800000000) == within(3009.3818, 1e-7));
   CHECK(us(0) == 0);
-  CHECK(net::extrapolation_factor(fit.curve, 1 << 20) == 32);
+  CHECK(links::extrapolation_factor(fit.curve, 1 << 20) == 32);
 }
 
 TEST_CASE("fits of nccl-tests logs: in-place times have regimes of their own") {
@@ -309,7 +309,7 @@ TEST_CASE("fits of nccl-tests logs: in-place times have regimes of their own") {
   };
   const auto splits = [](const GroupFit& f) {
     std::vector<std::size_t> counts;
-    for (const net::CurveSegment& segment : f.curve) {
+    for (const links::CurveSegment& segment : f.curve) {
       counts.push_back(
           static_cast<std::size_t>(std::ranges::count_if(f.group.points, [&](const Point& point) {
             return point.bytes >= segment.from_bytes && point.bytes <= segment.to_bytes;

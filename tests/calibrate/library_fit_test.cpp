@@ -12,16 +12,16 @@
 #include "base/statistics.hpp"
 #include "calibrate/core/library_fit.hpp"
 #include "calibrate/core/library_measurements.hpp"
-#include "files/library_file.hpp"
-#include "files/node_file.hpp"
-#include "library/library_record.hpp"
+#include "document/json_text.hpp"
+#include "nccl/library_record.hpp"
+#include "scenario/files/library_file.hpp"
+#include "scenario/files/node_file.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;
-using namespace stepsim::library;
+using namespace stepsim::nccl;
 using stepsim::testing::plus_minus;
 using stepsim::testing::within;
 

@@ -12,7 +12,7 @@
 
 using namespace stepsim;
 using namespace stepsim::calibrate;
-using namespace stepsim::library;
+using namespace stepsim::nccl;
 using stepsim::testing::within;
 
 namespace {

@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;

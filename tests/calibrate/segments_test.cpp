@@ -8,12 +8,12 @@
 
 #include "base/random.hpp"
 #include "calibrate/curves.hpp"
-#include "net/profile/profile_curve.hpp"
+#include "links/profile/profile_curve.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::calibrate;
 using stepsim::base::RandomStream;
-using stepsim::net::CurveSegment;
+using stepsim::links::CurveSegment;
 using stepsim::testing::within;
 
 namespace {
@@ -110,16 +110,16 @@ TEST_CASE("curve_seconds: 0 at 0, never falling, continuous inside a segment") {
       curve.push_back({from, bytes, 1e-5 * random.uniform(), 1e-9 * random.uniform()});
     }
     double before = 0;
-    CHECK(stepsim::net::curve_seconds(curve, 0) == 0);
+    CHECK(stepsim::links::curve_seconds(curve, 0) == 0);
     for (double n = 1; n < 1e7; n *= 1.01) {
-      const double t = stepsim::net::curve_seconds(curve, n);
+      const double t = stepsim::links::curve_seconds(curve, n);
       CHECK(t >= before);
       before = t;
     }
     for (const CurveSegment& s : curve) {
       const double n = s.from_bytes + random.uniform() * (s.to_bytes - s.from_bytes);
-      const double t = stepsim::net::curve_seconds(curve, n);
-      CHECK(stepsim::net::curve_seconds(curve, n * (1 + 1e-9)) == within(t, 1e-8));
+      const double t = stepsim::links::curve_seconds(curve, n);
+      CHECK(stepsim::links::curve_seconds(curve, n * (1 + 1e-9)) == within(t, 1e-8));
     }
   }
 }
@@ -127,12 +127,12 @@ TEST_CASE("curve_seconds: 0 at 0, never falling, continuous inside a segment") {
 TEST_CASE("curve_seconds: the gap is cut at its geometric mean, where the next line holds") {
   // a = 1, 10; b = 1, 0.5: at the cut sqrt(100 x 400) = 200 the first gives 201, the second 110
   const std::vector<CurveSegment> curve{{10, 100, 1, 1}, {400, 1000, 10, 0.5}};
-  CHECK(stepsim::net::curve_seconds(curve, 199) == 1 + 199);
-  CHECK(stepsim::net::curve_seconds(curve, 201) == 1 + 200.0);        // held up
-  CHECK(stepsim::net::curve_seconds(curve, 400) == 10 + 0.5 * 400);   // 210
-  CHECK(stepsim::net::curve_seconds(curve, 2000) == 10 + 0.5 * 2000); // beyond
-  CHECK(stepsim::net::curve_seconds(curve, 5) == 1 + 5);              // below
-  CHECK(stepsim::net::extrapolation_factor(curve, 5) == 10.0 / 5);
-  CHECK(stepsim::net::extrapolation_factor(curve, 2000) == 2000.0 / 1000);
-  CHECK(stepsim::net::extrapolation_factor(curve, 300) == 1);
+  CHECK(stepsim::links::curve_seconds(curve, 199) == 1 + 199);
+  CHECK(stepsim::links::curve_seconds(curve, 201) == 1 + 200.0);        // held up
+  CHECK(stepsim::links::curve_seconds(curve, 400) == 10 + 0.5 * 400);   // 210
+  CHECK(stepsim::links::curve_seconds(curve, 2000) == 10 + 0.5 * 2000); // beyond
+  CHECK(stepsim::links::curve_seconds(curve, 5) == 1 + 5);              // below
+  CHECK(stepsim::links::extrapolation_factor(curve, 5) == 10.0 / 5);
+  CHECK(stepsim::links::extrapolation_factor(curve, 2000) == 2000.0 / 1000);
+  CHECK(stepsim::links::extrapolation_factor(curve, 300) == 1);
 }

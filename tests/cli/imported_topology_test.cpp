@@ -6,14 +6,14 @@
 #include <map>
 #include <string>
 
+#include "document/file.hpp"
+#include "document/file_write.hpp"
+#include "document/json_text.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/nccl/import_nccl_topology.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
-#include "json/file.hpp"
-#include "json/file_write.hpp"
-#include "json/json_text.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using stepsim::testing::within;
@@ -42,7 +42,7 @@ study::Result run_on(const std::string& xml, int gpus, const std::string& model 
 }
 
 std::map<std::string, double> bytes_by_link(const study::Result& result) {
-  const net::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+  const links::Fabric& fabric = result.scenario.cluster.fabric->fabric();
   std::map<std::string, double> bytes;
   for (std::size_t link = 0; link < result.links.size(); ++link) {
     bytes[fabric.link_names[link]] = result.links[link].bytes;

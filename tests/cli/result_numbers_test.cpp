@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "ask/solve.hpp"
-#include "flows/flows_text.hpp"
+#include "run/flows_text.hpp"
 #include "run/link_counters.hpp"
 #include "run/network_result.hpp"
 #include "scenario/packet/message_class.hpp"
 #include "scenario/scenario_text.hpp"
+#include "study/solve.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
@@ -20,7 +20,7 @@ using stepsim::testing::within;
 using study::testing::json;
 
 TEST_CASE("link use: utilization is bytes over what the link carries in the elapsed time") {
-  const net::FabricLink link{.from = 0, .to = 1, .latency_s = 0, .bandwidth_Bps = 1e9};
+  const links::FabricLink link{.from = 0, .to = 1, .latency_s = 0, .bandwidth_Bps = 1e9};
   const study::LinkResult used = study::link_result(link, {.bytes = 3e9, .busy_s = 3.5}, 4);
   CHECK(used.utilization == within(3e9 / (1e9 * 4), 1e-12));
   CHECK(used.busy_s == 3.5);
@@ -56,7 +56,7 @@ TEST_CASE("layers of a step: forward lasts what forward takes, backward what bac
   REQUIRE(result.layers.size() == 2);
   for (std::size_t l = 0; l < 2; ++l) {
     const study::LayerResult& layer = result.layers[l];
-    const train::WorkLayer& work = result.scenario.workload.layers[l];
+    const layers::WorkLayer& work = result.scenario.workload.layers[l];
     CHECK(layer.forward_end_s - layer.forward_start_s == within(work.forward.value, 1e-9));
     CHECK(layer.backward_end_s - layer.backward_start_s == within(work.backward.value, 1e-9));
   }
@@ -72,7 +72,7 @@ TEST_CASE("link counters: the first and the last iteration asked for are both co
           "training": {"algorithm": "parameter_server", "iterations": 3}})");
   REQUIRE_FALSE(result.messages.empty());
   const auto points = [&](std::int64_t first, std::int64_t last) {
-    engine::Timeline timeline;
+    events::Timeline timeline;
     study::add_link_counters(result, first, last, timeline);
     return timeline.counters.size();
   };
@@ -96,17 +96,17 @@ TEST_CASE("link counters: messages are in flight while the link is busy, on ever
           "training": {"iterations": 2, "sharding": {"strategy": "full_shard",
             "wrapping": {"policy": "layer"}, "communicators": 2}}})");
   REQUIRE_FALSE(result.messages.empty());
-  engine::Timeline timeline;
+  events::Timeline timeline;
   study::add_link_counters(result, 0, 1, timeline);
   std::map<std::string, double> in_flight; // [name] s
   for (std::size_t i = 0; i + 1 < timeline.counters.size(); ++i) {
-    const engine::CounterPoint& point = timeline.counters[i];
-    const engine::CounterPoint& next = timeline.counters[i + 1];
+    const events::CounterPoint& point = timeline.counters[i];
+    const events::CounterPoint& next = timeline.counters[i + 1];
     if (point.name == next.name && point.value > 0) {
       in_flight[point.name] += next.time.value - point.time.value;
     }
   }
-  const net::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+  const links::Fabric& fabric = result.scenario.cluster.fabric->fabric();
   std::size_t between_leaves = 0;
   for (const auto& [name, seconds] : in_flight) {
     const std::string link = name.substr(std::string("messages on ").size());
@@ -124,13 +124,13 @@ TEST_CASE("link counters: messages are in flight while the link is busy, on ever
 TEST_CASE("message classes: the first front_fraction x layers are front layers") {
   study::PacketSettings settings;
   settings.has_transport = true;
-  settings.options.transport.kind = net::TransportKind::dlcp;
+  settings.options.transport.kind = links::TransportKind::dlcp;
   settings.bounded_loss.front_fraction = 0.5;
   const study::MessageClasses classes(settings, {100, 100, 100, 100});
   for (const std::uint32_t layer : {0U, 1U, 2U, 3U}) {
     CAPTURE(layer);
     CHECK(classes.of_layer(layer).small ==
-          (layer < 0.5 * 4 ? net::DropClass::droppable : net::DropClass::middle));
+          (layer < 0.5 * 4 ? links::DropClass::droppable : links::DropClass::middle));
   }
 }
 

@@ -5,9 +5,9 @@
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/nominal_share.hpp"
-#include "json/csv.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
+#include "document/csv.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 
 using namespace stepsim;
 

@@ -7,7 +7,7 @@
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
-#include "sweep/ranking.hpp"
+#include "study/sweep/ranking.hpp"
 
 using namespace stepsim;
 

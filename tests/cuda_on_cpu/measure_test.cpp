@@ -7,7 +7,7 @@
 #include "calibrate/cuda/gpu_calibration.hpp"
 #include "calibrate/cuda/measure.hpp"
 #include "calibrate/cuda/measurement.cuh"
-#include "files/profile_file.hpp"
+#include "scenario/files/profile_file.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
@@ -162,7 +162,7 @@ TEST_CASE("measure: classes of links, latency and both directions come back from
   CHECK(across.latency_s == within(4e-6, 0.05));
   CHECK(*across.exchange == within(2.0, 0.03));
   CHECK(*across.shift == within(2.0, 0.05)); // 1 to 2 and 3 to 0
-  const net::NetworkProfile profile =
+  const links::NetworkProfile profile =
       io::parse_profile(gpu_calibration_tree(samples, fit, {"gpu", "test"}));
   CHECK(*profile.bandwidth_Bps == within(10e9, 0.03));
 }

@@ -27,7 +27,7 @@ struct Played {
 CollectivePlan plan_of(const PlanKind& kind, std::uint32_t ranks) {
   const std::int64_t elements = 3 * ranks + 1;
   return make_plan({kind.op, kind.algorithm, ranks, elements,
-                    kind.algorithm == coll::AlgorithmId::lp ? std::int64_t{4} : 0});
+                    kind.algorithm == collectives::AlgorithmId::lp ? std::int64_t{4} : 0});
 }
 
 // The collective twice in a row, and then every vector read by the host.
@@ -41,8 +41,9 @@ void call(RankSet& set, const CollectivePlan& plan, Variant variant) {
 }
 
 std::string text(const PlanKind& kind, std::uint32_t ranks, Variant variant) {
-  return std::string(coll::name(kind.op)) + " " + std::string(coll::name(kind.algorithm)) + " " +
-         std::string(name(variant)) + " P=" + std::to_string(ranks);
+  return std::string(collectives::name(kind.op)) + " " +
+         std::string(collectives::name(kind.algorithm)) + " " + std::string(name(variant)) +
+         " P=" + std::to_string(ranks);
 }
 
 // Every buffer is written by `main`.
@@ -140,7 +141,8 @@ TEST_CASE(
   machine.executes = false;
   cuda_on_cpu::set_machine(machine);
   RankSet set(8, 8, 1024, false);
-  const CollectivePlan plan = make_plan({coll::Op::allreduce, coll::AlgorithmId::ring, 8, 800});
+  const CollectivePlan plan =
+      make_plan({collectives::Op::allreduce, collectives::AlgorithmId::ring, 8, 800});
   const auto calls_of = [](const auto& call) {
     const cuda_on_cpu::Calls before = cuda_on_cpu::calls();
     call();

@@ -12,12 +12,8 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "files/model_config.hpp"
-#include "files/model_file.hpp"
-#include "files/samples_file.hpp"
-#include "files/topology_file.hpp"
-#include "files/trace_file.hpp"
-#include "files/trace_text.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "import/chakra/chakra_samples.hpp"
 #include "import/chakra/import_chakra.hpp"
 #include "import/import_astra_text.hpp"
@@ -32,8 +28,12 @@
 #include "import/sizes/execution_trace.hpp"
 #include "import/sizes/flight_record.hpp"
 #include "import/sizes/size_table.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
+#include "scenario/files/model_config.hpp"
+#include "scenario/files/model_file.hpp"
+#include "scenario/files/samples_file.hpp"
+#include "scenario/files/topology_file.hpp"
+#include "scenario/files/trace_file.hpp"
+#include "scenario/files/trace_text.hpp"
 
 namespace {
 
@@ -67,7 +67,7 @@ template <typename Value, typename Parse> void same_again(const Value& value, Pa
   std::abort();
 }
 
-void trace_again(const train::Trace& trace) { same_again(trace, io::parse_trace); }
+void trace_again(const layers::Trace& trace) { same_again(trace, io::parse_trace); }
 
 using Parser = std::function<void(const std::string& file)>;
 

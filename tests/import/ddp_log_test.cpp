@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "json/temporary_folder.hpp"
+#include "document/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

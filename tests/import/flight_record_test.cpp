@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/sizes/flight_record.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

@@ -6,18 +6,18 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "files/trace_file.hpp"
-#include "files/trace_text.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_samples.hpp"
-#include "json/temporary_folder.hpp"
+#include "scenario/files/trace_file.hpp"
+#include "scenario/files/trace_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
 
 namespace {
 
-train::Trace imported(const std::string& text, bool drop = false, double tick = 1e-9) {
+layers::Trace imported(const std::string& text, bool drop = false, double tick = 1e-9) {
   const TemporaryFolder folder;
   return import_astra_text(folder.put("work.txt", text), {.common = {},
                                                           .tick = Seconds{tick},
@@ -55,7 +55,7 @@ const std::string kSharded =
 } // namespace
 
 TEST_CASE("astra-text: a data-parallel workload") {
-  const train::Trace trace = imported(
+  const layers::Trace trace = imported(
       "DATA\n2\n" + layer("conv1", "13003 NONE 0 12864 NONE 0 32291 ALLREDUCE 37632 3229") +
       "fc1000 -1 16416 NONE 0 27708 NONE 0 9220 ALLREDUCE 8192000 922");
   REQUIRE(trace.layers.size() == 2);
@@ -69,7 +69,7 @@ TEST_CASE("astra-text: a data-parallel workload") {
   CHECK(trace.warnings[0].find("1 ns assumed") != std::string::npos);
   CHECK(parse_trace(to_json(trace)).layers.size() == 2);
   // Ticks of another length.
-  const train::Trace slow =
+  const layers::Trace slow =
       imported("MICRO\n1\nx -1 5 NONE 0 5 NONE 0 5 ALLREDUCE 64 5", false, 1e-6);
   CHECK(slow.layers[0].forward->value == 5e-6);
   CHECK(slow.warnings.empty());
@@ -88,7 +88,7 @@ TEST_CASE("astra-text: A1, the micro benchmark of SimAI") {
               "--drop-other-communication")
           .c_str(),
       InputError);
-  const train::Trace trace =
+  const layers::Trace trace =
       import_astra_text(path, {.common = {}, .drop_other_communication = true});
   REQUIRE(trace.layers.size() == 2);
   CHECK(trace.layers[0].forward->value == 5.56e-4);
@@ -106,9 +106,9 @@ TEST_CASE("astra-text: only communication that is data-parallel stays") {
       "work.txt: layers 4 embedding_grads (input gradient ALLREDUCE), 5 moe_grad_norm1 (weight "
       "gradient ALLGATHER_DP_EP), 6 mlp_moelayer (forward ALLTOALL_EP) have communication that is "
       "not data-parallel; see --drop-other-communication");
-  const train::Trace trace = imported(kSharded, true);
+  const layers::Trace trace = imported(kSharded, true);
   REQUIRE(trace.layers.size() == 6);
-  for (const train::Layer& each : trace.layers) {
+  for (const layers::Layer& each : trace.layers) {
     CHECK(each.gradient_bytes->value == (each.name == "grad_param_comm" ? 5615517696 : 0));
   }
   CHECK(trace.layers[2].backward->value == 29700225 / 1e9);
@@ -138,7 +138,7 @@ TEST_CASE("astra-text: the parallelism of each layer is a field more") {
   const std::string text = "HYBRID_CUSTOMIZED\t\t\n2\t\t\n" +
                            layer("a", "1 NONE \t 0 1 NONE 0 1 ALLREDUCE 8 1 DATA ") +
                            layer("a", "1 NONE 0 1 NONE 0 1 NONE 0 1 MODEL") + "\n";
-  const train::Trace trace = imported(text);
+  const layers::Trace trace = imported(text);
   CHECK(trace.layers[1].name == "a_2");
   CHECK(failure("HYBRID_CUSTOMIZED\n1\na -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 8 1\n") ==
         "work.txt:3: expected 13 fields, got 12");

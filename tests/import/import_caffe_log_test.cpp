@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/import_caffe_log.hpp"
 #include "import/import_samples.hpp"
 #include "testing/tolerance.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
@@ -15,7 +15,7 @@ using stepsim::testing::within;
 
 namespace {
 
-train::Trace import_text(const std::string& text, const CaffeLogOptions& options = {}) {
+layers::Trace import_text(const std::string& text, const CaffeLogOptions& options = {}) {
   const TemporaryFolder folder;
   return import_caffe_log(folder.put("t.log", text), options);
 }
@@ -30,15 +30,15 @@ std::string failure(const std::string& text) {
   return "no error";
 }
 
-double sum_backward(const train::Trace& trace) {
+double sum_backward(const layers::Trace& trace) {
   double sum = 0;
-  for (const train::Layer& layer : trace.layers) {
+  for (const layers::Layer& layer : trace.layers) {
     sum += layer.backward->value;
   }
   return sum;
 }
 
-bool warned(const train::Trace& trace, std::string_view part) {
+bool warned(const layers::Trace& trace, std::string_view part) {
   return std::ranges::any_of(trace.warnings, [=](const std::string& warning) {
     return warning.find(part) != std::string::npos;
   });
@@ -47,11 +47,11 @@ bool warned(const train::Trace& trace, std::string_view part) {
 } // namespace
 
 TEST_CASE("caffe-log: rows with equal backward time are one layer, forward is half") {
-  const train::Trace trace = import_text("I0219 a.cpp:112] [0, 128, 30, 5]\n"
-                                         "some other line\n"
-                                         "I0219 a.cpp:112] [1, 64, 30, 0]\n"
-                                         "I0219 a.cpp:112] [2, 64, 0, 0]\n"
-                                         "I0219 a.cpp:112] [3, 192, 12.5, 7, 9]\n");
+  const layers::Trace trace = import_text("I0219 a.cpp:112] [0, 128, 30, 5]\n"
+                                          "some other line\n"
+                                          "I0219 a.cpp:112] [1, 64, 30, 0]\n"
+                                          "I0219 a.cpp:112] [2, 64, 0, 0]\n"
+                                          "I0219 a.cpp:112] [3, 192, 12.5, 7, 9]\n");
   REQUIRE(trace.layers.size() == 2); // the layer of time 0 is dropped
   CHECK(trace.layers[0].backward->value == 30e-6);
   CHECK(trace.layers[0].forward->value == 0.5 * (30e-6));
@@ -59,14 +59,14 @@ TEST_CASE("caffe-log: rows with equal backward time are one layer, forward is ha
   REQUIRE(trace.layers[0].tensors.size() == 2);
   CHECK(trace.layers[0].tensors[0].elements == 64); // a bias before its weight
   CHECK(trace.layers[1].gradient_bytes->value == 4 * 192);
-  CHECK(trace.provenance == train::Provenance::assumed);
+  CHECK(trace.provenance == layers::Provenance::assumed);
   CHECK(warned(trace, "forward = 0.5 x backward"));
   CHECK(warned(trace, "layers are numbered"));
 }
 
 TEST_CASE("caffe-log: communication times are measured exchanges in the order of launch") {
-  const train::Trace trace = import_text("[0, 128, 30, 5]\n[1, 64, 30, 0]\n[2, 64, 0, 0]\n"
-                                         "[3, 192, 12.5, 7, 9]\n");
+  const layers::Trace trace = import_text("[0, 128, 30, 5]\n[1, 64, 30, 0]\n[2, 64, 0, 0]\n"
+                                          "[3, 192, 12.5, 7, 9]\n");
   REQUIRE(trace.buckets.size() == 2); // the last layer is sent first
   CHECK(trace.buckets[0].elements == 192);
   CHECK(trace.buckets[0].median->value == 7e-6);
@@ -89,20 +89,20 @@ TEST_CASE("caffe-log: of several dumps the last with backward times counts") {
   const std::string second = "[0, 64, 3, 0]\n[1, 64, 4, 0]\n";
   const std::string zeros = "[0, 64, 0, 0]\n[1, 64, 0, 0]\n";
   CHECK(sum_backward(import_text(first + second)) == within(7e-6, 1e-12));
-  const train::Trace trace = import_text(first + second + zeros);
+  const layers::Trace trace = import_text(first + second + zeros);
   CHECK(sum_backward(trace) == within(7e-6, 1e-12));
   CHECK(warned(trace, "3 dumps in the log: the last one with backward times is used"));
 }
 
 TEST_CASE("caffe-log: names come from the table whose padded tensors are the rows") {
-  train::ModelTable table;
+  layers::ModelTable table;
   table.name = "two";
   table.layers = {{"conv", "conv", 0, {}, {}, {{"weight", {100}}, {"bias", {3}}}},
                   {"fc", "linear", 0, {}, {}, {{"weight", {64}}}}};
   CaffeLogOptions options;
   options.models = {&table, 1};
   const std::string log = "[0, 128, 5, 1]\n[1, 64, 5, 1]\n[2, 64, 6, 1]\n";
-  const train::Trace trace = import_text(log, options);
+  const layers::Trace trace = import_text(log, options);
   REQUIRE(trace.layers.size() == 2);
   CHECK(trace.layers[0].name == "conv");
   CHECK(trace.layers[0].tensors[0].name == "conv.bias");
@@ -135,10 +135,10 @@ TEST_CASE("caffe-log: GoogLeNet on K80, second dump of tmp8comm.log") {
   if (absent(file)) {
     return;
   }
-  const std::vector<train::ModelTable> models = shipped_models();
+  const std::vector<layers::ModelTable> models = shipped_models();
   CaffeLogOptions options;
   options.models = models;
-  const train::Trace trace = import_caffe_log(file, options);
+  const layers::Trace trace = import_caffe_log(file, options);
   REQUIRE(trace.layers.size() == 64);
   CHECK(sum_backward(trace) == within(0.205334312, 1e-9));
   const auto check = [&](std::size_t i, std::int64_t elements, double backward_us) {
@@ -150,7 +150,7 @@ TEST_CASE("caffe-log: GoogLeNet on K80, second dump of tmp8comm.log") {
   check(2, 110784, 21038.8);
   check(63, 1025024, 461.088);
   std::int64_t bytes = 0;
-  for (const train::Layer& layer : trace.layers) {
+  for (const layers::Layer& layer : trace.layers) {
     bytes += layer.gradient_bytes->value;
   }
   CHECK(bytes == 53'516'544);
@@ -170,14 +170,14 @@ TEST_CASE("caffe-log: one dump with four columns") {
   if (absent(file)) {
     return;
   }
-  const train::Trace trace = import_caffe_log(file, {});
+  const layers::Trace trace = import_caffe_log(file, {});
   CHECK(trace.layers.size() == 64);
   CHECK(sum_backward(trace) == within(0.201531926, 1e-9));
   CHECK_FALSE(warned(trace, "dumps"));
   // The line through the times of all blobs (MER 9): a 5.350e-4 s, b 1.8380e-9 s per byte.
   REQUIRE(trace.buckets.size() == 128);
   double n = 0, x = 0, y = 0, xx = 0, xy = 0;
-  for (const train::MeasuredBucket& bucket : trace.buckets) {
+  for (const layers::MeasuredBucket& bucket : trace.buckets) {
     const auto bytes = static_cast<double>(bucket.bytes.value);
     n += 1, x += bytes, y += bucket.median->value;
     xx += bytes * bytes, xy += bytes * bucket.median->value;

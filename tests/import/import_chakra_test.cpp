@@ -8,16 +8,16 @@
 #include <cstdlib>
 
 #include "base/error.hpp"
-#include "files/trace_file.hpp"
-#include "files/trace_text.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/chakra/chakra_nodes.hpp"
 #include "import/chakra/chakra_protobuf.hpp"
 #include "import/chakra/chakra_samples.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_samples.hpp"
 #include "import/protobuf_builder.hpp"
+#include "scenario/files/trace_file.hpp"
+#include "scenario/files/trace_text.hpp"
 #include "testing/tolerance.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
@@ -40,15 +40,15 @@ std::string failure(const std::string& content) {
   }
 }
 
-bool warns(const train::Trace& trace, std::string_view part) {
+bool warns(const layers::Trace& trace, std::string_view part) {
   return std::ranges::any_of(trace.warnings, [&](const std::string& warning) {
     return warning.find(part) != std::string::npos;
   });
 }
 
-std::vector<std::int64_t> bucket_bytes(const train::Trace& trace) {
+std::vector<std::int64_t> bucket_bytes(const layers::Trace& trace) {
   std::vector<std::int64_t> all;
-  for (const train::MeasuredBucket& bucket : trace.buckets) {
+  for (const layers::MeasuredBucket& bucket : trace.buckets) {
     all.push_back(bucket.bytes.value);
   }
   return all;
@@ -83,7 +83,7 @@ TEST_CASE("chakra: ResNet-50 on two GPUs as protocol buffers, packed in an archi
   CHECK(nodes_of(file, ChakraKind::collective) == 21 - 14);
   CHECK(nodes_of(file, ChakraKind::launch) == 14);
   const ChakraImport result = import_chakra(path, {});
-  const train::Trace& trace = result.trace;
+  const layers::Trace& trace = result.trace;
   CHECK(result.found == "3664 nodes: 3643 compute, 7 collectives, 14 launches of collectives; "
                         "381795 us in all");
   CHECK(result.remedy.empty());
@@ -96,7 +96,7 @@ TEST_CASE("chakra: ResNet-50 on two GPUs as protocol buffers, packed in an archi
   CHECK(trace.collectives[1].bytes.value == 424);
   // The compute of the device: 381795 us less the host's 50941 us and what communicates, 38026 us.
   double all = trace.update.value;
-  for (const train::Layer& layer : trace.layers) {
+  for (const layers::Layer& layer : trace.layers) {
     all += layer.forward->value + layer.backward->value;
   }
   CHECK(all == within((381795 - 50941 - 38026) * 1e-6, 1e-12));
@@ -162,7 +162,7 @@ TEST_CASE("chakra: one all-gather is no training step") {
 }
 
 TEST_CASE("chakra: segments become layers, forward order, with the buckets behind them") {
-  const train::Trace trace = imported(two_layers()).trace;
+  const layers::Trace trace = imported(two_layers()).trace;
   // One layer per bucket; the first bucket is that of the last layer.
   REQUIRE(trace.layers.size() == 2);
   CHECK(trace.layers[0].name == "bucket_1");
@@ -212,7 +212,7 @@ TEST_CASE("chakra: the schema without metadata has other numbers") {
   const auto attribute11 = [](std::string_view name, std::uint64_t value) {
     return text(11, text(1, name) + number(2, 1) + number(5, value));
   };
-  const train::Trace trace =
+  const layers::Trace trace =
       imported(old(1, "c", 3, attribute11("runtime", 25)) +
                old(2, "r", 6, attribute11("comm_type", 3) + attribute11("comm_size", 64)))
           .trace;
@@ -244,7 +244,7 @@ TEST_CASE("chakra: nodes run by their starts, else behind what they wait for") {
                               node(2, 7, 1, 0, text(5, varint(3))) +
                               node(3, 4, 20, 0, number(5, 1)) + node(4, 4, 10, 0, number(5, 99));
   for (const std::string& file : {timed, waiting}) {
-    const train::Trace trace = imported(file).trace;
+    const layers::Trace trace = imported(file).trace;
     REQUIRE(trace.layers.size() == 2);
     CHECK(trace.layers[1].backward->value == 10 / 1e6);
     CHECK(trace.layers[0].backward->value == 20 / 1e6);
@@ -263,7 +263,7 @@ TEST_CASE("chakra: iterations by their marks or by collectives with names of the
             collective(id + 3, "reduce_a", 0, 400, 5);
     id += 3;
   }
-  const train::Trace trace = imported(file).trace;
+  const layers::Trace trace = imported(file).trace;
   REQUIRE(trace.layers.size() == 1);
   CHECK(trace.layers[0].forward->value == 20 / 1e6); // the median of 10, 30, 20
   CHECK(trace.layers[0].backward->value == 40 / 1e6);
@@ -283,7 +283,7 @@ TEST_CASE("chakra: iterations by their marks or by collectives with names of the
                                                : "",
                        .dependencies = before > 0 ? number(5, before) : ""});
   };
-  const train::Trace marked =
+  const layers::Trace marked =
       imported(metadata() + behind(1, "ProfilerStep#1", 1, 0, 0) +
                behind(2, "a_backward", 4, 10, 1) + behind(3, "nccl", 7, 1, 2) +
                behind(4, "ProfilerStep#2", 1, 0, 3) + behind(5, "a_backward", 4, 30, 4) +
@@ -312,7 +312,7 @@ TEST_CASE("chakra: only the device counts where it has times, only gradients are
                                      attribute("pg_name", text(29, group))});
   };
   // Tensor parallelism reduces activations in both passes, in a group of its own.
-  const train::Trace trace =
+  const layers::Trace trace =
       imported(metadata() + host(1, "aten::linear", 100, true) + host(2, "gemm", 10, false) +
                grouped(3, "tensor", 64) + host(4, "LinearBackward0", 100, true) +
                host(5, "gemm", 20, false) + grouped(6, "tensor", 64) + host(7, "gemm", 5, false) +
@@ -347,11 +347,11 @@ TEST_CASE("chakra: JSON of either kind") {
   "id": "2", "name": "r", "type": "COMM_COLL_NODE", "dataDeps": ["1"],
   "attr": [{"name": "comm_type", "int64Val": "0"}, {"name": "comm_size", "int64Val": "400"}]
 })";
-  const train::Trace first = imported(graph).trace;
+  const layers::Trace first = imported(graph).trace;
   CHECK(first.layers[0].backward->value == 12.5 / 1e6);
   CHECK(first.ranks == 4);
   CHECK(bucket_bytes(first) == std::vector<std::int64_t>{400});
-  const train::Trace second = imported(messages).trace;
+  const layers::Trace second = imported(messages).trace;
   CHECK(second.layers[0].backward->value == 12 / 1e6);
   CHECK(bucket_bytes(second) == std::vector<std::int64_t>{400});
   CHECK(detect_format(graph).format == ImportFormat::chakra);
@@ -365,7 +365,7 @@ TEST_CASE("chakra: JSON of either kind") {
 
 TEST_CASE("chakra: a trace without durations has no times and says what to give") {
   using namespace wire;
-  const train::Trace trace =
+  const layers::Trace trace =
       imported(metadata() + compute(1, "c", 0) + collective(2, "r", 0, 400)).trace;
   CHECK_FALSE(trace.layers[0].forward.has_value());
   CHECK_FALSE(trace.layers[0].backward.has_value());

@@ -3,15 +3,15 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "files/trace_file.hpp"
-#include "files/trace_text.hpp"
+#include "document/file.hpp"
+#include "document/file_write.hpp"
+#include "document/json_text.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/kineto/import_kineto.hpp"
 #include "import/kineto_generator.hpp"
+#include "scenario/files/trace_file.hpp"
+#include "scenario/files/trace_text.hpp"
 #include "testing/tolerance.hpp"
-#include "json/file.hpp"
-#include "json/file_write.hpp"
-#include "json/json_text.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
@@ -33,14 +33,14 @@ KinetoGeneratorOptions random_options(std::uint64_t seed) {
   return options;
 }
 
-train::Trace import_text(const TemporaryFolder& folder, const GeneratedTrace& generated,
-                         KinetoOptions options = {}) {
+layers::Trace import_text(const TemporaryFolder& folder, const GeneratedTrace& generated,
+                          KinetoOptions options = {}) {
   options.models = {&generated.table, 1};
   return import_kineto({folder.put("t.json", generated.text)}, options);
 }
 
 // Everything but where it came from.
-std::string without_source(train::Trace trace) {
+std::string without_source(layers::Trace trace) {
   trace.source.reset();
   return pretty(to_json(trace));
 }
@@ -51,11 +51,11 @@ void check_equal(std::optional<Seconds> found, std::optional<Seconds> expected) 
   CHECK(found->value == expected->value);
 }
 
-void check_layers(const train::Trace& found, const train::Trace& expected, bool sizes_known) {
+void check_layers(const layers::Trace& found, const layers::Trace& expected, bool sizes_known) {
   REQUIRE(found.layers.size() == expected.layers.size());
   for (std::size_t l = 0; l < found.layers.size(); ++l) {
     CAPTURE(l);
-    const train::Layer& layer = found.layers[l];
+    const layers::Layer& layer = found.layers[l];
     CHECK(layer.name == expected.layers[l].name);
     CHECK(layer.operation == expected.layers[l].operation);
     check_equal(layer.forward, expected.layers[l].forward);
@@ -63,7 +63,7 @@ void check_layers(const train::Trace& found, const train::Trace& expected, bool 
     REQUIRE(layer.tensors.size() == expected.layers[l].tensors.size());
     std::int64_t bytes = 0;
     for (std::size_t t = 0; t < layer.tensors.size(); ++t) {
-      const train::Tensor& tensor = expected.layers[l].tensors[t];
+      const layers::Tensor& tensor = expected.layers[l].tensors[t];
       CHECK(layer.tensors[t].bucket == tensor.bucket);
       CHECK(layer.tensors[t].elements == (sizes_known ? tensor.elements : std::nullopt));
       bytes += tensor.bytes->value;
@@ -73,30 +73,30 @@ void check_layers(const train::Trace& found, const train::Trace& expected, bool 
   }
 }
 
-void check_steps(const train::Trace& found, const train::Trace& expected) {
+void check_steps(const layers::Trace& found, const layers::Trace& expected) {
   REQUIRE(found.steps.size() == expected.steps.size());
   for (std::size_t k = 0; k < found.steps.size(); ++k) {
     CAPTURE(k);
     CHECK(found.steps[k].name == expected.steps[k].name);
     CHECK(found.steps[k].used == expected.steps[k].used);
     for (const auto member :
-         {&train::MeasuredStep::wall, &train::MeasuredStep::gpu_busy,
-          &train::MeasuredStep::compute_busy, &train::MeasuredStep::exposed_communication,
-          &train::MeasuredStep::forward, &train::MeasuredStep::backward,
-          &train::MeasuredStep::gradient_nodes, &train::MeasuredStep::update,
-          &train::MeasuredStep::framework, &train::MeasuredStep::input, &train::MeasuredStep::other,
-          &train::MeasuredStep::communication}) {
+         {&layers::MeasuredStep::wall, &layers::MeasuredStep::gpu_busy,
+          &layers::MeasuredStep::compute_busy, &layers::MeasuredStep::exposed_communication,
+          &layers::MeasuredStep::forward, &layers::MeasuredStep::backward,
+          &layers::MeasuredStep::gradient_nodes, &layers::MeasuredStep::update,
+          &layers::MeasuredStep::framework, &layers::MeasuredStep::input,
+          &layers::MeasuredStep::other, &layers::MeasuredStep::communication}) {
       check_equal(found.steps[k].*member, expected.steps[k].*member);
     }
   }
 }
 
-void check_buckets(const train::Trace& found, const train::Trace& expected) {
+void check_buckets(const layers::Trace& found, const layers::Trace& expected) {
   REQUIRE(found.buckets.size() == expected.buckets.size());
   std::int64_t sum = 0;
   for (std::size_t b = 0; b < found.buckets.size(); ++b) {
     CAPTURE(b);
-    const train::MeasuredBucket& bucket = found.buckets[b];
+    const layers::MeasuredBucket& bucket = found.buckets[b];
     CHECK(bucket.elements == expected.buckets[b].elements);
     CHECK(bucket.bytes == expected.buckets[b].bytes);
     CHECK(bucket.tensors == expected.buckets[b].tensors);
@@ -108,16 +108,16 @@ void check_buckets(const train::Trace& found, const train::Trace& expected) {
   }
   if (!found.buckets.empty()) { // sum of buckets = sum of layers
     std::int64_t layers = 0;
-    for (const train::Layer& layer : found.layers) {
+    for (const layers::Layer& layer : found.layers) {
       layers += layer.gradient_bytes.value_or(Bytes{0}).value;
     }
     CHECK(sum == layers);
   }
 }
 
-void check_found(const train::Trace& found, const GeneratedTrace& generated,
+void check_found(const layers::Trace& found, const GeneratedTrace& generated,
                  const KinetoGeneratorOptions& options) {
-  const train::Trace& expected = generated.expected;
+  const layers::Trace& expected = generated.expected;
   check_layers(found, expected, options.shapes || options.buckets);
   check_steps(found, expected);
   check_buckets(found, expected);
@@ -145,7 +145,7 @@ TEST_CASE(
     CAPTURE(seed);
     const KinetoGeneratorOptions options = random_options(seed);
     const GeneratedTrace generated = generate_kineto(options);
-    const train::Trace found = import_text(folder, generated);
+    const layers::Trace found = import_text(folder, generated);
     check_found(found, generated, options);
   }
 }
@@ -168,8 +168,8 @@ TEST_CASE("kineto: in every step the classes add up and the busy time is between
   const TemporaryFolder folder;
   for (std::uint64_t seed = 3001; seed <= 3100; ++seed) {
     CAPTURE(seed);
-    const train::Trace trace = import_text(folder, generate_kineto(random_options(seed)));
-    for (const train::MeasuredStep& step : trace.steps) {
+    const layers::Trace trace = import_text(folder, generate_kineto(random_options(seed)));
+    for (const layers::MeasuredStep& step : trace.steps) {
       const double sum = (step.forward + step.backward + step.update + step.framework + step.input +
                           step.other + step.communication)
                              .value;
@@ -182,11 +182,11 @@ TEST_CASE("kineto: in every step the classes add up and the busy time is between
     if (trace.checks->steps_used == 1) { // one step: the median is the step
       Seconds forward;
       Seconds backward;
-      for (const train::Layer& layer : trace.layers) {
+      for (const layers::Layer& layer : trace.layers) {
         forward += *layer.forward;
         backward += *layer.backward;
       }
-      const train::MeasuredStep& used = trace.steps.back();
+      const layers::MeasuredStep& used = trace.steps.back();
       CHECK(forward.value == within(used.forward.value, 1e-12));
       CHECK(backward.value == within(used.backward.value, 1e-12));
     }
@@ -224,12 +224,12 @@ TEST_CASE("kineto: two ranks give the median of their times and the smallest buc
   const std::string file = folder.put("rank0.json", generated.text);
   KinetoOptions import;
   import.models = {&generated.table, 1};
-  const train::Trace one = import_kineto({file}, import);
+  const layers::Trace one = import_kineto({file}, import);
   CHECK_THROWS_WITH_AS(import_kineto({file, file}, import),
                        (file + ": rank 0 is there twice").c_str(), InputError);
   options.rank = 1;
   const std::string same = folder.put("rank1.json", generate_kineto(options).text);
-  const train::Trace two = import_kineto({file, same}, import);
+  const layers::Trace two = import_kineto({file, same}, import);
   // Equal ranks: the same medians and minima, no spread, twice the steps.
   CHECK(two.layers[0].forward->value == one.layers[0].forward->value);
   CHECK(two.buckets[0].min->value == one.buckets[0].min->value);

@@ -3,12 +3,12 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "document/file.hpp"
+#include "document/file_write.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/import_samples.hpp"
 #include "import/kineto/import_kineto.hpp"
 #include "import/kineto_generator.hpp"
-#include "json/file.hpp"
-#include "json/file_write.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
@@ -18,9 +18,9 @@ namespace {
 // 1 for a trace, 0 for an error that names the file; anything else escapes.
 int import_or_refuse(const std::string& file) {
   try {
-    const train::Trace trace = import_kineto({file}, {});
+    const layers::Trace trace = import_kineto({file}, {});
     CHECK_FALSE(trace.layers.empty());
-    for (const train::Layer& layer : trace.layers) {
+    for (const layers::Layer& layer : trace.layers) {
       CHECK(layer.forward->value >= 0);
       CHECK(layer.backward->value >= 0);
     }

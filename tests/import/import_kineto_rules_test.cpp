@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/kineto/import_kineto.hpp"
 #include "import/kineto/kineto_read.hpp"
 #include "import/kineto/kineto_time.hpp"
 #include "testing/tolerance.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
@@ -73,17 +73,17 @@ Events two_layers(double origin = 1000) {
   return events;
 }
 
-train::Trace import_text(const std::string& text, const KinetoOptions& options = {}) {
+layers::Trace import_text(const std::string& text, const KinetoOptions& options = {}) {
   const TemporaryFolder folder;
   return import_kineto({folder.put("t.json", text)}, options);
 }
-train::Trace import_events(const Events& events, const KinetoOptions& options = {}) {
+layers::Trace import_events(const Events& events, const KinetoOptions& options = {}) {
   return import_text(events.text(), options);
 }
 
 double us(std::optional<Seconds> time) { return time->value * 1e6; }
 
-bool warned(const train::Trace& trace, std::string_view part) {
+bool warned(const layers::Trace& trace, std::string_view part) {
   return std::ranges::any_of(trace.warnings, [=](const std::string& warning) {
     return warning.find(part) != std::string::npos;
   });
@@ -140,7 +140,7 @@ TEST_CASE("kineto: the file may arrive in chunks of any size") {
 }
 
 TEST_CASE("kineto: two layers, their times and their gradient") {
-  const train::Trace trace = import_events(two_layers());
+  const layers::Trace trace = import_events(two_layers());
   REQUIRE(trace.layers.size() == 2);
   CHECK(trace.layers[0].name == "conv2d_1");
   CHECK(us(trace.layers[0].forward) == within(10, 1e-12));
@@ -156,7 +156,7 @@ TEST_CASE("kineto: of several operators with a sequence number the last in the s
   events.add(x("cpu_op", "aten::add_", at(1005, 4), "1", number(1)));  // before conv2d
   events.add(x("cpu_op", "aten::mul", at(900, 4), "1", number(2)));    // before the step
   events.add(x("cpu_op", "aten::other", at(1170, 4), "3", number(1))); // on another thread
-  const train::Trace trace = import_events(events);
+  const layers::Trace trace = import_events(events);
   REQUIRE(trace.layers.size() == 2);
   CHECK(trace.layers[0].operation == "aten::conv2d");
   CHECK(trace.layers[1].operation == "aten::linear");
@@ -168,7 +168,7 @@ TEST_CASE("kineto: unmatched operators count for the next layer, trailing ones f
   events.work(1075, 3);
   events.add(x("cpu_op", "aten::mean", at(1160, 20), "1"));
   events.work(1165, 7);
-  const train::Trace trace = import_events(events);
+  const layers::Trace trace = import_events(events);
   CHECK(us(trace.layers[0].forward) == within(10, 1e-12));
   CHECK(us(trace.layers[1].forward) == within(20 + 3 + 7, 1e-12));
 }
@@ -178,7 +178,7 @@ TEST_CASE("kineto: an unmatched backward node counts for the layer before it on 
   events.add(x("cpu_op", "autograd::engine::evaluate_function: ViewBackward0", at(1260, 20), "2",
                number(77)));
   events.work(1265, 9, "2");
-  const train::Trace trace = import_events(events);
+  const layers::Trace trace = import_events(events);
   CHECK(us(trace.layers[1].backward) == within(40 + 9, 1e-12));
   CHECK(trace.checks->backward_nodes == 3);
   CHECK(trace.checks->backward_matched == 2);
@@ -197,7 +197,7 @@ TEST_CASE("kineto: classes by the first rule that fits") {
   events.work(1510, 8); // other
   events.add(x("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", at(1015, 16), "7",
                correlation(1))); // input: shares the launch of conv2d's kernel
-  const train::MeasuredStep step = import_events(events).steps.front();
+  const layers::MeasuredStep step = import_events(events).steps.front();
   CHECK(us(step.communication) == within(1, 1e-12));
   CHECK(us(step.update) == within(2, 1e-12));
   CHECK(us(step.framework) == within(4, 1e-12));
@@ -222,7 +222,7 @@ TEST_CASE("kineto: a kernel belongs to the step of its launch, even if it runs i
   events.add(x("kernel", "late()", at(2500, 11), "7", correlation(500)));
   KinetoOptions options;
   options.skip_steps = 0;
-  const train::Trace trace = import_events(events, options);
+  const layers::Trace trace = import_events(events, options);
   REQUIRE(trace.steps.size() == 2);
   CHECK(us(trace.steps[0].forward) == within(30 + 11, 1e-12));
   CHECK(us(trace.steps[1].forward) == within(30, 1e-12));
@@ -233,7 +233,7 @@ TEST_CASE("kineto: a kernel belongs to the step of its launch, even if it runs i
 TEST_CASE("kineto: work without a launch is outside of all steps, above 1 % with a warning") {
   Events events = two_layers();
   events.add(x("kernel", "unknown()", at(1500, 25), "7", correlation(900)));
-  const train::Trace trace = import_events(events);
+  const layers::Trace trace = import_events(events);
   CHECK(trace.checks->unattributed_fraction == within(25.0 / (100 + 25), 1e-12));
   CHECK(warned(trace, "20 % of the device time"));
 }
@@ -250,7 +250,7 @@ TEST_CASE("kineto: of steps with different layers the largest group is kept") {
                  "2", number(k)));
     events.work(origin + 210, 40, "2");
   }
-  const train::Trace trace = import_events(events);
+  const layers::Trace trace = import_events(events);
   REQUIRE(trace.layers.size() == 1);
   CHECK(trace.layers[0].operation == "aten::conv2d");
   CHECK(us(trace.layers[0].forward) == within(10, 1e-12));
@@ -305,7 +305,7 @@ TEST_CASE("kineto: steps by annotation take the innermost of nested matches") {
   events.add(x("user_annotation", "train inner", at(1000, 900)));
   KinetoOptions options;
   options.step_annotation = "^train";
-  const train::Trace trace = import_events(events, options);
+  const layers::Trace trace = import_events(events, options);
   REQUIRE(trace.steps.size() == 1);
   CHECK(trace.steps[0].name == "train inner");
   options.step_annotation = "(";
@@ -373,7 +373,7 @@ TEST_CASE("kineto: the source names the file, its bytes and digest, and the opti
   options.common.licence = "MIT";
   options.batch_size = 32;
   options.skip_steps = 0;
-  const train::Trace trace = import_kineto({folder.put("rank0.pt.trace.json", text)}, options);
+  const layers::Trace trace = import_kineto({folder.put("rank0.pt.trace.json", text)}, options);
   CHECK(trace.name == "rank0");
   CHECK(trace.batch_size == 32);
   REQUIRE(trace.source);

@@ -24,7 +24,7 @@ struct StepRow { // one line of the table
       communication;
 };
 
-void check_step(const train::MeasuredStep& step, const StepRow& row) {
+void check_step(const layers::MeasuredStep& step, const StepRow& row) {
   CAPTURE(step.name);
   CHECK(in_us(step.wall) == us(row.wall));
   CHECK(in_us(step.gpu_busy) == us(row.busy));
@@ -39,30 +39,30 @@ void check_step(const train::MeasuredStep& step, const StepRow& row) {
   CHECK(in_us(step.other) == 0);
 }
 
-bool warned(const train::Trace& trace, std::string_view part) {
+bool warned(const layers::Trace& trace, std::string_view part) {
   return std::ranges::any_of(trace.warnings, [=](const std::string& warning) {
     return warning.find(part) != std::string::npos;
   });
 }
 
-std::vector<const train::Tensor*> in_ready_order(const train::Trace& trace) {
-  std::vector<const train::Tensor*> tensors;
+std::vector<const layers::Tensor*> in_ready_order(const layers::Trace& trace) {
+  std::vector<const layers::Tensor*> tensors;
   for (auto layer = trace.layers.rbegin(); layer != trace.layers.rend(); ++layer) {
-    for (const train::Tensor& tensor : layer->tensors) {
+    for (const layers::Tensor& tensor : layer->tensors) {
       tensors.push_back(&tensor);
     }
   }
   return tensors;
 }
 
-std::int64_t count_operations(const train::Trace& trace, std::string_view operation) {
-  return std::ranges::count(trace.layers, operation, &train::Layer::operation);
+std::int64_t count_operations(const layers::Trace& trace, std::string_view operation) {
+  return std::ranges::count(trace.layers, operation, &layers::Layer::operation);
 }
 
-Seconds class_sum(const train::Trace& trace, std::optional<Seconds> train::Layer::*time,
+Seconds class_sum(const layers::Trace& trace, std::optional<Seconds> layers::Layer::*time,
                   std::string_view operation) {
   Seconds sum;
-  for (const train::Layer& layer : trace.layers) {
+  for (const layers::Layer& layer : trace.layers) {
     sum += layer.operation == operation ? *(layer.*time) : Seconds{};
   }
   return sum;
@@ -76,7 +76,7 @@ TEST_CASE("K1: steps of ResNet-50 on two A100") {
   if (absent(kResnet)) {
     return;
   }
-  const train::Trace trace = import_kineto({kResnet}, {});
+  const layers::Trace trace = import_kineto({kResnet}, {});
   REQUIRE(trace.steps.size() == 3);
   check_step(trace.steps[0], {222442.191, 49438.921, 39391.994, 12916.055, 25272.014, 406.714,
                               693.145, 510.780, 11989.021});
@@ -104,14 +104,14 @@ TEST_CASE("K1: layers, medians of two steps") {
   if (absent(kResnet)) {
     return;
   }
-  const train::Trace trace = import_kineto({kResnet}, {});
+  const layers::Trace trace = import_kineto({kResnet}, {});
   REQUIRE(trace.layers.size() == 176);
   CHECK(count_operations(trace, "aten::conv2d") == 53);
   CHECK(count_operations(trace, "aten::batch_norm") == 53);
   CHECK(count_operations(trace, "aten::relu_") == 49);
   CHECK(count_operations(trace, "aten::add_") == 16);
   CHECK(53 + 53 + 49 + 16 + 5 == 176);
-  for (const train::Layer& layer : trace.layers) {
+  for (const layers::Layer& layer : trace.layers) {
     const std::size_t gradients = layer.operation == "aten::conv2d"       ? 1
                                   : layer.operation == "aten::batch_norm" ? 2
                                   : layer.operation == "aten::linear"     ? 2
@@ -120,7 +120,7 @@ TEST_CASE("K1: layers, medians of two steps") {
   }
   Seconds forward;
   Seconds backward;
-  for (const train::Layer& layer : trace.layers) {
+  for (const layers::Layer& layer : trace.layers) {
     forward += *layer.forward;
     backward += *layer.backward;
   }
@@ -144,7 +144,7 @@ TEST_CASE("K1: buckets, minimum over the used steps, and two broadcasts") {
   if (absent(kResnet)) {
     return;
   }
-  const train::Trace trace = import_kineto({kResnet}, {});
+  const layers::Trace trace = import_kineto({kResnet}, {});
   REQUIRE(trace.buckets.size() == 5);
   const auto check = [&](std::size_t b, std::int64_t elements, std::int64_t tensors, double t5,
                          double t6) {
@@ -174,17 +174,17 @@ TEST_CASE("K1: the automatic match and --model resnet50 give the same 161 tensor
   if (absent(kResnet)) {
     return;
   }
-  const std::vector<train::ModelTable> models = shipped_models();
+  const std::vector<layers::ModelTable> models = shipped_models();
   KinetoOptions options;
   options.models = models;
   const KinetoImport imported = import_kineto_job({kResnet}, options);
-  const train::Trace& automatic = imported.trace;
+  const layers::Trace& automatic = imported.trace;
   // Said once, at the import: the trace does not warn of it whenever it is used.
   CHECK(imported.sizes ==
         "model table resnet50 (161 of 161 tensors), float32, checked against 5 measured buckets");
   CHECK_FALSE(warned(automatic, "model table"));
   options.model = "resnet50";
-  const train::Trace named = import_kineto({kResnet}, options);
+  const layers::Trace named = import_kineto({kResnet}, options);
   const auto tensors = in_ready_order(automatic);
   const auto same = in_ready_order(named);
   REQUIRE(tensors.size() == 161);
@@ -218,14 +218,14 @@ TEST_CASE("K1: without tables the elements of the buckets are spread over their 
   if (absent(kResnet)) {
     return;
   }
-  const train::Trace trace = import_kineto({kResnet}, {});
+  const layers::Trace trace = import_kineto({kResnet}, {});
   std::vector<std::int64_t> sums(5);
-  for (const train::Tensor* tensor : in_ready_order(trace)) {
+  for (const layers::Tensor* tensor : in_ready_order(trace)) {
     sums.at(static_cast<std::size_t>(*tensor->bucket)) += *tensor->elements;
   }
   CHECK(sums == std::vector<std::int64_t>{2'049'000, 7'875'584, 6'563'840, 6'637'568, 2'431'040});
   CHECK(trace.layers[2].gradient_bytes == Bytes{0}); // relu
-  CHECK(trace.provenance == train::Provenance::assumed);
+  CHECK(trace.provenance == layers::Provenance::assumed);
   CHECK(warned(trace, "spread within measured buckets: about 1 %"));
 }
 
@@ -235,7 +235,7 @@ TEST_CASE("K1: --time wall and --measured-step scale the compute times") {
   }
   KinetoOptions options;
   options.time = TimeBasis::wall;
-  const train::Trace wall = import_kineto({kResnet}, options);
+  const layers::Trace wall = import_kineto({kResnet}, options);
   const double median_wall = (219726.905 + 224936.243) / 2;
   const double exposed = ((49728.926 - 39296.837) + (58332.167 - 39620.514)) / 2;
   const double busy = (39296.837 + 39620.514) / 2;
@@ -247,7 +247,7 @@ TEST_CASE("K1: --time wall and --measured-step scale the compute times") {
   CHECK(warned(wall, "compute times are scaled by 5.265"));
   options.time = TimeBasis::kernel;
   options.measured_step = Seconds{0.06};
-  const train::Trace measured = import_kineto({kResnet}, options);
+  const layers::Trace measured = import_kineto({kResnet}, options);
   CHECK(measured.time_scale == us((60000 - exposed) / busy));
   options.measured_step = Seconds{0.01}; // shorter than the exposed communication
   CHECK_THROWS_AS(import_kineto({kResnet}, options), InputError);
@@ -258,7 +258,7 @@ TEST_CASE("K2: a step without device work is dropped, the only other one kept") 
   if (absent(file)) {
     return;
   }
-  const train::Trace trace = import_kineto({file}, {});
+  const layers::Trace trace = import_kineto({file}, {});
   REQUIRE(trace.steps.size() == 2);
   CHECK(trace.steps[0].used);
   CHECK_FALSE(trace.steps[1].used);
@@ -293,13 +293,13 @@ TEST_CASE("K4: a DLRM rank that is not data-parallel only") {
   if (absent(file)) {
     return;
   }
-  const train::Trace trace = import_kineto({file}, {});
+  const layers::Trace trace = import_kineto({file}, {});
   REQUIRE(trace.steps.size() == 5);
   CHECK(trace.checks->backward_nodes == 69);
   CHECK(trace.checks->backward_matched == 69);
   CHECK(trace.checks->gradient_nodes == 165);
   CHECK(trace.checks->unattributed_fraction == within(59526.0 / 449763.0, 1e-12));
-  const train::MeasuredStep& step = trace.steps[1];
+  const layers::MeasuredStep& step = trace.steps[1];
   CHECK(step.name == "ProfilerStep#551");
   CHECK(in_us(step.forward) == us(7927));
   CHECK(in_us(step.backward) == us(26384));
@@ -312,7 +312,7 @@ TEST_CASE("K4: a DLRM rank that is not data-parallel only") {
   CHECK(warned(trace, "not data-parallel only"));
   REQUIRE(trace.buckets.size() == 2); // from the annotations of the calls
   double update = 0;                  // all launches outside of operators lie in Optimizer.step#
-  for (const train::MeasuredStep& each : trace.steps) {
+  for (const layers::MeasuredStep& each : trace.steps) {
     update += in_us(each.update);
   }
   CHECK(update == us(32042));
@@ -323,7 +323,7 @@ TEST_CASE("K5: a forward-only trace needs flags") {
   if (absent(file)) {
     return;
   }
-  const std::vector<train::ModelTable> models = shipped_models();
+  const std::vector<layers::ModelTable> models = shipped_models();
   KinetoOptions options;
   options.models = models;
   CHECK_THROWS_AS(import_kineto({file}, options), InputError); // no step
@@ -332,12 +332,12 @@ TEST_CASE("K5: a forward-only trace needs flags") {
                        (file + ": no backward nodes; pass --backward-ratio R").c_str(), InputError);
   options.backward_ratio = 2;
   options.model = "alexnet";
-  const train::Trace trace = import_kineto({file}, options);
-  CHECK(trace.provenance == train::Provenance::assumed);
+  const layers::Trace trace = import_kineto({file}, options);
+  CHECK(trace.provenance == layers::Provenance::assumed);
   CHECK(trace.steps.size() == 1);
   CHECK(in_us(trace.steps[0].forward) == us(5317));
   const auto forward = [&](std::string_view operation) {
-    return in_us(class_sum(trace, &train::Layer::forward, operation));
+    return in_us(class_sum(trace, &layers::Layer::forward, operation));
   };
   CHECK(forward("aten::conv2d") == us(3177));
   CHECK(forward("aten::linear") == us(1324));
@@ -347,9 +347,9 @@ TEST_CASE("K5: a forward-only trace needs flags") {
   CHECK(forward("aten::dropout") == us(17));
   double backward = 0;
   std::int64_t elements = 0;
-  for (const train::Layer& layer : trace.layers) {
+  for (const layers::Layer& layer : trace.layers) {
     backward += in_us(*layer.backward);
-    for (const train::Tensor& tensor : layer.tensors) {
+    for (const layers::Tensor& tensor : layer.tensors) {
       elements += *tensor.elements;
     }
   }
@@ -363,7 +363,7 @@ TEST_CASE("older profilers: steps between optimizer steps, no size arguments") {
   if (absent(file)) {
     return;
   }
-  const train::Trace trace = import_kineto({file}, {});
+  const layers::Trace trace = import_kineto({file}, {});
   CHECK(trace.steps.size() == 29); // 30 iterations: the stretch before the first end is dropped
   CHECK(trace.checks->steps_used == 28);
   CHECK(trace.layers.size() == 70); // ResNet-18
@@ -377,15 +377,15 @@ TEST_CASE("one GPU under DDP: buckets without times still tell the sizes") {
   if (absent(file)) {
     return;
   }
-  const std::vector<train::ModelTable> models = shipped_models();
+  const std::vector<layers::ModelTable> models = shipped_models();
   KinetoOptions options;
   options.models = models;
-  const train::Trace trace = import_kineto({file}, options);
+  const layers::Trace trace = import_kineto({file}, options);
   REQUIRE(trace.buckets.size() == 5);
   CHECK(trace.buckets[0].elements == 2'049'000);
   CHECK_FALSE(trace.buckets[0].min.has_value());
   std::int64_t bytes = 0;
-  for (const train::Layer& layer : trace.layers) {
+  for (const layers::Layer& layer : trace.layers) {
     bytes += layer.gradient_bytes->value;
   }
   CHECK(bytes == 4 * 25'557'032);

@@ -2,16 +2,16 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
+#include "document/csv.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/import_layer_table.hpp"
-#include "json/csv.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
 
 namespace {
 
-train::Trace import_text(const std::string& text) {
+layers::Trace import_text(const std::string& text) {
   const TemporaryFolder folder;
   return import_layer_table(folder.put("layers.csv", text), {});
 }
@@ -49,9 +49,9 @@ TEST_CASE("csv: quotes, doubled quotes, comments, CRLF, byte order mark, tabs") 
 }
 
 TEST_CASE("layer-table: times in the unit of their column, sizes from params or bytes") {
-  const train::Trace trace = import_text("name,params,fwd_us,bwd_ms,dtype\n"
-                                         "conv1,9408,1500,3.5,\n"
-                                         "fc,100,2,0,float16\n");
+  const layers::Trace trace = import_text("name,params,fwd_us,bwd_ms,dtype\n"
+                                          "conv1,9408,1500,3.5,\n"
+                                          "fc,100,2,0,float16\n");
   REQUIRE(trace.layers.size() == 2);
   CHECK(trace.name == "layers");
   CHECK(trace.layers[0].name == "conv1");
@@ -60,15 +60,15 @@ TEST_CASE("layer-table: times in the unit of their column, sizes from params or 
   CHECK(trace.layers[0].gradient_bytes->value == 4 * 9408);
   CHECK(trace.layers[1].gradient_bytes->value == 2 * 100);
   CHECK(trace.layers[1].tensors.front().dtype == "float16");
-  CHECK(trace.provenance == train::Provenance::imported);
-  const train::Trace bytes = import_text("forward_s\tbackward_s\tbytes\tname\n1\t2\t30\ta\n");
+  CHECK(trace.provenance == layers::Provenance::imported);
+  const layers::Trace bytes = import_text("forward_s\tbackward_s\tbytes\tname\n1\t2\t30\ta\n");
   CHECK(bytes.layers[0].gradient_bytes->value == 30);
   CHECK(bytes.layers[0].forward->value == 1);
 }
 
 TEST_CASE("layer-table: tensors as elements in registration order, or as their number") {
-  const train::Trace trace = import_text("name,params,fwd_s,bwd_s,tensors\n"
-                                         "a,30,1,1,20;10\nb,30,1,1,2\nc,30,1,1,\nd,0,1,1,\n");
+  const layers::Trace trace = import_text("name,params,fwd_s,bwd_s,tensors\n"
+                                          "a,30,1,1,20;10\nb,30,1,1,2\nc,30,1,1,\nd,0,1,1,\n");
   REQUIRE(trace.layers[0].tensors.size() == 2);
   CHECK(trace.layers[0].tensors[0].elements == 10); // ready order: the last registered first
   CHECK(trace.layers[0].tensors[1].elements == 20);

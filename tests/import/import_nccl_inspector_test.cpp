@@ -7,11 +7,11 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/import_detect.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

@@ -5,12 +5,12 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "document/json_text.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/import_samples.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_text.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

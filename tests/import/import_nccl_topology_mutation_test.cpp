@@ -4,15 +4,15 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "files/topology_file.hpp"
-#include "files/trace_text.hpp"
+#include "document/file.hpp"
+#include "document/file_write.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/import_samples.hpp"
 #include "import/nccl/import_nccl_topology.hpp"
-#include "json/file.hpp"
-#include "json/file_write.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
-#include "json/temporary_folder.hpp"
+#include "scenario/files/topology_file.hpp"
+#include "scenario/files/trace_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

@@ -7,14 +7,14 @@
 #include <map>
 
 #include "base/error.hpp"
-#include "files/topology_file.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/import_samples.hpp"
-#include "net/fabric/routes.hpp"
-#include "net/fabric/topology.hpp"
+#include "links/fabric/routes.hpp"
+#include "links/fabric/topology.hpp"
+#include "scenario/files/topology_file.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
@@ -71,16 +71,17 @@ std::string nvlink(const std::string& target, int count, const std::string& type
 const double kGen4 = 16e9 * 16 * 128 / 130 / 8 * 0.76; // B/s of 16 GT/s x16
 constexpr double kNvlink = 20e9;
 
-const net::TopologyLink& link_of(const NcclTopology& result, const std::string& id) {
+const links::TopologyLink& link_of(const NcclTopology& result, const std::string& id) {
   const auto& links = result.topology.links;
-  const auto at = std::ranges::find(links, id, &net::TopologyLink::id);
+  const auto at = std::ranges::find(links, id, &links::TopologyLink::id);
   REQUIRE_MESSAGE(at != links.end(), id);
   return *at;
 }
 
 std::uint32_t distance(const NcclTopology& result, std::size_t a, std::size_t b) { // of hosts
-  const net::Fabric fabric = net::fabric_of(result.topology);
-  return net::Routes(fabric).distance(static_cast<net::NodeId>(a), static_cast<net::NodeId>(b));
+  const links::Fabric fabric = links::fabric_of(result.topology);
+  return links::Routes(fabric).distance(static_cast<links::NodeId>(a),
+                                        static_cast<links::NodeId>(b));
 }
 
 } // namespace
@@ -92,7 +93,7 @@ TEST_CASE("nccl-topology: GPUs and interfaces are hosts, CPUs and bridges are sw
                                       pci("2:0", "0x030200", "",
                                           " link_speed='5.0 GT/s PCIe' "
                                           "link_width='8'")))));
-  const net::Topology& topology = result.topology;
+  const links::Topology& topology = result.topology;
   CHECK(topology.name == "t");
   CHECK(topology.hosts == std::vector<std::string>{"1:0", "2:0", "a:0"});
   CHECK(topology.gpus == std::vector<std::string>{"1:0", "2:0"});
@@ -117,7 +118,7 @@ TEST_CASE("nccl-topology: what it writes is a topology file with its source") {
   options.common.licence = "MIT";
   const NcclTopology result = import_text(text, options);
   const Json written = to_json(result);
-  const net::Topology back = parse_topology(parse_json(pretty(written), "t.json"));
+  const links::Topology back = parse_topology(parse_json(pretty(written), "t.json"));
   CHECK(back.gpus == result.topology.gpus);
   CHECK(back.warnings == result.topology.warnings);
   CHECK(compact(to_json(back)) == compact(to_json(result.topology)));
@@ -219,8 +220,8 @@ TEST_CASE("nccl-topology: NVSwitches are one switch, and GPUs reach each other t
   CHECK(link_of(result, "1:0-pcie:1:0").bandwidth_Bps == within(kGen4, 1e-12));
   CHECK(link_of(result, "1:0-pcie:1:0").latency_s == 0);
   CHECK(link_of(result, "pcie:1:0-b:0").latency_s == 1e-6);
-  const net::Fabric fabric = net::fabric_of(result.topology);
-  const net::Routes routes(fabric);
+  const links::Fabric fabric = links::fabric_of(result.topology);
+  const links::Routes routes(fabric);
   CHECK(routes.distance(0, 1) == 2);
   CHECK(routes.path_count(0, 1) == 1); // never the bridge
   CHECK(fabric.node_names[fabric.links[routes.next_links(0, 1)[0]].to] == "nvswitch");
@@ -396,7 +397,7 @@ TEST_CASE("nccl-topology: templates of vendors") {
     const std::int64_t between = each.cpus * (each.cpus - 1) / 2;
     REQUIRE(std::ssize(result.topology.links) == pcie + between);
     for (std::int64_t i = 0; i < pcie + between; ++i) {
-      const net::TopologyLink& link = result.topology.links[static_cast<std::size_t>(i)];
+      const links::TopologyLink& link = result.topology.links[static_cast<std::size_t>(i)];
       CHECK(link.bandwidth_Bps == within(i < pcie ? each.rate_Bps : each.between_cpus_Bps, 1e-3));
       if (i < pcie) {
         CHECK(link.bandwidth_Bps ==
@@ -404,7 +405,7 @@ TEST_CASE("nccl-topology: templates of vendors") {
       }
     }
     CHECK(result.topology.name == std::string(each.file) + "-topo");
-    const net::Topology back = parse_topology(parse_json(compact(to_json(result)), "t.json"));
+    const links::Topology back = parse_topology(parse_json(compact(to_json(result)), "t.json"));
     CHECK(compact(to_json(back)) == compact(to_json(result.topology)));
   }
 }
@@ -454,12 +455,12 @@ TEST_CASE("nccl-topology: the template of g5 names no classes, the graph is no m
 namespace {
 
 // How many cables of each rate join two GPUs.
-std::map<double, int> gpu_cables(const net::Topology& topology) {
+std::map<double, int> gpu_cables(const links::Topology& topology) {
   std::map<double, int> cables;
   const auto is_gpu = [&](const std::string& id) {
     return std::ranges::find(topology.gpus, id) != topology.gpus.end();
   };
-  for (const net::TopologyLink& link : topology.links) {
+  for (const links::TopologyLink& link : topology.links) {
     if (is_gpu(link.a) && is_gpu(link.b)) {
       ++cables[link.bandwidth_Bps];
     }
@@ -468,9 +469,9 @@ std::map<double, int> gpu_cables(const net::Topology& topology) {
 }
 
 // The rates of the cables of all networks.
-std::map<double, int> network_rates(const net::Topology& topology) {
+std::map<double, int> network_rates(const links::Topology& topology) {
   std::map<double, int> rates;
-  for (const net::TopologyLink& link : topology.links) {
+  for (const links::TopologyLink& link : topology.links) {
     if (link.a.starts_with("net")) {
       ++rates[link.bandwidth_Bps];
     }
@@ -587,7 +588,7 @@ TEST_CASE("nccl-topology: all 57 public files of RCCL") {
     CAPTURE(entry.path().string());
     const NcclTopology imported = import_nccl_topology(entry.path().string(), {});
     CHECK(imported.counts.gpus > 0);
-    CHECK_FALSE(net::fabric_of(imported.topology).links.empty());
+    CHECK_FALSE(links::fabric_of(imported.topology).links.empty());
     gpus += imported.counts.gpus;
     ++files;
   }

@@ -2,11 +2,11 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
+#include "document/json_text.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_osu.hpp"
 #include "import/import_samples.hpp"
-#include "json/json_text.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "files/model_file.hpp"
+#include "document/json.hpp"
+#include "document/json_parse.hpp"
+#include "layers/model_table.hpp"
+#include "scenario/files/model_file.hpp"
 #include "testing/paths.hpp"
-#include "train/workload/model_table.hpp"
-#include "json/json.hpp"
-#include "json/json_parse.hpp"
 
 namespace stepsim::io {
 
@@ -30,7 +30,7 @@ inline bool absent(const std::string& file) {
 }
 
 // All shipped model tables, by name.
-inline std::vector<train::ModelTable> shipped_models() {
+inline std::vector<layers::ModelTable> shipped_models() {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(STEPSIM_SOURCE_DIR "/models")) {
     if (entry.path().extension() == ".json") {
@@ -38,7 +38,7 @@ inline std::vector<train::ModelTable> shipped_models() {
     }
   }
   std::ranges::sort(files);
-  std::vector<train::ModelTable> models;
+  std::vector<layers::ModelTable> models;
   for (const std::string& file : files) {
     models.push_back(parse_model(read_json(file)));
   }

@@ -513,11 +513,11 @@ private:
     return first;
   }
 
-  train::Trace expectation() const {
-    train::Trace trace;
+  layers::Trace expectation() const {
+    layers::Trace trace;
     std::map<std::string, int> numbers;
     for (std::size_t l = 0; l < layers_.size(); ++l) {
-      train::Layer layer;
+      layers::Layer layer;
       layer.operation = "aten::" + layers_[l].operation;
       std::string plain = layers_[l].operation;
       plain.erase(plain.find_last_not_of('_') + 1);
@@ -545,8 +545,8 @@ private:
     return trace;
   }
 
-  train::Checks expected_checks() const {
-    train::Checks checks;
+  layers::Checks expected_checks() const {
+    layers::Checks checks;
     checks.steps_used = std::ssize(records_) - static_cast<std::int64_t>(first_used());
     for (const LayerPlan& layer : layers_) {
       checks.backward_matched += layer.two_nodes ? 2 : 1;
@@ -565,12 +565,12 @@ private:
     return checks;
   }
 
-  void add_gradients(train::Trace& trace) const {
+  void add_gradients(layers::Trace& trace) const {
     std::int64_t bucket = 0;
     std::size_t gradient = 0;
     for (std::size_t l = layers_.size(); l-- > 0;) {
       for (const std::int64_t elements : layers_[l].gradients) {
-        train::Tensor tensor;
+        layers::Tensor tensor;
         tensor.elements = elements;
         tensor.bytes = Bytes{4 * elements};
         if (options_.buckets) {
@@ -581,7 +581,7 @@ private:
       }
     }
     for (std::size_t b = 0; options_.buckets && b < bucket_elements_.size(); ++b) {
-      train::MeasuredBucket measured;
+      layers::MeasuredBucket measured;
       measured.elements = bucket_elements_[b];
       measured.bytes = Bytes{4 * bucket_elements_[b]};
       measured.tensors = bucket_tensors_[b];
@@ -596,12 +596,12 @@ private:
     }
   }
 
-  train::MeasuredStep measured(const StepRecord& record, bool used) const {
+  layers::MeasuredStep measured(const StepRecord& record, bool used) const {
     const auto seconds = [](Nanoseconds time) { return Seconds{static_cast<double>(time) / 1e9}; };
     const auto work = [&](Class c) { return seconds(record.work[static_cast<std::size_t>(c)]); };
     const Nanoseconds busy = covered(record.spans, true);
     const Nanoseconds compute = covered(record.spans, false);
-    train::MeasuredStep step;
+    layers::MeasuredStep step;
     step.name = record.name;
     step.used = used;
     step.wall = seconds(record.end - record.begin);
@@ -619,14 +619,14 @@ private:
     return step;
   }
 
-  train::ModelTable table() const {
-    train::ModelTable table;
+  layers::ModelTable table() const {
+    layers::ModelTable table;
     table.name = "generated";
     for (const LayerPlan& layer : layers_) {
       if (layer.gradients.empty()) {
         continue;
       }
-      train::ModelLayer row;
+      layers::ModelLayer row;
       row.name = std::string("layer") += std::to_string(table.layers.size());
       row.kind = "conv";
       for (auto elements = layer.gradients.rbegin(); elements != layer.gradients.rend();

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "train/workload/model_table.hpp"
-#include "train/workload/trace.hpp"
+#include "layers/model_table.hpp"
+#include "layers/trace.hpp"
 
 namespace stepsim::io {
 
@@ -31,9 +31,9 @@ struct KinetoGeneratorOptions {
 };
 
 struct GeneratedTrace {
-  std::string text;        // the file
-  train::Trace expected;   // what the importer must find, with its default options
-  train::ModelTable table; // a table that fits the gradients
+  std::string text;         // the file
+  layers::Trace expected;   // what the importer must find, with its default options
+  layers::ModelTable table; // a table that fits the gradients
   std::int64_t events{};
 };
 

@@ -8,10 +8,10 @@ using namespace stepsim;
 namespace {
 
 // Every `apart`-th layer has a gradient; forward takes 1 s, backward 2 s.
-train::Trace trace_of(std::size_t layers, std::size_t apart) {
-  train::Trace trace;
+layers::Trace trace_of(std::size_t layers, std::size_t apart) {
+  layers::Trace trace;
   for (std::size_t l = 0; l < layers; ++l) {
-    train::Layer layer;
+    layers::Layer layer;
     layer.name = "layer " + std::to_string(l);
     layer.forward = Seconds{1};
     layer.backward = Seconds{2};
@@ -28,8 +28,8 @@ train::Trace trace_of(std::size_t layers, std::size_t apart) {
 } // namespace
 
 TEST_CASE("import: more than 400 layers: those without gradients are joined to the next with one") {
-  train::Trace trace = trace_of(1004, 5); // four at the end have none
-  train::MeasuredUnit unit;
+  layers::Trace trace = trace_of(1004, 5); // four at the end have none
+  layers::MeasuredUnit unit;
   unit.first_layer = 10; // 10..14 is the third group
   unit.last_layer = 1003;
   trace.units = {unit};
@@ -54,7 +54,7 @@ TEST_CASE("import: more than 400 layers: those without gradients are joined to t
 TEST_CASE("import: 400 layers, layers that all have gradients, or none, stay as they are") {
   for (const auto& [layers, apart] :
        {std::pair<std::size_t, std::size_t>{400, 5}, {1000, 1}, {1000, 2000}}) {
-    train::Trace trace = trace_of(layers, apart);
+    layers::Trace trace = trace_of(layers, apart);
     io::join_layers(trace);
     CHECK(trace.layers.size() == layers);
     CHECK(trace.warnings.empty());

@@ -17,13 +17,13 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "document/file.hpp"
+#include "document/file_write.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/import_samples.hpp"
 #include "import/kineto/kineto_read.hpp"
 #include "import/kineto/kineto_scan.hpp"
 #include "import/kineto_generator.hpp"
-#include "json/file.hpp"
-#include "json/file_write.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

@@ -11,8 +11,8 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "json/file_write.hpp"
-#include "json/temporary_folder.hpp"
+#include "document/file_write.hpp"
+#include "document/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

@@ -7,13 +7,13 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "document/file.hpp"
+#include "document/temporary_folder.hpp"
 #include "import/import_samples.hpp"
 #include "import/kineto/import_kineto.hpp"
 #include "import/kineto/kineto_read.hpp"
 #include "import/sizes/execution_trace.hpp"
 #include "testing/tolerance.hpp"
-#include "json/file.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;
@@ -38,8 +38,8 @@ const std::string kResnet = sample("kineto/resnet50_ddp_2xA100_nccl_meta.json.gz
 Tolerance us(double microseconds) { return within(microseconds, 1e-9); }
 double in_us(Seconds time) { return time.value * 1e6; }
 
-const train::MeasuredStep& step_named(const train::Trace& trace, std::string_view name) {
-  const auto step = std::ranges::find(trace.steps, name, &train::MeasuredStep::name);
+const layers::MeasuredStep& step_named(const layers::Trace& trace, std::string_view name) {
+  const auto step = std::ranges::find(trace.steps, name, &layers::MeasuredStep::name);
   REQUIRE(step != trace.steps.end());
   return *step;
 }
@@ -49,12 +49,12 @@ struct Gradients { // those that travel
   std::vector<std::int64_t> of_bucket{}; // elements
 };
 
-Gradients gradients_of(const train::Trace& trace) {
+Gradients gradients_of(const layers::Trace& trace) {
   Gradients sum;
   std::int64_t layers = 0;
-  for (const train::Layer& layer : trace.layers) {
+  for (const layers::Layer& layer : trace.layers) {
     layers += layer.gradient_bytes.value_or(Bytes{-1}).value;
-    for (const train::Tensor& tensor : layer.tensors) {
+    for (const layers::Tensor& tensor : layer.tensors) {
       ++sum.tensors;
       sum.elements += tensor.elements.value_or(0);
       sum.bytes += tensor.bytes.value_or(Bytes{0}).value;
@@ -70,15 +70,15 @@ Gradients gradients_of(const train::Trace& trace) {
   return sum;
 }
 
-bool warned(const train::Trace& trace, std::string_view part) {
+bool warned(const layers::Trace& trace, std::string_view part) {
   return std::ranges::any_of(trace.warnings, [=](const std::string& warning) {
     return warning.find(part) != std::string::npos;
   });
 }
 
-double median_of(const train::Trace& trace, Seconds train::MeasuredStep::*time) {
+double median_of(const layers::Trace& trace, Seconds layers::MeasuredStep::*time) {
   std::vector<double> values;
-  for (const train::MeasuredStep& step : trace.steps) {
+  for (const layers::MeasuredStep& step : trace.steps) {
     if (step.used) {
       values.push_back(in_us(step.*time));
     }
@@ -100,7 +100,7 @@ TEST_CASE("R1: ResNet-18 in bfloat16 on eight MI300X with activation checkpointi
     return;
   }
   const KinetoImport imported = import_kineto_job({kCheckpoint}, {});
-  const train::Trace& trace = imported.trace;
+  const layers::Trace& trace = imported.trace;
   CHECK(imported.remedy.empty());
   CHECK(imported.sizes ==
         "AccumulateGrad shapes (62 of 62 tensors), bfloat16, checked against 2 measured buckets");
@@ -114,7 +114,7 @@ TEST_CASE("R1: ResNet-18 in bfloat16 on eight MI300X with activation checkpointi
   CHECK(trace.buckets[0].tensors == 5);
   CHECK(trace.buckets[1].tensors == 57);
   CHECK(trace.buckets[1].dtype == "bfloat16");
-  const train::MeasuredStep& step = step_named(trace, "ProfilerStep#16");
+  const layers::MeasuredStep& step = step_named(trace, "ProfilerStep#16");
   CHECK(in_us(step.forward) == us(2143.545));
   CHECK(in_us(step.backward) == us(4564.624));
   CHECK(in_us(step.update) == us(30.119));
@@ -132,7 +132,7 @@ TEST_CASE("R2: ResNet-18 on one MI300X, steps from updates") {
     return;
   }
   const KinetoImport imported = import_kineto_job({kOneGpu}, {});
-  const train::Trace& trace = imported.trace;
+  const layers::Trace& trace = imported.trace;
   REQUIRE(trace.steps.size() >= 2);
   CHECK(in_us(trace.steps[1].forward) == us(22853.981));
   CHECK(in_us(trace.steps[1].backward) == us(48458.954));
@@ -149,18 +149,18 @@ TEST_CASE("R3: a trace of January 2021, whose steps are operators without sequen
     return;
   }
   const KinetoImport imported = import_kineto_job({kOperatorNames}, {});
-  const train::Trace& trace = imported.trace;
+  const layers::Trace& trace = imported.trace;
   const Gradients sum = gradients_of(trace);
   CHECK(sum.tensors == 161);
   CHECK(sum.elements == 25'557'032);
   CHECK(imported.sizes == "AccumulateGrad shapes (161 of 161 tensors), dtype assumed: float32");
   CHECK(warned(trace, "dtype assumed: float32"));
   CHECK(trace.checks->steps_used == 5);
-  CHECK(median_of(trace, &train::MeasuredStep::forward) == us(34043));
-  CHECK(median_of(trace, &train::MeasuredStep::backward) == us(62813));
-  CHECK(median_of(trace, &train::MeasuredStep::update) == us(1292));
-  CHECK(median_of(trace, &train::MeasuredStep::input) == us(2089));
-  CHECK(median_of(trace, &train::MeasuredStep::other) == us(2772));
+  CHECK(median_of(trace, &layers::MeasuredStep::forward) == us(34043));
+  CHECK(median_of(trace, &layers::MeasuredStep::backward) == us(62813));
+  CHECK(median_of(trace, &layers::MeasuredStep::update) == us(1292));
+  CHECK(median_of(trace, &layers::MeasuredStep::input) == us(2089));
+  CHECK(median_of(trace, &layers::MeasuredStep::other) == us(2772));
   CHECK(trace.checks->backward_nodes == 178);
   CHECK(trace.checks->backward_matched == 178);
 }
@@ -169,14 +169,14 @@ TEST_CASE("R4: the same job without marks of the profiler") {
   if (absent(kAutogradApi)) {
     return;
   }
-  const train::Trace trace = import_kineto({kAutogradApi}, {});
+  const layers::Trace trace = import_kineto({kAutogradApi}, {});
   const Gradients sum = gradients_of(trace);
   CHECK(sum.tensors == 161);
   CHECK(sum.elements == 25'557'032);
   CHECK(trace.checks->steps_used == 4);
-  CHECK(median_of(trace, &train::MeasuredStep::forward) == us(32964));
-  CHECK(median_of(trace, &train::MeasuredStep::backward) == us(63081.5));
-  CHECK(median_of(trace, &train::MeasuredStep::update) == us(1294));
+  CHECK(median_of(trace, &layers::MeasuredStep::forward) == us(32964));
+  CHECK(median_of(trace, &layers::MeasuredStep::backward) == us(63081.5));
+  CHECK(median_of(trace, &layers::MeasuredStep::update) == us(1294));
 }
 
 TEST_CASE("R5: 21 linear layers, sizes from the execution trace or from the total") {
@@ -203,7 +203,7 @@ TEST_CASE("R5: 21 linear layers, sizes from the execution trace or from the tota
   options.parameters = 22'041'600;
   const KinetoImport spread = import_kineto_job({kLinear}, options);
   CHECK(gradients_of(spread.trace).bytes == 88'166'400);
-  CHECK(spread.trace.provenance == train::Provenance::assumed);
+  CHECK(spread.trace.provenance == layers::Provenance::assumed);
   CHECK(warned(spread.trace, "spread over the backward pass: up to about 10 %"));
 }
 
@@ -212,7 +212,7 @@ TEST_CASE("R6: a rank of DLRM: a gradient that waits for the next bucket, one ne
     return;
   }
   const KinetoImport imported = import_kineto_job({kDlrm}, {});
-  const train::Trace& trace = imported.trace;
+  const layers::Trace& trace = imported.trace;
   const Gradients sum = gradients_of(trace);
   CHECK(sum.tensors == 256);
   CHECK(sum.elements == 50'009'301);
@@ -221,7 +221,7 @@ TEST_CASE("R6: a rank of DLRM: a gradient that waits for the next bucket, one ne
   CHECK(warned(trace, "2 parameters without a gradient"));
   CHECK(warned(trace, "1 gradient is never reduced and left out (50 elements)"));
   CHECK(warned(trace, "all-to-all"));
-  const train::MeasuredStep& step = step_named(trace, "ProfilerStep#1010");
+  const layers::MeasuredStep& step = step_named(trace, "ProfilerStep#1010");
   CHECK(in_us(step.forward) == us(17008));
   CHECK(in_us(step.backward) == us(29488));
   CHECK(in_us(step.communication) == us(21122));
@@ -232,14 +232,14 @@ TEST_CASE("R7: DLRM, compiled, with CUDA graphs") {
     return;
   }
   const KinetoImport imported = import_kineto_job({kDlrmGraphs}, {});
-  const train::Trace& trace = imported.trace;
+  const layers::Trace& trace = imported.trace;
   const Gradients sum = gradients_of(trace);
   CHECK(sum.of_bucket == std::vector<std::int64_t>{45'310'188, 267'040, 4'432'073});
   CHECK(warned(trace, "2 parameters without a gradient"));
   CHECK(
       warned(trace, "5 gradients are never reduced and left out (50, 200, 50, 100, 44 elements)"));
   CHECK(warned(trace, "2 cudaGraphLaunch per step"));
-  const train::MeasuredStep& step = step_named(trace, "ProfilerStep#1010");
+  const layers::MeasuredStep& step = step_named(trace, "ProfilerStep#1010");
   CHECK(in_us(step.forward) == us(37333));
   CHECK(in_us(step.backward) == us(62195));
 }
@@ -248,7 +248,7 @@ TEST_CASE("R8: a bucket that carries parameters without a gradient") {
   if (absent(kDlrmCompiled)) {
     return;
   }
-  const train::Trace trace = import_kineto({kDlrmCompiled}, {});
+  const layers::Trace trace = import_kineto({kDlrmCompiled}, {});
   const Gradients sum = gradients_of(trace);
   CHECK(sum.tensors == 163);
   CHECK(sum.elements == 333'632'798);
@@ -268,7 +268,7 @@ TEST_CASE("R10: steps without sequence numbers and shapes") {
   CHECK(refusal({kNoNumbers}).find("--parameters") != std::string::npos);
   KinetoOptions options;
   options.parameters = 97;
-  const train::Trace trace = import_kineto({kNoNumbers}, options);
+  const layers::Trace trace = import_kineto({kNoNumbers}, options);
   CHECK(trace.layers.size() == 4);
   CHECK(trace.checks->backward_nodes == 11);
   CHECK(trace.checks->backward_matched == 11);
@@ -378,7 +378,7 @@ TEST_CASE("R9: eight ranks of DLRM: transfers without waiting, clocks, spread") 
     return;
   }
   const KinetoImport imported = import_kineto_job(files, {});
-  const train::Trace& trace = imported.trace;
+  const layers::Trace& trace = imported.trace;
   const Gradients sum = gradients_of(trace);
   CHECK(trace.checks->gradient_nodes == 16);
   CHECK(sum.tensors == 15);
@@ -391,10 +391,10 @@ TEST_CASE("R9: eight ranks of DLRM: transfers without waiting, clocks, spread") 
   CHECK(in_us(*trace.buckets[1].transfer.median) == about(23.040));
   CHECK(in_us(*trace.buckets[2].transfer.median) == about(68.864));
   double transfers = 0;
-  for (const train::MeasuredBucket& bucket : trace.buckets) {
+  for (const layers::MeasuredBucket& bucket : trace.buckets) {
     transfers += in_us(*bucket.transfer.median);
   }
-  for (const train::MeasuredCollective& collective : trace.collectives) {
+  for (const layers::MeasuredCollective& collective : trace.collectives) {
     const std::optional<Seconds> each = collective.transfer.median;
     transfers += each ? static_cast<double>(collective.per_step) * in_us(*each) : 0;
   }
@@ -504,7 +504,7 @@ TEST_CASE("R14: four ranks with known clocks and arrivals give exact transfers a
   CHECK(imported.clock_offsets == std::vector<double>{0, -5'000, 3'000, -250'000});
   REQUIRE(imported.trace.buckets.size() == 2);
   for (std::size_t c = 0; c < 2; ++c) {
-    const train::MeasuredTransfer& transfer = imported.trace.buckets[c].transfer;
+    const layers::MeasuredTransfer& transfer = imported.trace.buckets[c].transfer;
     REQUIRE(transfer.median.has_value());
     CHECK(transfer.median->value * 1e9 == plus_minus(static_cast<double>(transfers[c]), 1e-3));
     CHECK_FALSE(transfer.low.has_value()); // two used steps
@@ -709,7 +709,7 @@ TEST_CASE("R15: four micro-steps for each update are one step, its layers those 
                         now - begin, 1, "");
       }
     }
-    const train::Trace trace = import_kineto({folder.put("t.json", recording.text(0, 2))}, {});
+    const layers::Trace trace = import_kineto({folder.put("t.json", recording.text(0, 2))}, {});
     CHECK(trace.accumulation == 4);
     CHECK(trace.steps.size() == 3);
     REQUIRE(trace.layers.size() == 2);
@@ -729,14 +729,14 @@ TEST_CASE("an execution trace alone gives sizes without times") {
   if (absent(kLinearNodes)) {
     return;
   }
-  const train::Trace trace = trace_of_sizes(kLinearNodes, {});
+  const layers::Trace trace = trace_of_sizes(kLinearNodes, {});
   REQUIRE(trace.layers.size() == 42);
   CHECK(trace.layers[0].name == "gradient_42"); // forward order: the last gradient first
   CHECK(trace.layers[41].name == "gradient_1");
   CHECK_FALSE(trace.layers[0].forward.has_value());
   CHECK_FALSE(trace.layers[0].backward.has_value());
   std::int64_t bytes = 0;
-  for (const train::Layer& layer : trace.layers) {
+  for (const layers::Layer& layer : trace.layers) {
     bytes += layer.gradient_bytes->value;
   }
   CHECK(bytes == 88'166'400);
@@ -806,7 +806,7 @@ TEST_CASE("R13: three units of FSDP on four ranks, gathered in bfloat16, reduced
   const TemporaryFolder folder;
   const KinetoImport imported =
       import_kineto_job({folder.put("t.json", sharded_recording(1).text(0, 4))}, {});
-  const train::Trace& trace = imported.trace;
+  const layers::Trace& trace = imported.trace;
   CHECK(imported.remedy.empty());
   CHECK(imported.sizes == "3 measured units, spread within units, float32, assumed");
   REQUIRE(trace.sharding.has_value());
@@ -831,7 +831,7 @@ TEST_CASE("HSDP: all-reduces of shards over a second group are buckets of replic
   const TemporaryFolder folder;
   const KinetoImport imported =
       import_kineto_job({folder.put("t.json", sharded_recording(2).text(0, 8))}, {});
-  const train::Trace& trace = imported.trace;
+  const layers::Trace& trace = imported.trace;
   REQUIRE(trace.sharding.has_value());
   CHECK(trace.sharding->group_size == 4);
   CHECK(trace.sharding->world_size == 8);
@@ -844,8 +844,8 @@ TEST_CASE("HSDP: all-reduces of shards over a second group are buckets of replic
   }
   // They are not buckets of the whole gradients, whose sizes are those of the units.
   CHECK(gradients_of(trace).bytes == 4 * (1000 + 1000 + 4000));
-  for (const train::Layer& layer : trace.layers) {
-    for (const train::Tensor& tensor : layer.tensors) {
+  for (const layers::Layer& layer : trace.layers) {
+    for (const layers::Tensor& tensor : layer.tensors) {
       CHECK_FALSE(tensor.bucket.has_value());
     }
   }
@@ -856,7 +856,7 @@ TEST_CASE("HSDP: a small all-reduce beside large shards is no bucket and hides n
   constexpr std::int64_t kScale = 4000; // shards of 4 to 16 MB, far above norms and losses
   const KinetoImport imported =
       import_kineto_job({folder.put("t.json", sharded_recording(2, kScale, true).text(0, 8))}, {});
-  const train::Trace& trace = imported.trace;
+  const layers::Trace& trace = imported.trace;
   REQUIRE(trace.sharding.has_value());
   CHECK(trace.sharding->group_size == 4);
   CHECK(trace.sharding->world_size == 8);

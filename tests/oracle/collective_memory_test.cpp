@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <new>
 
-#include "coll/collective.hpp"
-#include "coll/evaluate/events.hpp"
-#include "coll/evaluate/max_plus.hpp"
+#include "collectives/collective.hpp"
+#include "collectives/evaluate/events.hpp"
+#include "collectives/evaluate/max_plus.hpp"
 
 namespace {
 
@@ -25,7 +25,7 @@ void* operator new(std::size_t size) {
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
-namespace stepsim::coll {
+namespace stepsim::collectives {
 namespace {
 
 // Every transfer of every rank.
@@ -70,4 +70,4 @@ TEST_CASE("memory: pipelines and double trees are linear in ranks too") {
 }
 
 } // namespace
-} // namespace stepsim::coll
+} // namespace stepsim::collectives

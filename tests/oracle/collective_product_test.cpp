@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "coll/algorithms.hpp"
-#include "coll/evaluate/evaluation.hpp"
-#include "coll/evaluate/events.hpp"
-#include "coll/evaluate/max_plus.hpp"
-#include "coll/formula/closed_form.hpp"
-#include "coll/formula/lower_bound.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/evaluate/evaluation.hpp"
+#include "collectives/evaluate/events.hpp"
+#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/formula/closed_form.hpp"
+#include "collectives/formula/lower_bound.hpp"
 #include "testing/tolerance.hpp"
 
-namespace stepsim::coll {
+namespace stepsim::collectives {
 namespace {
 
 using stepsim::testing::Tolerance;
@@ -359,4 +359,4 @@ TEST_CASE("several parameter servers that enter together: fair flows take the cl
 }
 
 } // namespace
-} // namespace stepsim::coll
+} // namespace stepsim::collectives

@@ -9,13 +9,13 @@
 
 #include <doctest/doctest.h>
 
-#include "plan/bounds.hpp"
-#include "plan/plan_problems.hpp"
-#include "plan/planner_options.hpp"
-#include "plan/planners.hpp"
+#include "buckets/bounds.hpp"
+#include "buckets/plan_problems.hpp"
+#include "buckets/planner_options.hpp"
+#include "buckets/planners.hpp"
 
-using namespace stepsim::plan;
-using namespace stepsim::plan::testing;
+using namespace stepsim::buckets;
+using namespace stepsim::buckets::testing;
 using stepsim::Bytes;
 using stepsim::Seconds;
 using stepsim::base::RandomStream;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -74,7 +74,7 @@ TEST_CASE("synthetic resnet50: forward and backward are shares of MACs (MOD T1)"
   CHECK(*result.summary.forward_s == within(64 * 2 * 4089184256.0 / (2e13 * 0.5), 1e-12));
   CHECK(*result.summary.forward_s == within(0.052341558, 1e-8));
   CHECK(*result.summary.backward_s == within(0.104683117, 1e-8));
-  CHECK(result.scenario.workload.provenance == train::Provenance::synthetic);
+  CHECK(result.scenario.workload.provenance == layers::Provenance::synthetic);
 }
 
 TEST_CASE("synthetic resnet50 on 16 V100, 161 tensors (MOD T2, T3)") {
@@ -147,7 +147,7 @@ TEST_CASE("a profile scaled to a measured compute time (MOD T10)") {
   CHECK(*result.summary.backward_s == within(0.2, 1e-9));
   const auto& layers = result.scenario.workload.layers;
   CHECK(layers.back().backward.value == within(0.2 * 2048000 / 4089184256.0, 1e-9));
-  CHECK(result.scenario.workload.provenance == train::Provenance::scaled);
+  CHECK(result.scenario.workload.provenance == layers::Provenance::scaled);
 }
 
 TEST_CASE("ddp forms the buckets of the table for every model (MOD 7)") {

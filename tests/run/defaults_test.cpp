@@ -7,16 +7,16 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/measured_exchanges.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "sweep/grid.hpp"
+#include "study/sweep/grid.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_pointer.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -53,7 +53,7 @@ const DefaultValue* find(const std::vector<DefaultValue>& defaults, std::string_
   return found == defaults.end() ? nullptr : &*found;
 }
 
-plan::Schedule schedule_of(const std::string& scenario_text) {
+buckets::Schedule schedule_of(const std::string& scenario_text) {
   return scenario(scenario_text).communication.schedule;
 }
 
@@ -61,8 +61,8 @@ plan::Schedule schedule_of(const std::string& scenario_text) {
 
 TEST_CASE("a trace whose buckets hold all its gradients is sent in its measured buckets") {
   const Result result = run_text(text(kTrace));
-  const train::Workload& workload = result.scenario.workload;
-  CHECK(result.scenario.communication.schedule == plan::Schedule::trace);
+  const layers::Workload& workload = result.scenario.workload;
+  CHECK(result.scenario.communication.schedule == buckets::Schedule::trace);
   REQUIRE(result.buckets.size() == workload.buckets.size());
   for (std::size_t b = 0; b < result.buckets.size(); ++b) {
     CHECK(result.buckets[b].bytes == workload.buckets[b].bytes);
@@ -71,12 +71,12 @@ TEST_CASE("a trace whose buckets hold all its gradients is sent in its measured 
 }
 
 TEST_CASE("without measured buckets the schedule is ddp; single where training is not in step") {
-  CHECK(schedule_of(text(kLayers)) == plan::Schedule::ddp);
-  CHECK(schedule_of(text(kModel)) == plan::Schedule::ddp);
+  CHECK(schedule_of(text(kLayers)) == buckets::Schedule::ddp);
+  CHECK(schedule_of(text(kModel)) == buckets::Schedule::ddp);
   CHECK(schedule_of(text(kTrace, R"(, "training": {"algorithm": "pipe_sgd"})")) ==
-        plan::Schedule::single);
+        buckets::Schedule::single);
   CHECK(schedule_of(text(kTrace, R"(, "training": {"algorithm": "parameter_server"})")) ==
-        plan::Schedule::single);
+        buckets::Schedule::single);
 }
 
 TEST_CASE("schedule trace is refused where no bucket was measured") {
@@ -145,7 +145,7 @@ TEST_CASE("the layer log of a K80 gives the speed-ups that its authors publish p
                  R"(, "network": {"latency_s": 45.25e-6, "bandwidth_Bps": 1006633715.4,
             "reduction_Bps": 4e8}}, "communication": {"collective": "ring", "ring_startup": "2P",
             "reduction_mode": "serial", "schedule": "wfbp"}})");
-    const train::Workload& workload = result.scenario.workload;
+    const layers::Workload& workload = result.scenario.workload;
     double ready = 0;
     double end = 0;
     for (std::size_t l = workload.layers.size(); l-- > 0;) {

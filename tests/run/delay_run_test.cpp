@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "document/json_pointer.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "sweep/sweep_file.hpp"
-#include "sweep/sweep_point.hpp"
+#include "study/sweep/sweep_file.hpp"
+#include "study/sweep/sweep_point.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 using stepsim::testing::within;

@@ -8,13 +8,13 @@
 #include <cmath>
 #include <string>
 
-#include "files/measured_file.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "run/result_file.hpp"
+#include "scenario/files/measured_file.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -30,13 +30,13 @@ constexpr std::array<std::string_view, 3> kLargeNetworks{"vgg16_cifar", "alexnet
                                                          "resnet50"};
 constexpr std::array<int, 4> kRanks{4, 8, 16, 32};
 
-const train::MeasuredModel& model(std::string_view name) {
-  static const train::MeasuredTraining measured =
+const layers::MeasuredModel& model(std::string_view name) {
+  static const layers::MeasuredTraining measured =
       io::parse_measured(io::read_json(STEPSIM_SOURCE_DIR "/traces/icdcs19.measured.json"));
-  return *std::ranges::find(measured.models, name, &train::MeasuredModel::name);
+  return *std::ranges::find(measured.models, name, &layers::MeasuredModel::name);
 }
 
-double batch(const train::MeasuredModel& network) {
+double batch(const layers::MeasuredModel& network) {
   return static_cast<double>(*network.batch_size);
 }
 
@@ -44,7 +44,7 @@ double batch(const train::MeasuredModel& network) {
 // profile's.
 Result run_one(std::string_view name, std::string_view method, int ranks, const std::string& net,
                const std::string& costs = "", const std::string& density = "0.001") {
-  const train::MeasuredModel& network = model(name);
+  const layers::MeasuredModel& network = model(name);
   const double compute = network.phases->compute.value;
   const io::Object layer{{"name", network.name},
                          {"forward_s", compute / 3},
@@ -104,7 +104,7 @@ TEST_CASE("calibrated: communication of the large networks is that of the fit (S
     for (const int ranks : kRanks) {
       CAPTURE(name);
       CAPTURE(ranks);
-      const train::MeasuredModel& network = model(name);
+      const layers::MeasuredModel& network = model(name);
       const double compute = network.phases->compute.value;
       const double compress = network.phases->compress.value;
       const auto effective = [&](std::string_view method) { // communication, as the authors' runs

@@ -3,11 +3,11 @@
 
 #include <string>
 
+#include "document/json_text.hpp"
 #include "run/result_file.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using stepsim::testing::within;

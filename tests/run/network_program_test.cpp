@@ -247,7 +247,7 @@ TEST_CASE("network programs: gathers and reductions of full_shard share an overs
       CHECK(*summary.period_s >= sent / 1.25e9);
       CHECK(*summary.period_s < 0.015 + 2 * sent / 1.25e9);
       if (network == "flow" && communicators == "2") {
-        const net::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+        const links::Fabric& fabric = result.scenario.cluster.fabric->fabric();
         for (std::size_t link = 0; link < result.links.size(); ++link) {
           const bool host = fabric.is_host(fabric.links[link].from);
           const bool spine = !host && !fabric.is_host(fabric.links[link].to);

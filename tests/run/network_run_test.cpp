@@ -7,11 +7,11 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "document/json_text.hpp"
 #include "run/result_file.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using stepsim::testing::within;
@@ -52,7 +52,7 @@ double period(const Case& c) { return *run_case(c).summary.iteration_time_s; }
 // All bytes on the up and down links of the hosts.
 double bytes_up(const study::Result& result) {
   double bytes = 0;
-  const net::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+  const links::Fabric& fabric = result.scenario.cluster.fabric->fabric();
   for (std::size_t link = 0; link < result.links.size(); ++link) {
     bytes += fabric.is_host(fabric.links[link].from) ? result.links[link].bytes : 0;
   }

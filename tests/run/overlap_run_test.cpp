@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "program/event_pass.hpp"
-#include "program/event_period.hpp"
-#include "program/steady_state.hpp"
+#include "document/json_text.hpp"
+#include "programs/event_pass.hpp"
+#include "programs/event_period.hpp"
+#include "programs/steady_state.hpp"
 #include "run/run_timeline.hpp"
 #include "run/scenario_program.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -82,25 +82,26 @@ TEST_CASE("overlap: every schedule has the period of its program") {
       const Scenario given =
           scenario(g3(slowed(R"("compute": 1.7)") + R"(, "update_s": 0.3)", schedule(name) + more));
       const Result result = run(given);
-      program::Program program = scenario_program(given).program;
+      programs::Program program = scenario_program(given).program;
       program.ranks = 1;
-      const program::EventPeriod found = program::event_period(program);
+      const programs::EventPeriod found = programs::event_period(program);
       const Summary& summary = result.summary;
       const double plain_makespan =
           *run_text(g3(R"(, "update_s": 0.3)", schedule(name) + more)).summary.makespan_s;
       CHECK(found.cyclicity == 1);
       CHECK(*summary.iteration_time_s == within(found.period.value, 1e-9));
-      program::Program free = program;
+      programs::Program free = program;
       free.interference = {};
       CHECK(*summary.interference_s ==
-            plus_minus(found.period.value - program::event_period(free).period.value, 1e-9));
-      const double alone = program::event_period(program::without_exchanges(program)).period.value;
+            plus_minus(found.period.value - programs::event_period(free).period.value, 1e-9));
+      const double alone =
+          programs::event_period(programs::without_exchanges(program)).period.value;
       CHECK(*summary.exposed_communication_s == plus_minus(found.period.value - alone, 1e-9));
       CHECK(*summary.compute_s == within(alone, 1e-9));
       // The program counts the update before the first forward, too.
-      const double first_update = program::event_pass(free, 5).makespan_s - plain_makespan;
+      const double first_update = programs::event_pass(free, 5).makespan_s - plain_makespan;
       CHECK(*summary.makespan_s ==
-            within(program::event_pass(program, 5).makespan_s - first_update, 1e-9));
+            within(programs::event_pass(program, 5).makespan_s - first_update, 1e-9));
       CHECK(result.method == "events");
       CHECK(!summary.closed_form_s);
       CHECK(!summary.merge_optimal_iteration_time_s);

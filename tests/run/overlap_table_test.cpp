@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "program/builders/sync_sgd_program.hpp"
-#include "program/event_period.hpp"
-#include "program/program_check.hpp"
+#include "document/json_text.hpp"
+#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/event_period.hpp"
+#include "programs/program_check.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -24,8 +24,8 @@ using stepsim::testing::plus_minus;
 namespace {
 
 struct Link {
-  plan::LinearCost published; // what MG-WFBP plans with (MER 10.6)
-  plan::LinearCost running;
+  buckets::LinearCost published; // what MG-WFBP plans with (MER 10.6)
+  buckets::LinearCost running;
   double slowdown;
 };
 constexpr Link kEthernet{{9.080981007148093e-4, 7.395651186836712e-10}, {7.9e-4, 2.13e-9}, 2.26};
@@ -34,32 +34,32 @@ constexpr Link kInfiniband{
 
 // Step time and number of messages; a third of `compute_s` is forward.
 std::pair<double, std::size_t> step(const std::string& model, double compute_s, int value_bytes,
-                                    const Link& link, plan::Schedule schedule) {
+                                    const Link& link, buckets::Schedule schedule) {
   const Scenario given = scenario(
       R"({"workload": {"model": ")" + model + R"(", "batch_size": 1, "value_bytes": )" +
       std::to_string(value_bytes) + R"(, "measured": {"compute_s": )" + std::to_string(compute_s) +
       R"(}}, "cluster": {"nodes": 16, "network": {"latency_s": 0, "bandwidth_Bps": 1e9}},
           "training": {"update_s": 0}})");
-  plan::Problem problem = merge_problem(given);
+  buckets::Problem problem = merge_problem(given);
   problem.cost = {.base = link.published};
-  const plan::Plan plan = plan::make_plan(problem, schedule, {});
-  std::vector<program::LayerTimes> layers;
-  for (const train::WorkLayer& layer : given.workload.layers) {
+  const buckets::Plan plan = buckets::make_plan(problem, schedule, {});
+  std::vector<programs::LayerTimes> layers;
+  for (const layers::WorkLayer& layer : given.workload.layers) {
     layers.push_back({.forward = layer.forward, .backward = layer.backward});
   }
-  std::vector<program::BucketTimes> buckets;
-  for (const plan::Group& group : plan.groups) {
+  std::vector<programs::BucketTimes> buckets;
+  for (const buckets::Group& group : plan.groups) {
     const auto bytes = static_cast<double>(group.bytes.value);
-    program::BucketTimes& bucket = buckets.emplace_back();
+    programs::BucketTimes& bucket = buckets.emplace_back();
     bucket.reduce = {{link.running.startup_s}, {link.running.per_byte_s * bytes}};
     for (const std::uint32_t item : group.items) {
       bucket.layers.push_back(problem.items[item].layer);
     }
   }
-  program::Program program = program::sync_sgd_program(layers, buckets);
+  programs::Program program = programs::sync_sgd_program(layers, buckets);
   program.interference.compute.fill(link.slowdown);
-  program::check(program, model);
-  const program::EventPeriod found = program::event_period(program);
+  programs::check(program, model);
+  const programs::EventPeriod found = programs::event_period(program);
   CHECK(found.cyclicity == 1);
   return {found.period.value, buckets.size()};
 }
@@ -67,7 +67,7 @@ std::pair<double, std::size_t> step(const std::string& model, double compute_s, 
 // The same as a scenario with overlap and, for the buckets, a cost of their own.
 double run_step(const std::string& model, double compute_s, int value_bytes, const Link& link,
                 const std::string& schedule) {
-  const auto cost = [](const plan::LinearCost& linear) {
+  const auto cost = [](const buckets::LinearCost& linear) {
     return io::compact(
         io::Object{{"startup_s", linear.startup_s}, {"per_byte_s", linear.per_byte_s}});
   };
@@ -110,12 +110,12 @@ TEST_CASE("overlap: step times of three networks on 16 V100 (TRN 11.2)") {
   for (const Row& row : rows) {
     CAPTURE(row.model);
     CAPTURE(row.compute_s);
-    const auto at = [&](plan::Schedule schedule) {
+    const auto at = [&](buckets::Schedule schedule) {
       return step(row.model, row.compute_s, row.value_bytes, row.link, schedule);
     };
-    CHECK(at(plan::Schedule::wfbp).first == plus_minus(row.wfbp, 1e-6));
-    CHECK(at(plan::Schedule::single).first == plus_minus(row.single, 1e-6));
-    const auto [period, groups] = at(plan::Schedule::mg_wfbp);
+    CHECK(at(buckets::Schedule::wfbp).first == plus_minus(row.wfbp, 1e-6));
+    CHECK(at(buckets::Schedule::single).first == plus_minus(row.single, 1e-6));
+    const auto [period, groups] = at(buckets::Schedule::mg_wfbp);
     CHECK(period == plus_minus(row.mg_wfbp, 1e-6));
     CHECK(groups == row.groups);
     const auto by_run = [&](const std::string& schedule) {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <string>
 
+#include "document/json_text.hpp"
 #include "run/period_figures.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <string>
 
-#include "library/library_record.hpp"
-#include "library/prediction_interval.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
+#include "nccl/library_record.hpp"
+#include "nccl/prediction_interval.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -122,8 +122,8 @@ TEST_CASE("preset: NVLink domains join its machines") {
 TEST_CASE("preset: the library takes domains that are given") {
   const auto gpus = [](const std::string& more) {
     const Scenario one = scenario(text(R"("preset": "gb200_nvl72", "nodes": 36)" + more, kLibrary));
-    const library::LibraryQuestion& question = *one.communication.question;
-    return library::layout_of(question.node, question.shape).gpus;
+    const nccl::LibraryQuestion& question = *one.communication.question;
+    return nccl::layout_of(question.node, question.shape).gpus;
   };
   CHECK(gpus("") == 72);
   CHECK(gpus(R"(, "nvlink_domain_nodes": 1)") == 4);
@@ -140,9 +140,9 @@ TEST_CASE("preset: on a simulated network the topology has the cables, and no do
 // One bucket: all that differs is the time of its exchange.
 TEST_CASE("library: the iteration time has the interval of its exchanges") {
   const Result result = run_text(text(R"("preset": "dgx_h100", "nodes": 4)", kLibrary));
-  library::LibraryQuestion question = *result.scenario.communication.question;
+  nccl::LibraryQuestion question = *result.scenario.communication.question;
   question.bytes = kBytes;
-  const library::LibraryRecord record = library::predict(question);
+  const nccl::LibraryRecord record = nccl::predict(question);
   CHECK(*result.summary.iteration_time_s == within(kCompute + record.seconds, 1e-9));
   CHECK(*result.summary.iteration_time_low_s == within(kCompute + record.interval.low, 1e-9));
   CHECK(*result.summary.iteration_time_high_s == within(kCompute + record.interval.high, 1e-9));

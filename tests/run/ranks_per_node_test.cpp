@@ -5,12 +5,12 @@
 #include <string>
 #include <utility>
 
-#include "library/library_record.hpp"
+#include "document/json_text.hpp"
+#include "nccl/library_record.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -63,7 +63,7 @@ TEST_CASE("ranks_per_node: hierarchical_leader waits for the largest node") {
 
 TEST_CASE("ranks_per_node: auto finds a collective for unequal nodes") {
   const Result result = run_text(text(counts("[3, 1, 2]")));
-  CHECK(result.scenario.communication.collective == coll::AlgorithmId::automatic);
+  CHECK(result.scenario.communication.collective == collectives::AlgorithmId::automatic);
   CHECK(*result.summary.iteration_time_s <=
         seconds_of(text(counts("[3, 1, 2]"), by("hierarchical_leader"))));
 }
@@ -123,7 +123,7 @@ TEST_CASE("ranks_per_node: simulated networks place each node's ranks on its hos
       "bandwidth_Bps": 25e9}, "intra_network": {"latency_s": 2e-6, "bandwidth_Bps": 300e9})";
   const Scenario one = scenario(text(counts("[2, 1]", flow), by("hierarchical_leader")));
   REQUIRE(one.cluster.fabric);
-  const std::vector<net::NodeId>& hosts = one.cluster.fabric->hosts;
+  const std::vector<links::NodeId>& hosts = one.cluster.fabric->hosts;
   REQUIRE(hosts.size() == 3);
   CHECK(hosts[0] == hosts[1]);
   CHECK(hosts[1] != hosts[2]);
@@ -133,18 +133,18 @@ TEST_CASE("ranks_per_node: simulated networks place each node's ranks on its hos
 
 TEST_CASE("ranks_per_node: the library takes the cards of the smallest node and says so") {
   const Result result = run_text(text(counts("[8, 8, 2]", R"("preset": "dgx_h100")")));
-  library::LibraryQuestion question = *result.scenario.communication.question;
+  nccl::LibraryQuestion question = *result.scenario.communication.question;
   question.bytes = kBytes;
-  CHECK(question.shape == library::Shape{3, 8, 2, 18});
-  const library::Layout layout = library::layout_of(question.node, question.shape);
+  CHECK(question.shape == nccl::Shape{3, 8, 2, 18});
+  const nccl::Layout layout = nccl::layout_of(question.node, question.shape);
   CHECK(layout.nics == 2);
   CHECK(layout.ranks == 18);
   CHECK(*result.summary.iteration_time_s ==
-        within(kCompute + library::predict(question).seconds, 1e-9));
+        within(kCompute + nccl::predict(question).seconds, 1e-9));
   CHECK(std::ranges::any_of(result.warnings, [](const std::string& warning) {
     return warning.starts_with("unequal_nodes: nodes have 2 to 8 GPUs");
   }));
-  CHECK_FALSE(library::predict(question).chosen.algorithm == library::Algorithm::nvls_tree);
+  CHECK_FALSE(nccl::predict(question).chosen.algorithm == nccl::Algorithm::nvls_tree);
 }
 
 TEST_CASE("ranks_per_node: equal counts that differ from the node type are listed as an override") {

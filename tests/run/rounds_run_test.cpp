@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/number_text.hpp"
+#include "document/json_text.hpp"
 #include "run/period_figures.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "base/random.hpp"
+#include "document/json_text.hpp"
+#include "document/temporary_folder.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_text.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

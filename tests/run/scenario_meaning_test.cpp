@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "document/json.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json.hpp"
-#include "json/json_pointer.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using stepsim::testing::within;

@@ -10,18 +10,18 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "program/event_pass.hpp"
-#include "program/explain/program_evaluation.hpp"
-#include "program/recurrence.hpp"
-#include "program/steady_state.hpp"
+#include "programs/event_pass.hpp"
+#include "programs/explain/program_evaluation.hpp"
+#include "programs/recurrence.hpp"
+#include "programs/steady_state.hpp"
 #include "run/random_scenarios.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
-using program::OperationTimes;
-using program::Program;
+using programs::OperationTimes;
+using programs::Program;
 using stepsim::testing::plus_minus;
 using stepsim::testing::within;
 
@@ -31,9 +31,9 @@ namespace {
 // of its exchanges and its computing (PIP 10).
 double second_half(const Program& made, std::int64_t iterations) {
   const OperationTimes times =
-      program::recurrence_applies(made)
-          ? program::recurrence(made, iterations, {}, program::Record::all)
-          : program::event_pass(made, iterations, {}, program::Record::all);
+      programs::recurrence_applies(made)
+          ? programs::recurrence(made, iterations, {}, programs::Record::all)
+          : programs::event_pass(made, iterations, {}, programs::Record::all);
   const auto end = [&](std::int64_t t) {
     double last = 0;
     for (std::uint32_t o = 0; t > 0 && o < made.iteration_size(); ++o) {
@@ -47,8 +47,8 @@ double second_half(const Program& made, std::int64_t iterations) {
 double computing(const Program& made) {
   double sum = 0;
   for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
-    const program::Operation& each = made.operations[o];
-    sum += each.type == program::OperationType::compute ? each.seconds.value : 0;
+    const programs::Operation& each = made.operations[o];
+    sum += each.type == programs::OperationType::compute ? each.seconds.value : 0;
   }
   return sum;
 }
@@ -62,10 +62,10 @@ void check_equal(const Scenario& scenario) {
     period = second_half(made.program, scenario.training.iterations);
     exposed = period - computing(made.program);
   } else {
-    const double whole = program::period_s(made.program, {});
+    const double whole = programs::period_s(made.program, {});
     period = whole / made.program.steps;
-    exposed =
-        program::beyond_s(program::without_exchanges(made.program), {}, whole) / made.program.steps;
+    exposed = programs::beyond_s(programs::without_exchanges(made.program), {}, whole) /
+              made.program.steps;
   }
   CHECK(period == within(*run_says.iteration_time_s, 1e-9));
   if (scenario.training.input.value == 0) { // exposed beside reading is no difference of periods
@@ -95,7 +95,7 @@ TEST_CASE("program: period and exposed communication are those of the run (rando
       check_equal(scenario);
       const bool pipe = scenario.training.algorithm == TrainingAlgorithm::pipe_sgd;
       ++compared[pipe ? "pipe_sgd"
-                      : std::string(plan::planner(scenario.communication.schedule).name)];
+                      : std::string(buckets::planner(scenario.communication.schedule).name)];
     } catch (const InputError&) { // a combination that does not exist
     } catch (const SimulationError&) {
     } catch (const UsageError&) {}
@@ -114,12 +114,12 @@ TEST_CASE("program: operations are labelled with layers and buckets, and streams
             {"name": "b", "forward_s": 2, "backward_s": 2, "gradient_bytes": 8}]},
           "cluster": {"nodes": 4, "network": {"cost": {"startup_s": 0.5, "per_byte_s": 0.25}}},
           "communication": {"schedule": "single"}, "training": {"update_s": 0}})"));
-  const program::Program& program = made.program;
+  const programs::Program& program = made.program;
   CHECK(program.ranks == 4);
   CHECK(program.streams[0].name == "compute");
   CHECK(program.streams[1].name == "reduce");
-  const program::Operation& exchange = program.operations[program.iteration_size() - 1];
-  CHECK(exchange.kind == program::Kind::allreduce);
+  const programs::Operation& exchange = program.operations[program.iteration_size() - 1];
+  CHECK(exchange.kind == programs::Kind::allreduce);
   CHECK(exchange.startup.value == 0.5);
   CHECK(exchange.data.value == 3);
   CHECK(exchange.unit == 0);

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "base/random.hpp"
+#include "document/json_text.hpp"
 #include "run/result_file.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

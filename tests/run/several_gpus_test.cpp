@@ -6,16 +6,16 @@
 #include <string>
 
 #include "base/number_text.hpp"
+#include "document/file.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
+#include "document/temporary_folder.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "scenario/short_forms.hpp"
-#include "sweep/grid.hpp"
+#include "study/sweep/grid.hpp"
 #include "testing/tolerance.hpp"
-#include "json/file.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_pointer.hpp"
-#include "json/json_text.hpp"
-#include "json/temporary_folder.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -143,7 +143,7 @@ TEST_CASE("a link class of the calibration is the network inside the node") {
   const Scenario one = scenario(text(R"({"nodes": 1, "gpus_per_node": 8, "network":
       {"calibration": ")" STEPSIM_SOURCE_DIR R"(/topologies/h100x8.calibration.json"}})"));
   REQUIRE(one.cluster.intra);
-  const net::LinkClass& link = one.cluster.network.profile->links.front();
+  const links::LinkClass& link = one.cluster.network.profile->links.front();
   CHECK(one.cluster.intra->per_byte_s == link.per_byte_s);
   CHECK(one.cluster.intra->latency_s == link.latency_s);
 }
@@ -161,7 +161,7 @@ TEST_CASE("with several GPUs per node a calibration leaves the choice, unless it
         R"({"nodes": )" + std::to_string(nodes) +
         R"(, "gpus_per_node": 4, "intra_network": "nvlink-v100", "network": {"calibration": ")" +
         file + R"("}})"));
-    return coll::name(one.communication.collective);
+    return collectives::name(one.communication.collective);
   };
   CHECK(collective(4, 8) == "auto");
   CHECK(collective(2, 8) == "ring"); // what was measured is better than any formula
@@ -179,7 +179,7 @@ TEST_CASE("further blocks inside a node cost what the calibration says, also fro
       R"({"calibration": ")" + folder.put("links.calibration.json", io::pretty(file)) + "\"";
   const Scenario one = scenario(cluster_with(R"("network": )" + calibration + "}"));
   REQUIRE(one.cluster.intra);
-  const coll::LinkCost& link = *one.cluster.intra;
+  const collectives::LinkCost& link = *one.cluster.intra;
   REQUIRE(link.block_latency_s < link.latency_s);
   const double seconds = seconds_of(cluster_with(R"("network": )" + calibration + "}"));
   const Scenario again =

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "document/json_text.hpp"
 #include "run/group_exchange.hpp"
 #include "run/period_figures.hpp"
 #include "run/scenario_program.hpp"
@@ -12,7 +13,6 @@
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -257,7 +257,7 @@ TEST_CASE("hybrid_shard: an NVLink domain is one node") {
           "cluster": {"nodes": 8, "gpus_per_node": 4, "nvlink_domain_nodes": 4,
             "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9},
             "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 3e11}}})");
-  const program::Group nodes = rank_group(eight.cluster, RankGroup::node);
+  const programs::Group nodes = rank_group(eight.cluster, RankGroup::node);
   CHECK(nodes.parts.size() == 2);
   CHECK(nodes.parts.back().front() == 16);
   CHECK(rank_group(eight.cluster, RankGroup::replica).parts.size() == 16);

@@ -1,16 +1,16 @@
 // Stale synchronous parameter servers through whole scenarios (TRN 4.7, rows V in
-// tests/train/parameter_server_test.cpp).
+// tests/programs/parameter_server_test.cpp).
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "document/json_text.hpp"
 #include "run/summary.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -96,7 +96,7 @@ TEST_CASE("whole tensors: asynchronous servers on a simulated network have layer
             "training": {"algorithm": "parameter_server", "mode": "async", "iterations": 4,
                          "servers": )" +
         more + "}}");
-    const net::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+    const links::Fabric& fabric = result.scenario.cluster.fabric->fabric();
     const auto& hosts = result.scenario.cluster.fabric->hosts;
     std::vector<double> bytes(hosts.size() - 3);
     for (std::size_t link = 0; link < result.links.size(); ++link) {

@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
+#include "document/json_pointer.hpp"
 #include "run/summary_fields.hpp"
-#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 using study::kSummaryFields;

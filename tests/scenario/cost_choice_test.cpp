@@ -2,9 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "document/json_parse.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_text.hpp"
-#include "json/json_parse.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -87,7 +87,8 @@ TEST_CASE("the period by formula shares the times of the planner where both ask 
             "communication": )" +
         std::string(communication) + "}");
     int asked = 0;
-    const plan::Cost merged{.base = plan::CurveCost{.seconds = [&](double) { return ++asked; }}};
+    const buckets::Cost merged{.base =
+                                   buckets::CurveCost{.seconds = [&](double) { return ++asked; }}};
     (void)formula_cost(of, merged).seconds(1e6, 1);
     return asked;
   };

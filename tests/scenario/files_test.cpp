@@ -3,9 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
-#include "sweep/sweep_helpers.hpp"
+#include "document/sha256.hpp"
+#include "study/sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
-#include "json/sha256.hpp"
 
 using namespace stepsim;
 using study::file_kind_at;

@@ -2,16 +2,16 @@
 
 #include <doctest/doctest.h>
 
-#include "files/profile_file.hpp"
-#include "json/json_parse.hpp"
+#include "document/json_parse.hpp"
+#include "scenario/files/profile_file.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
-using coll::CompressionMethod;
+using collectives::CompressionMethod;
 
 namespace {
 
-net::NetworkProfile profile(std::string_view costs) {
+links::NetworkProfile profile(std::string_view costs) {
   return io::parse_profile(io::parse_json(
       R"({"kind": "network_calibration", "name": "n", "label": "calibrated", "network": {},
           "compression_costs": )" +
@@ -24,11 +24,11 @@ net::NetworkProfile profile(std::string_view costs) {
 TEST_CASE("a method's own costs add to those of any method and override them, key by key") {
   const auto lab = profile(R"({"topk": {"select_s_per_element": 3, "scatter_s": 4},
                                "any": {"select_s_per_element": 1, "merge_s": 2}})");
-  const coll::CompressCosts topk = costs_of(lab, CompressionMethod::topk);
+  const collectives::CompressCosts topk = costs_of(lab, CompressionMethod::topk);
   CHECK(topk.select_s_per_element == 3);
   CHECK(topk.merge_s == 2);
   CHECK(topk.scatter_s == 4);
-  const coll::CompressCosts other = costs_of(lab, CompressionMethod::powersgd);
+  const collectives::CompressCosts other = costs_of(lab, CompressionMethod::powersgd);
   CHECK(other.select_s_per_element == 1);
   CHECK(other.merge_s == 2);
   CHECK(other.scatter_s == 0);
@@ -36,9 +36,9 @@ TEST_CASE("a method's own costs add to those of any method and override them, ke
 
 TEST_CASE("what selects nothing gets nothing of any method's costs") {
   const auto lab = profile(R"({"any": {"select_s": 1}})");
-  CHECK(costs_of(lab, CompressionMethod::none) == coll::CompressCosts{});
-  CHECK(costs_of(lab, CompressionMethod::quantize8) == coll::CompressCosts{});
-  CHECK(costs_of(lab, CompressionMethod::fp16) == coll::CompressCosts{});
+  CHECK(costs_of(lab, CompressionMethod::none) == collectives::CompressCosts{});
+  CHECK(costs_of(lab, CompressionMethod::quantize8) == collectives::CompressCosts{});
+  CHECK(costs_of(lab, CompressionMethod::fp16) == collectives::CompressCosts{});
 }
 
 TEST_CASE("every cost of a profile reaches the member of its name") {
@@ -47,17 +47,17 @@ TEST_CASE("every cost of a profile reaches the member of its name") {
       "residual_s_per_element": 5, "staging_s_per_element": 6, "merge_s": 7,
       "merge_s_per_entry": 8, "scatter_s": 9, "scatter_s_per_entry": 10}})");
   CHECK(costs_of(lab, CompressionMethod::gtopk_tree) ==
-        coll::CompressCosts{.n_log_n = true,
-                            .select_s = 1,
-                            .select_s_per_element = 2,
-                            .select_s_per_entry = 3,
-                            .select_s_per_element_log2 = 4,
-                            .residual_s_per_element = 5,
-                            .staging_s_per_element = 6,
-                            .merge_s = 7,
-                            .merge_s_per_entry = 8,
-                            .scatter_s = 9,
-                            .scatter_s_per_entry = 10});
+        collectives::CompressCosts{.n_log_n = true,
+                                   .select_s = 1,
+                                   .select_s_per_element = 2,
+                                   .select_s_per_entry = 3,
+                                   .select_s_per_element_log2 = 4,
+                                   .residual_s_per_element = 5,
+                                   .staging_s_per_element = 6,
+                                   .merge_s = 7,
+                                   .merge_s_per_entry = 8,
+                                   .scatter_s = 9,
+                                   .scatter_s_per_entry = 10});
   const auto linear = profile(R"({"any": {"form": "n_log_n"}, "topk": {"form": "linear"}})");
   CHECK_FALSE(costs_of(linear, CompressionMethod::topk).n_log_n);
   CHECK(costs_of(linear, CompressionMethod::dgc).n_log_n);

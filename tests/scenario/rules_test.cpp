@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <string>
 
-#include "coll/compress/compression.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/compress/compression.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/packet/packet_transport.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "json/json_pointer.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -46,7 +46,7 @@ TEST_CASE("every rule is about a key that exists") {
 }
 
 TEST_CASE("every option of a schedule has a row, and every row of a schedule a schedule") {
-  for (const plan::Planner& planner : plan::planners()) {
+  for (const buckets::Planner& planner : buckets::planners()) {
     for (const std::string_view key : planner.keys) {
       CAPTURE(key);
       CHECK(io::find_key(keys::kSchedule, key) != nullptr);
@@ -60,7 +60,7 @@ TEST_CASE("every option of a schedule has a row, and every row of a schedule a s
 }
 
 TEST_CASE("every option of a compression has a row, and every row a compression") {
-  for (const coll::CompressionRow& row : coll::compression_table()) {
+  for (const collectives::CompressionRow& row : collectives::compression_table()) {
     for (const std::string_view key : row.keys) {
       CAPTURE(key);
       CHECK((key == "shapes" || io::find_key(keys::kCompressionObject, key) != nullptr));

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "scenario/compression/compression_tree.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/scenario_text.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;
@@ -17,14 +17,14 @@ using namespace stepsim::study;
 namespace {
 
 struct Parsed {
-  coll::Compression compression;
+  collectives::Compression compression;
   std::vector<std::string> warnings;
   std::string problem; // the first line, "" if there is none
 };
 
 struct With {
   CompressionUse use{};
-  coll::CompressCosts defaults{};
+  collectives::CompressCosts defaults{};
   Leftovers leftovers = Leftovers::refuse;
 };
 
@@ -52,36 +52,37 @@ With elements(std::int64_t count) { return {.use = {.gradient_bytes = 4 * count}
 } // namespace
 
 TEST_CASE("compression: a word stands for the method alone") {
-  CHECK(parsed(R"("none")").compression == coll::Compression{});
+  CHECK(parsed(R"("none")").compression == collectives::Compression{});
   const Parsed fp16 = parsed(R"("fp16")");
   CHECK(fp16.problem.empty());
-  CHECK(fp16.compression.method == coll::CompressionMethod::fp16);
+  CHECK(fp16.compression.method == collectives::CompressionMethod::fp16);
   CHECK(problem_of(R"("topk")") == "t.json: give exactly one of density and k");
   CHECK(problem_of("3") == "t.json: must be the name of a compression method, got 3");
 }
 
 TEST_CASE("compression: every default of the interface") {
-  const coll::Compression c = parsed(R"({"method": "gtopk_tree", "density": 0.001})").compression;
+  const collectives::Compression c =
+      parsed(R"({"method": "gtopk_tree", "density": 0.001})").compression;
   CHECK(c.density == 0.001);
   CHECK(!c.k);
   CHECK(c.index_bytes == 4);
   CHECK(c.value_bytes == 4);
-  CHECK(c.broadcast == coll::SparseBroadcast::mst);
-  CHECK(c.residual_mask == coll::ResidualMask::final);
-  CHECK(c.select_stream == coll::SelectStream::compute);
+  CHECK(c.broadcast == collectives::SparseBroadcast::mst);
+  CHECK(c.residual_mask == collectives::ResidualMask::final);
+  CHECK(c.select_stream == collectives::SelectStream::compute);
   CHECK(!c.round_barriers);
   CHECK(c.selected_ratio == 1);
-  CHECK(c.costs == coll::CompressCosts{});
+  CHECK(c.costs == collectives::CompressCosts{});
   CHECK(parsed(R"({"method": "truncate16"})").compression.ratio == 2);
   CHECK(parsed(R"({"method": "quantize8"})").compression.ratio == 4);
   CHECK(parsed(R"({"method": "quantize8", "ratio": 3})").compression.ratio == 3);
-  const coll::Compression q = parsed(R"({"method": "qsgd"})").compression;
+  const collectives::Compression q = parsed(R"({"method": "qsgd"})").compression;
   CHECK(q.bits == 8);
   CHECK(q.bucket == 512);
 }
 
 TEST_CASE("compression: keys without a method are errors, an empty object is no compression") {
-  CHECK(parsed("{}").compression == coll::Compression{});
+  CHECK(parsed("{}").compression == collectives::Compression{});
   CHECK(problem_of("{}").empty());
   const std::string density = "t.json: /density: density needs a method beside it";
   CHECK(problem_of(R"({"density": 0.001})") == density);
@@ -127,7 +128,7 @@ TEST_CASE("compression: a codec's ratio and the size of halves follow the gradie
 TEST_CASE("compression: none beside other keys ignores them, unknown ones excepted") {
   const Parsed none = parsed(R"({"method": "none", "density": 0.001, "bits": 4})");
   CHECK(none.problem.empty());
-  CHECK(none.compression == coll::Compression{});
+  CHECK(none.compression == collectives::Compression{});
   CHECK(none.warnings.empty());
   CHECK(problem_of(R"({"method": "none", "densty": 1})") ==
         "t.json: /densty: unknown key, did you mean density?");
@@ -155,7 +156,7 @@ TEST_CASE("compression: density and k and their ranges") {
         "t.json: give exactly one of density and k");
   CHECK(parsed(topk(R"("k": 25000000)"), m).compression.k == 25'000'000);
   With wfbp = m;
-  wfbp.use.schedule = plan::Schedule::wfbp;
+  wfbp.use.schedule = buckets::Schedule::wfbp;
   CHECK(problem_of(topk(R"("k": 5)"), wfbp) ==
         "t.json: /k: k is only defined for schedule single; use density");
   CHECK(problem_of(topk(R"("density": 0.5)"), wfbp).empty());
@@ -238,7 +239,7 @@ TEST_CASE("compression: costs override a profile's one by one") {
   With profile;
   profile.defaults.select_s_per_element = 6.1e-9;
   profile.defaults.staging_s_per_element = 4.95e-8;
-  const coll::CompressCosts costs =
+  const collectives::CompressCosts costs =
       parsed(R"({"method": "topk", "density": 0.1, "costs": {"select_s_per_element": 0,
                  "merge_s": 1e-6}})",
              profile)
@@ -274,16 +275,16 @@ TEST_CASE("compression: a sparse method without any cost warns that it is free")
 }
 
 TEST_CASE("compression: warm-up densities by epoch, or a preset") {
-  const coll::Compression c =
+  const collectives::Compression c =
       parsed(R"({"method": "topk", "density": 0.001, "density_warmup": "dgc",
                  "iterations_per_epoch": 100})")
           .compression;
   CHECK(c.density_warmup == std::vector<double>{0.25, 0.0625, 0.015625, 0.004});
-  CHECK(coll::density_at(c, 0) == 0.25);
-  CHECK(coll::density_at(c, 99) == 0.25);
-  CHECK(coll::density_at(c, 100) == 0.0625);
-  CHECK(coll::density_at(c, 399) == 0.004);
-  CHECK(coll::density_at(c, 400) == 0.001);
+  CHECK(collectives::density_at(c, 0) == 0.25);
+  CHECK(collectives::density_at(c, 99) == 0.25);
+  CHECK(collectives::density_at(c, 100) == 0.0625);
+  CHECK(collectives::density_at(c, 399) == 0.004);
+  CHECK(collectives::density_at(c, 400) == 0.001);
   CHECK(problem_of(R"({"method": "topk", "density": 0.001, "density_warmup": [0.5, 2],
                        "iterations_per_epoch": 100})") ==
         "t.json: /density_warmup/1: must be in (0, 1], got 2");
@@ -324,15 +325,15 @@ TEST_CASE("compression: the resolved tree reads back as the same compression") {
 }
 
 TEST_CASE("compression: every method parses with the keys that its row names") {
-  for (const coll::CompressionRow& row : coll::compression_table()) {
+  for (const collectives::CompressionRow& row : collectives::compression_table()) {
     CAPTURE(row.name);
     std::string text = R"({"method": ")" + std::string(row.name) + "\"";
-    text += row.kind == coll::CompressionKind::sparse ? R"(, "density": 0.5)" : "";
+    text += row.kind == collectives::CompressionKind::sparse ? R"(, "density": 0.5)" : "";
     for (const auto& [key, value] :
          {std::pair{"rank", "4"}, std::pair{"block", "64"}, std::pair{"ratio", "2"}}) {
-      text += coll::has_key(row, key) ? std::string(", \"") + key + "\": " + value : "";
+      text += collectives::has_key(row, key) ? std::string(", \"") + key + "\": " + value : "";
     }
-    if (row.method == coll::CompressionMethod::custom) {
+    if (row.method == collectives::CompressionMethod::custom) {
       text += R"(, "bytes_per_worker": 1000)";
     }
     const Parsed result = parsed(text + "}");
@@ -340,7 +341,7 @@ TEST_CASE("compression: every method parses with the keys that its row names") {
     CHECK(result.compression.method == row.method);
     const io::Json tree = compression_tree(result.compression);
     for (const auto& [key, value] : tree.as_object()) {
-      CHECK((key == "method" || coll::has_key(row, key)));
+      CHECK((key == "method" || collectives::has_key(row, key)));
     }
   }
 }
@@ -349,13 +350,13 @@ TEST_CASE("compression: a custom compressor is numbers, quantities and formulas"
   const auto values = [](const std::string& text) {
     const Parsed result = parsed(R"({"method": "custom", )" + text + "}");
     CHECK(result.problem == "");
-    const coll::CustomCompressor& custom = result.compression.custom;
-    const auto of = [&](base::Formula coll::CustomCompressor::*formula) {
-      return coll::custom_value(custom, formula, 1000, 8, 0.5);
+    const collectives::CustomCompressor& custom = result.compression.custom;
+    const auto of = [&](base::Formula collectives::CustomCompressor::*formula) {
+      return collectives::custom_value(custom, formula, 1000, 8, 0.5);
     };
-    return std::array{of(&coll::CustomCompressor::bytes_per_worker),
-                      of(&coll::CustomCompressor::compress_s),
-                      of(&coll::CustomCompressor::merge_s)};
+    return std::array{of(&collectives::CustomCompressor::bytes_per_worker),
+                      of(&collectives::CustomCompressor::compress_s),
+                      of(&collectives::CustomCompressor::merge_s)};
   };
   const auto is = [&](const std::string& text, const std::array<double, 3>& expected) {
     CAPTURE(text);

@@ -1,8 +1,8 @@
 // A workload whose times are estimated for a named GPU (INP 3).
+#include "document/json_pointer.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_pointer.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,7 +29,7 @@ std::string with(std::string_view more) {
 
 TEST_CASE("a gpu gives times, an update and an interval") {
   const Scenario parsed = scenario(with(R"(, "dtype": "bf16")"));
-  CHECK(parsed.workload.provenance == train::Provenance::estimated);
+  CHECK(parsed.workload.provenance == layers::Provenance::estimated);
   REQUIRE(parsed.workload.interval);
   CHECK(parsed.workload.interval->low == 0.8);
   CHECK(parsed.workload.interval->high == 1.25);

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/paths.hpp"
 
@@ -40,9 +40,9 @@ TEST_CASE("the smallest scenario has every default") {
   CHECK(scenario.cluster.gpus_per_node == 1);
   CHECK(scenario.cluster.network.block_latency_s == 1e-5);
   CHECK(scenario.training.iterations == 10);
-  CHECK(scenario.communication.collective == coll::AlgorithmId::ring);
-  CHECK(scenario.communication.options.chunking == coll::Chunking::real);
-  CHECK(scenario.communication.schedule == plan::Schedule::ddp);
+  CHECK(scenario.communication.collective == collectives::AlgorithmId::ring);
+  CHECK(scenario.communication.options.chunking == collectives::Chunking::real);
+  CHECK(scenario.communication.schedule == buckets::Schedule::ddp);
   CHECK(scenario.communication.schedule_options.bucket_bytes.value == 25 << 20);
 }
 

@@ -4,12 +4,12 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "document/json.hpp"
+#include "document/json_parse.hpp"
 #include "run/run.hpp"
 #include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
 #include "testing/paths.hpp"
-#include "json/json.hpp"
-#include "json/json_parse.hpp"
 
 namespace stepsim::study::testing {
 

@@ -1,9 +1,9 @@
 // Routes through fabrics need Boost.Graph. Plans of collectives never ask for one, but the
 // evaluators that they come with could: asked, they would say so.
 #include "base/error.hpp"
-#include "net/fabric/routes.hpp"
+#include "links/fabric/routes.hpp"
 
-namespace stepsim::net {
+namespace stepsim::links {
 
 namespace {
 
@@ -17,4 +17,4 @@ std::vector<LinkId> Routes::ecmp_path(NodeId, NodeId, std::uint64_t, std::uint64
 std::uint32_t Routes::distance(NodeId, NodeId) const { refuse(); }
 std::span<const LinkId> Routes::next_links(NodeId, NodeId) const { refuse(); }
 
-} // namespace stepsim::net
+} // namespace stepsim::links

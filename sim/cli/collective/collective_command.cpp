@@ -14,13 +14,13 @@
 #include "cli/shell/flat_records.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
-#include "coll/algorithms.hpp"
-#include "coll/compress/compression.hpp"
-#include "collective/collective_record.hpp"
-#include "collective/library_record_tree.hpp"
-#include "sweep/rows.hpp"
-#include "json/csv.hpp"
-#include "json/json_text.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/compress/compression.hpp"
+#include "document/csv.hpp"
+#include "document/json_text.hpp"
+#include "run/collective_record.hpp"
+#include "run/library_record_tree.hpp"
+#include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
 
@@ -181,13 +181,14 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
 // Help from the tables: an algorithm that is added appears here.
 std::string algorithm_list() {
   std::vector<HelpRow> rows;
-  for (const coll::AlgorithmRow& row : coll::algorithm_table()) {
-    rows.emplace_back(std::string(coll::name(row.op)).append(" ").append(coll::name(row.algorithm)),
-                      row.summary);
+  for (const collectives::AlgorithmRow& row : collectives::algorithm_table()) {
+    rows.emplace_back(
+        std::string(collectives::name(row.op)).append(" ").append(collectives::name(row.algorithm)),
+        row.summary);
   }
   std::vector<HelpRow> methods;
-  for (const coll::CompressionRow& row : coll::compression_table()) {
-    if (row.method != coll::CompressionMethod::none) {
+  for (const collectives::CompressionRow& row : collectives::compression_table()) {
+    if (row.method != collectives::CompressionMethod::none) {
       methods.emplace_back(std::string(row.name), row.summary);
     }
   }

@@ -15,9 +15,9 @@
 #include "cli/shell/app.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
-#include "collective/collective_keys.hpp"
-#include "json/json_pointer.hpp"
-#include "json/problems.hpp"
+#include "document/json_pointer.hpp"
+#include "document/problems.hpp"
+#include "run/collective_keys.hpp"
 
 namespace stepsim::cli {
 
@@ -337,7 +337,7 @@ void refuse_meaningless_keys(const study::Sweep& sweep) {
     return;
   }
   const auto axis = sweep.grid.axis_of("/algorithm");
-  std::vector<coll::CompressionMethod> methods;
+  std::vector<collectives::CompressionMethod> methods;
   for (const io::Json& word :
        axis ? sweep.grid.axes[*axis].values : std::vector{*tree.find("algorithm")}) {
     if (const auto method = study::exchange_method(word)) {

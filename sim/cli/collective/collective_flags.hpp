@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "collective/collective_file.hpp"
-#include "sweep/sweep_file.hpp"
+#include "run/collective_file.hpp"
+#include "study/sweep/sweep_file.hpp"
 
 namespace CLI {
 class App;

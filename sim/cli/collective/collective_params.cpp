@@ -11,7 +11,7 @@
 #include "base/number_text.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
-#include "json/json_pointer.hpp"
+#include "document/json_pointer.hpp"
 
 namespace stepsim::cli {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/quantity.hpp"
-#include "json/fields/key.hpp"
-#include "json/json.hpp"
+#include "document/fields/key.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::cli {
 

@@ -7,11 +7,11 @@
 #include "base/error.hpp"
 #include "cli/collective/collective_flags.hpp"
 #include "cli/collective/collective_table.hpp"
-#include "coll/algorithms.hpp"
-#include "coll/crossovers.hpp"
-#include "collective/collective_record.hpp"
-#include "sweep/rows.hpp"
-#include "json/fields/written.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/crossovers.hpp"
+#include "document/fields/written.hpp"
+#include "run/collective_record.hpp"
+#include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
 
@@ -20,10 +20,10 @@ namespace {
 // The keys that tell for which ranks and which link a record holds, in SI units; null where the
 // links differ from pair to pair.
 io::Json inputs_tree(std::string_view kind, const study::CollectiveFile& file) {
-  const coll::Collective& collective = file.collective;
+  const collectives::Collective& collective = file.collective;
   const double rate =
       collective.reduction_s_per_byte > 0 ? 1 / collective.reduction_s_per_byte : 0.0;
-  const coll::LinkCost& link = collective.links.all;
+  const collectives::LinkCost& link = collective.links.all;
   const bool one_link =
       !collective.links.pairs_only && link.per_byte_s > 0 && !file.system.question;
   io::Json tree =
@@ -63,10 +63,11 @@ void add_crossovers(const study::Sweep& sweep, study::Files& files,
   const study::Grid& grid = sweep.grid;
   const auto by_algorithm = grid.axis_of("/algorithm");
   const auto by_bytes = grid.axis_of("/bytes");
-  std::vector<coll::AlgorithmId> algorithms;
+  std::vector<collectives::AlgorithmId> algorithms;
   for (std::size_t i = 0; by_algorithm && i < grid.axes[*by_algorithm].values.size(); ++i) {
-    const auto algorithm = coll::parse_algorithm(grid.axes[*by_algorithm].values[i].as_string());
-    if (algorithm && *algorithm != coll::AlgorithmId::automatic &&
+    const auto algorithm =
+        collectives::parse_algorithm(grid.axes[*by_algorithm].values[i].as_string());
+    if (algorithm && *algorithm != collectives::AlgorithmId::automatic &&
         std::ranges::find(algorithms, *algorithm) == algorithms.end()) {
       algorithms.push_back(*algorithm);
     }
@@ -85,12 +86,12 @@ void add_crossovers(const study::Sweep& sweep, study::Files& files,
       continue;
     }
     const study::CollectiveFile file = collective_at(sweep, files, point);
-    for (const coll::Crossover& crossover :
-         coll::find_crossovers(file.collective, algorithms, std::max(1.0, *low), *high)) {
+    for (const collectives::Crossover& crossover :
+         collectives::find_crossovers(file.collective, algorithms, std::max(1.0, *low), *high)) {
       io::Json tree = inputs_tree("crossover", file);
-      tree.set("op", coll::name(file.collective.op));
-      tree.set("below", coll::name(crossover.below));
-      tree.set("above", coll::name(crossover.above));
+      tree.set("op", collectives::name(file.collective.op));
+      tree.set("below", collectives::name(crossover.below));
+      tree.set("above", collectives::name(crossover.above));
       tree.set("bytes", crossover.bytes);
       records.push_back(std::move(tree));
     }
@@ -113,7 +114,7 @@ void add_sums(const study::Sweep& sweep, study::Files& files, const std::vector<
     const study::CollectiveFile file = collective_at(sweep, files, point);
     io::Json tree = inputs_tree("sum", file);
     tree.set("algorithm", file.system.question ? std::string_view("library")
-                                               : coll::name(file.collective.algorithm));
+                                               : collectives::name(file.collective.algorithm));
     tree.set("bytes", file.collective.bytes);
     tree.set("closed_form_s", io::or_null(sum.closed_form_s));
     tree.set("max_plus_s", io::or_null(sum.max_plus_s));

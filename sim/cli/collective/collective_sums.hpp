@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "document/json.hpp"
 #include "scenario/files.hpp"
-#include "sweep/sweep_file.hpp"
-#include "json/json.hpp"
+#include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::cli {
 

@@ -7,8 +7,8 @@
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "sweep/rows.hpp"
-#include "json/json_text.hpp"
+#include "document/json_text.hpp"
+#include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
 

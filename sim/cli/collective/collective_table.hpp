@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/shell/table.hpp"
-#include "sweep/sweep_file.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
+#include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::cli {
 

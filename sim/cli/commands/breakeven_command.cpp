@@ -4,7 +4,7 @@
 // is what papers compare with.
 #include "cli/commands/breakeven_command.hpp"
 
-#include "lab/breakeven_result.hpp"
+#include "study/breakeven_result.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -13,8 +13,8 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 
@@ -36,9 +36,9 @@ constexpr CommandText kBreakevenText{
 
 // Intervals in words: "below 10 Gb/s, and 40 Gb/s to 100 Gb/s". An interval that begins at 0 or has
 // no end is open on that side.
-std::string wins_text(const std::vector<train::BandwidthInterval>& wins) {
+std::string wins_text(const std::vector<programs::BandwidthInterval>& wins) {
   std::string text;
-  for (const train::BandwidthInterval& each : wins) {
+  for (const programs::BandwidthInterval& each : wins) {
     const auto rate = [](double value) { return value_text("bandwidth_Bps", value); };
     text += text.empty() ? "" : ", and ";
     if (each.from_Bps == 0) {
@@ -53,8 +53,8 @@ std::string wins_text(const std::vector<train::BandwidthInterval>& wins) {
 
 // Setting, intervals, and the three times at each bandwidth that the file lists.
 std::string text_of(const study::BreakEvenFile& file) {
-  const train::BreakEvenProblem& problem = file.problem;
-  const train::Buckets buckets = train::buckets_of(problem);
+  const programs::BreakEvenProblem& problem = file.problem;
+  const programs::Buckets buckets = programs::buckets_of(problem);
   std::string text =
       file.method + " on " + std::to_string(problem.ranks) +
       " ranks: " + base::readable_bytes(static_cast<double>(problem.gradient_bytes)) +
@@ -65,19 +65,19 @@ std::string text_of(const study::BreakEvenFile& file) {
       " / bandwidth\n\n";
   Table gains{{"dense exchange", "compression is faster"}, {}};
   for (const auto& [baseline, words] :
-       {std::pair{train::DenseBaseline::overlapped, "overlapped"},
-        std::pair{train::DenseBaseline::sequential, "afterwards"}}) {
-    gains.rows.push_back({words, wins_text(train::compression_gain(problem, baseline).wins)});
+       {std::pair{programs::DenseBaseline::overlapped, "overlapped"},
+        std::pair{programs::DenseBaseline::sequential, "afterwards"}}) {
+    gains.rows.push_back({words, wins_text(programs::compression_gain(problem, baseline).wins)});
   }
   text += table_text(gains);
   Table points{{"bandwidth [Gb/s]", "dense overlapped [ms]", "dense afterwards [ms]",
                 "compressed [ms]", "overlapped / compressed"},
                {}};
   for (const double bandwidth : file.bandwidth_Bps) {
-    const double overlapped = train::dense_overlapped_s(problem, bandwidth);
-    const double compressed = train::compressed_s(problem, bandwidth);
+    const double overlapped = programs::dense_overlapped_s(problem, bandwidth);
+    const double compressed = programs::compressed_s(problem, bandwidth);
     points.rows.push_back({cell(bandwidth * 8e-9), milliseconds_cell(overlapped),
-                           milliseconds_cell(train::dense_sequential_s(problem, bandwidth)),
+                           milliseconds_cell(programs::dense_sequential_s(problem, bandwidth)),
                            milliseconds_cell(compressed), cell(overlapped / compressed)});
   }
   return text + (points.rows.empty() ? "" : "\n" + table_text(points));

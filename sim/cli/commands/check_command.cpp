@@ -9,39 +9,39 @@
 #include <array>
 #include <optional>
 
-#include "ask/overlap_rows.hpp"
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/check_lines.hpp"
 #include "cli/shell/output.hpp"
-#include "collective/collective_file.hpp"
-#include "files/cost_file.hpp"
-#include "files/library_file.hpp"
-#include "files/links_file.hpp"
-#include "files/measured_file.hpp"
-#include "files/model_file.hpp"
-#include "files/node_file.hpp"
-#include "files/overlap_file.hpp"
-#include "files/profile_file.hpp"
-#include "files/samples_file.hpp"
-#include "files/topology_file.hpp"
-#include "files/trace_file.hpp"
-#include "flows/flows_file.hpp"
-#include "lab/breakeven_file.hpp"
-#include "lab/semantics_compare.hpp"
-#include "lab/semantics_result.hpp"
-#include "lab/semantics_run.hpp"
-#include "programs/program_file.hpp"
-#include "reproduce/reproduction_file.hpp"
+#include "document/json_parse.hpp"
+#include "document/reader.hpp"
+#include "run/collective_file.hpp"
+#include "run/flows_file.hpp"
+#include "scenario/files/cost_file.hpp"
+#include "scenario/files/library_file.hpp"
+#include "scenario/files/links_file.hpp"
+#include "scenario/files/measured_file.hpp"
+#include "scenario/files/model_file.hpp"
+#include "scenario/files/node_file.hpp"
+#include "scenario/files/overlap_file.hpp"
+#include "scenario/files/profile_file.hpp"
+#include "scenario/files/samples_file.hpp"
+#include "scenario/files/topology_file.hpp"
+#include "scenario/files/trace_file.hpp"
 #include "scenario/named_files.hpp"
 #include "scenario/problem_file.hpp"
+#include "scenario/program_file.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
-#include "sweep/sweep_file.hpp"
-#include "sweep/sweep_point.hpp"
-#include "json/json_parse.hpp"
-#include "json/reader.hpp"
+#include "study/breakeven_file.hpp"
+#include "study/overlap_rows.hpp"
+#include "study/reproduce/reproduction_file.hpp"
+#include "study/semantics_compare.hpp"
+#include "study/semantics_result.hpp"
+#include "study/semantics_run.hpp"
+#include "study/sweep/sweep_file.hpp"
+#include "study/sweep/sweep_point.hpp"
 
 namespace stepsim::cli {
 
@@ -91,9 +91,9 @@ Warnings check_sweep(const io::Json& tree, study::Files& files) {
 // Unknown gradient sizes are a warning and no error: the trace is a valid file, and an import can
 // still complete it.
 Warnings check_trace(const io::Json& tree, study::Files&) {
-  const train::Trace trace = io::parse_trace(tree);
+  const layers::Trace trace = io::parse_trace(tree);
   const auto unknown = std::ranges::count_if(
-      trace.layers, [](const train::Layer& layer) { return !layer.gradient_bytes; });
+      trace.layers, [](const layers::Layer& layer) { return !layer.gradient_bytes; });
   if (unknown == 0) {
     return {};
   }

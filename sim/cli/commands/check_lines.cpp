@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "document/file.hpp"
+#include "document/json.hpp"
+#include "document/json_parse.hpp"
 #include "import/import_detect.hpp"
-#include "sweep/sweep_base.hpp"
-#include "sweep/sweep_records.hpp"
-#include "json/file.hpp"
-#include "json/json.hpp"
-#include "json/json_parse.hpp"
+#include "study/sweep/sweep_base.hpp"
+#include "study/sweep/sweep_records.hpp"
 
 namespace stepsim::cli {
 

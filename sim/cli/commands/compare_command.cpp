@@ -3,14 +3,13 @@
 // alternative (ask/alternatives.hpp), and what an alternative sets must not be varied by hand.
 #include "cli/commands/compare_command.hpp"
 
-#include "ask/compare.hpp"
+#include "study/compare.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <utility>
 
-#include "ask/alternative_rows.hpp"
 #include "base/error.hpp"
 #include "cli/commands/over_flags.hpp"
 #include "cli/commands/scenario_input.hpp"
@@ -19,11 +18,12 @@
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/record_table.hpp"
-#include "files/import_source.hpp"
-#include "sweep/assumed.hpp"
-#include "sweep/grid_text.hpp"
-#include "sweep/sweep_estimate.hpp"
-#include "json/json_text.hpp"
+#include "document/json_text.hpp"
+#include "scenario/files/import_source.hpp"
+#include "study/alternative_rows.hpp"
+#include "study/sweep/assumed.hpp"
+#include "study/sweep/grid_text.hpp"
+#include "study/sweep/sweep_estimate.hpp"
 
 namespace stepsim::cli {
 

@@ -3,7 +3,7 @@
 // simulated time of one or more scenarios. A flag of the other problem is refused.
 #include "cli/commands/converge_command.hpp"
 
-#include "lab/converge_scenario.hpp"
+#include "study/converge_scenario.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -19,9 +19,9 @@
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/converge_text.hpp"
-#include "sweep/rows.hpp"
-#include "sweep/sweep_file.hpp"
-#include "json/json_text.hpp"
+#include "document/json_text.hpp"
+#include "study/sweep/rows.hpp"
+#include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::cli {
 
@@ -151,7 +151,7 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
       if (staleness.width != 2) {
         throw UsageError("--warmup-switch: the block switch is defined for width 2");
       }
-      staleness.warmup_switch = train::WarmupSwitch::block;
+      staleness.warmup_switch = programs::WarmupSwitch::block;
     }
   }
   const study::QuadraticRun run = study::converge_quadratic(staleness, *flags.step, iterations);

@@ -2,11 +2,11 @@
 
 #include <string>
 
-#include "ask/ddp_buckets.hpp"
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
+#include "study/ddp_buckets.hpp"
 
 namespace stepsim::cli {
 

@@ -2,9 +2,9 @@
 // stepsim tune SCENARIO --emit ddp: bucket sizes for PyTorch's DistributedDataParallel, with a
 // Python snippet that applies them (TRN 8.3).
 #include "cli/shell/app.hpp"
+#include "document/json.hpp"
 #include "scenario/files.hpp"
-#include "sweep/rows.hpp"
-#include "json/json.hpp"
+#include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
 

@@ -20,22 +20,22 @@
 #include "cli/shell/table.hpp"
 #include "cli/shell/version.hpp"
 #include "import/nccl/nccl_tests_text.hpp"
-#include "library/tuner_table.hpp"
+#include "nccl/tuner_table.hpp"
 
 namespace stepsim::cli {
 
 namespace {
 
-using library::Operation;
-using library::Pair;
-using library::TunerLine;
+using nccl::Operation;
+using nccl::Pair;
+using nccl::TunerLine;
 
 constexpr std::string_view kModel = "model";
 constexpr std::size_t kLeastSizes = 3; // of a measured operation
 
 std::string pair_text(const Pair& pair) {
-  return std::string(library::kAlgorithms[pair.algorithm]) + "/" +
-         std::string(library::kProtocols[pair.protocol]);
+  return std::string(nccl::kAlgorithms[pair.algorithm]) + "/" +
+         std::string(nccl::kProtocols[pair.protocol]);
 }
 
 // "LOG@ring/simple" as the file and the pair. The last @ counts, since names of files may have one.
@@ -49,30 +49,29 @@ std::pair<std::string, Pair> forced_log(std::string_view text) {
   }
   const std::string_view algorithm = text.substr(at + 1, slash - at - 1);
   const std::string_view protocol = text.substr(slash + 1);
-  const auto known = library::kAlgorithms.find(algorithm);
-  if (!known || *known == library::Algorithm::p2p) {
-    const auto all = library::kAlgorithms.all();
+  const auto known = nccl::kAlgorithms.find(algorithm);
+  if (!known || *known == nccl::Algorithm::p2p) {
+    const auto all = nccl::kAlgorithms.all();
     throw UsageError("--from: " + base::unknown_word("algorithm of the library", algorithm,
                                                      all.first(all.size() - 1)));
   }
-  const auto sends = library::kProtocols.find(protocol);
+  const auto sends = nccl::kProtocols.find(protocol);
   if (!sends) {
-    throw UsageError("--from: " +
-                     base::unknown_word("protocol", protocol, library::kProtocols.all()));
+    throw UsageError("--from: " + base::unknown_word("protocol", protocol, nccl::kProtocols.all()));
   }
   return {std::string(text.substr(0, at)), {*known, *sends}};
 }
 
 // The times of all logs. They are of the ranks of the scenario.
-std::vector<library::ForcedTime> forced_times(std::string_view list, double ranks) {
-  std::vector<library::ForcedTime> times;
+std::vector<nccl::ForcedTime> forced_times(std::string_view list, double ranks) {
+  std::vector<nccl::ForcedTime> times;
   for (const std::string_view each : split(list)) {
     const auto [file, pair] = forced_log(each);
     io::NcclTestsOptions options;
     options.skip_bad_times = true;
     const io::Samples samples = io::import_nccl_tests(file, options);
     for (const io::SampleSet& set : samples.sets) {
-      const auto operation = library::kOperations.find(set.op);
+      const auto operation = nccl::kOperations.find(set.op);
       if (!operation || *operation == Operation::alltoall) {
         throw UsageError("--emit nccl-tuner: the table of the plug-in has no " + set.op +
                          ", which is in " + base::printable(file));
@@ -90,12 +89,12 @@ std::vector<library::ForcedTime> forced_times(std::string_view list, double rank
     }
   }
   std::map<Operation, std::set<double>> sizes;
-  for (const library::ForcedTime& time : times) {
+  for (const nccl::ForcedTime& time : times) {
     sizes[time.operation].insert(time.bytes);
   }
   for (const auto& [operation, found] : sizes) {
     if (found.size() < kLeastSizes) {
-      throw UsageError("--from: " + std::string(library::kOperations[operation]) +
+      throw UsageError("--from: " + std::string(nccl::kOperations[operation]) +
                        " was measured at " + std::to_string(found.size()) +
                        " sizes; at least 3 are needed");
     }
@@ -115,7 +114,7 @@ std::vector<double> grid(std::uint64_t last_byte) {
 std::string gains_text(const std::vector<TunerLine>& lines) {
   Table table{{"operation", "from", "to", "algorithm/protocol", "gain", ""}, {}};
   for (const TunerLine& line : lines) {
-    table.rows.push_back({std::string(library::kOperations[line.operation]),
+    table.rows.push_back({std::string(nccl::kOperations[line.operation]),
                           base::readable_bytes(static_cast<double>(line.first_byte)),
                           base::readable_bytes(static_cast<double>(line.last_byte)),
                           pair_text(line.pair), percent_cell(line.gain),
@@ -156,28 +155,28 @@ int emit_nccl_tuner(const study::Scenario& scenario, const TunerFlags& flags,
     throw UsageError("--emit nccl-tuner: needs collective library among several ranks: give "
                      "/cluster/preset, or /communication/library/calibration");
   }
-  const library::LibraryQuestion& question = *scenario.communication.question;
+  const nccl::LibraryQuestion& question = *scenario.communication.question;
   const double least_gain =
       flags.min_gain.empty()
           ? 0
           : quantity("--min-gain", flags.min_gain, base::QuantityKind::ratio, io::at_least(0));
   const std::uint64_t last_byte =
       flags.max_bytes.empty()
-          ? library::kTunerLastByte
+          ? nccl::kTunerLastByte
           : static_cast<std::uint64_t>(quantity("--max-bytes", flags.max_bytes,
                                                 base::QuantityKind::size, io::between(8, 1e15)));
-  const library::LibraryModel model = library::library_model(question);
-  const library::Layout layout = library::layout_of(question.node, question.shape);
+  const nccl::LibraryModel model = nccl::library_model(question);
+  const nccl::Layout layout = nccl::layout_of(question.node, question.shape);
   const bool measured = !flags.from.empty() && flags.from != kModel;
-  const std::vector<library::ForcedTime> times =
-      measured ? forced_times(flags.from, layout.ranks) : std::vector<library::ForcedTime>{};
+  const std::vector<nccl::ForcedTime> times =
+      measured ? forced_times(flags.from, layout.ranks) : std::vector<nccl::ForcedTime>{};
   const std::vector<double> sizes = grid(last_byte);
   std::vector<TunerLine> lines;
-  for (const Operation operation : library::kTunerOperations) {
-    const std::vector<library::TunerSize> decided =
-        measured ? library::tuner_sizes(times, layout, operation, model.restrictions, least_gain)
-                 : library::tuner_sizes(model, layout, operation, sizes, least_gain);
-    const std::vector<TunerLine> more = library::tuner_lines(operation, decided, last_byte);
+  for (const Operation operation : nccl::kTunerOperations) {
+    const std::vector<nccl::TunerSize> decided =
+        measured ? nccl::tuner_sizes(times, layout, operation, model.restrictions, least_gain)
+                 : nccl::tuner_sizes(model, layout, operation, sizes, least_gain);
+    const std::vector<TunerLine> more = nccl::tuner_lines(operation, decided, last_byte);
     lines.insert(lines.end(), more.begin(), more.end());
   }
   if (std::ranges::none_of(lines, &TunerLine::differs)) {
@@ -188,10 +187,10 @@ int emit_nccl_tuner(const study::Scenario& scenario, const TunerFlags& flags,
       : question.calibration != nullptr
           ? "calibration " + base::printable(question.calibration->fitted.name)
           : std::string("published constants, no measurements");
-  write_output(common, library::tuner_text(lines, question.shape,
-                                           "stepsim " + std::string(version()) + ", " +
-                                               base::printable(question.node.name) + ", " +
-                                               library::text(question.shape) + ", " + source));
+  write_output(common, nccl::tuner_text(lines, question.shape,
+                                        "stepsim " + std::string(version()) + ", " +
+                                            base::printable(question.node.name) + ", " +
+                                            nccl::text(question.shape) + ", " + source));
   print_beside(lines.empty() ? "no line differs from what NCCL chooses by itself\n"
                              : gains_text(lines),
                common);

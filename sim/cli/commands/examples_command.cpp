@@ -13,8 +13,8 @@
 #include "base/number_text.hpp"
 #include "base/shell_word.hpp"
 #include "cli/shell/output.hpp"
-#include "json/file.hpp"
-#include "json/file_write.hpp"
+#include "document/file.hpp"
+#include "document/file_write.hpp"
 
 namespace stepsim::cli {
 

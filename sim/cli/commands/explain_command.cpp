@@ -7,7 +7,6 @@
 
 #include <optional>
 
-#include "ask/step_changes.hpp"
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands/program_input.hpp"
@@ -15,12 +14,13 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/explain_text.hpp"
-#include "programs/explained.hpp"
-#include "programs/explained_sentences.hpp"
-#include "programs/explained_tree.hpp"
-#include "programs/scenario_explained.hpp"
 #include "run/run.hpp"
-#include "sweep/assumed.hpp"
+#include "study/explained.hpp"
+#include "study/explained_sentences.hpp"
+#include "study/explained_tree.hpp"
+#include "study/scenario_explained.hpp"
+#include "study/step_changes.hpp"
+#include "study/sweep/assumed.hpp"
 
 namespace stepsim::cli {
 

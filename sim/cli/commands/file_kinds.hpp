@@ -2,7 +2,7 @@
 // The table of file formats that stepsim reads or writes: one row per value of the key `kind`.
 #include <vector>
 
-#include "json/fields/schema.hpp"
+#include "document/fields/schema.hpp"
 
 namespace stepsim::cli {
 

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "cli/commands/scenario_input.hpp"
+#include "document/json.hpp"
 #include "run/result.hpp"
 #include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::cli {
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "ask/fit_overlap.hpp"
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
@@ -13,7 +12,8 @@
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
-#include "json/json_parse.hpp"
+#include "document/json_parse.hpp"
+#include "study/fit_overlap.hpp"
 
 namespace stepsim::cli {
 

@@ -16,12 +16,12 @@
 #include "cli/shell/replaced_file.hpp"
 #include "cli/shell/simulation_meta.hpp"
 #include "cli/text/flows_text.hpp"
-#include "export/chrome_trace.hpp"
-#include "flows/flows_result.hpp"
-#include "flows/flows_timeline.hpp"
-#include "json/file.hpp"
-#include "json/file_write.hpp"
-#include "json/json_text.hpp"
+#include "document/file.hpp"
+#include "document/file_write.hpp"
+#include "document/json_text.hpp"
+#include "plot/chrome_trace.hpp"
+#include "run/flows_result.hpp"
+#include "run/flows_timeline.hpp"
 
 namespace stepsim::cli {
 
@@ -54,12 +54,12 @@ study::FlowsFile load(const io::Json& tree, study::Files& files, const ScenarioF
 
 // Written in blocks, as for `run`: a packet run has millions of events. An interruption is held
 // back until the file is complete, so that no half of one is left.
-void write_timeline(const std::string& name, const engine::Timeline& timeline,
+void write_timeline(const std::string& name, const events::Timeline& timeline,
                     const Common& common) {
   const DelayInterrupts delay;
   io::OutputFile file(name);
   bool is_first = true;
-  io::write_timeline(timeline, [&](std::string_view block) {
+  plot::write_timeline(timeline, [&](std::string_view block) {
     if (std::exchange(is_first, false)) {
       refuse_other_kind(common, name, block);
     }

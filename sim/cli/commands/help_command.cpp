@@ -13,7 +13,7 @@
 #include "cli/help/man_page.hpp"
 #include "cli/help/shell_script.hpp"
 #include "cli/shell/output.hpp"
-#include "json/json_text.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -20,10 +20,7 @@
 #include "cli/commands/imported.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "files/import_source.hpp"
-#include "files/model_config.hpp"
-#include "files/trace_file.hpp"
-#include "files/trace_text.hpp"
+#include "document/json_parse.hpp"
 #include "import/import_caffe_log.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_layer_table.hpp"
@@ -32,7 +29,10 @@
 #include "import/nccl/import_nccl_tests.hpp"
 #include "import/sizes/execution_trace.hpp"
 #include "scenario/files.hpp"
-#include "json/json_parse.hpp"
+#include "scenario/files/import_source.hpp"
+#include "scenario/files/model_config.hpp"
+#include "scenario/files/trace_file.hpp"
+#include "scenario/files/trace_text.hpp"
 
 namespace stepsim::cli {
 
@@ -73,8 +73,8 @@ std::vector<std::string_view> format_words() {
 // All shipped layer tables, and that of --model FILE, which is then called by its name. Importers
 // look for the one whose layers fit the measured ones, which gives gradient sizes to traces without
 // shapes.
-std::vector<train::ModelTable> known_models(ImportFlags& flags, study::Files& files) {
-  std::vector<train::ModelTable> tables;
+std::vector<layers::ModelTable> known_models(ImportFlags& flags, study::Files& files) {
+  std::vector<layers::ModelTable> tables;
   if (!study::is_shipped_name(flags.model)) {
     tables.push_back(files.model(io::Json(flags.model)));
     flags.model = tables.front().name;
@@ -95,11 +95,11 @@ const std::string& single_file(const ImportFlags& flags) {
 }
 
 // "addmm_1, addmm_2, addmm_3, ..."
-std::string first_without_size(const train::Trace& trace) {
+std::string first_without_size(const layers::Trace& trace) {
   constexpr int kShown = 3;
   std::string names;
   int seen = 0;
-  for (const train::Layer& layer : trace.layers) {
+  for (const layers::Layer& layer : trace.layers) {
     if (!layer.gradient_bytes && ++seen <= kShown) {
       names += (seen == 1 ? "" : ", ") + base::shown_value(layer.name);
     }
@@ -109,10 +109,10 @@ std::string first_without_size(const train::Trace& trace) {
 
 // A table whose layers have no sizes cannot be run: it is refused here, where something can be done
 // about it, and not when it is used.
-void require_sizes(const train::Trace& trace, const ImportFlags& flags) {
+void require_sizes(const layers::Trace& trace, const ImportFlags& flags) {
   const auto unknown = std::ranges::count_if(
-      trace.layers, [](const train::Layer& layer) { return !layer.gradient_bytes; });
-  const bool some = std::ranges::any_of(trace.layers, [](const train::Layer& layer) {
+      trace.layers, [](const layers::Layer& layer) { return !layer.gradient_bytes; });
+  const bool some = std::ranges::any_of(trace.layers, [](const layers::Layer& layer) {
     return layer.gradient_bytes.value_or(Bytes{0}).value > 0;
   });
   if (flags.allow_unknown_sizes || (unknown == 0 && some)) {
@@ -129,7 +129,7 @@ void require_sizes(const train::Trace& trace, const ImportFlags& flags) {
 }
 
 // A trace is only of use with the sizes of its gradients.
-Imported imported_sized(const train::Trace& trace, const ImportFlags& flags) {
+Imported imported_sized(const layers::Trace& trace, const ImportFlags& flags) {
   require_sizes(trace, flags);
   return imported_trace(trace);
 }
@@ -179,7 +179,7 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
     return imported_sized(io::import_layer_table(single_file(flags), common_options(flags)), flags);
   }
   if (flags.format == "caffe-log") {
-    const std::vector<train::ModelTable> tables = known_models(flags, files);
+    const std::vector<layers::ModelTable> tables = known_models(flags, files);
     io::CaffeLogOptions options{common_options(flags), std::nullopt, tables};
     if (!flags.model.empty()) {
       options.model = flags.model;
@@ -230,7 +230,7 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
     return target.ends_with(".cost.json") ? imported_cost(log)
                                           : imported_samples(io::samples_of(log));
   }
-  const std::vector<train::ModelTable> tables = known_models(flags, files);
+  const std::vector<layers::ModelTable> tables = known_models(flags, files);
   io::KinetoOptions options = kineto_options(flags);
   options.models = tables;
   options.common.read = counting_bytes(flags.files, common);

@@ -16,13 +16,13 @@
 #include "cli/shell/app.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/version.hpp"
-#include "files/cost_file.hpp"
-#include "files/import_number.hpp"
-#include "files/import_source.hpp"
-#include "files/source_json.hpp"
+#include "document/file_write.hpp"
+#include "document/json_text.hpp"
 #include "import/kineto/import_kineto.hpp"
-#include "json/file_write.hpp"
-#include "json/json_text.hpp"
+#include "scenario/files/cost_file.hpp"
+#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
+#include "scenario/files/source_json.hpp"
 
 namespace stepsim::cli {
 
@@ -83,13 +83,13 @@ void size_options(const ImportFlags& flags, io::KinetoOptions& options) {
 }
 
 // The block `variability` of a scenario.
-io::Json variability_block(const train::Variability& measured) {
+io::Json variability_block(const layers::Variability& measured) {
   io::Json block;
   block.set("compute_cv", measured.compute_cv);
-  block.set("distribution", train::kJitterLaws[measured.law]);
+  block.set("distribution", layers::kJitterLaws[measured.law]);
   block.set("factors", io::Array(measured.factors.begin(), measured.factors.end()));
   io::Array stragglers;
-  for (const train::Straggler& straggler : measured.stragglers) {
+  for (const layers::Straggler& straggler : measured.stragglers) {
     io::Json each;
     each.set("worker", static_cast<std::int64_t>(straggler.worker));
     each.set("factor", straggler.factor);
@@ -222,7 +222,7 @@ io::KinetoOptions kineto_options(const ImportFlags& flags) {
 std::string dtype_flag(const std::string& text) {
   const auto word = io::dtype_of_pytorch(text);
   if (!word) {
-    require_word("--dtype", text, train::dtype_words());
+    require_word("--dtype", text, layers::dtype_words());
   }
   return std::string(word->word);
 }

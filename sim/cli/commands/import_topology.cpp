@@ -11,8 +11,8 @@
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "files/import_number.hpp"
-#include "files/import_source.hpp"
+#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::cli {
 

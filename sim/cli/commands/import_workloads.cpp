@@ -37,8 +37,8 @@ Imported imported_chakra(const std::string& file, const ImportFlags& flags,
   return result;
 }
 
-void require_gradients(const train::Trace& trace, const std::string& file) {
-  if (std::ranges::none_of(trace.layers, [](const train::Layer& layer) {
+void require_gradients(const layers::Trace& trace, const std::string& file) {
+  if (std::ranges::none_of(trace.layers, [](const layers::Layer& layer) {
         return layer.gradient_bytes.value_or(Bytes{0}).value > 0;
       })) {
     throw InputError(file, "",
@@ -55,7 +55,7 @@ Imported imported_astra_text(const std::string& file, const ImportFlags& flags) 
     options.tick = Seconds{quantity("--tick", flags.tick, base::QuantityKind::time, io::above(0))};
     options.tick_given = true;
   }
-  const train::Trace trace = io::import_astra_text(file, options);
+  const layers::Trace trace = io::import_astra_text(file, options);
   if (!flags.drop_other_communication && !flags.allow_unknown_sizes) {
     require_gradients(trace, file);
   }

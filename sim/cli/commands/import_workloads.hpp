@@ -12,7 +12,7 @@ namespace stepsim::cli {
 [[nodiscard]] Imported imported_chakra(const std::string& file, const ImportFlags& flags,
                                        const std::string& target);
 // Throws InputError if no layer of the trace has a gradient that travels.
-void require_gradients(const train::Trace& trace, const std::string& file);
+void require_gradients(const layers::Trace& trace, const std::string& file);
 // Throws InputError, among others, if no layer reduces a gradient, unless the flags drop other
 // communication or allow unknown sizes. The trace then has only times; what was dropped is in a
 // warning.

@@ -8,11 +8,11 @@
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
-#include "files/cost_file.hpp"
-#include "files/model_file.hpp"
-#include "files/trace_file.hpp"
-#include "files/trace_text.hpp"
 #include "import/import_detect.hpp"
+#include "scenario/files/cost_file.hpp"
+#include "scenario/files/model_file.hpp"
+#include "scenario/files/trace_file.hpp"
+#include "scenario/files/trace_text.hpp"
 
 namespace stepsim::cli {
 
@@ -24,12 +24,12 @@ std::string milliseconds(double seconds) { return base::significant(seconds * 1e
 
 // Sums over the layers, with unknown times and sizes as 0. Update and framework time are one number
 // here, as a scenario takes them.
-Imported imported_trace(const train::Trace& trace) {
+Imported imported_trace(const layers::Trace& trace) {
   double forward = 0;
   double backward = 0;
   double bytes = 0;
   std::size_t tensors = 0;
-  for (const train::Layer& layer : trace.layers) {
+  for (const layers::Layer& layer : trace.layers) {
     forward += layer.forward.value_or(Seconds{0}).value;
     backward += layer.backward.value_or(Seconds{0}).value;
     bytes += static_cast<double>(layer.gradient_bytes.value_or(Bytes{0}).value);
@@ -38,7 +38,7 @@ Imported imported_trace(const train::Trace& trace) {
   std::string text = base::printable(trace.name) + ": " + std::to_string(trace.layers.size()) +
                      " layers, " + std::to_string(tensors) + " gradient tensors, " +
                      base::readable_bytes(bytes) + ", " +
-                     std::string(train::kProvenances[trace.provenance]) + "\n";
+                     std::string(layers::kProvenances[trace.provenance]) + "\n";
   text += "forward " + milliseconds(forward) + ", backward " + milliseconds(backward) +
           ", update " + milliseconds((trace.update + trace.framework).value) + ", input " +
           milliseconds(trace.input.value) + "\n";
@@ -54,14 +54,14 @@ Imported imported_trace(const train::Trace& trace) {
   std::vector<std::string> warnings = trace.warnings;
   if (bytes == 0) {
     const bool known = std::ranges::all_of(
-        trace.layers, [](const train::Layer& layer) { return layer.gradient_bytes.has_value(); });
+        trace.layers, [](const layers::Layer& layer) { return layer.gradient_bytes.has_value(); });
     warnings.emplace_back(known ? "no layer has a gradient: run sends nothing"
                                 : "run refuses this trace: it has no gradient sizes");
   }
   return {io::to_json(trace), text, warnings};
 }
 
-Imported imported_model(const train::ModelTable& table) {
+Imported imported_model(const layers::ModelTable& table) {
   const std::int64_t active = table.active_elements();
   std::string text = base::printable(table.name) + ": " + std::to_string(table.elements()) +
                      " parameters in " + std::to_string(table.tensors()) + " tensors of " +

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "files/samples_file.hpp"
+#include "document/json.hpp"
 #include "import/import_osu.hpp"
-#include "train/workload/model_table.hpp"
-#include "train/workload/trace.hpp"
-#include "json/json.hpp"
+#include "layers/model_table.hpp"
+#include "layers/trace.hpp"
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::cli {
 
@@ -20,9 +20,9 @@ struct Imported {
 
 // A trace. If none of its gradients has a size, which only --allow-unknown-sizes permits, there is
 // a warning that `run` refuses the trace.
-[[nodiscard]] Imported imported_trace(const train::Trace& trace);
+[[nodiscard]] Imported imported_trace(const layers::Trace& trace);
 // A model table. The summary has the number of parameters and what was left out.
-[[nodiscard]] Imported imported_model(const train::ModelTable& table);
+[[nodiscard]] Imported imported_model(const layers::ModelTable& table);
 // Points of one operation, as a file of kind cost.
 [[nodiscard]] Imported imported_cost(const io::OsuLog& log);
 // Sets of repeated times, for `stepsim-calibrate fit`.

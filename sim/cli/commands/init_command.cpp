@@ -11,15 +11,15 @@
 #include <string_view>
 #include <vector>
 
-#include "ask/first_scenario.hpp"
 #include "base/error.hpp"
 #include "cli/shell/key_flags.hpp"
 #include "cli/shell/output.hpp"
+#include "document/file_write.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_pointer.hpp"
 #include "import/import_detect.hpp"
-#include "sweep/grid_text.hpp"
-#include "json/file_write.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_pointer.hpp"
+#include "study/first_scenario.hpp"
+#include "study/sweep/grid_text.hpp"
 
 namespace stepsim::cli {
 

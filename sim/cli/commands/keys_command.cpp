@@ -14,9 +14,9 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/text/key_text.hpp"
+#include "document/fields/schema.hpp"
+#include "document/json_text.hpp"
 #include "scenario/rules.hpp"
-#include "json/fields/schema.hpp"
-#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

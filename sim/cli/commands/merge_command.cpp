@@ -9,9 +9,9 @@
 #include "base/shell_word.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/replaced_file.hpp"
+#include "document/file_write.hpp"
 #include "import/import_detect.hpp"
-#include "sweep/sweep_merge.hpp"
-#include "json/file_write.hpp"
+#include "study/sweep/sweep_merge.hpp"
 
 namespace stepsim::cli {
 

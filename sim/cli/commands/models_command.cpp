@@ -14,10 +14,10 @@
 #include "base/quantity.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
+#include "document/json_text.hpp"
+#include "layers/gpu_table.hpp"
+#include "layers/workload.hpp"
 #include "scenario/files.hpp"
-#include "train/workload/gpu_table.hpp"
-#include "train/workload/workload.hpp"
-#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 
@@ -61,7 +61,7 @@ struct Row {
 constexpr std::int64_t kValueBytes = 4;
 
 // Sizes from the outermost dimension, as frameworks print them.
-std::string shape_text(const train::ModelTensor& tensor) {
+std::string shape_text(const layers::ModelTensor& tensor) {
   std::string text;
   for (const std::int64_t size : tensor.shape) {
     text += (text.empty() ? "" : "x") + std::to_string(size);
@@ -70,9 +70,9 @@ std::string shape_text(const train::ModelTensor& tensor) {
 }
 
 // All tensors of the layer: weights, biases, normalisation.
-std::int64_t elements_of(const train::ModelLayer& layer) {
+std::int64_t elements_of(const layers::ModelLayer& layer) {
   std::int64_t sum = 0;
-  for (const train::ModelTensor& tensor : layer.tensors) {
+  for (const layers::ModelTensor& tensor : layer.tensors) {
     sum += tensor.elements();
   }
   return sum;
@@ -80,7 +80,7 @@ std::int64_t elements_of(const train::ModelLayer& layer) {
 
 // Positions of the layers: as the framework registers parameters (the order of the file), or as
 // they execute; the two differ where blocks are registered before they are used.
-std::vector<std::size_t> layer_order(const train::ModelTable& table, std::string_view order) {
+std::vector<std::size_t> layer_order(const layers::ModelTable& table, std::string_view order) {
   if (order == "execution") {
     return table.execution_order();
   }
@@ -93,15 +93,15 @@ std::vector<std::size_t> layer_order(const train::ModelTable& table, std::string
 
 // Multiply-accumulates belong to a layer and not to a tensor: they stand in the first row of a
 // layer and are 0 in its others, so that the column adds up.
-std::vector<Row> rows_of(const train::ModelTable& table, const ModelsOptions& options) {
+std::vector<Row> rows_of(const layers::ModelTable& table, const ModelsOptions& options) {
   std::vector<Row> rows;
   for (const std::size_t position : layer_order(table, options.order)) {
-    const train::ModelLayer& layer = table.layers[position];
+    const layers::ModelLayer& layer = table.layers[position];
     if (options.granularity == "layer" || layer.tensors.empty()) {
       const std::string shape = layer.tensors.size() == 1 ? shape_text(layer.tensors[0]) : "";
       rows.push_back({layer.name, layer.kind, shape, elements_of(layer), layer.macs});
     } else if (options.granularity == "tensor") {
-      for (const train::ModelTensor& tensor : layer.tensors) {
+      for (const layers::ModelTensor& tensor : layer.tensors) {
         const bool first = &tensor == &layer.tensors.front();
         rows.push_back({layer.name + "." + tensor.name, layer.kind, shape_text(tensor),
                         tensor.elements(), first ? layer.macs : 0});
@@ -109,7 +109,7 @@ std::vector<Row> rows_of(const train::ModelTable& table, const ModelsOptions& op
     } else { // weight: layers without a weight tensor join the previous one that has one (MOD 8)
       const bool has_weight =
           std::any_of(layer.tensors.begin(), layer.tensors.end(),
-                      [](const train::ModelTensor& tensor) { return tensor.shape.size() >= 2; });
+                      [](const layers::ModelTensor& tensor) { return tensor.shape.size() >= 2; });
       const bool joins = !rows.empty() && (!has_weight || rows.back().kind.empty());
       if (joins) {
         Row& item = rows.back();
@@ -129,7 +129,7 @@ std::vector<Row> rows_of(const train::ModelTable& table, const ModelsOptions& op
 }
 
 // The five largest tensors, of equal ones those that are registered first.
-std::vector<Row> largest_tensors(const train::ModelTable& table) {
+std::vector<Row> largest_tensors(const layers::ModelTable& table) {
   std::vector<Row> tensors = rows_of(table, ModelsOptions{});
   std::stable_sort(tensors.begin(), tensors.end(),
                    [](const Row& a, const Row& b) { return a.elements > b.elements; });
@@ -148,7 +148,7 @@ io::Json row_tree(const Row& row) {
 }
 
 // The numbers that the sources of a table publish.
-io::Json totals_tree(const train::ModelTable& table) {
+io::Json totals_tree(const layers::ModelTable& table) {
   return io::Object{{"elements", table.elements()},
                     {"tensors", table.tensors()},
                     {"layers", static_cast<std::int64_t>(table.layers.size())},
@@ -157,7 +157,7 @@ io::Json totals_tree(const train::ModelTable& table) {
                     {"active_elements", table.active_elements()}};
 }
 
-io::Json show_tree(const train::ModelTable& table, const ModelsOptions& options) {
+io::Json show_tree(const layers::ModelTable& table, const ModelsOptions& options) {
   io::Array items;
   for (const Row& row : rows_of(table, options)) {
     items.push_back(row_tree(row));
@@ -180,7 +180,7 @@ io::Json show_tree(const train::ModelTable& table, const ModelsOptions& options)
 }
 
 // The last lines name the tensors that dominate a merge plan.
-std::string show_text(const train::ModelTable& table, const ModelsOptions& options) {
+std::string show_text(const layers::ModelTable& table, const ModelsOptions& options) {
   std::string out = base::printable(table.name + ": " + table.source) + "\n";
   if (table.sequence) {
     out += "sequence length " + std::to_string(table.sequence->sequence_length) + "\n";
@@ -215,7 +215,7 @@ int list_models(study::Files& files, const Common& common) {
   io::Array models;
   Table text{{"model", "elements", "tensors", "layers", "fp32 [MB]", "GMACs"}, {}};
   for (const auto& [name, path] : shipped_files(files.data_folder(), study::kShippedModels)) {
-    const train::ModelTable& table = files.model(io::Json(name));
+    const layers::ModelTable& table = files.model(io::Json(name));
     io::Json entry = totals_tree(table);
     entry.set("name", name);
     models.push_back(std::move(entry));
@@ -241,19 +241,19 @@ int list_gpus(const Common& common) {
   Table text{
       {"gpu", "peak [TFLOP/s]", "memory [TB/s]", "products", "attention", "formats", "interval"},
       {}};
-  for (const train::Gpu& gpu : train::gpus()) {
-    const train::FamilyConstants& constants = gpu.constants();
-    const train::EstimateInterval& interval = constants.interval;
+  for (const layers::Gpu& gpu : layers::gpus()) {
+    const layers::FamilyConstants& constants = gpu.constants();
+    const layers::EstimateInterval& interval = constants.interval;
     const double products = gpu.matrix_fraction * constants.products;
     const double attention = gpu.matrix_fraction * constants.attention;
     std::string formats;
-    for (const std::string_view word : train::kPrecisions.all()) {
-      if (gpu.has(*train::kPrecisions.find(word))) {
+    for (const std::string_view word : layers::kPrecisions.all()) {
+      if (gpu.has(*layers::kPrecisions.find(word))) {
         formats += (formats.empty() ? "" : ", ") + std::string(word);
       }
     }
     gpus.push_back(io::Object{{"name", gpu.name},
-                              {"family", train::kGpuFamilies[gpu.family]},
+                              {"family", layers::kGpuFamilies[gpu.family]},
                               {"peak_flops_Ps", gpu.peak.value},
                               {"memory_Bps", gpu.memory.value},
                               {"product_fraction", products},
@@ -279,12 +279,12 @@ int list_gpus(const Common& common) {
 // The table, at the sequence length that was asked for. --sequence-length rescales
 // multiply-accumulates and is refused where the network has no positions or fewer of them; a
 // network without a limit takes up to 2^20.
-train::ModelTable load(study::Files& files, const ModelsOptions& options) {
+layers::ModelTable load(study::Files& files, const ModelsOptions& options) {
   const std::string& name = options.name;
   const std::string path = study::is_shipped_name(name)
                                ? shipped_file(files.data_folder(), study::kShippedModels, name)
                                : name;
-  train::ModelTable table = files.model(io::Json(path));
+  layers::ModelTable table = files.model(io::Json(path));
   if (options.sequence_length.empty()) {
     return table;
   }
@@ -305,7 +305,7 @@ train::ModelTable load(study::Files& files, const ModelsOptions& options) {
     throw UsageError(flag + table.name + " has " + std::to_string(longest > 0 ? longest : 1 << 20) +
                      " positions, got " + options.sequence_length);
   }
-  return train::with_sequence_length(table, static_cast<std::int64_t>(length));
+  return layers::with_sequence_length(table, static_cast<std::int64_t>(length));
 }
 
 } // namespace
@@ -332,7 +332,7 @@ int models(const Invocation& invocation) {
     return kOk;
   }
   require_word("ACTION", options.action, kModelActions);
-  require_word("--granularity", options.granularity, train::kGranularities.all());
+  require_word("--granularity", options.granularity, layers::kGranularities.all());
   require_word("--order", options.order, kOrders);
   study::Files files(invocation.data_folder, {common.output});
   if (options.action == "list") {
@@ -344,7 +344,7 @@ int models(const Invocation& invocation) {
   if (options.name.empty()) {
     throw UsageError("models show: give the NAME of a model; see stepsim models list");
   }
-  const train::ModelTable table = load(files, options);
+  const layers::ModelTable table = load(files, options);
   const bool as_table = format_of(common, Format::table) == Format::table;
   write_output(common,
                as_table ? show_text(table, options) : io::pretty(show_tree(table, options)));

@@ -1,7 +1,7 @@
 // An axis given by hand can hold a value that no scenario takes. Such an error is found when a
 // point is parsed, far from the flag; it is turned back into one of the flag here.
 #include "cli/commands/over_flags.hpp"
-#include "sweep/grid_text.hpp"
+#include "study/sweep/grid_text.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "sweep/grid.hpp"
+#include "study/sweep/grid.hpp"
 
 namespace CLI {
 class App;

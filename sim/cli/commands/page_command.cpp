@@ -8,7 +8,6 @@
 #include <array>
 #include <optional>
 
-#include "ask/step_changes.hpp"
 #include "base/error.hpp"
 #include "base/shell_word.hpp"
 #include "cli/commands/scenario_input.hpp"
@@ -18,18 +17,19 @@
 #include "cli/report/result_page.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
+#include "document/json_parse.hpp"
 #include "import/import_detect.hpp"
-#include "programs/explained_sentences.hpp"
-#include "programs/scenario_explained.hpp"
 #include "run/measured_exchanges.hpp"
 #include "run/run.hpp"
 #include "run/scenario_program.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/named_files.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "sweep/sweep_base.hpp"
-#include "sweep/sweep_records.hpp"
-#include "json/json_parse.hpp"
+#include "study/explained_sentences.hpp"
+#include "study/scenario_explained.hpp"
+#include "study/step_changes.hpp"
+#include "study/sweep/sweep_base.hpp"
+#include "study/sweep/sweep_records.hpp"
 
 namespace stepsim::cli {
 

@@ -10,14 +10,14 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "buckets/bounds.hpp"
+#include "buckets/planners.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
-#include "plan/bounds.hpp"
-#include "plan/planners.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "scenario/problem_file.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 
@@ -42,20 +42,20 @@ struct PlanOptions {
 
 // A planner with its plan; the iteration time exists where the file gives forward_s.
 struct Planned {
-  const plan::Planner* planner{};
-  plan::Plan plan;
+  const buckets::Planner* planner{};
+  buckets::Plan plan;
   std::optional<double> iteration_s;
 };
 
 // In the order typed, each once. Planners that need more than the items and the cost (layers of a
 // forward pass, selection costs) are refused with the reason.
-std::vector<const plan::Planner*> parse_planners(std::string_view list) {
-  std::vector<const plan::Planner*> chosen;
+std::vector<const buckets::Planner*> parse_planners(std::string_view list) {
+  std::vector<const buckets::Planner*> chosen;
   std::size_t begin = 0;
   while (begin <= list.size()) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string_view word = list.substr(begin, end - begin);
-    const plan::Planner* planner = plan::find_planner(word);
+    const buckets::Planner* planner = buckets::find_planner(word);
     if (planner == nullptr) {
       throw UsageError("--planners: " + study::unknown_schedule(word));
     }
@@ -73,7 +73,7 @@ std::vector<const plan::Planner*> parse_planners(std::string_view list) {
 // Planners for help, from their table.
 std::string planner_list() {
   std::vector<HelpRow> rows;
-  for (const plan::Planner& planner : plan::planners()) {
+  for (const buckets::Planner& planner : buckets::planners()) {
     if (planner.fits_problem_files()) {
       rows.emplace_back(planner.name, planner.summary);
     }
@@ -83,9 +83,9 @@ std::string planner_list() {
 
 // Groups as lists [first, last], numbered from 1 in backward order. All groups are contiguous here,
 // because buckets per element type need types, which problem files do not have.
-io::Json groups_tree(const plan::Plan& plan) {
+io::Json groups_tree(const buckets::Plan& plan) {
   io::Array groups;
-  for (const plan::Group& group : plan.groups) {
+  for (const buckets::Group& group : plan.groups) {
     groups.push_back(io::Array{static_cast<std::int64_t>(group.first()) + 1,
                                static_cast<std::int64_t>(group.last()) + 1});
   }
@@ -93,9 +93,9 @@ io::Json groups_tree(const plan::Plan& plan) {
 }
 
 // "{1}{2-4}{5}", cut after 60 characters: JSON has all groups.
-std::string groups_text(const plan::Plan& plan) {
+std::string groups_text(const buckets::Plan& plan) {
   std::string text;
-  for (const plan::Group& group : plan.groups) {
+  for (const buckets::Group& group : plan.groups) {
     const std::size_t first = group.first() + 1U;
     const std::size_t last = group.last() + 1U;
     text.append("{").append(std::to_string(first));
@@ -114,7 +114,7 @@ std::string groups_text(const plan::Plan& plan) {
 // greedy plan of mg_wfbp is certainly optimal. asc_wfbp may send several messages at once and can
 // beat the bound for one: it has a bound of its own.
 io::Json plan_tree(const study::ProblemFile& file, const std::vector<Planned>& plans) {
-  const plan::Plan greedy = plan::make_plan(file.problem, plan::Schedule::mg_wfbp);
+  const buckets::Plan greedy = buckets::make_plan(file.problem, buckets::Schedule::mg_wfbp);
   io::Json planners{io::Object{}};
   for (const Planned& each : plans) {
     io::Json entry(
@@ -122,21 +122,21 @@ io::Json plan_tree(const study::ProblemFile& file, const std::vector<Planned>& p
     if (each.iteration_s) {
       entry.set("iteration_time_s", *each.iteration_s);
     }
-    if (each.planner->schedule == plan::Schedule::mg_wfbp ||
-        each.planner->schedule == plan::Schedule::mg_wfbp_small_tensors) {
+    if (each.planner->schedule == buckets::Schedule::mg_wfbp ||
+        each.planner->schedule == buckets::Schedule::mg_wfbp_small_tensors) {
       entry.set("waiting_merges", each.plan.waiting_merges);
     }
-    if (each.planner->schedule == plan::Schedule::asc_wfbp) { // not bound by one channel
-      entry.set("lower_bound_s", plan::finish_lower_bound_at_once(
-                                     file.problem, file.options_of(plan::Schedule::asc_wfbp))
+    if (each.planner->schedule == buckets::Schedule::asc_wfbp) { // not bound by one channel
+      entry.set("lower_bound_s", buckets::finish_lower_bound_at_once(
+                                     file.problem, file.options_of(buckets::Schedule::asc_wfbp))
                                      .value);
     }
     planners.set(each.planner->name, std::move(entry));
   }
   return io::Object{
       {"planners", std::move(planners)},
-      {"lower_bound_s", plan::finish_lower_bound(file.problem).value},
-      {"certified_optimal", plan::certified_optimal(file.problem, greedy)},
+      {"lower_bound_s", buckets::finish_lower_bound(file.problem).value},
+      {"certified_optimal", buckets::certified_optimal(file.problem, greedy)},
       {"cost", io::Object{{"points_changed", static_cast<std::int64_t>(file.table.points_changed)},
                           {"largest_change", file.table.largest_change}}},
   };
@@ -194,20 +194,20 @@ std::string plan_text(const study::ProblemFile& file, const std::vector<Planned>
     table.rows.push_back(std::move(row));
   }
   const bool at_once = std::any_of(plans.begin(), plans.end(), [](const Planned& each) {
-    return each.planner->schedule == plan::Schedule::asc_wfbp;
+    return each.planner->schedule == buckets::Schedule::asc_wfbp;
   });
   return table_text(table) + "\nlower bound " + (at_once ? "of one message at a time " : "") +
-         milliseconds_cell(plan::finish_lower_bound(file.problem).value) + " ms\n";
+         milliseconds_cell(buckets::finish_lower_bound(file.problem).value) + " ms\n";
 }
 
 // Seconds of the planners on the first items of the problem.
 double seconds_of_part(const study::ProblemFile& file,
-                       const std::vector<const plan::Planner*>& chosen, std::size_t items) {
-  plan::Problem part = file.problem;
+                       const std::vector<const buckets::Planner*>& chosen, std::size_t items) {
+  buckets::Problem part = file.problem;
   part.items.resize(items);
   const auto begin = std::chrono::steady_clock::now();
-  for (const plan::Planner* planner : chosen) {
-    (void)plan::make_plan(part, planner->schedule, file.options_of(planner->schedule));
+  for (const buckets::Planner* planner : chosen) {
+    (void)buckets::make_plan(part, planner->schedule, file.options_of(planner->schedule));
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -215,7 +215,7 @@ double seconds_of_part(const study::ProblemFile& file,
 // How long planners take depends on the cost too: small parts of a large problem are timed, and
 // tell how the time grows with the items, from linear to quadratic. 0 for problems of usual size.
 double expected_seconds(const study::ProblemFile& file,
-                        const std::vector<const plan::Planner*>& chosen) {
+                        const std::vector<const buckets::Planner*>& chosen) {
   constexpr std::size_t kMany = 4096;
   const std::size_t items = file.problem.items.size();
   if (items < kMany) {
@@ -242,16 +242,16 @@ int plan(const Invocation& invocation) {
   if (!parse(app, kPlanText, invocation, common)) {
     return kOk;
   }
-  const std::vector<const plan::Planner*> chosen = parse_planners(options.planners);
+  const std::vector<const buckets::Planner*> chosen = parse_planners(options.planners);
   study::Files files(invocation.data_folder, {common.output});
   const study::ProblemFile file = study::parse_problem(io::read_json(options.file), files);
   std::vector<Planned> plans;
   common.work.estimate(expected_seconds(file, chosen));
-  for (const plan::Planner* planner : chosen) {
+  for (const buckets::Planner* planner : chosen) {
     Planned& each = plans.emplace_back();
     each.planner = planner;
     each.plan =
-        plan::make_plan(file.problem, planner->schedule, file.options_of(planner->schedule));
+        buckets::make_plan(file.problem, planner->schedule, file.options_of(planner->schedule));
     if (file.forward_s) {
       each.iteration_s = *file.forward_s + each.plan.finish.value;
     }

@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "ask/plan_units.hpp"
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
@@ -12,8 +11,9 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
+#include "document/json_pointer.hpp"
 #include "run/sharding_plan.hpp"
-#include "json/json_pointer.hpp"
+#include "study/plan_units.hpp"
 
 namespace stepsim::cli {
 
@@ -48,7 +48,7 @@ void require_units(const study::Scenario& scenario, std::string_view what) {
 
 // A device that does not hold what no division changes is an error of its number.
 void require_memory(const study::Scenario& scenario, const PlanUnitsFlags& flags) {
-  const plan::UnitMemory memory = study::unit_memory(scenario);
+  const buckets::UnitMemory memory = study::unit_memory(scenario);
   if (memory.fixed_bytes <= memory.limit_bytes) {
     return;
   }
@@ -86,7 +86,7 @@ std::string planning_text(const study::UnitPlanning& planning) {
                      : "no",
          units_text(row.units)});
   }
-  const plan::UnitPlan& plan = planning.plan;
+  const buckets::UnitPlan& plan = planning.plan;
   return table_text(table) + "\n" +
          (plan.certified
               ? "no other units have a shorter iteration\n"

@@ -3,8 +3,8 @@
 // them with the units of the framework. `tune --emit fsdp` writes them as settings of PyTorch
 // (TRN 6, 8.3).
 #include "cli/shell/app.hpp"
+#include "document/json.hpp"
 #include "scenario/scenario.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::cli {
 

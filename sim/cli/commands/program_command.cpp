@@ -8,9 +8,9 @@
 #include "cli/commands/program_input.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/output.hpp"
-#include "program/explain/explanation.hpp"
-#include "programs/program_dot.hpp"
-#include "programs/program_tree.hpp"
+#include "cli/text/program_dot.hpp"
+#include "programs/explain/explanation.hpp"
+#include "scenario/program_tree.hpp"
 
 namespace stepsim::cli {
 
@@ -53,10 +53,10 @@ int program(const Invocation& invocation) {
   study::Files files(invocation.data_folder, {common.output, dot});
   ProgramInput input = read_program(name, files, flags, 1, common);
   if (!dot.empty()) {
-    const program::Explanation found = program::explain(
+    const programs::Explanation found = programs::explain(
         input.file.program,
         {.evaluation = input.file.evaluation, .labels = {}, .links = {}, .operations = 0});
-    write_named(dot, study::program_dot(input.file.program, found.path, input.file.name));
+    write_named(dot, program_dot(input.file.program, found.path, input.file.name));
   }
   write_tree(common, study::program_tree(input.file));
   if (input.scenario && input.scenario->variability.varies()) {

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "programs/scenario_explained.hpp"
 #include "run/scenario_program.hpp"
 #include "run/work_estimate.hpp"
+#include "study/scenario_explained.hpp"
 
 namespace stepsim::cli {
 

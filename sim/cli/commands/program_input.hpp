@@ -4,18 +4,18 @@
 #include <string>
 
 #include "cli/commands/scenario_input.hpp"
-#include "program/explain/attribution.hpp"
-#include "programs/program_file.hpp"
+#include "document/json.hpp"
+#include "programs/explain/attribution.hpp"
 #include "scenario/files.hpp"
+#include "scenario/program_file.hpp"
 #include "scenario/scenario.hpp"
-#include "json/json.hpp"
 
 namespace stepsim::cli {
 
 struct ProgramInput {
   io::Json tree; // content of the file, with the flags applied
   study::ProgramFile file;
-  program::ProgramLabels labels;           // empty for a file of kind program
+  programs::ProgramLabels labels;          // empty for a file of kind program
   std::optional<study::Scenario> scenario; // empty for a file of kind program
 };
 

@@ -20,15 +20,15 @@
 #include "cli/commands/reproduced_runs.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
+#include "document/file.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "plot/svg.hpp"
-#include "reproduce/drawing.hpp"
-#include "reproduce/paper_page.hpp"
-#include "reproduce/reproduction_file.hpp"
-#include "reproduce/scoreboard_records.hpp"
-#include "reproduce/series.hpp"
-#include "json/file.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
+#include "study/reproduce/drawing.hpp"
+#include "study/reproduce/paper_page.hpp"
+#include "study/reproduce/reproduction_file.hpp"
+#include "study/reproduce/scoreboard_records.hpp"
+#include "study/reproduce/series.hpp"
 
 namespace stepsim::cli {
 

@@ -6,10 +6,10 @@
 #include "cli/commands/commands.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
-#include "reproduce/scoreboard_records.hpp"
+#include "document/file.hpp"
+#include "document/json_parse.hpp"
 #include "scenario/files.hpp"
-#include "json/file.hpp"
-#include "json/json_parse.hpp"
+#include "study/reproduce/scoreboard_records.hpp"
 
 namespace stepsim::cli {
 

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "cli/shell/app.hpp"
-#include "reproduce/paper_records.hpp"
-#include "reproduce/reproduction.hpp"
+#include "study/reproduce/paper_records.hpp"
+#include "study/reproduce/reproduction.hpp"
 
 namespace stepsim::cli {
 

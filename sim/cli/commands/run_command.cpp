@@ -30,20 +30,20 @@
 #include "cli/shell/simulation_meta.hpp"
 #include "cli/text/explain_text.hpp"
 #include "cli/text/run_text.hpp"
-#include "export/chrome_trace.hpp"
-#include "programs/explained.hpp"
-#include "programs/explained_tree.hpp"
+#include "document/fields/written.hpp"
+#include "document/file.hpp"
+#include "document/file_write.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
+#include "plot/chrome_trace.hpp"
 #include "run/result_file.hpp"
 #include "run/run.hpp"
 #include "run/run_timeline.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/named_files.hpp"
-#include "sweep/sweep_base.hpp"
-#include "json/fields/written.hpp"
-#include "json/file.hpp"
-#include "json/file_write.hpp"
-#include "json/json_pointer.hpp"
-#include "json/json_text.hpp"
+#include "study/explained.hpp"
+#include "study/explained_tree.hpp"
+#include "study/sweep/sweep_base.hpp"
 
 namespace stepsim::cli {
 
@@ -120,11 +120,11 @@ study::TimelineFilter parse_filter(const RunOptions& options, std::string_view n
 // A timeline can be larger than memory should be: it goes to the file in blocks, never as one text.
 // Above 200 MB a warning names the flags that make it smaller, because viewers fail near 256 MB.
 void write_timeline(const RunOptions& options, const Common& common,
-                    const engine::Timeline& timeline) {
+                    const events::Timeline& timeline) {
   const DelayInterrupts delay;
   io::OutputFile file(options.timeline);
   std::uint64_t bytes = 0;
-  io::write_timeline(timeline, [&](std::string_view block) {
+  plot::write_timeline(timeline, [&](std::string_view block) {
     if (bytes == 0) {
       refuse_other_kind(common, options.timeline, block);
     }
@@ -259,7 +259,7 @@ int run_program(const Invocation& invocation, const io::Json& tree, const RunOpt
     const study::TimelineFilter filter =
         parse_filter(options, "ranks", file.program.ranks, file.evaluation.iterations);
     const study::ProgramRun drawn{
-        file.program, program::evaluate(file.program, file.evaluation, program::Record::all)};
+        file.program, programs::evaluate(file.program, file.evaluation, programs::Record::all)};
     write_timeline(options, common, study::timeline(drawn, filter));
   }
   if (format_of(common, Format::table) != Format::table) {

@@ -12,13 +12,13 @@
 #include "cli/commands/finished_run.hpp"
 #include "cli/commands/scenario_source.hpp"
 #include "cli/shell/output.hpp"
+#include "document/file_write.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/files.hpp"
 #include "scenario/short_forms.hpp"
-#include "json/file_write.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_pointer.hpp"
-#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

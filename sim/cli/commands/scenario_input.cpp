@@ -10,12 +10,12 @@
 #include "base/quantity.hpp"
 #include "cli/commands/scenario_source.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "document/json_pointer.hpp"
 #include "run/run.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/short_forms.hpp"
-#include "sweep/grid.hpp"
-#include "sweep/grid_text.hpp"
-#include "json/json_pointer.hpp"
+#include "study/sweep/grid.hpp"
+#include "study/sweep/grid_text.hpp"
 
 namespace stepsim::cli {
 

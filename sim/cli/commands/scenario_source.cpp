@@ -7,13 +7,13 @@
 
 #include "base/error.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "document/json_parse.hpp"
 #include "import/import_detect.hpp"
 #include "scenario/named_files.hpp"
 #include "scenario/short_forms.hpp"
-#include "sweep/grid.hpp"
-#include "sweep/sweep_base.hpp"
-#include "sweep/sweep_output.hpp"
-#include "json/json_parse.hpp"
+#include "study/sweep/grid.hpp"
+#include "study/sweep/sweep_base.hpp"
+#include "study/sweep/sweep_output.hpp"
 
 namespace stepsim::cli {
 

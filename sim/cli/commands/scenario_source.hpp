@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::cli {
 

@@ -11,10 +11,10 @@
 #include "base/printable.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
-#include "lab/semantics_compare.hpp"
-#include "lab/semantics_result.hpp"
-#include "lab/semantics_run.hpp"
-#include "json/json_parse.hpp"
+#include "document/json_parse.hpp"
+#include "study/semantics_compare.hpp"
+#include "study/semantics_result.hpp"
+#include "study/semantics_run.hpp"
 
 namespace stepsim::cli {
 
@@ -59,7 +59,7 @@ std::string columns(const Rows& rows) {
 }
 
 // "{index:value, ...}", the first ten entries.
-std::string vector_text(const coll::SparseVector& vector) {
+std::string vector_text(const collectives::SparseVector& vector) {
   constexpr std::size_t kShown = 10;
   std::string text = "{";
   for (std::size_t i = 0; i < std::min(vector.size(), kShown); ++i) {
@@ -74,9 +74,9 @@ std::string vector_text(const coll::SparseVector& vector) {
 
 // What `rank` selected and what is neither in the update nor in its residual: `step.lost` has the
 // entries of all ranks. Such entries are the error that the final mask makes.
-std::string lost_text(const coll::FeedbackStep& step, std::uint32_t rank) {
-  coll::SparseVector lost;
-  for (const coll::LostEntry& each : step.lost) {
+std::string lost_text(const collectives::FeedbackStep& step, std::uint32_t rank) {
+  collectives::SparseVector lost;
+  for (const collectives::LostEntry& each : step.lost) {
     if (each.rank == rank) {
       lost.indices.push_back(each.index);
       lost.values.push_back(each.value);
@@ -87,7 +87,7 @@ std::string lost_text(const coll::FeedbackStep& step, std::uint32_t rank) {
 
 // One iteration: what each rank selected, every merge of the tree, and the result next to two
 // yardsticks, the top k of the exact sum of the selected entries and that of the dense sum.
-std::string step_text(const study::SemanticsFile& file, const coll::FeedbackStep& step) {
+std::string step_text(const study::SemanticsFile& file, const collectives::FeedbackStep& step) {
   Rows ranks{{"rank", "selected", "residual (final)", "residual (per_round)", "lost (final)"}};
   for (std::uint32_t rank = 0; rank < file.ranks; ++rank) {
     ranks.push_back({std::to_string(rank), vector_text(step.selected[rank]),
@@ -99,15 +99,17 @@ std::string step_text(const study::SemanticsFile& file, const coll::FeedbackStep
   if (!rounds.empty()) {
     Rows merges{{"round", "rank", "from", "merged list"}};
     for (std::size_t round = 0; round < rounds.size(); ++round) {
-      for (const coll::Merge& merge : rounds[round]) {
+      for (const collectives::Merge& merge : rounds[round]) {
         merges.push_back({std::to_string(round), std::to_string(merge.rank),
                           std::to_string(merge.from), vector_text(merge.result)});
       }
     }
     text += "\n" + columns(merges);
   }
-  const coll::SparseVector local = coll::select_top_k(coll::sparse_sum(step.selected), file.k);
-  const coll::SparseVector dense = coll::select_top_k(coll::sparse_sum(step.accumulated), file.k);
+  const collectives::SparseVector local =
+      collectives::select_top_k(collectives::sparse_sum(step.selected), file.k);
+  const collectives::SparseVector dense =
+      collectives::select_top_k(collectives::sparse_sum(step.accumulated), file.k);
   return text + "\n" +
          columns({{"final", vector_text(step.global.result)},
                   {"update", vector_text(step.update)},
@@ -120,12 +122,12 @@ std::string step_text(const study::SemanticsFile& file, const coll::FeedbackStep
 
 // A heading with the parameters, then one block per iteration.
 std::string semantics_text(const study::SemanticsFile& file,
-                           const std::vector<coll::FeedbackStep>& steps) {
+                           const std::vector<collectives::FeedbackStep>& steps) {
   std::string text = (file.name.empty() ? "" : base::printable(file.name) + ": ") +
-                     std::string(coll::kSparseMethods[file.method]) + ", ranks " +
+                     std::string(collectives::kSparseMethods[file.method]) + ", ranks " +
                      std::to_string(file.ranks) + ", dims " + std::to_string(file.dims) + ", k " +
                      std::to_string(file.k) + ", residual mask " +
-                     (file.mask == coll::ResidualMask::final ? "final" : "per_round") + "\n";
+                     (file.mask == collectives::ResidualMask::final ? "final" : "per_round") + "\n";
   for (std::size_t i = 0; i < steps.size(); ++i) {
     text += "\niteration " + std::to_string(i) + "\n" + step_text(file, steps[i]);
   }
@@ -145,7 +147,7 @@ int semantics(const Invocation& invocation) {
     return kOk;
   }
   const study::SemanticsFile file = study::parse_semantics(io::read_json(name));
-  const std::vector<coll::FeedbackStep> steps = study::run_semantics(file);
+  const std::vector<collectives::FeedbackStep> steps = study::run_semantics(file);
   io::Json tree = study::semantics_tree(file, steps);
   const std::optional<study::Difference> difference = study::first_difference(file, tree);
   const bool compared = !file.expected.is_null();

@@ -1,17 +1,15 @@
 // stepsim solve SCENARIO --for POINTER --between LO,HI --target METRIC=VALUE: all values at which a
 // number of the result reaches a target.
-// The search is in ask/solve.hpp; here a problem is made from flags and its crossings are written
+// The search is in study/solve.hpp; here a problem is made from flags and its crossings are written
 // as sentences, with a sample of the scanned curve below them.
 #include "cli/commands/solve_command.hpp"
 
-#include "ask/solve.hpp"
+#include "study/solve.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 
-#include "ask/crossings.hpp"
-#include "ask/solve_target.hpp"
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
@@ -21,11 +19,13 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "sweep/assumed.hpp"
-#include "sweep/grid.hpp"
-#include "sweep/grid_text.hpp"
-#include "json/json_pointer.hpp"
-#include "json/json_text.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
+#include "study/crossings.hpp"
+#include "study/solve_target.hpp"
+#include "study/sweep/assumed.hpp"
+#include "study/sweep/grid.hpp"
+#include "study/sweep/grid_text.hpp"
 
 namespace stepsim::cli {
 

@@ -3,9 +3,9 @@
 // the terminal, which needs all rows at once and is therefore limited in number.
 #include "cli/commands/sweep_command.hpp"
 
-#include "sweep/assumed.hpp"
-#include "sweep/sweep.hpp"
-#include "sweep/sweep_estimate.hpp"
+#include "study/sweep/assumed.hpp"
+#include "study/sweep/sweep.hpp"
+#include "study/sweep/sweep_estimate.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -28,11 +28,11 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "cli/text/record_table.hpp"
-#include "collective/collective_file.hpp"
-#include "json/file.hpp"
-#include "json/file_write.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
+#include "document/file.hpp"
+#include "document/file_write.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
+#include "run/collective_file.hpp"
 
 namespace stepsim::cli {
 

@@ -16,19 +16,19 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/replaced_file.hpp"
 #include "cli/shell/table.hpp"
+#include "cli/text/dot.hpp"
 #include "cli/text/node_text.hpp"
 #include "cli/text/nominal_share.hpp"
 #include "cli/text/profile_text.hpp"
 #include "cli/text/topology_text.hpp"
-#include "export/dot.hpp"
-#include "files/node_file.hpp"
-#include "files/profile_file.hpp"
-#include "files/topology_file.hpp"
-#include "net/fabric/topology.hpp"
+#include "document/file.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
+#include "links/fabric/topology.hpp"
 #include "scenario/files.hpp"
-#include "json/file.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
+#include "scenario/files/node_file.hpp"
+#include "scenario/files/profile_file.hpp"
+#include "scenario/files/topology_file.hpp"
 
 namespace stepsim::cli {
 
@@ -157,8 +157,8 @@ std::string find_file(const Invocation& invocation, const Common& common, const 
 }
 
 // The drawing, to a file or instead of everything else to standard output ("-").
-void write_drawing(const Common& common, const std::string& file, const net::Topology& topology) {
-  const std::string text = io::dot_text(net::fabric_of(topology), topology.name);
+void write_drawing(const Common& common, const std::string& file, const links::Topology& topology) {
+  const std::string text = dot_text(links::fabric_of(topology), topology.name);
   if (file == "-") {
     write_output(common, text);
   } else {
@@ -187,7 +187,7 @@ int show(const Common& common, const std::string& path, const std::string& name,
         : write_tree(common, tree);
     return kOk;
   }
-  const net::Topology topology = io::parse_topology(tree);
+  const links::Topology topology = io::parse_topology(tree);
   if (!dot.empty()) {
     write_drawing(common, dot, topology);
   }

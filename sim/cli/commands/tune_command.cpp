@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 
-#include "ask/tune.hpp"
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "cli/commands/emit_ddp.hpp"
@@ -20,10 +19,11 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "sweep/assumed.hpp"
-#include "sweep/sweep.hpp"
-#include "sweep/sweep_estimate.hpp"
-#include "json/json_text.hpp"
+#include "document/json_text.hpp"
+#include "study/sweep/assumed.hpp"
+#include "study/sweep/sweep.hpp"
+#include "study/sweep/sweep_estimate.hpp"
+#include "study/tune.hpp"
 
 namespace stepsim::cli {
 
@@ -370,8 +370,8 @@ int tune(const Invocation& invocation) {
                        ", only for density");
     }
   }
-  problem.baseline = flags.baseline == kBaselines[1] ? train::DenseBaseline::overlapped
-                                                     : train::DenseBaseline::sequential;
+  problem.baseline = flags.baseline == kBaselines[1] ? programs::DenseBaseline::overlapped
+                                                     : programs::DenseBaseline::sequential;
   problem.scenario = read_scenario_tree(flags.file, flags.scenario, invocation.data_folder);
   study::Files files(invocation.data_folder, {common.output});
   const study::TuneValues values = study::tune_values(problem, files);

@@ -12,10 +12,10 @@
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
+#include "document/file.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "scenario/files.hpp"
-#include "json/file.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

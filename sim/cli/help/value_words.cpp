@@ -7,19 +7,19 @@
 #include <iterator>
 #include <map>
 
-#include "ask/alternatives.hpp"
-#include "ask/tune_knobs.hpp"
+#include "buckets/planners.hpp"
 #include "cli/collective/collective_flags.hpp"
 #include "cli/commands/file_kinds.hpp"
 #include "cli/shell/key_flags.hpp"
 #include "cli/text/key_text.hpp"
-#include "collective/collective_keys.hpp"
-#include "files/node_file.hpp"
-#include "plan/planners.hpp"
+#include "layers/workload.hpp"
+#include "run/collective_keys.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/file_names.hpp"
+#include "scenario/files/node_file.hpp"
 #include "scenario/keys/scenario_keys.hpp"
-#include "train/workload/workload.hpp"
+#include "study/alternatives.hpp"
+#include "study/tune_knobs.hpp"
 
 namespace stepsim::cli {
 
@@ -39,7 +39,7 @@ Candidates knob_words() {
 
 Candidates planner_words() {
   Candidates words;
-  for (const plan::Planner& planner : plan::planners()) {
+  for (const buckets::Planner& planner : buckets::planners()) {
     words.push_back({std::string(planner.name), std::string(planner.summary)});
   }
   return words;
@@ -63,7 +63,7 @@ Candidates kind_words() {
 
 Candidates granularity_words() {
   Candidates words;
-  for (const std::string_view word : train::kGranularities.all()) {
+  for (const std::string_view word : layers::kGranularities.all()) {
     words.push_back({std::string(word), ""});
   }
   return words;

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "json/fields/written.hpp"
+#include "document/fields/written.hpp"
 
 namespace stepsim::cli {
 

@@ -1,7 +1,7 @@
 #pragma once
 // The numbers of a figure of records, in the units of its axes: the output of `plot --json`.
 #include "cli/plot/rows_figure.hpp"
-#include "json/fields/schema.hpp"
+#include "document/fields/schema.hpp"
 
 namespace stepsim::cli {
 

@@ -7,10 +7,10 @@
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
-#include "json/csv.hpp"
-#include "json/file.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
+#include "document/csv.hpp"
+#include "document/file.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 

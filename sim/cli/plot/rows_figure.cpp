@@ -14,9 +14,9 @@
 #include "base/statistics.hpp"
 #include "cli/plot/figure_looks.hpp"
 #include "cli/plot/key_axis.hpp"
+#include "document/json_text.hpp"
 #include "plot/knee.hpp"
 #include "plot/ticks.hpp"
-#include "json/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -14,11 +14,11 @@
 #include "cli/report/html_page.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
-#include "collective/collective_file.hpp"
+#include "document/json_text.hpp"
+#include "run/collective_file.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/named_files.hpp"
-#include "sweep/sweep_base.hpp"
-#include "json/json_text.hpp"
+#include "study/sweep/sweep_base.hpp"
 
 namespace stepsim::cli {
 

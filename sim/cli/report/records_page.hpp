@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/plot/plot_rows.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::cli {
 

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "cli/report/answer.hpp"
-#include "json/fields/written.hpp"
+#include "document/fields/written.hpp"
 
 namespace stepsim::cli {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cli/report/result_page.hpp"
+#include "document/fields/schema.hpp"
 #include "plot/figure.hpp"
-#include "json/fields/schema.hpp"
 
 namespace stepsim::cli {
 

@@ -7,9 +7,9 @@
 #include "cli/report/html_page.hpp"
 #include "cli/report/step_figures.hpp"
 #include "cli/text/run_text.hpp"
+#include "document/json_text.hpp"
+#include "document/sha256.hpp"
 #include "run/run_timeline.hpp"
-#include "json/json_text.hpp"
-#include "json/sha256.hpp"
 
 namespace stepsim::cli {
 

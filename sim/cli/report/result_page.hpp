@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "programs/explained.hpp"
+#include "document/json.hpp"
 #include "run/result.hpp"
-#include "json/json.hpp"
+#include "study/explained.hpp"
 
 namespace stepsim::cli {
 

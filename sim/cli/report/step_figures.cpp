@@ -65,7 +65,7 @@ std::optional<plot::Figure> time_bar(const study::Summary& summary) {
                       .height = 140};
 }
 
-std::optional<plot::Figure> timeline_figure(const engine::Timeline& timeline) {
+std::optional<plot::Figure> timeline_figure(const events::Timeline& timeline) {
   std::vector<std::pair<std::uint32_t, plot::Lane>> lanes;
   for (const auto& [track, name] : timeline.lane_names) {
     if (track.node == 0 && lanes.size() < kMostLanes) {
@@ -73,7 +73,7 @@ std::optional<plot::Figure> timeline_figure(const engine::Timeline& timeline) {
     }
   }
   std::array<bool, plot::kRanks> used{};
-  for (const engine::Span& span : timeline.spans) {
+  for (const events::Span& span : timeline.spans) {
     const auto lane =
         std::ranges::find(lanes, span.track.lane, &std::pair<std::uint32_t, plot::Lane>::first);
     if (span.track.node != 0 || lane == lanes.end()) {

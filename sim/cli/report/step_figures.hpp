@@ -2,7 +2,7 @@
 // Figures of a run: the parts of a step as a bar, and the first steps as a timeline.
 #include <optional>
 
-#include "engine/timeline.hpp"
+#include "events/timeline.hpp"
 #include "plot/figure.hpp"
 #include "run/summary.hpp"
 
@@ -13,6 +13,6 @@ namespace stepsim::cli {
 [[nodiscard]] std::optional<plot::Figure> time_bar(const study::Summary& summary);
 
 // The first eight lanes of node 0. Empty if they have no spans.
-[[nodiscard]] std::optional<plot::Figure> timeline_figure(const engine::Timeline& timeline);
+[[nodiscard]] std::optional<plot::Figure> timeline_figure(const events::Timeline& timeline);
 
 } // namespace stepsim::cli

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "cli/shell/progress.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace CLI {
 class App;

@@ -12,7 +12,7 @@
 #include "base/nearest.hpp"
 #include "base/quantity.hpp"
 #include "base/words.hpp"
-#include "json/reader.hpp"
+#include "document/reader.hpp"
 
 namespace CLI {
 class App;

@@ -4,8 +4,8 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "json/csv.hpp"
-#include "json/json_text.hpp"
+#include "document/csv.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::cli {
 

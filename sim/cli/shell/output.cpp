@@ -8,9 +8,9 @@
 #include "base/printable.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/replaced_file.hpp"
-#include "json/file.hpp"
-#include "json/file_write.hpp"
-#include "json/json_text.hpp"
+#include "document/file.hpp"
+#include "document/file_write.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "cli/shell/app.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::cli {
 

@@ -11,8 +11,8 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "document/file_write.hpp"
 #include "scenario/file_names.hpp"
-#include "json/file_write.hpp"
 
 namespace stepsim::cli {
 

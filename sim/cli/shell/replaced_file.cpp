@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "json/file.hpp"
-#include "json/file_write.hpp"
+#include "document/file.hpp"
+#include "document/file_write.hpp"
 
 namespace stepsim::cli {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "cli/shell/app.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::cli {
 

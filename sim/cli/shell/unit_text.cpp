@@ -12,7 +12,7 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
-#include "json/json_text.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "json/json.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::cli {
 

@@ -1,8 +1,8 @@
 // The git hash changes with every commit and is compiled into this file alone.
 #include "cli/shell/version.hpp"
 
+#include "document/reader.hpp"
 #include "git_hash.hpp"
-#include "json/reader.hpp"
 
 namespace stepsim::cli {
 

@@ -12,7 +12,7 @@
 #include "cli/shell/flat_records.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "json/json_text.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 

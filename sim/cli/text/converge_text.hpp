@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cli/shell/app.hpp"
-#include "lab/converge_scenario.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
+#include "study/converge_scenario.hpp"
 
 namespace stepsim::cli {
 

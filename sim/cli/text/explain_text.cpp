@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kMostRows = 12;
 
-using program::Share;
-using program::Shares;
+using programs::Share;
+using programs::Shares;
 using study::Explained;
 
 void append_fact(std::string& out, std::string_view label, std::string_view text) {
@@ -24,14 +24,14 @@ void append_fact(std::string& out, std::string_view label, std::string_view text
 }
 
 std::string heading(const Explained& explained) {
-  const program::Program& program = explained.program;
+  const programs::Program& program = explained.program;
   std::string out;
   append_fact(out, explained.source, explained.name.empty() ? "unnamed" : explained.name);
   append_fact(out, "operations",
               std::to_string(program.iteration_size()) + " on " +
                   base::counted(static_cast<std::int64_t>(program.streams.size()), "stream") +
                   ", " + base::counted(std::int64_t{program.ranks}, "rank"));
-  append_fact(out, "method", program::kEvaluators[explained.explanation.evaluator]);
+  append_fact(out, "method", programs::kEvaluators[explained.explanation.evaluator]);
   return out;
 }
 
@@ -80,20 +80,20 @@ std::string times_table(const Explained& explained) {
 
 // Operations of the cycle in order; of a recorded run, those with the largest shares.
 std::string path_table(const Explained& explained) {
-  const program::BindingPath& path = explained.explanation.path;
-  std::vector<program::PathStep> steps = path.steps;
-  std::erase_if(steps, [](const program::PathStep& step) { return step.seconds() == 0; });
+  const programs::BindingPath& path = explained.explanation.path;
+  std::vector<programs::PathStep> steps = path.steps;
+  std::erase_if(steps, [](const programs::PathStep& step) { return step.seconds() == 0; });
   const bool cut = steps.size() > 2 * kMostRows || !path.exact;
   if (cut) {
-    std::ranges::stable_sort(steps, std::ranges::greater(), &program::PathStep::seconds);
+    std::ranges::stable_sort(steps, std::ranges::greater(), &programs::PathStep::seconds);
     steps.resize(std::min(steps.size(), kMostRows));
   }
   Table table{{path.exact ? "critical cycle" : "critical path", "kind", "[ms]", "share"}, {}};
-  for (const program::PathStep& step : steps) {
-    const program::Operation& operation = explained.program.operations[step.operation];
+  for (const programs::PathStep& step : steps) {
+    const programs::Operation& operation = explained.program.operations[step.operation];
     const double seconds = step.seconds() / path.iterations;
     table.rows.push_back({base::printable(operation.id),
-                          std::string(program::kKinds[operation.kind]), milliseconds_cell(seconds),
+                          std::string(programs::kKinds[operation.kind]), milliseconds_cell(seconds),
                           share_cell(seconds, path.period_s)});
   }
   std::string out = "\n" + table_text(table);
@@ -112,7 +112,7 @@ std::string derivatives_table(const Explained& explained) {
     return "";
   }
   Table table{{"d period [s] / d", "falling", "rising", "found"}, {}};
-  for (const program::Sensitivity& each : explained.explanation.sensitivities) {
+  for (const programs::Sensitivity& each : explained.explanation.sensitivities) {
     table.rows.push_back({base::printable(each.parameter), cell(each.left), cell(each.right),
                           each.exact ? "exact" : "numeric"});
   }
@@ -151,7 +151,7 @@ std::string measured_table(const Explained& explained) {
 
 std::string program_text(const Explained& explained) {
   const double period = explained.explanation.path.period_s;
-  const program::Attribution& shares = explained.explanation.attribution;
+  const programs::Attribution& shares = explained.explanation.attribution;
   return heading(explained) + times_table(explained) +
          shares_table("critical path by kind", shares.by_kind, period) +
          shares_table("critical path by link", shares.by_link, period);
@@ -159,7 +159,7 @@ std::string program_text(const Explained& explained) {
 
 std::string explain_text(const Explained& explained) {
   const double period = explained.explanation.path.period_s;
-  const program::Attribution& shares = explained.explanation.attribution;
+  const programs::Attribution& shares = explained.explanation.attribution;
   std::string out;
   for (const std::string& sentence : explained.sentences) {
     out += base::printable(sentence) + "\n";

@@ -2,7 +2,7 @@
 // Writes the explanation of a program or scenario for the terminal: sentences first, then tables.
 #include <string>
 
-#include "programs/explained.hpp"
+#include "study/explained.hpp"
 
 namespace stepsim::cli {
 

@@ -17,21 +17,21 @@ constexpr std::size_t kShownLinks = 8;
 
 // Size of the list and the network, with what decides how flows share it.
 std::string heading(const study::FlowsFile& file) {
-  const net::Fabric& fabric = file.fabric;
+  const links::Fabric& fabric = file.fabric;
   std::string text = file.name.empty() ? "" : base::printable(file.name) + ": ";
   text += base::counted(static_cast<std::int64_t>(file.flows.size()), "flow") + " on " +
           base::counted(fabric.hosts, "host") + " and " +
           base::counted(static_cast<std::int64_t>(fabric.links.size()) / 2, "cable");
-  const net::PacketOptions& options = file.packet.options;
+  const links::PacketOptions& options = file.packet.options;
   if (file.level == study::NetworkLevel::flow) {
     text += ", fair sharing (flow level)";
     text += file.count_headers ? ", headers counted" : "";
   } else {
     text += ", packet level, transport " +
-            std::string(net::kTransportKinds[options.transport.kind]) + ", " +
-            std::string(net::kQueueDisciplines[options.queue_discipline]);
+            std::string(links::kTransportKinds[options.transport.kind]) + ", " +
+            std::string(links::kQueueDisciplines[options.queue_discipline]);
   }
-  return text + ", " + std::string(net::kLoadBalancings[options.load_balancing]) + "\n";
+  return text + ", " + std::string(links::kLoadBalancings[options.load_balancing]) + "\n";
 }
 
 // Statistics of completion times; "-" where no flow is complete.
@@ -79,7 +79,7 @@ std::string flows(const study::FlowsFile& file, const study::FlowsResult& result
     table.headings.insert(table.headings.end(), {"retransmitted", "timeouts"});
   }
   for (const std::size_t id : ids) {
-    const net::FlowSpec& flow = file.flows[id];
+    const links::FlowSpec& flow = file.flows[id];
     const study::FlowResult& outcome = result.flows[id];
     std::vector<std::string> row{
         std::to_string(id),
@@ -101,14 +101,14 @@ std::string flows(const study::FlowsFile& file, const study::FlowsResult& result
 
 // Links that carried anything, by utilization; drops are the sum over their causes.
 std::string links(const study::FlowsFile& file, const study::FlowsResult& result) {
-  std::vector<net::LinkId> ids;
-  for (net::LinkId link = 0; link < result.links.size(); ++link) {
+  std::vector<links::LinkId> ids;
+  for (links::LinkId link = 0; link < result.links.size(); ++link) {
     if (result.links[link].busy_s > 0) {
       ids.push_back(link);
     }
   }
   std::ranges::stable_sort(ids, std::ranges::greater(),
-                           [&](net::LinkId link) { return result.links[link].utilization; });
+                           [&](links::LinkId link) { return result.links[link].utilization; });
   const std::size_t used = ids.size();
   ids.resize(std::min(ids.size(), kShownLinks));
   const bool packets = file.level == study::NetworkLevel::packet;
@@ -116,7 +116,7 @@ std::string links(const study::FlowsFile& file, const study::FlowsResult& result
   if (packets) {
     table.headings.insert(table.headings.end(), {"max queue", "marks", "drops"});
   }
-  for (const net::LinkId id : ids) {
+  for (const links::LinkId id : ids) {
     const study::LinkResult& link = result.links[id];
     std::vector<std::string> row{file.fabric.link_names[id], base::readable_bytes(link.bytes),
                                  milliseconds_cell(link.busy_s), percent_cell(link.utilization)};

@@ -2,7 +2,7 @@
 // The output of `stepsim flows` for the terminal: summary, flows and links.
 #include <string>
 
-#include "flows/flows_run.hpp"
+#include "run/flows_run.hpp"
 
 namespace stepsim::cli {
 

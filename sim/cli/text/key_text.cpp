@@ -9,8 +9,8 @@
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "json/json_pointer.hpp"
-#include "json/reader.hpp"
+#include "document/json_pointer.hpp"
+#include "document/reader.hpp"
 
 namespace stepsim::cli {
 

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "json/fields/key.hpp"
-#include "json/json.hpp"
+#include "document/fields/key.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::cli {
 

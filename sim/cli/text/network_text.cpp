@@ -34,15 +34,15 @@ std::string placement_text(const io::Json& placement) {
 } // namespace
 
 std::string fabric_text(const study::Cluster& cluster) {
-  const net::Fabric& fabric = cluster.fabric->fabric();
+  const links::Fabric& fabric = cluster.fabric->fabric();
   const study::Network& network = cluster.network;
   std::string text(study::kNetworkModels[network.model]);
   text += " level, " + topology_name(cluster) + ": " + std::to_string(fabric.hosts) + " hosts, " +
           std::to_string(fabric.switches) + (fabric.switches == 1 ? " switch" : " switches");
   if (network.model == study::NetworkModel::packet) {
     text += "; transport " +
-            std::string(net::kTransportKinds[network.packet.options.transport.kind]) + ", " +
-            std::string(net::kLoadBalancings[network.packet.options.load_balancing]);
+            std::string(links::kTransportKinds[network.packet.options.transport.kind]) + ", " +
+            std::string(links::kLoadBalancings[network.packet.options.load_balancing]);
   }
   return text + "; ranks " + placement_text(cluster.rank_placement);
 }
@@ -101,7 +101,7 @@ std::string links_text(const study::Result& result) {
   if (queues) {
     table.headings.insert(table.headings.end(), {"queue [packets]", "marks", "drops"});
   }
-  for (const net::LinkId link : study::busiest_links(result.links, kBusiest)) {
+  for (const links::LinkId link : study::busiest_links(result.links, kBusiest)) {
     const study::LinkResult& use = result.links[link];
     std::vector<std::string> row{result.scenario.cluster.fabric->fabric().link_names[link],
                                  percent_cell(use.utilization), base::significant(use.bytes / 1e6)};

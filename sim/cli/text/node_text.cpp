@@ -22,13 +22,13 @@ std::string sourced_text(const io::SourcedNumber& number) {
 } // namespace
 
 std::string node_text(const io::NodePreset& preset) {
-  const library::NodeType& node = preset.node;
+  const nccl::NodeType& node = preset.node;
   std::string out = base::printable(node.name) + ": node type, label " + preset.label + "\n";
   out += preset.gpu.empty() ? "" : base::printable(preset.gpu) + "\n";
   out += preset.note.empty() ? "" : base::printable(preset.note) + "\n";
-  out += "link " + std::string(library::kInnerLinks[node.link]) + ", constants of " +
-         std::string(library::kGenerations[node.generation]) + " GPUs on " +
-         std::string(library::kHosts[node.host]) + " hosts, " +
+  out += "link " + std::string(nccl::kInnerLinks[node.link]) + ", constants of " +
+         std::string(nccl::kGenerations[node.generation]) + " GPUs on " +
+         std::string(nccl::kHosts[node.host]) + " hosts, " +
          (node.in_switch_reduction ? "the switch of a node adds (NVLS)"
                                    : "no switch inside a node adds") +
          (node.ll128 ? "" : ", no LL128") + "\n\n";

@@ -2,7 +2,7 @@
 // Describes a node type for the terminal: the inputs of the library model, with their sources.
 #include <string>
 
-#include "files/node_file.hpp"
+#include "scenario/files/node_file.hpp"
 
 namespace stepsim::cli {
 

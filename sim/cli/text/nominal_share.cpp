@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "base/percent.hpp"
-#include "files/keys/node_keys.hpp"
-#include "files/node_file.hpp"
-#include "json/problems.hpp"
+#include "document/problems.hpp"
+#include "scenario/files/keys/node_keys.hpp"
+#include "scenario/files/node_file.hpp"
 
 namespace stepsim::cli {
 

@@ -23,7 +23,7 @@ std::string range_text(double low, double high) {
 }
 
 // What `valid` says, in words; "" for a profile without limits. Outside of them a curve is a guess.
-std::string valid_text(const net::NetworkProfile& profile) {
+std::string valid_text(const links::NetworkProfile& profile) {
   std::vector<std::string> parts;
   if (const auto& ranks = profile.valid_ranks) {
     parts.push_back("ranks " + range_text(static_cast<double>(ranks->first),
@@ -48,7 +48,7 @@ std::string valid_text(const net::NetworkProfile& profile) {
 
 // How much longer dense all-reduces of a training take than measured alone, by ranks, and the costs
 // of compressing by method.
-std::string training_text(const net::NetworkProfile& profile) {
+std::string training_text(const links::NetworkProfile& profile) {
   std::string out;
   Table inflation{{"ranks", "dense all-reduce takes"}, {}};
   for (std::size_t i = 0; i < profile.dense_inflation.ranks.size(); ++i) {
@@ -57,7 +57,7 @@ std::string training_text(const net::NetworkProfile& profile) {
   }
   out += inflation.rows.empty() ? "" : "\n" + table_text(inflation);
   Table costs{{"compression", "cost", "value"}, {}};
-  for (const net::CompressionCosts& each : profile.compression_costs) {
+  for (const links::CompressionCosts& each : profile.compression_costs) {
     if (!each.form.empty()) {
       costs.rows.push_back({each.method, "form", each.form});
     }
@@ -77,9 +77,9 @@ std::string end_text(double bytes) {
 
 // A profile in blocks: name, note and validity, links, curves, what training adds, warnings. Blocks
 // that a profile does not have leave no heading behind.
-std::string profile_text(const net::NetworkProfile& profile) {
+std::string profile_text(const links::NetworkProfile& profile) {
   std::string out = base::printable(profile.name) + ": " +
-                    std::string(net::kProfileLabels[profile.label]) + " network profile" +
+                    std::string(links::kProfileLabels[profile.label]) + " network profile" +
                     (profile.grade.empty() ? "" : ", grade " + base::printable(profile.grade)) +
                     "\n";
   out += profile.note.empty() ? "" : base::printable(profile.note) + "\n";
@@ -90,7 +90,7 @@ std::string profile_text(const net::NetworkProfile& profile) {
         {"network", profile.latency_s ? base::significant(*profile.latency_s * 1e6) : "-",
          profile.bandwidth_Bps ? base::significant(*profile.bandwidth_Bps / 1e9) : "-"});
   }
-  for (const net::LinkClass& link : profile.links) {
+  for (const links::LinkClass& link : profile.links) {
     links.rows.push_back(
         {link.name, base::significant(link.latency_s * 1e6), per_byte_text(link.per_byte_s)});
   }
@@ -101,7 +101,7 @@ std::string profile_text(const net::NetworkProfile& profile) {
   Table curves{{"operation", "algorithm", "ranks", "from", "to", "start-up [us]", "per byte [ns]"},
                {}};
   std::string measured;
-  for (const net::CollectiveCurve& curve : profile.collectives) {
+  for (const links::CollectiveCurve& curve : profile.collectives) {
     if (!curve.points.empty()) { // its segments are no numbers of the file
       measured += base::printable(curve.op + " " + curve.algorithm) +
                   " P=" + std::to_string(curve.ranks) + ": " + std::to_string(curve.points.size()) +
@@ -109,7 +109,7 @@ std::string profile_text(const net::NetworkProfile& profile) {
                   end_text(curve.points.back().bytes) + ", straight lines between them\n";
       continue;
     }
-    for (const net::CurveSegment& segment : curve.segments) {
+    for (const links::CurveSegment& segment : curve.segments) {
       curves.rows.push_back({curve.op, curve.algorithm, std::to_string(curve.ranks),
                              end_text(segment.from_bytes), end_text(segment.to_bytes),
                              base::significant(segment.startup_s * 1e6),

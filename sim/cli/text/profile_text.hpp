@@ -4,11 +4,11 @@
 // and compression costs.
 #include <string>
 
-#include "net/profile/profile.hpp"
+#include "links/profile/profile.hpp"
 
 namespace stepsim::cli {
 
 // Control characters in names and notes of the file are escaped.
-[[nodiscard]] std::string profile_text(const net::NetworkProfile& profile);
+[[nodiscard]] std::string profile_text(const links::NetworkProfile& profile);
 
 } // namespace stepsim::cli

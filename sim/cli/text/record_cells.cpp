@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
-#include "json/json_text.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -14,7 +14,7 @@
 #include "cli/shell/table.hpp"
 #include "cli/text/pivot_table.hpp"
 #include "cli/text/record_cells.hpp"
-#include "json/json_text.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/shell/table.hpp"
-#include "sweep/ranking.hpp"
-#include "json/json.hpp"
+#include "document/json.hpp"
+#include "study/sweep/ranking.hpp"
 
 namespace stepsim::cli {
 

@@ -2,8 +2,8 @@
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "buckets/planners.hpp"
 #include "cli/shell/table.hpp"
-#include "plan/planners.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"
 
@@ -30,7 +30,7 @@ std::string outer_exchange_text(const study::Result& result) {
   const study::Scenario& scenario = result.scenario;
   const study::LocalTraining& local = scenario.training.local;
   const bool islands = study::has_islands(scenario.training);
-  const auto messages = static_cast<std::int64_t>(local.outer_gate == program::OuterGate::layer
+  const auto messages = static_cast<std::int64_t>(local.outer_gate == programs::OuterGate::layer
                                                       ? scenario.workload.layers.size()
                                                       : static_cast<std::size_t>(local.fragments));
   const double bytes = local.outer_value_bytes * static_cast<double>(scenario.workload.values());
@@ -42,7 +42,7 @@ std::string outer_exchange_text(const study::Result& result) {
               : " (" + std::string(study::kCodecMethods[local.outer_compression.method]) + ")") +
          ", " + base::counted(messages, "message") + ", " + base::readable_bytes(bytes) +
          (islands ? "; in islands schedule " +
-                        std::string(plan::planner(scenario.communication.schedule).name)
+                        std::string(buckets::planner(scenario.communication.schedule).name)
                   : "");
 }
 

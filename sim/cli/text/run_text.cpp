@@ -8,12 +8,12 @@
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
+#include "buckets/planners.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/text/labelled_line.hpp"
 #include "cli/text/network_text.hpp"
 #include "cli/text/rounds_text.hpp"
 #include "cli/text/sharding_text.hpp"
-#include "plan/planners.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_exchange.hpp"
 
@@ -71,9 +71,9 @@ std::string training_text(const study::Result& result) {
   if (training.algorithm != study::TrainingAlgorithm::parameter_server) {
     return std::string(study::kTrainingAlgorithms[training.algorithm]);
   }
-  const coll::Options& options = result.scenario.communication.options;
-  const bool sharded = options.placement == coll::Placement::sharded;
-  const bool colocated = options.placement == coll::Placement::colocated;
+  const collectives::Options& options = result.scenario.communication.options;
+  const bool sharded = options.placement == collectives::Placement::sharded;
+  const bool colocated = options.placement == collectives::Placement::colocated;
   return std::string("parameter_server, ") + std::string(study::kServerModes[training.mode]) +
          (training.staleness_bound
               ? " with bound " + std::to_string(*training.staleness_bound) + ", "
@@ -86,39 +86,41 @@ std::string training_text(const study::Result& result) {
 }
 
 // "mine (custom), ring"
-std::string custom_text(const coll::CustomCompressor& custom) {
+std::string custom_text(const collectives::CustomCompressor& custom) {
   return (custom.name.empty() ? "custom" : base::printable(custom.name) + " (custom)") + ", " +
-         std::string(coll::kCustomExchanges[custom.exchange]);
+         std::string(collectives::kCustomExchanges[custom.exchange]);
 }
 
 // Sparse and encoded methods have exchanges of their own; dense ones and codecs travel in the
 // collective.
 std::string exchange_text(const study::Communication& communication) {
-  const coll::Compression& compression = communication.compression;
-  const coll::CompressionRow& row = coll::row(compression.method);
+  const collectives::Compression& compression = communication.compression;
+  const collectives::CompressionRow& row = collectives::row(compression.method);
   const std::string dense(study::collective_word(communication));
   switch (row.kind) {
-  case coll::CompressionKind::dense:
-  case coll::CompressionKind::codec: {
-    const std::string name =
-        compression.method == coll::CompressionMethod::none ? "" : std::string(row.name) + " in ";
+  case collectives::CompressionKind::dense:
+  case collectives::CompressionKind::codec: {
+    const std::string name = compression.method == collectives::CompressionMethod::none
+                                 ? ""
+                                 : std::string(row.name) + " in ";
     return name + dense + (communication.reduce_broadcast ? " reduce and broadcast" : " allreduce");
   }
-  case coll::CompressionKind::sparse:
+  case collectives::CompressionKind::sparse:
     return std::string(row.name) +
            (compression.density ? ", density " + base::significant(*compression.density) : "");
-  case coll::CompressionKind::encoded:
-    return compression.method == coll::CompressionMethod::custom ? custom_text(compression.custom)
-                                                                 : std::string(row.name);
+  case collectives::CompressionKind::encoded:
+    return compression.method == collectives::CompressionMethod::custom
+               ? custom_text(compression.custom)
+               : std::string(row.name);
   }
   return dense;
 }
 
 // "" without a codec, so that it can stand in front of any exchange.
-std::string codec_text(const coll::Compression& compression) {
-  return compression.method == coll::CompressionMethod::none
+std::string codec_text(const collectives::Compression& compression) {
+  return compression.method == collectives::CompressionMethod::none
              ? ""
-             : std::string(coll::row(compression.method).name) + ", ";
+             : std::string(collectives::row(compression.method).name) + ", ";
 }
 
 // Whether workers push whole gradients to a server instead of buckets: asynchronous ones, and
@@ -143,7 +145,7 @@ std::string setting_text(const study::Result& result) {
   append_line(out, "scenario",
               (scenario.name.empty() ? std::string("unnamed") : scenario.name) + ", " +
                   scenario.workload.name + " with " +
-                  std::string(train::kProvenances[scenario.workload.provenance]) + " layer times");
+                  std::string(layers::kProvenances[scenario.workload.provenance]) + " layer times");
   const study::Cluster& cluster = scenario.cluster;
   append_line(out, "workers",
               std::to_string(cluster.ranks()) + " (" + std::to_string(cluster.nodes) +
@@ -174,7 +176,7 @@ std::string setting_text(const study::Result& result) {
                   ? codec_text(scenario.communication.compression) +
                         "push of all gradients, pull of all weights, " + bytes + " each way"
                   : exchange + ", schedule " +
-                        std::string(plan::planner(scenario.communication.schedule).name) + ": " +
+                        std::string(buckets::planner(scenario.communication.schedule).name) + ": " +
                         std::to_string(messages) + (messages == 1 ? " message, " : " messages, ") +
                         bytes);
   append_line(out, "method", result.method);
@@ -208,7 +210,7 @@ std::string times_text(const study::Result& result) {
   };
   row_if("  codec", summary.codec_compute_s);
   const bool side = result.scenario.communication.compression.select_stream ==
-                    coll::SelectStream::side; // selects next to backward
+                    collectives::SelectStream::side; // selects next to backward
   if (side) {
     row_if("  select and residual, not hidden", summary.compress_s);
   } else {
@@ -235,9 +237,9 @@ std::string times_text(const study::Result& result) {
 
 // "estimated for h100 in bf16: 812 to 1270 ms"
 std::string estimate_text(const study::Scenario& scenario, const study::Summary& summary) {
-  const train::GpuEstimate& estimate = *scenario.workload_source.profile.estimate;
+  const layers::GpuEstimate& estimate = *scenario.workload_source.profile.estimate;
   const std::string text = "estimated for " + std::string(estimate.gpu->name) + " in " +
-                           std::string(train::kPrecisions[estimate.precision]) +
+                           std::string(layers::kPrecisions[estimate.precision]) +
                            (estimate.measured                       ? ", scaled to a measured step"
                             : scenario.workload.interval->validated ? ""
                                                                     : ", unvalidated");

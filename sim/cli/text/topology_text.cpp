@@ -9,8 +9,8 @@
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
-#include "net/fabric/fabric_summary.hpp"
-#include "net/fabric/topology.hpp"
+#include "links/fabric/fabric_summary.hpp"
+#include "links/fabric/topology.hpp"
 
 namespace stepsim::cli {
 
@@ -24,16 +24,16 @@ std::string level_name(std::uint32_t level) {
 // One row per kind of cable: the levels it joins, its latency and its rate. A cable is two links,
 // one per direction, and its upward one is taken. Rates enter the key negative, so that faster
 // cables of the same levels come first.
-std::string cables_text(const net::Fabric& fabric) {
+std::string cables_text(const links::Fabric& fabric) {
   struct Kind {
     std::size_t cables{};
     std::string example;
   };
-  const std::vector<std::uint32_t> level = net::levels(fabric);
+  const std::vector<std::uint32_t> level = links::levels(fabric);
   std::map<std::tuple<std::uint32_t, std::uint32_t, double, double>, Kind> kinds;
   for (std::size_t i = 0; i < fabric.links.size(); i += 2) {
     const bool upwards = level[fabric.links[i].from] <= level[fabric.links[i].to];
-    const net::FabricLink& link = fabric.links[upwards ? i : i + 1];
+    const links::FabricLink& link = fabric.links[upwards ? i : i + 1];
     Kind& kind = kinds[{level[link.from], level[link.to], link.latency_s, -link.bandwidth_Bps}];
     if (kind.cables++ == 0) {
       kind.example = fabric.node_names[link.from] + " - " + fabric.node_names[link.to];
@@ -51,8 +51,8 @@ std::string cables_text(const net::Fabric& fabric) {
 
 // Numbers that tell a good cluster from a bad one: bandwidth between its halves, oversubscription
 // and diameter. A single host has none of them.
-std::string summary_text(const net::Fabric& fabric) {
-  const net::FabricSummary summary = net::summary_of(fabric);
+std::string summary_text(const links::Fabric& fabric) {
+  const links::FabricSummary summary = links::summary_of(fabric);
   if (summary.hosts < 2) {
     return "";
   }
@@ -75,8 +75,8 @@ std::string summary_text(const net::Fabric& fabric) {
 } // namespace
 
 // A preset is shown with its parameters, from which the rest follows.
-std::string topology_text(const net::Topology& topology, const std::string& note) {
-  const net::Fabric fabric = net::fabric_of(topology);
+std::string topology_text(const links::Topology& topology, const std::string& note) {
+  const links::Fabric fabric = links::fabric_of(topology);
   std::string out =
       topology.name.empty() ? "topology: " : base::printable(topology.name) + ": topology, ";
   out += base::counted(fabric.hosts, "host") + ", " +

@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "files/import_number.hpp"
-#include "files/import_source.hpp"
-#include "json/json.hpp"
-#include "json/json_parse.hpp"
+#include "document/json.hpp"
+#include "document/json_parse.hpp"
+#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

@@ -5,8 +5,8 @@
 // name, type, dataDeps, durationMicros, attr).
 #include <string_view>
 
+#include "document/file.hpp"
 #include "import/chakra/chakra_nodes.hpp"
-#include "json/file.hpp"
 
 namespace stepsim::io {
 

@@ -16,10 +16,10 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
+#include "document/file.hpp"
 #include "import/chakra/chakra_json.hpp"
 #include "import/chakra/chakra_protobuf.hpp"
 #include "import/kineto/kineto_events.hpp"
-#include "json/file.hpp"
 
 namespace stepsim::io {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/words.hpp"
-#include "train/workload/trace.hpp"
+#include "layers/trace.hpp"
 
 namespace stepsim::io {
 
@@ -66,7 +66,7 @@ struct ChakraNode {
 
 struct ChakraFile {
   std::string name; // path or "<stdin>", for error messages
-  train::SourceFile source;
+  layers::SourceFile source;
   std::vector<ChakraNode> nodes; // in file order; ids are unique
   std::optional<std::int64_t> ranks;
 };

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "files/import_source.hpp"
 #include "import/chakra/protobuf_wire.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

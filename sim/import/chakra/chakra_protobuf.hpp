@@ -4,8 +4,8 @@
 // follows the schema of early 2023, in which types and attributes have other numbers.
 #include <string_view>
 
+#include "document/file.hpp"
 #include "import/chakra/chakra_nodes.hpp"
-#include "json/file.hpp"
 
 namespace stepsim::io {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "files/import_source.hpp"
 #include "import/chakra/chakra_nodes.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "files/import_options.hpp"
-#include "files/samples_file.hpp"
+#include "scenario/files/import_options.hpp"
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::io {
 

@@ -14,9 +14,9 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
-#include "files/import_source.hpp"
 #include "import/chakra/chakra_nodes.hpp"
 #include "import/chakra/chakra_segments.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
@@ -118,7 +118,7 @@ ChakraStep typical_step(const ChakraSegments& cut) {
 class TraceMaker {
 public:
   TraceMaker(const ChakraStep& step, const ChakraCounts& counts, const ChakraOptions& options,
-             train::Trace& trace)
+             layers::Trace& trace)
       : step_(step), counts_(counts), options_(options), trace_(trace) {}
 
   void make() {
@@ -128,14 +128,14 @@ public:
     for (std::size_t s = 0; s < segments.size(); ++s) {
       behind = is_bucket(segments[s]) ? s + 1 : behind;
     }
-    std::vector<train::Layer> backward;
+    std::vector<layers::Layer> backward;
     double update_us = 0;
     for (std::size_t s = 0; s < segments.size(); ++s) {
       const ChakraSegment& segment = segments[s];
       if (behind > 0 && s >= behind) {
         update_us += segment.forward_us + segment.backward_us;
       } else {
-        train::Layer layer = layer_of(segment, s);
+        layers::Layer layer = layer_of(segment, s);
         const bool forward_only = phases_ && !segment.in_backward && !is_bucket(segment);
         (forward_only ? trace_.layers : backward).push_back(std::move(layer));
       }
@@ -181,14 +181,14 @@ private:
       dtype = options_.dtype.value_or("float32");
       assumed_ = options_.dtype ? assumed_ : assumed_ + 1;
     }
-    if (bytes % train::dtype_bytes(dtype) != 0) {
+    if (bytes % layers::dtype_bytes(dtype) != 0) {
       dtype = "uint8";
     }
-    return {bytes / train::dtype_bytes(dtype), dtype};
+    return {bytes / layers::dtype_bytes(dtype), dtype};
   }
 
-  train::Layer layer_of(const ChakraSegment& segment, std::size_t place) {
-    train::Layer layer;
+  layers::Layer layer_of(const ChakraSegment& segment, std::size_t place) {
+    layers::Layer layer;
     if (counts_.timed) {
       // Without phases all of the compute before the bucket is taken as backward.
       const double forward = phases_ ? segment.forward_us : 0;
@@ -206,13 +206,13 @@ private:
     layer.name = fmt::format("bucket_{}", index);
     layer.gradient_bytes = Bytes{*node.bytes};
     const Elements elements = elements_of(node);
-    train::Tensor tensor;
+    layers::Tensor tensor;
     tensor.elements = elements.count;
     tensor.dtype = elements.dtype;
     tensor.bytes = layer.gradient_bytes;
     tensor.bucket = index;
     layer.tensors.push_back(std::move(tensor));
-    train::MeasuredBucket bucket;
+    layers::MeasuredBucket bucket;
     bucket.elements = elements.count;
     bucket.dtype = elements.dtype;
     bucket.bytes = *layer.gradient_bytes;
@@ -242,7 +242,7 @@ private:
       const std::int64_t assumed = assumed_;
       const Elements elements = elements_of(node);
       assumed_ = assumed; // only gradients depend on it
-      train::MeasuredCollective collective;
+      layers::MeasuredCollective collective;
       collective.op = op;
       collective.bytes = Bytes{*node.bytes};
       collective.elements = elements.count;
@@ -304,7 +304,7 @@ private:
                       counted(assumed_, "bucket")));
     }
     const bool measured = std::ranges::any_of(
-        trace_.buckets, [](const train::MeasuredBucket& each) { return each.median.has_value(); });
+        trace_.buckets, [](const layers::MeasuredBucket& each) { return each.median.has_value(); });
     if (measured) {
       add("one rank: communication times contain waiting");
     }
@@ -313,7 +313,7 @@ private:
   const ChakraStep& step_;
   const ChakraCounts& counts_;
   const ChakraOptions& options_;
-  train::Trace& trace_;
+  layers::Trace& trace_;
   bool phases_ = false; // some node is named as a part of the backward pass
   std::set<std::string> activation_groups_;
   std::int64_t assumed_ = 0, scattered_ = 0, all_to_all_ = 0, reductions_ = 0;
@@ -350,11 +350,11 @@ ChakraImport import_chakra(const std::string& path, const ChakraOptions& options
   }
   ChakraImport result;
   result.found = found_in(file, cut.counts);
-  train::Trace& trace = result.trace;
+  layers::Trace& trace = result.trace;
   trace.name = result_name(options.common, path);
   trace.source = make_source("chakra", options.common);
   trace.source->files.push_back(file.source);
-  trace.granularity = train::Granularity::layer;
+  trace.granularity = layers::Granularity::layer;
   trace.ranks = file.ranks;
   if (cut.counts.host > 0) {
     trace.time_basis = "kernel";
@@ -362,7 +362,7 @@ ChakraImport import_chakra(const std::string& path, const ChakraOptions& options
   TraceMaker(typical_step(cut), cut.counts, options, trace).make();
   if (trace.buckets.empty()) {
     result.remedy = chakra_remedy(file, cut.counts);
-    for (train::Layer& layer : trace.layers) {
+    for (layers::Layer& layer : trace.layers) {
       layer.gradient_bytes.reset();
     }
   }

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "files/import_options.hpp"
-#include "train/workload/trace.hpp"
+#include "layers/trace.hpp"
+#include "scenario/files/import_options.hpp"
 
 namespace stepsim::io {
 
@@ -18,7 +18,7 @@ struct ChakraOptions {
 };
 
 struct ChakraImport {
-  train::Trace trace;
+  layers::Trace trace;
   std::string found;  // "3664 nodes: 3643 compute, ...", for the user to check
   std::string remedy; // why no gradient has a size, and the remedy; empty otherwise
 };

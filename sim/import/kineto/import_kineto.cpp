@@ -7,13 +7,13 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "files/import_source.hpp"
+#include "document/file.hpp"
 #include "import/kineto/kineto_read.hpp"
 #include "import/kineto/kineto_sizes.hpp"
 #include "import/read_ahead.hpp"
 #include "import/sizes/ddp_log.hpp"
 #include "import/sizes/flight_record.hpp"
-#include "json/file.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
@@ -150,7 +150,7 @@ std::int64_t logged_elements(const DdpLog& log, const std::optional<std::string>
 KinetoImport import_kineto_job(const std::vector<std::string>& files,
                                const KinetoOptions& options) {
   check_options(files, options);
-  train::Source source = make_source("kineto", options.common);
+  layers::Source source = make_source("kineto", options.common);
   source.options = options_given(options);
   std::optional<SizeTable> table;
   std::optional<DdpLog> log;
@@ -226,7 +226,7 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
   return result;
 }
 
-train::Trace import_kineto(const std::vector<std::string>& files, const KinetoOptions& options) {
+layers::Trace import_kineto(const std::vector<std::string>& files, const KinetoOptions& options) {
   return import_kineto_job(files, options).trace;
 }
 

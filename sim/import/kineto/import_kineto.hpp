@@ -18,7 +18,7 @@ namespace stepsim::io {
                                              const KinetoOptions& options);
 
 // Only the trace of import_kineto_job().
-[[nodiscard]] train::Trace import_kineto(const std::vector<std::string>& files,
-                                         const KinetoOptions& options);
+[[nodiscard]] layers::Trace import_kineto(const std::vector<std::string>& files,
+                                          const KinetoOptions& options);
 
 } // namespace stepsim::io

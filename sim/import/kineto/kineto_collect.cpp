@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "files/import_number.hpp"
+#include "scenario/files/import_number.hpp"
 
 namespace stepsim::io {
 

@@ -13,9 +13,9 @@
 
 #include "base/counter_hash.hpp"
 #include "base/statistics.hpp"
-#include "files/import_source.hpp"
 #include "import/kineto/kineto_waiting.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

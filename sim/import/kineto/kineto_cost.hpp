@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "files/cost_file.hpp"
 #include "import/kineto/kineto_rank.hpp"
+#include "scenario/files/cost_file.hpp"
 
 namespace stepsim::io {
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "base/error.hpp"
-#include "json/file.hpp"
+#include "document/file.hpp"
 
 namespace stepsim::io {
 

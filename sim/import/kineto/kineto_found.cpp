@@ -148,14 +148,14 @@ std::vector<std::optional<std::int64_t>> elements_of(const std::vector<GradientS
 // Source 6. Two tables that fit with the same sizes are as good as one; with different sizes
 // neither is used.
 std::optional<Found> from_fitting_model(const StepSample& step,
-                                        std::span<const train::ModelTable> tables,
+                                        std::span<const layers::ModelTable> tables,
                                         std::vector<std::string>& notes) {
   if (!buckets_have_sizes(step)) {
     return std::nullopt;
   }
   std::optional<Found> found;
   std::string names;
-  for (const train::ModelTable& table : tables) {
+  for (const layers::ModelTable& table : tables) {
     if (table.elements() != bucket_elements(step)) {
       continue;
     }

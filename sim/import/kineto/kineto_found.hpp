@@ -46,7 +46,7 @@ from_named_model(const StepSample& step, const SizeSources& sources, const std::
 // nothing if they differ, or if a bucket has no size. `notes` explain why a similar table does not
 // fit.
 [[nodiscard]] std::optional<Found> from_fitting_model(const StepSample& step,
-                                                      std::span<const train::ModelTable> tables,
+                                                      std::span<const layers::ModelTable> tables,
                                                       std::vector<std::string>& notes);
 
 // Estimates: from_buckets() spreads the elements of each bucket over its candidates, from_total()

@@ -10,23 +10,23 @@ namespace stepsim::io {
 
 namespace {
 
-bool has_gradients(const train::Layer& layer) { return !layer.tensors.empty(); }
+bool has_gradients(const layers::Layer& layer) { return !layer.tensors.empty(); }
 
-void add_times(const train::Layer& from, train::Layer& to) {
+void add_times(const layers::Layer& from, layers::Layer& to) {
   to.forward = *to.forward + *from.forward;
   to.backward = *to.backward + *from.backward;
 }
 
 } // namespace
 
-void join_layers(train::Trace& trace) {
+void join_layers(layers::Trace& trace) {
   const std::size_t before = trace.layers.size();
   if (before <= kMostSeparateLayers || std::ranges::none_of(trace.layers, has_gradients)) {
     return;
   }
-  std::vector<train::Layer> joined;
+  std::vector<layers::Layer> joined;
   std::vector<std::int64_t> place(before); // of every layer in `joined`
-  train::Layer waiting;                    // the times of layers without gradients
+  layers::Layer waiting;                   // the times of layers without gradients
   waiting.forward = waiting.backward = Seconds{0};
   for (std::size_t l = 0; l < before; ++l) {
     place[l] = std::ssize(joined);
@@ -40,7 +40,7 @@ void join_layers(train::Trace& trace) {
   }
   add_times(waiting, joined.back());
   const auto last = std::ssize(joined) - 1;
-  for (train::MeasuredUnit& unit : trace.units) {
+  for (layers::MeasuredUnit& unit : trace.units) {
     unit.first_layer = std::min(place[static_cast<std::size_t>(unit.first_layer)], last);
     unit.last_layer = std::min(place[static_cast<std::size_t>(unit.last_layer)], last);
   }

@@ -3,7 +3,7 @@
 // of a large model, are parts of the layer that follows them.
 #include <cstddef>
 
-#include "train/workload/trace.hpp"
+#include "layers/trace.hpp"
 
 namespace stepsim::io {
 
@@ -13,6 +13,6 @@ inline constexpr std::size_t kMostSeparateLayers = 400;
 // to the next layer with gradients (after the last one of these, to the last one), which keeps its
 // name, and removes it. The positions of layers in `units` are adapted, and a warning of the trace
 // has the number of layers before. Changes nothing if no layer has a gradient.
-void join_layers(train::Trace& trace);
+void join_layers(layers::Trace& trace);
 
 } // namespace stepsim::io

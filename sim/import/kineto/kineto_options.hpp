@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/units.hpp"
-#include "files/import_options.hpp"
-#include "train/workload/model_table.hpp"
+#include "layers/model_table.hpp"
+#include "scenario/files/import_options.hpp"
 
 namespace stepsim::io {
 
@@ -27,7 +27,7 @@ struct KinetoOptions {
   // Time of a step measured without the profiler. If given, TimeBasis::wall is used with this time.
   std::optional<Seconds> measured_step;
   std::optional<double> backward_ratio; // backward time / forward time, for forward-only traces
-  std::span<const train::ModelTable> models{}; // tables to choose from
+  std::span<const layers::ModelTable> models{}; // tables to choose from
   // Further sources of gradient sizes (kineto_sizes.hpp): paths of files, and a total.
   std::optional<std::string> sizes;
   bool sizes_in_ready_order = false; // else in order of registration

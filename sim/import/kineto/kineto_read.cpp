@@ -17,8 +17,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "files/import_number.hpp"
 #include "import/kineto/kineto_scan.hpp"
+#include "scenario/files/import_number.hpp"
 
 namespace stepsim::io {
 

@@ -12,8 +12,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "files/import_number.hpp"
 #include "import/kineto/plain_end.hpp"
+#include "scenario/files/import_number.hpp"
 
 namespace stepsim::io {
 

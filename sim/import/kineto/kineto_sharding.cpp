@@ -57,7 +57,7 @@ bool has_annotations(const KinetoRecording& recording) {
 }
 
 struct UnitCalls {
-  train::MeasuredUnit unit;
+  layers::MeasuredUnit unit;
   Nanoseconds first_gather = -1; // in the forward pass, on the host
   bool has_layers = false;
 };
@@ -112,7 +112,7 @@ std::int64_t gathered_elements(const CollectiveCall& call, std::int64_t group_si
 bool reduces_shard(const CollectiveCall& call, const ShardedStep& sharded) {
   const std::int64_t ranks = sharded.sharding.group_size;
   return call.op == "allreduce" && call.group_size > 1 && call.group_size != ranks &&
-         std::ranges::any_of(sharded.units, [&](const train::MeasuredUnit& unit) {
+         std::ranges::any_of(sharded.units, [&](const layers::MeasuredUnit& unit) {
            return call.elements > 0 && call.elements == unit.elements / ranks;
          });
 }

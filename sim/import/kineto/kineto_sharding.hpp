@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "import/kineto/kineto_layers.hpp"
-#include "train/workload/trace.hpp"
+#include "layers/trace.hpp"
 
 namespace stepsim::io {
 
 struct ShardedStep {
-  train::MeasuredSharding sharding;
-  std::vector<train::MeasuredUnit> units; // in forward order
+  layers::MeasuredSharding sharding;
+  std::vector<layers::MeasuredUnit> units; // in forward order
 };
 
 // Empty if the step is not sharded. Every reduce-scatter of the backward pass is a unit, whose

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "files/import_source.hpp"
 #include "import/kineto/kineto_found.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
@@ -139,7 +139,7 @@ std::string remedy_of(const StepSample& step, const SizeSources& sources) {
   }
   std::string fitting;
   std::size_t fits = 0;
-  for (const train::ModelTable& table : sources.tables) {
+  for (const layers::ModelTable& table : sources.tables) {
     if (!fit_table(step, table).sizes.empty()) {
       ++fits;
       fitting = table.name;

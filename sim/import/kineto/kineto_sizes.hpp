@@ -38,7 +38,7 @@ struct GradientSize {
 
 struct SizeSources {
   std::optional<std::string> model; // name of one of the tables
-  std::span<const train::ModelTable> tables;
+  std::span<const layers::ModelTable> tables;
   const SizeTable* table = nullptr;
   bool table_in_ready_order = false;
   // [bucket] positions of its parameters in `table`; empty = unknown

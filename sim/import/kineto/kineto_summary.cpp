@@ -58,7 +58,7 @@ Payload payload(std::string_view dtype, std::int64_t elements) {
 }
 
 // Sums over the used steps of all ranks: a step without a gap has no share of launches.
-void add_idle(std::span<const KinetoRank> ranks, train::Checks& checks) {
+void add_idle(std::span<const KinetoRank> ranks, layers::Checks& checks) {
   double idle = 0;
   double launch = 0;
   double span = 0;
@@ -113,12 +113,12 @@ double wall_factor(std::span<const KinetoRank> ranks, std::optional<Seconds> mea
   return (wall - hidden) / compute;
 }
 
-std::vector<train::MeasuredStep> measured_steps(std::span<const KinetoRank> ranks) {
-  std::vector<train::MeasuredStep> steps;
+std::vector<layers::MeasuredStep> measured_steps(std::span<const KinetoRank> ranks) {
+  std::vector<layers::MeasuredStep> steps;
   for (const KinetoRank& rank : ranks) {
     for (std::size_t i = 0; i < rank.steps.size(); ++i) {
       const StepTimes& times = rank.steps[i].times;
-      train::MeasuredStep step;
+      layers::MeasuredStep step;
       step.name = rank.step_names[i];
       // Steps that were left out are listed too: a user can see why.
       step.used = std::ranges::binary_search(rank.used, i);
@@ -142,9 +142,9 @@ std::vector<train::MeasuredStep> measured_steps(std::span<const KinetoRank> rank
 
 // DDP rebuilds its buckets after the first iterations: steps with other buckets than the last do
 // not count.
-std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
-                                                    const Waiting& waiting, BucketList list,
-                                                    std::vector<std::string>& notes) {
+std::vector<layers::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
+                                                     const Waiting& waiting, BucketList list,
+                                                     std::vector<std::string>& notes) {
   const StepSample& last = ranks.front().steps[ranks.front().used.back()];
   std::vector<std::vector<double>> times((last.*list).size());
   std::vector<std::vector<const CollectiveCall*>> calls((last.*list).size()); // of the first rank
@@ -168,11 +168,11 @@ std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> 
   if (differ) {
     notes.emplace_back("buckets differ between steps or ranks: those of the last step are kept");
   }
-  std::vector<train::MeasuredBucket> buckets;
+  std::vector<layers::MeasuredBucket> buckets;
   for (std::size_t b = 0; b < times.size(); ++b) {
     const CollectiveSample& sample = (last.*list)[b];
     const Payload data = payload(sample.call.dtype.get(), sample.call.elements);
-    train::MeasuredBucket bucket{
+    layers::MeasuredBucket bucket{
         sample.call.elements, data.bytes, data.dtype, sample.gradients, {}, {}, {}};
     if (!times[b].empty()) {
       bucket.min = seconds(std::ranges::min(times[b]));
@@ -190,8 +190,8 @@ std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> 
 
 // Calls with the same operation, type and size are one row, counted in the first used step of the
 // first rank.
-std::vector<train::MeasuredCollective> measured_collectives(std::span<const KinetoRank> ranks,
-                                                            const Waiting& waiting) {
+std::vector<layers::MeasuredCollective> measured_collectives(std::span<const KinetoRank> ranks,
+                                                             const Waiting& waiting) {
   struct Group {
     std::size_t first{}; // order of appearance
     std::int64_t count{};
@@ -220,24 +220,24 @@ std::vector<train::MeasuredCollective> measured_collectives(std::span<const Kine
       }
     }
   }
-  std::vector<train::MeasuredCollective> result(groups.size());
+  std::vector<layers::MeasuredCollective> result(groups.size());
   for (const auto& [key, group] : groups) {
     const auto& [op, dtype, elements] = key;
     const Payload data = payload(dtype, elements);
-    train::MeasuredCollective& collective = result[group.first];
+    layers::MeasuredCollective& collective = result[group.first];
     collective = {op, elements, data.bytes, data.dtype, group.count, {}};
     collective.transfer = transfer_of(waiting, group.calls);
     if (group.min) {
       collective.min = seconds(*group.min);
     }
   }
-  std::erase_if(result, [](const train::MeasuredCollective& c) { return c.per_step == 0; });
+  std::erase_if(result, [](const layers::MeasuredCollective& c) { return c.per_step == 0; });
   return result;
 }
 
 // Numbers by which a user sees whether the import can be trusted.
-train::Checks measured_checks(std::span<const KinetoRank> ranks, const Waiting& waiting) {
-  train::Checks checks;
+layers::Checks measured_checks(std::span<const KinetoRank> ranks, const Waiting& waiting) {
+  layers::Checks checks;
   std::vector<double> compute;
   for (const KinetoRank& rank : ranks) {
     checks.steps_used += std::ssize(rank.used);

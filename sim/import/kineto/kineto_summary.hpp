@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "import/kineto/kineto_waiting.hpp"
-#include "train/workload/trace.hpp"
+#include "layers/trace.hpp"
 
 namespace stepsim::io {
 
@@ -26,7 +26,7 @@ using StepValue = std::function<double(const StepSample&)>;
                                  std::optional<Seconds> measured_step);
 
 // The times of every step of every rank, used or not.
-[[nodiscard]] std::vector<train::MeasuredStep> measured_steps(std::span<const KinetoRank> ranks);
+[[nodiscard]] std::vector<layers::MeasuredStep> measured_steps(std::span<const KinetoRank> ranks);
 
 // A list of collectives of a step: the buckets of whole gradients, or the all-reduces of shards
 // between replicas.
@@ -35,20 +35,19 @@ using BucketList = std::vector<CollectiveSample> StepSample::*;
 // The bucket list of the last used step of the first rank. Times are taken from the used steps of
 // all ranks that have the same list, `transfer` from those of the first rank; times are empty if no
 // kernel was recorded. Adds a note if a used step has another list.
-[[nodiscard]] std::vector<train::MeasuredBucket> measured_buckets(std::span<const KinetoRank> ranks,
-                                                                  const Waiting& waiting,
-                                                                  BucketList list,
-                                                                  std::vector<std::string>& notes);
+[[nodiscard]] std::vector<layers::MeasuredBucket>
+measured_buckets(std::span<const KinetoRank> ranks, const Waiting& waiting, BucketList list,
+                 std::vector<std::string>& notes);
 
 // One row per operation, type and size of the other collectives, in the order of appearance, with
 // the number of calls in the first used step of the first rank and the shortest time over all used
 // steps of all ranks. Calls of unknown size and kinds without a call in that first step are left
 // out.
-[[nodiscard]] std::vector<train::MeasuredCollective>
+[[nodiscard]] std::vector<layers::MeasuredCollective>
 measured_collectives(std::span<const KinetoRank> ranks, const Waiting& waiting);
 
 // How much of the device time was understood, and how far ranks differ.
-[[nodiscard]] train::Checks measured_checks(std::span<const KinetoRank> ranks,
-                                            const Waiting& waiting);
+[[nodiscard]] layers::Checks measured_checks(std::span<const KinetoRank> ranks,
+                                             const Waiting& waiting);
 
 } // namespace stepsim::io

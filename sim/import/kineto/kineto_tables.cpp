@@ -15,8 +15,8 @@ namespace stepsim::io {
 namespace {
 
 // Layers of a table that have parameters, in forward order.
-std::vector<const train::ModelLayer*> parameter_layers(const train::ModelTable& table) {
-  std::vector<const train::ModelLayer*> layers;
+std::vector<const layers::ModelLayer*> parameter_layers(const layers::ModelTable& table) {
+  std::vector<const layers::ModelLayer*> layers;
   for (const std::size_t i : table.execution_order()) {
     if (!table.layers[i].tensors.empty()) {
       layers.push_back(&table.layers[i]);
@@ -26,7 +26,7 @@ std::vector<const train::ModelLayer*> parameter_layers(const train::ModelTable& 
 }
 
 // Gradients of a layer become ready in reverse order of registration: a bias before its weight.
-std::vector<TableTensor> ready_order(const train::ModelLayer& layer) {
+std::vector<TableTensor> ready_order(const layers::ModelLayer& layer) {
   std::vector<TableTensor> sizes;
   for (auto tensor = layer.tensors.rbegin(); tensor != layer.tensors.rend(); ++tensor) {
     sizes.push_back({tensor->elements(), layer.name + "." + tensor->name, tensor->shape});
@@ -52,7 +52,7 @@ Kind size_kind_of(std::string_view text) {
 
 // One table layer per layer with gradients, with as many tensors as gradients.
 // Layers with gradients are taken in forward order, and so are the table's.
-TableFit fit_table(const StepSample& step, const train::ModelTable& table) {
+TableFit fit_table(const StepSample& step, const layers::ModelTable& table) {
   const auto parameters = parameter_layers(table);
   const auto with_gradients = std::ranges::count_if(
       step.layers, [](const LayerSample& layer) { return layer.gradients > 0; });
@@ -67,7 +67,7 @@ TableFit fit_table(const StepSample& step, const train::ModelTable& table) {
     if (step.layers[i].gradients == 0) {
       continue;
     }
-    const train::ModelLayer& layer = *parameters[next++];
+    const layers::ModelLayer& layer = *parameters[next++];
     if (step.layers[i].gradients != std::ssize(layer.tensors)) {
       return {{},
               fmt::format("{} has {} tensors, {} gradients in the trace", layer.name,
@@ -84,10 +84,10 @@ TableFit fit_table(const StepSample& step, const train::ModelTable& table) {
   return fit;
 }
 
-const train::ModelTable& table_named(std::span<const train::ModelTable> tables,
-                                     const std::string& name) {
+const layers::ModelTable& table_named(std::span<const layers::ModelTable> tables,
+                                      const std::string& name) {
   std::vector<std::string_view> names;
-  for (const train::ModelTable& table : tables) {
+  for (const layers::ModelTable& table : tables) {
     if (table.name == name) {
       return table;
     }
@@ -100,7 +100,7 @@ const train::ModelTable& table_named(std::span<const train::ModelTable> tables,
 
 // Operators with parameters, in their order, against the layers of the table.
 std::vector<std::vector<TableTensor>>
-sizes_by_kind(const StepSample& step, const train::ModelTable& table, const std::string& file) {
+sizes_by_kind(const StepSample& step, const layers::ModelTable& table, const std::string& file) {
   const auto parameters = parameter_layers(table);
   std::vector<std::vector<TableTensor>> sizes(step.layers.size());
   std::size_t next = 0;

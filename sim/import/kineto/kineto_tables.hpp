@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "import/kineto/kineto_layers.hpp"
-#include "train/workload/model_table.hpp"
+#include "layers/model_table.hpp"
 
 namespace stepsim::io {
 
@@ -23,16 +23,16 @@ struct TableFit {
 
 // Fits one layer of the table to each layer with gradients, in execution order, with as many
 // tensors as gradients.
-[[nodiscard]] TableFit fit_table(const StepSample& step, const train::ModelTable& table);
+[[nodiscard]] TableFit fit_table(const StepSample& step, const layers::ModelTable& table);
 
 // The tensors of each layer of a forward-only trace, gradients in ready order: layers of the table
 // are matched in order by their kind of operator (convolution, linear, normalization). Throws
 // InputError that names `file` if operators and layers of the table differ.
 [[nodiscard]] std::vector<std::vector<TableTensor>>
-sizes_by_kind(const StepSample& step, const train::ModelTable& table, const std::string& file);
+sizes_by_kind(const StepSample& step, const layers::ModelTable& table, const std::string& file);
 
 // The table with this name. Throws UsageError with the nearest names if there is none.
-[[nodiscard]] const train::ModelTable& table_named(std::span<const train::ModelTable> tables,
-                                                   const std::string& name);
+[[nodiscard]] const layers::ModelTable& table_named(std::span<const layers::ModelTable> tables,
+                                                    const std::string& name);
 
 } // namespace stepsim::io

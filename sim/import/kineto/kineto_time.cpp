@@ -5,7 +5,7 @@
 #include <charconv>
 #include <limits>
 
-#include "files/import_number.hpp"
+#include "scenario/files/import_number.hpp"
 
 namespace stepsim::io {
 

@@ -12,13 +12,13 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/percent.hpp"
-#include "files/import_source.hpp"
 #include "import/kineto/kineto_joined.hpp"
 #include "import/kineto/kineto_names.hpp"
 #include "import/kineto/kineto_sizes.hpp"
 #include "import/kineto/kineto_spread.hpp"
 #include "import/kineto/kineto_summary.hpp"
 #include "import/kineto/kineto_warnings.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
@@ -52,8 +52,8 @@ void require_equal_layers(std::span<const KinetoRank> ranks) {
   }
 }
 
-std::vector<train::Layer> timed_layers(std::span<const KinetoRank> ranks) {
-  std::vector<train::Layer> layers;
+std::vector<layers::Layer> timed_layers(std::span<const KinetoRank> ranks) {
+  std::vector<layers::Layer> layers;
   const std::vector<LayerSample>& samples = ranks.front().first().layers;
   const std::vector<std::string> names = layer_names(samples);
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -64,7 +64,7 @@ std::vector<train::Layer> timed_layers(std::span<const KinetoRank> ranks) {
                                        }) /
                      1e9};
     };
-    train::Layer layer;
+    layers::Layer layer;
     layer.operation = samples[i].operation;
     layer.name = names[i];
     layer.forward = median(&LayerSample::forward);
@@ -82,8 +82,8 @@ Seconds median_of(std::span<const KinetoRank> ranks, WorkClass work) {
           1e9};
 }
 
-train::Tensor tensor_of(const GradientSize& size) {
-  train::Tensor tensor;
+layers::Tensor tensor_of(const GradientSize& size) {
+  layers::Tensor tensor;
   tensor.elements = size.elements;
   tensor.dtype = size.dtype;
   tensor.bytes = Bytes{size.bytes};
@@ -97,7 +97,7 @@ train::Tensor tensor_of(const GradientSize& size) {
 }
 
 // Adds a tensor; one of unknown size makes the layer's size unknown.
-void add_tensor(train::Layer& layer, train::Tensor tensor) {
+void add_tensor(layers::Layer& layer, layers::Tensor tensor) {
   if (!tensor.bytes) {
     layer.gradient_bytes.reset();
   } else if (layer.gradient_bytes) {
@@ -115,10 +115,10 @@ void add_gradients(const KinetoRank& rank, const SizeSources& sources, KinetoImp
   result.sizes = std::move(sizes.source);
   result.remedy = std::move(sizes.remedy);
   if (sizes.assumed) {
-    result.trace.provenance = train::Provenance::assumed;
+    result.trace.provenance = layers::Provenance::assumed;
   }
   for (std::size_t i = 0; i < step.gradients.size(); ++i) {
-    train::Layer& layer = result.trace.layers[static_cast<std::size_t>(step.gradients[i].layer)];
+    layers::Layer& layer = result.trace.layers[static_cast<std::size_t>(step.gradients[i].layer)];
     if (sizes.sizes.empty()) {
       add_tensor(layer, {});
     } else if (sizes.sizes[i].bucket != BucketMember::kNever) {
@@ -135,7 +135,7 @@ void add_unit_sizes(const KinetoRank& rank, KinetoImport& result) {
   std::vector<std::size_t> next(step.layers.size()); // tensor of a layer that has no size yet
   std::vector<char> taken(step.gradients.size());
   std::string words;
-  for (const train::MeasuredUnit& unit : rank.sharded->units) {
+  for (const layers::MeasuredUnit& unit : rank.sharded->units) {
     std::vector<std::size_t> members;
     std::vector<double> shares;
     for (std::size_t i = 0; i < step.gradients.size(); ++i) {
@@ -153,7 +153,7 @@ void add_unit_sizes(const KinetoRank& rank, KinetoImport& result) {
     const auto parts = spread_elements(unit.elements, shares);
     for (std::size_t k = 0; k < members.size(); ++k) {
       const auto l = static_cast<std::size_t>(step.gradients[members[k]].layer);
-      train::Tensor& tensor = result.trace.layers[l].tensors[next[l]++];
+      layers::Tensor& tensor = result.trace.layers[l].tensors[next[l]++];
       tensor.elements = parts[k];
       tensor.dtype = dtype.word;
       tensor.bytes = Bytes{parts[k] * dtype.bytes};
@@ -162,9 +162,9 @@ void add_unit_sizes(const KinetoRank& rank, KinetoImport& result) {
   if (std::ranges::find(taken, 0) != taken.end()) {
     return; // some gradient belongs to no unit
   }
-  for (train::Layer& layer : result.trace.layers) {
+  for (layers::Layer& layer : result.trace.layers) {
     layer.gradient_bytes = Bytes{0};
-    for (const train::Tensor& tensor : layer.tensors) {
+    for (const layers::Tensor& tensor : layer.tensors) {
       *layer.gradient_bytes += *tensor.bytes;
     }
   }
@@ -173,20 +173,20 @@ void add_unit_sizes(const KinetoRank& rank, KinetoImport& result) {
                  ", spread within units, " + words + ", assumed";
   std::erase(result.trace.warnings, "gradient sizes are unknown");
   result.trace.warnings.push_back("gradient sizes are assumed: spread within measured units");
-  result.trace.provenance = train::Provenance::assumed;
+  result.trace.provenance = layers::Provenance::assumed;
 }
 
 // Buckets without a size get that of their gradients. Where one of these is unknown too there are
 // no buckets.
-void complete_buckets(train::Trace& trace) {
+void complete_buckets(layers::Trace& trace) {
   struct Sum {
     std::int64_t elements{}, bytes{}, tensors{};
     std::string dtype;
   };
   std::vector<Sum> sums(trace.buckets.size());
   bool known = true;
-  for (const train::Layer& layer : trace.layers) {
-    for (const train::Tensor& tensor : layer.tensors) {
+  for (const layers::Layer& layer : trace.layers) {
+    for (const layers::Tensor& tensor : layer.tensors) {
       known = known && tensor.elements && tensor.bucket;
       if (tensor.bucket && tensor.elements) {
         Sum& sum = sums[static_cast<std::size_t>(*tensor.bucket)];
@@ -198,9 +198,9 @@ void complete_buckets(train::Trace& trace) {
     }
   }
   const bool sized = std::ranges::all_of(
-      trace.buckets, [](const train::MeasuredBucket& bucket) { return bucket.elements >= 0; });
+      trace.buckets, [](const layers::MeasuredBucket& bucket) { return bucket.elements >= 0; });
   for (std::size_t b = 0; b < sums.size(); ++b) {
-    train::MeasuredBucket& bucket = trace.buckets[b];
+    layers::MeasuredBucket& bucket = trace.buckets[b];
     if (bucket.elements < 0) {
       bucket.elements = sums[b].elements;
       bucket.bytes = {sums[b].bytes};
@@ -210,8 +210,8 @@ void complete_buckets(train::Trace& trace) {
   }
   if (!sized && !known) {
     trace.buckets.clear();
-    for (train::Layer& layer : trace.layers) {
-      for (train::Tensor& tensor : layer.tensors) {
+    for (layers::Layer& layer : trace.layers) {
+      for (layers::Tensor& tensor : layer.tensors) {
         tensor.bucket.reset();
       }
     }
@@ -220,18 +220,18 @@ void complete_buckets(train::Trace& trace) {
 
 // Forward-only traces: backward by rule, tensors by kind of operator.
 void assume_backward(const KinetoRank& rank, const KinetoOptions& options, KinetoImport& result) {
-  train::Trace& trace = result.trace;
+  layers::Trace& trace = result.trace;
   if (!options.backward_ratio) {
     throw InputError(rank.file, "", "no backward nodes; pass --backward-ratio R");
   }
-  trace.provenance = train::Provenance::assumed;
+  trace.provenance = layers::Provenance::assumed;
   trace.warnings.push_back("no backward pass in the file: backward = " +
                            base::significant(*options.backward_ratio) + " x forward (assumed)");
-  for (train::Layer& layer : trace.layers) {
+  for (layers::Layer& layer : trace.layers) {
     layer.backward = *layer.forward * *options.backward_ratio;
   }
   if (!options.model) {
-    for (train::Layer& layer : trace.layers) {
+    for (layers::Layer& layer : trace.layers) {
       layer.gradient_bytes.reset();
     }
     trace.warnings.emplace_back("gradient sizes are unknown");
@@ -255,9 +255,9 @@ void assume_backward(const KinetoRank& rank, const KinetoOptions& options, Kinet
 }
 
 // Factors far from 1 say that the profiler, or something else, took part in the measurement.
-void scale_times(train::Trace& trace, double factor) {
+void scale_times(layers::Trace& trace, double factor) {
   trace.time_scale = factor;
-  for (train::Layer& layer : trace.layers) {
+  for (layers::Layer& layer : trace.layers) {
     layer.forward = *layer.forward * factor;
     layer.backward = *layer.backward * factor;
   }
@@ -272,7 +272,7 @@ void scale_times(train::Trace& trace, double factor) {
 }
 
 // An idle GPU waits for the host, or for something else: kernel times then say less about the step.
-void warn_if_idle(train::Trace& trace, bool wall) {
+void warn_if_idle(layers::Trace& trace, bool wall) {
   const double idle = trace.checks->idle_fraction.value_or(0);
   const double launches = trace.checks->launch_idle_fraction.value_or(0);
   if (idle >= 0.2 && launches >= 0.5) {
@@ -292,12 +292,12 @@ void warn_if_idle(train::Trace& trace, bool wall) {
 KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptions& options,
                             SizeSources sources) {
   KinetoImport result;
-  train::Trace& trace = result.trace;
+  layers::Trace& trace = result.trace;
   const KinetoRank& first = ranks.front();
   trace.warnings = common_warnings(ranks);
   require_one_job(ranks, trace.warnings);
   require_equal_layers(ranks);
-  trace.provenance = train::Provenance::imported;
+  trace.provenance = layers::Provenance::imported;
   trace.device = first.device;
   trace.ranks = first.world_size;
   // Without a world size in the files there are at least as many ranks as files.
@@ -347,7 +347,7 @@ KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   // A step that was measured without the profiler implies the wall: its time holds the gaps.
   const bool wall = options.time == TimeBasis::wall || options.measured_step;
   trace.time_basis = wall ? "wall" : "kernel";
-  trace.granularity = train::Granularity::tensor;
+  trace.granularity = layers::Granularity::tensor;
   if (wall) {
     scale_times(trace, wall_factor(ranks, options.measured_step));
   }

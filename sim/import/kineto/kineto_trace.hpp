@@ -9,14 +9,14 @@
 #include "import/kineto/kineto_rank.hpp"
 #include "import/kineto/kineto_sizes.hpp"
 #include "import/kineto/kineto_variability.hpp"
-#include "train/workload/trace.hpp"
+#include "layers/trace.hpp"
 
 namespace stepsim::io {
 
 // The result of an import: the trace, what was measured besides, and where the gradient sizes come
 // from or which option would give them.
 struct KinetoImport {
-  train::Trace trace;
+  layers::Trace trace;
   MeasuredVariability variability;
   MeasuredCosts costs; // empty unless KinetoOptions::with_costs
   // [index in `ranks`] ns to add to the clock of a rank to get that of the first one, as in

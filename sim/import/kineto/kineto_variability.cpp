@@ -54,7 +54,7 @@ std::vector<double> quantiles(const std::vector<double>& sorted) {
 
 MeasuredVariability measured_variability(std::span<const KinetoRank> ranks) {
   MeasuredVariability result;
-  result.block.law = train::JitterLaw::empirical;
+  result.block.law = layers::JitterLaw::empirical;
   std::vector<std::vector<double>> times;
   std::vector<double> medians;
   std::size_t steps = ranks.front().used.size();

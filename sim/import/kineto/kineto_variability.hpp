@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "import/kineto/kineto_rank.hpp"
-#include "train/workload/variability.hpp"
+#include "layers/variability.hpp"
 
 namespace stepsim::io {
 
 struct MeasuredVariability {
-  train::Variability block;         // empirical; no factors if there is no compute on the device
+  layers::Variability block;        // empirical; no factors if there is no compute on the device
   std::vector<double> rank_factors; // [file] median of C over steps / median of these over ranks
   std::vector<std::string> notes;
 };

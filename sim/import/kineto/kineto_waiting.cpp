@@ -208,8 +208,8 @@ Waiting separate_waiting(std::span<const KinetoRank> ranks) {
   return result;
 }
 
-train::MeasuredTransfer transfer_of(const Waiting& waiting,
-                                    const std::vector<const CollectiveCall*>& calls) {
+layers::MeasuredTransfer transfer_of(const Waiting& waiting,
+                                     const std::vector<const CollectiveCall*>& calls) {
   std::vector<double> transfers;
   std::vector<std::vector<double>> waits;
   for (const SeparatedCollective& each : waiting.collectives) {
@@ -226,7 +226,7 @@ train::MeasuredTransfer transfer_of(const Waiting& waiting,
       waits[r].push_back(static_cast<double>(each.wait[r]));
     }
   }
-  train::MeasuredTransfer result;
+  layers::MeasuredTransfer result;
   if (transfers.empty()) {
     return result;
   }
@@ -243,7 +243,7 @@ train::MeasuredTransfer transfer_of(const Waiting& waiting,
   return result;
 }
 
-void add_wait_checks(const Waiting& waiting, train::Checks& checks) {
+void add_wait_checks(const Waiting& waiting, layers::Checks& checks) {
   if (waiting.collectives.empty()) {
     return;
   }

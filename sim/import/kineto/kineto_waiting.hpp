@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "import/kineto/kineto_rank.hpp"
-#include "train/workload/trace.hpp"
+#include "layers/trace.hpp"
 
 namespace stepsim::io {
 
@@ -41,10 +41,10 @@ struct Waiting {
 
 // Medians over some calls of the first rank: of the transfers, and of the waits of every rank.
 // Calls that were not separated are left out; empty if none was separated.
-[[nodiscard]] train::MeasuredTransfer transfer_of(const Waiting& waiting,
-                                                  const std::vector<const CollectiveCall*>& calls);
+[[nodiscard]] layers::MeasuredTransfer transfer_of(const Waiting& waiting,
+                                                   const std::vector<const CollectiveCall*>& calls);
 
 // Adds to `checks` the share of collective time that each rank waits, and how often it enters last.
-void add_wait_checks(const Waiting& waiting, train::Checks& checks);
+void add_wait_checks(const Waiting& waiting, layers::Checks& checks);
 
 } // namespace stepsim::io

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "files/import_source.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

@@ -14,10 +14,10 @@
 #include <tuple>
 
 #include "base/error.hpp"
-#include "files/import_source.hpp"
-#include "files/keys/samples_keys.hpp"
-#include "json/json_parse.hpp"
-#include "json/reader.hpp"
+#include "document/json_parse.hpp"
+#include "document/reader.hpp"
+#include "scenario/files/import_source.hpp"
+#include "scenario/files/keys/samples_keys.hpp"
 
 namespace stepsim::io {
 
@@ -79,7 +79,7 @@ class InspectorReader {
 public:
   explicit InspectorReader(const ImportOptions& options) : options_(options) {}
 
-  void read(const std::string& path, train::Source& source) {
+  void read(const std::string& path, layers::Source& source) {
     LineReader lines(path, options_.max_bytes);
     file_ = lines.name();
     TextLine line;
@@ -89,8 +89,8 @@ public:
         read_line(line.text);
       }
     }
-    const train::SourceFile content = lines.file(path);
-    const auto same = std::ranges::find(source.files, content.sha256, &train::SourceFile::sha256);
+    const layers::SourceFile content = lines.file(path);
+    const auto same = std::ranges::find(source.files, content.sha256, &layers::SourceFile::sha256);
     if (same != source.files.end()) {
       throw InputError(file_, "", "the same content as " + same->name + ": give each file once");
     }
@@ -350,7 +350,7 @@ private:
 } // namespace
 
 Samples import_nccl_inspector(const std::vector<std::string>& files, const ImportOptions& options) {
-  train::Source source = make_source("nccl-inspector", options);
+  layers::Source source = make_source("nccl-inspector", options);
   InspectorReader reader(options);
   for (const std::string& file : files) {
     reader.read(file, source);

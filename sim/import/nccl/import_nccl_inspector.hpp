@@ -12,13 +12,13 @@
 // nobody. If the lines of some ranks are missing, it is the shortest of the others, which may
 // contain waiting, and a warning says so. For all-gather, reduce-scatter and all-to-all the log has
 // the bytes of one of the P parts of a buffer. A sample has P times as many, as bytes are counted
-// in coll/collective.hpp: the total buffer, and for all-to-all the send buffer of one rank. Host
-// names and process numbers are not read.
+// in collectives/collective.hpp: the total buffer, and for all-to-all the send buffer of one rank.
+// Host names and process numbers are not read.
 #include <string>
 #include <vector>
 
-#include "files/import_options.hpp"
-#include "files/samples_file.hpp"
+#include "scenario/files/import_options.hpp"
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::io {
 

@@ -11,11 +11,11 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "files/import_source.hpp"
 #include "import/nccl/nccl_tests_json.hpp"
 #include "import/nccl/nccl_tests_table.hpp"
 #include "import/nccl/nccl_tests_text.hpp"
-#include "library/node_bound.hpp"
+#include "nccl/node_bound.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
@@ -93,8 +93,8 @@ std::string_view name(NcclColumn column) {
 }
 
 double bus_factor(std::string_view op, std::int64_t ranks) {
-  const auto operation = library::kOperations.find(op);
-  return operation ? library::bus_share(*operation, static_cast<double>(ranks)) : 1.0;
+  const auto operation = nccl::kOperations.find(op);
+  return operation ? nccl::bus_share(*operation, static_cast<double>(ranks)) : 1.0;
 }
 
 Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& options) {

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "files/import_options.hpp"
-#include "files/samples_file.hpp"
+#include "scenario/files/import_options.hpp"
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::io {
 

@@ -13,11 +13,11 @@
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "files/import_source.hpp"
-#include "files/source_json.hpp"
-#include "files/topology_file.hpp"
 #include "import/nccl/nccl_gpus.hpp"
 #include "import/nccl/nccl_system.hpp"
+#include "scenario/files/import_source.hpp"
+#include "scenario/files/source_json.hpp"
+#include "scenario/files/topology_file.hpp"
 
 namespace stepsim::io {
 
@@ -96,7 +96,7 @@ private:
 
   // GPUs first and in the order of ranks: rank i runs on host i.
   void add_nodes(const std::vector<std::size_t>& gpus) {
-    net::Topology& topology = result_.topology;
+    links::Topology& topology = result_.topology;
     for (const std::size_t gpu : gpus) {
       topology.hosts.push_back(system_.nodes[gpu].id);
     }
@@ -298,7 +298,7 @@ private:
 };
 
 // Values that were assumed are recorded like those given: the result can be made again from them.
-void record_options(const NcclTopologyOptions& options, train::Source& source) {
+void record_options(const NcclTopologyOptions& options, layers::Source& source) {
   std::string gpus;
   for (const std::string& gpu : options.gpus) {
     gpus += (gpus.empty() ? "" : ",") + gpu;

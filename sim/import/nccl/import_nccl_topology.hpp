@@ -19,12 +19,12 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "files/import_options.hpp"
+#include "document/json.hpp"
+#include "document/reader.hpp"
 #include "import/nccl/nccl_rates.hpp"
-#include "net/profile/profile.hpp"
-#include "train/workload/trace.hpp"
-#include "json/json.hpp"
-#include "json/reader.hpp"
+#include "layers/trace.hpp"
+#include "links/profile/profile.hpp"
+#include "scenario/files/import_options.hpp"
 
 namespace stepsim::io {
 
@@ -43,8 +43,8 @@ struct NcclTopologyOptions {
 inline constexpr Range kPcieEfficiencies{.low = 0.01, .high = 1};
 
 struct NcclTopology {
-  net::Topology topology;
-  train::Source source;
+  links::Topology topology;
+  layers::Source source;
   struct Counts {
     std::int64_t cpus{}, bridges{}, gpus{}, nics{}, nets{}, nvswitches{}; // nvswitches: 0 or 1
     // NVLink or xGMI: all links between two GPUs, or of a GPU and the NVSwitch, are one cable.

@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "files/import_source.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

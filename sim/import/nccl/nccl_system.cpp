@@ -11,9 +11,9 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "files/import_number.hpp"
-#include "files/import_source.hpp"
-#include "json/reader.hpp"
+#include "document/reader.hpp"
+#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

@@ -19,8 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#include "document/reader.hpp"
 #include "import/nccl/xml.hpp"
-#include "json/reader.hpp"
 
 namespace stepsim::io {
 

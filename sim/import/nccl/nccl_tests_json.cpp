@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "files/import_number.hpp"
-#include "json/json_parse.hpp"
-#include "json/reader.hpp"
+#include "document/json_parse.hpp"
+#include "document/reader.hpp"
+#include "scenario/files/import_number.hpp"
 
 namespace stepsim::io {
 

@@ -15,8 +15,8 @@
 #include <cctype>
 
 #include "base/error.hpp"
-#include "files/import_number.hpp"
-#include "files/import_source.hpp"
+#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

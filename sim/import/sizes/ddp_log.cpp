@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "files/import_number.hpp"
+#include "scenario/files/import_number.hpp"
 
 namespace stepsim::io {
 

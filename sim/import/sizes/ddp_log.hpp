@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "files/import_source.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
 struct DdpLog {
   std::string file; // path or "<stdin>", for error messages
-  train::SourceFile source;
+  layers::SourceFile source;
   std::vector<std::int64_t> bucket_bytes; // at least one
   // [bucket] positions of its parameters in registration order, from 0; empty = not reported
   std::vector<std::vector<std::int64_t>> parameters;

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "json/json_parse.hpp"
+#include "document/json_parse.hpp"
 
 namespace stepsim::io {
 
@@ -185,13 +185,13 @@ ExecutionTrace read_execution_trace(const std::string& path, std::uint64_t max_b
   return trace;
 }
 
-train::Trace trace_of_sizes(const std::string& path, const ImportOptions& options) {
+layers::Trace trace_of_sizes(const std::string& path, const ImportOptions& options) {
   const ExecutionTrace nodes = read_execution_trace(path, options.max_bytes);
-  train::Trace trace;
+  layers::Trace trace;
   trace.name = result_name(options, path);
   trace.source = make_source("pytorch-et", options);
   trace.source->files.push_back(nodes.source);
-  trace.granularity = train::Granularity::tensor;
+  trace.granularity = layers::Granularity::tensor;
   std::int64_t undefined = 0;
   std::int64_t untyped = 0;
   for (const KinetoTensor& gradient : nodes.one_iteration(std::nullopt)) {
@@ -202,12 +202,12 @@ train::Trace trace_of_sizes(const std::string& path, const ImportOptions& option
     const auto dtype = dtype_of_pytorch(gradient.dtype);
     untyped += dtype ? 0 : 1;
     const DtypeWord word = dtype.value_or(DtypeWord{"float32", 4});
-    train::Tensor tensor;
+    layers::Tensor tensor;
     tensor.elements = gradient.elements;
     tensor.dtype = word.word;
     tensor.bytes = Bytes{gradient.elements * word.bytes};
     tensor.shape = gradient.shape;
-    train::Layer layer;
+    layers::Layer layer;
     layer.name = "gradient_" + std::to_string(trace.layers.size() + 1);
     layer.gradient_bytes = tensor.bytes;
     layer.tensors.push_back(std::move(tensor));

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "files/import_source.hpp"
 #include "import/kineto/kineto_events.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
 struct ExecutionTrace {
   std::string file; // path or "<stdin>", for error messages
-  train::SourceFile source;
+  layers::SourceFile source;
   // [iteration] inputs of the nodes torch::autograd::AccumulateGrad in the order of their ids,
   // separated by the weight updates. `elements` 0 = the gradient was not defined.
   std::vector<std::vector<KinetoTensor>> iterations; // at least one, none is empty
@@ -33,6 +33,6 @@ struct ExecutionTrace {
 // The gradients of one iteration as a trace without times, one layer per gradient: `gradient_k` is
 // the k-th one to become ready. Undefined gradients are left out with a warning. Throws InputError
 // as read_execution_trace() does, and if no gradient is defined.
-[[nodiscard]] train::Trace trace_of_sizes(const std::string& path, const ImportOptions& options);
+[[nodiscard]] layers::Trace trace_of_sizes(const std::string& path, const ImportOptions& options);
 
 } // namespace stepsim::io

@@ -6,9 +6,9 @@
 
 #include "base/error.hpp"
 #include "base/statistics.hpp"
-#include "files/import_number.hpp"
-#include "json/json.hpp"
-#include "json/json_parse.hpp"
+#include "document/json.hpp"
+#include "document/json_parse.hpp"
+#include "scenario/files/import_number.hpp"
 
 namespace stepsim::io {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "files/import_source.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
@@ -18,7 +18,7 @@ struct FlightRecord {
     std::int64_t created_ns{}; // when it was called, as recorded; 0 = not recorded
   };
   std::string file; // path or "<stdin>", for error messages
-  train::SourceFile source;
+  layers::SourceFile source;
   std::vector<AllReduce> all_reduces; // in order of calls, at least one
 };
 

@@ -7,9 +7,9 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "files/import_number.hpp"
+#include "document/csv.hpp"
 #include "import/kineto/kineto_events.hpp"
-#include "json/csv.hpp"
+#include "scenario/files/import_number.hpp"
 
 namespace stepsim::io {
 

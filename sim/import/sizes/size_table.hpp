@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "files/import_source.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
@@ -18,7 +18,7 @@ struct NamedSize {
 
 struct SizeTable {
   std::string file; // path or "<stdin>", for error messages
-  train::SourceFile source;
+  layers::SourceFile source;
   std::vector<NamedSize> rows; // at least one
 };
 

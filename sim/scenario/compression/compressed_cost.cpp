@@ -5,23 +5,24 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coll/compress/compressed_exchange.hpp"
-#include "coll/compress/compressed_time.hpp"
-#include "coll/method.hpp"
-#include "train/step/exchange_times.hpp"
+#include "collectives/compress/compressed_exchange.hpp"
+#include "collectives/compress/compressed_time.hpp"
+#include "collectives/method.hpp"
+#include "programs/step/exchange_times.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
 // Seconds on the wire, by formula where there is one.
-double wire_seconds(const Scenario& scenario, const coll::CompressedExchange& exchange,
-                    const coll::Collective& base) {
-  if (const auto form = coll::closed_form_seconds(exchange)) {
+double wire_seconds(const Scenario& scenario, const collectives::CompressedExchange& exchange,
+                    const collectives::Collective& base) {
+  if (const auto form = collectives::closed_form_seconds(exchange)) {
     return *form;
   }
-  const coll::Method method = base.links.fabric ? coll::Method::events : coll::Method::max_plus;
-  return coll::exchange_time(exchange, scenario.communication.compression, method).seconds;
+  const collectives::Method method =
+      base.links.fabric ? collectives::Method::events : collectives::Method::max_plus;
+  return collectives::exchange_time(exchange, scenario.communication.compression, method).seconds;
 }
 
 double sum(const ChannelTimes& times) {
@@ -29,23 +30,24 @@ double sum(const ChannelTimes& times) {
 }
 
 // Channel seconds of a bucket of `bytes` dense bytes.
-double planned_seconds(const Scenario& scenario, const coll::Collective& base, double bytes) {
-  const coll::CompressedExchange exchange =
-      coll::compressed_exchange(scenario.communication.compression,
-                                part_of_bytes(bytes, scenario.workload.bytes_per_value()), base);
+double planned_seconds(const Scenario& scenario, const collectives::Collective& base,
+                       double bytes) {
+  const collectives::CompressedExchange exchange = collectives::compressed_exchange(
+      scenario.communication.compression, part_of_bytes(bytes, scenario.workload.bytes_per_value()),
+      base);
   return sum(channel_times(scenario, exchange, wire_seconds(scenario, exchange, base), bytes));
 }
 
 // powersgd sends the factors of whole tensors: the time of all of them, shared by bytes. What has
 // no bytes is the start-up: on a fabric, where times of two sizes are not told apart, that of
 // synchronizing alone.
-plan::Cost low_rank_cost(const Scenario& scenario, const coll::Collective& base) {
-  const plan::Group all = all_gradients(scenario);
-  const auto exchange = [&](const coll::Collective& collective) {
-    return coll::compressed_exchange(scenario.communication.compression,
-                                     gradient_part(scenario, all), collective);
+buckets::Cost low_rank_cost(const Scenario& scenario, const collectives::Collective& base) {
+  const buckets::Group all = all_gradients(scenario);
+  const auto exchange = [&](const collectives::Collective& collective) {
+    return collectives::compressed_exchange(scenario.communication.compression,
+                                            gradient_part(scenario, all), collective);
   };
-  coll::Collective latency = base;
+  collectives::Collective latency = base;
   latency.links.all.per_byte_s = 0;
   if (latency.links.two_level) {
     latency.links.two_level->intra.per_byte_s = 0;
@@ -57,41 +59,42 @@ plan::Cost low_rank_cost(const Scenario& scenario, const coll::Collective& base)
   const auto bytes = static_cast<double>(all.bytes.value);
   const double seconds = sum(
       channel_times(scenario, exchange(base), wire_seconds(scenario, exchange(base), base), bytes));
-  return {.base =
-              plan::LinearCost{startup, bytes > 0 ? std::max(0.0, seconds - startup) / bytes : 0}};
+  return {.base = buckets::LinearCost{startup,
+                                      bytes > 0 ? std::max(0.0, seconds - startup) / bytes : 0}};
 }
 
 } // namespace
 
-ChannelTimes channel_times(const Scenario& scenario, const coll::CompressedExchange& exchange,
-                           double wire_s, double dense_bytes) {
-  const coll::Compression& compression = scenario.communication.compression;
+ChannelTimes channel_times(const Scenario& scenario,
+                           const collectives::CompressedExchange& exchange, double wire_s,
+                           double dense_bytes) {
+  const collectives::Compression& compression = scenario.communication.compression;
   const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  const coll::CompressTimes work = coll::compress_times(compression, exchange, ranks);
-  const plan::LinearCost extra = extra_cost(scenario);
+  const collectives::CompressTimes work = collectives::compress_times(compression, exchange, ranks);
+  const buckets::LinearCost extra = extra_cost(scenario);
   return {.staging_s = work.staging_s + extra.per_byte_s * dense_bytes,
           .wire_s = wire_s + (ranks > 1 ? extra.startup_s : 0),
           .merge_s = work.merge_s,
           .scatter_s = work.scatter_s};
 }
 
-plan::Cost compressed_cost(const Scenario& scenario) {
-  const coll::Compression& compression = scenario.communication.compression;
-  const coll::Collective base = exchange_of(scenario);
+buckets::Cost compressed_cost(const Scenario& scenario) {
+  const collectives::Compression& compression = scenario.communication.compression;
+  const collectives::Collective base = exchange_of(scenario);
   if (!exchanges(scenario)) {
-    return {.base = plan::LinearCost{}};
+    return {.base = buckets::LinearCost{}};
   }
-  if (compression.method == coll::CompressionMethod::powersgd) {
+  if (compression.method == collectives::CompressionMethod::powersgd) {
     return low_rank_cost(scenario, base);
   }
   const auto seconds = [scenario, base](double bytes) {
     return bytes > 0 ? planned_seconds(scenario, base, bytes) : 0.0;
   };
   if (base.links.fabric) {
-    return train::sampled_cost(seconds);
+    return programs::sampled_cost(seconds);
   }
-  const coll::CompressionKind kind = coll::row(compression.method).kind;
-  if (kind == coll::CompressionKind::dense || kind == coll::CompressionKind::codec) {
+  const collectives::CompressionKind kind = collectives::row(compression.method).kind;
+  if (kind == collectives::CompressionKind::dense || kind == collectives::CompressionKind::codec) {
     // a + b m, where two equal steps of the bytes make equal steps of the time.
     constexpr double kStep = 1 << 20;
     const double one = seconds(kStep);
@@ -99,10 +102,10 @@ plan::Cost compressed_cost(const Scenario& scenario) {
     const double three = seconds(3 * kStep);
     if (std::abs(three - two - (two - one)) <= 1e-12 * three) {
       const double per_byte = (three - one) / (2 * kStep);
-      return {.base = plan::LinearCost{std::max(0.0, one - per_byte * kStep), per_byte}};
+      return {.base = buckets::LinearCost{std::max(0.0, one - per_byte * kStep), per_byte}};
     }
   }
-  return {.base = plan::CurveCost{seconds}};
+  return {.base = buckets::CurveCost{seconds}};
 }
 
 } // namespace stepsim::study

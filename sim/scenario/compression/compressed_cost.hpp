@@ -1,6 +1,6 @@
 #pragma once
 // The cost of a compressed exchange on the channel, for planners and for runs.
-#include "coll/compress/compressed_exchange.hpp"
+#include "collectives/compress/compressed_exchange.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
@@ -11,12 +11,12 @@ struct ChannelTimes {
 };
 // The times of an exchange that takes `wire_s` on the wire, for `dense_bytes` of gradients.
 [[nodiscard]] ChannelTimes channel_times(const Scenario& scenario,
-                                         const coll::CompressedExchange& exchange, double wire_s,
-                                         double dense_bytes);
+                                         const collectives::CompressedExchange& exchange,
+                                         double wire_s, double dense_bytes);
 
 // The cost of a compressed exchange for planners: channel seconds, with staging, merge and scatter,
 // as a function of the dense bytes of a bucket. It is a line for powersgd and, without a fabric,
 // for dense methods and codecs whose times lie on a line; else a curve.
-[[nodiscard]] plan::Cost compressed_cost(const Scenario& scenario);
+[[nodiscard]] buckets::Cost compressed_cost(const Scenario& scenario);
 
 } // namespace stepsim::study

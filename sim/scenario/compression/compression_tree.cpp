@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "net/profile/profile.hpp"
+#include "links/profile/profile.hpp"
 #include "scenario/compression/compression_words.hpp"
 
 namespace stepsim::study {
@@ -18,11 +18,11 @@ io::Json compression_baseline(const io::Json& json) {
 
 // Whether the method reads a key is asked of its row for every key, so that a new method needs no
 // line here.
-io::Json compression_tree(const coll::Compression& compression) {
-  const coll::CompressionRow& row = coll::row(compression.method);
+io::Json compression_tree(const collectives::Compression& compression) {
+  const collectives::CompressionRow& row = collectives::row(compression.method);
   io::Json tree{io::Object{{"method", row.name}}};
   const auto set = [&](std::string_view key, io::Json value) {
-    if (coll::has_key(row, key)) {
+    if (collectives::has_key(row, key)) {
       tree.set(key, std::move(value));
     }
   };
@@ -39,10 +39,10 @@ io::Json compression_tree(const coll::Compression& compression) {
   }
   set("index_bytes", compression.index_bytes);
   set("value_bytes", compression.value_bytes);
-  set("allgather", coll::kSparseAllgathers[compression.allgather]);
-  set("broadcast", coll::kSparseBroadcasts[compression.broadcast]);
-  set("residual_mask", coll::kResidualMasks[compression.residual_mask]);
-  set("select_stream", coll::kSelectStreams[compression.select_stream]);
+  set("allgather", collectives::kSparseAllgathers[compression.allgather]);
+  set("broadcast", collectives::kSparseBroadcasts[compression.broadcast]);
+  set("residual_mask", collectives::kResidualMasks[compression.residual_mask]);
+  set("select_stream", collectives::kSelectStreams[compression.select_stream]);
   set("split_values_indices", compression.split_values_indices);
   set("round_barriers", compression.round_barriers);
   if (!compression.density_warmup.empty()) {
@@ -50,8 +50,8 @@ io::Json compression_tree(const coll::Compression& compression) {
     set("density_warmup", std::move(warmup));
     set("iterations_per_epoch", compression.iterations_per_epoch);
   }
-  const coll::CompressCosts& costs = compression.costs;
-  io::Json cost_tree{io::Object{{"form", net::kSelectForms[costs.n_log_n ? 1 : 0]}}};
+  const collectives::CompressCosts& costs = compression.costs;
+  io::Json cost_tree{io::Object{{"form", links::kSelectForms[costs.n_log_n ? 1 : 0]}}};
   for (const auto& [key, value] : kCostKeys) {
     if (in_form(key, costs.n_log_n)) {
       cost_tree.set(key, costs.*value);
@@ -59,18 +59,18 @@ io::Json compression_tree(const coll::Compression& compression) {
   }
   set("costs", std::move(cost_tree));
   set("selected_ratio", compression.selected_ratio);
-  set("support_overlap", coll::kSupportOverlaps[compression.support_overlap]);
+  set("support_overlap", collectives::kSupportOverlaps[compression.support_overlap]);
   set("bits", compression.bits);
   set("bucket", compression.bucket);
   set("rank", compression.rank);
   set("block", compression.block);
   set("dense_warmup_iterations", compression.dense_warmup_iterations);
-  const coll::CustomCompressor& custom = compression.custom;
+  const collectives::CustomCompressor& custom = compression.custom;
   if (!custom.name.empty()) {
     set("name", custom.name);
   }
-  set("exchange", coll::kCustomExchanges[custom.exchange]);
-  for (const auto& [key, formula] : coll::kCustomFormulas) {
+  set("exchange", collectives::kCustomExchanges[custom.exchange]);
+  for (const auto& [key, formula] : collectives::kCustomFormulas) {
     const base::Formula& value = custom.*formula;
     set(key, value.text().empty() ? io::Json(value.value({})) : io::Json(value.text()));
   }

@@ -1,8 +1,8 @@
 #pragma once
 // Writes /communication/compression as a tree, and the dense run that a compressed run is compared
 // with.
-#include "coll/compress/compression.hpp"
-#include "json/json.hpp"
+#include "collectives/compress/compression.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::study {
 
@@ -12,6 +12,6 @@ namespace stepsim::study {
 [[nodiscard]] io::Json compression_baseline(const io::Json& json);
 // The resolved value of /communication/compression: the keys that the method uses, without
 // `baseline`.
-[[nodiscard]] io::Json compression_tree(const coll::Compression& compression);
+[[nodiscard]] io::Json compression_tree(const collectives::Compression& compression);
 
 } // namespace stepsim::study

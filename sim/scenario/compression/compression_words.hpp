@@ -5,26 +5,26 @@
 #include <array>
 #include <string_view>
 
-#include "coll/compress/compression.hpp"
-#include "files/keys/compression_cost_keys.hpp"
+#include "collectives/compress/compression.hpp"
+#include "scenario/files/keys/compression_cost_keys.hpp"
 
 namespace stepsim::study {
 
 struct CostKey {
   std::string_view key;
-  double coll::CompressCosts::*value;
+  double collectives::CompressCosts::*value;
 };
 inline constexpr std::array kCostKeys{
-    CostKey{"select_s", &coll::CompressCosts::select_s},
-    CostKey{"select_s_per_element", &coll::CompressCosts::select_s_per_element},
-    CostKey{"select_s_per_entry", &coll::CompressCosts::select_s_per_entry},
-    CostKey{"select_s_per_element_log2", &coll::CompressCosts::select_s_per_element_log2},
-    CostKey{"residual_s_per_element", &coll::CompressCosts::residual_s_per_element},
-    CostKey{"staging_s_per_element", &coll::CompressCosts::staging_s_per_element},
-    CostKey{"merge_s", &coll::CompressCosts::merge_s},
-    CostKey{"merge_s_per_entry", &coll::CompressCosts::merge_s_per_entry},
-    CostKey{"scatter_s", &coll::CompressCosts::scatter_s},
-    CostKey{"scatter_s_per_entry", &coll::CompressCosts::scatter_s_per_entry},
+    CostKey{"select_s", &collectives::CompressCosts::select_s},
+    CostKey{"select_s_per_element", &collectives::CompressCosts::select_s_per_element},
+    CostKey{"select_s_per_entry", &collectives::CompressCosts::select_s_per_entry},
+    CostKey{"select_s_per_element_log2", &collectives::CompressCosts::select_s_per_element_log2},
+    CostKey{"residual_s_per_element", &collectives::CompressCosts::residual_s_per_element},
+    CostKey{"staging_s_per_element", &collectives::CompressCosts::staging_s_per_element},
+    CostKey{"merge_s", &collectives::CompressCosts::merge_s},
+    CostKey{"merge_s_per_entry", &collectives::CompressCosts::merge_s_per_entry},
+    CostKey{"scatter_s", &collectives::CompressCosts::scatter_s},
+    CostKey{"scatter_s_per_entry", &collectives::CompressCosts::scatter_s_per_entry},
 };
 
 static_assert(std::ranges::equal(kCostKeys, io::keys::kCompressionCosts, {}, &CostKey::key,

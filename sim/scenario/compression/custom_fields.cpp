@@ -31,7 +31,7 @@ base::Formula read_formula(io::Fields& fields, std::string_view key) {
   if (const double* number = std::get_if<double>(&quantity)) {
     return base::Formula(*number);
   }
-  auto parsed = base::Formula::parse(value->as_string(), coll::kCustomVariables);
+  auto parsed = base::Formula::parse(value->as_string(), collectives::kCustomVariables);
   if (const std::string* message = std::get_if<std::string>(&parsed)) {
     fields.problems().add(*value, *message);
     return {};
@@ -39,16 +39,16 @@ base::Formula read_formula(io::Fields& fields, std::string_view key) {
   return std::get<base::Formula>(std::move(parsed));
 }
 
-void check_custom(io::Fields& fields, const coll::Compression& compression,
+void check_custom(io::Fields& fields, const collectives::Compression& compression,
                   std::optional<std::int64_t> elements, std::optional<std::int64_t> ranks) {
-  const coll::CustomCompressor& custom = compression.custom;
+  const collectives::CustomCompressor& custom = compression.custom;
   if (!fields.has("bytes_per_worker")) {
     fields.problems().add(fields.json(), "bytes_per_worker",
                           "required: what a worker sends for n elements, a number or a formula");
   }
   bool uses_density = false;
-  for (const auto& [key, formula] : coll::kCustomFormulas) {
-    uses_density = uses_density || (custom.*formula).uses(coll::kDensityVariable);
+  for (const auto& [key, formula] : collectives::kCustomFormulas) {
+    uses_density = uses_density || (custom.*formula).uses(collectives::kDensityVariable);
   }
   if (uses_density && !compression.density) {
     fields.problems().add(fields.json(), "density", "required by the formulas");
@@ -59,10 +59,11 @@ void check_custom(io::Fields& fields, const coll::Compression& compression,
   if (!elements || !ranks) {
     return;
   }
-  for (const auto& [key, formula] : coll::kCustomFormulas) {
+  for (const auto& [key, formula] : collectives::kCustomFormulas) {
     try {
-      (void)coll::custom_value(custom, formula, *elements, static_cast<std::uint32_t>(*ranks),
-                               compression.density.value_or(1));
+      (void)collectives::custom_value(custom, formula, *elements,
+                                      static_cast<std::uint32_t>(*ranks),
+                                      compression.density.value_or(1));
     } catch (const SimulationError& error) {
       fields.problems().add(fields.json(), key, error.what());
     }

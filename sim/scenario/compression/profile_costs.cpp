@@ -9,9 +9,9 @@ namespace stepsim::study {
 
 namespace {
 
-using coll::CompressCosts;
+using collectives::CompressCosts;
 
-void apply(const net::CompressionCosts& given, CompressCosts& costs) {
+void apply(const links::CompressionCosts& given, CompressCosts& costs) {
   if (!given.form.empty()) {
     costs.n_log_n = given.form == "n_log_n";
   }
@@ -24,13 +24,14 @@ void apply(const net::CompressionCosts& given, CompressCosts& costs) {
 
 } // namespace
 
-coll::CompressCosts costs_of(const net::NetworkProfile& profile, coll::CompressionMethod method) {
-  const coll::CompressionRow& row = coll::row(method);
-  const bool selects =
-      row.kind == coll::CompressionKind::sparse || row.kind == coll::CompressionKind::encoded;
+collectives::CompressCosts costs_of(const links::NetworkProfile& profile,
+                                    collectives::CompressionMethod method) {
+  const collectives::CompressionRow& row = collectives::row(method);
+  const bool selects = row.kind == collectives::CompressionKind::sparse ||
+                       row.kind == collectives::CompressionKind::encoded;
   CompressCosts costs;
   const auto apply_all = [&](std::string_view name) {
-    for (const net::CompressionCosts& given : profile.compression_costs) {
+    for (const links::CompressionCosts& given : profile.compression_costs) {
       if (given.method == name) {
         apply(given, costs);
       }

@@ -6,14 +6,14 @@
 // `any` applies to every method of kind sparse or encoded (CompressionKind). A method has the keys
 // of `any` and its own keys; if both have a key, the value of the method counts. The key `costs` of
 // a scenario's compression overrides the result in the same way, key by key.
-#include "coll/compress/compression.hpp"
-#include "net/profile/profile.hpp"
+#include "collectives/compress/compression.hpp"
+#include "links/profile/profile.hpp"
 
 namespace stepsim::study {
 
 // The costs of a method; a cost that the profile does not give is 0. `any` does not apply to dense
 // methods and codecs.
-[[nodiscard]] coll::CompressCosts costs_of(const net::NetworkProfile& profile,
-                                           coll::CompressionMethod method);
+[[nodiscard]] collectives::CompressCosts costs_of(const links::NetworkProfile& profile,
+                                                  collectives::CompressionMethod method);
 
 } // namespace stepsim::study

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "net/profile/profile.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
+#include "links/profile/profile.hpp"
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/compression/custom_fields.hpp"
 #include "scenario/keys/compression_keys.hpp"
@@ -18,11 +18,11 @@ namespace stepsim::study {
 
 namespace {
 
-using coll::CompressCosts;
-using coll::Compression;
-using coll::CompressionKind;
-using coll::CompressionMethod;
-using coll::CompressionRow;
+using collectives::CompressCosts;
+using collectives::Compression;
+using collectives::CompressionKind;
+using collectives::CompressionMethod;
+using collectives::CompressionRow;
 
 // Whether every cost is 0; the form says nothing then.
 bool is_free(const CompressCosts& costs) {
@@ -40,9 +40,9 @@ CompressCosts parse_costs(io::Fields& fields, const ParseContext& context,
   }
   CompressCosts costs = defaults;
   io::Fields inner(*json, context.problems, fields.row("costs"));
-  costs.n_log_n =
-      inner.word_or("form", net::kSelectForms[defaults.n_log_n ? 1 : 0]) == net::kSelectForms[1];
-  const std::string where = "form " + std::string(net::kSelectForms[costs.n_log_n ? 1 : 0]);
+  costs.n_log_n = inner.word_or("form", links::kSelectForms[defaults.n_log_n ? 1 : 0]) ==
+                  links::kSelectForms[1];
+  const std::string where = "form " + std::string(links::kSelectForms[costs.n_log_n ? 1 : 0]);
   for (const auto& [key, value] : kCostKeys) {
     costs.*value = inner.number_or(key, defaults.*value);
     context.needs_meaning(inner, key, in_form(key, costs.n_log_n), where);
@@ -121,7 +121,7 @@ void check_selection(io::Fields& fields, const ParseContext& context, const Comp
     context.problems.add(fields.json(), "k",
                          "must be " + range + ", got " + std::to_string(*out.k));
   }
-  if (fields.has("k") && use.schedule != plan::Schedule::single) {
+  if (fields.has("k") && use.schedule != buckets::Schedule::single) {
     context.problems.add(fields.json(), "k", "k is only defined for schedule single; use density");
   }
   constexpr std::int64_t kLargestIndexed = std::int64_t{1} << 32;
@@ -141,8 +141,8 @@ void check_selection(io::Fields& fields, const ParseContext& context, const Comp
 }
 
 void parse_own_keys(io::Fields& fields, Compression& out) {
-  out.select_stream = fields.word("select_stream", coll::kSelectStreams);
-  out.residual_mask = fields.word("residual_mask", coll::kResidualMasks);
+  out.select_stream = fields.word("select_stream", collectives::kSelectStreams);
+  out.residual_mask = fields.word("residual_mask", collectives::kResidualMasks);
   out.dense_warmup_iterations = fields.integer("dense_warmup_iterations");
   out.custom.name = fields.optional_text("name").value_or("");
   out.custom.compress_s = read_formula(fields, "compress_s");
@@ -155,7 +155,7 @@ void parse_own_keys(io::Fields& fields, Compression& out) {
 std::pair<io::Json, io::Json> split_keys(const io::Json& json, const CompressionRow& row) {
   std::pair<io::Json, io::Json> parts{io::Object{}, io::Object{}};
   for (const auto& [key, value] : json.as_object()) {
-    const bool own = key == "method" || coll::has_key(row, key);
+    const bool own = key == "method" || collectives::has_key(row, key);
     (own ? parts.first : parts.second).set(key, value);
   }
   parts.first.set_origin(json.file_pointer(), json.pointer(), json.line());
@@ -169,7 +169,7 @@ Compression read_values(io::Fields& fields, const ParseContext& context, const C
   Compression out;
   out.method = row.method;
   read_exchange(fields, out);
-  out.ratio = fields.number_or("ratio", coll::codec_ratio(row.method, use.bytes_per_value));
+  out.ratio = fields.number_or("ratio", collectives::codec_ratio(row.method, use.bytes_per_value));
   parse_value_bytes(fields, row, use, out);
   out.costs = parse_costs(fields, context, defaults);
   parse_selection(fields, context, out);
@@ -180,8 +180,8 @@ Compression read_values(io::Fields& fields, const ParseContext& context, const C
 // What only the number of ranks or the training algorithm forbids.
 void check_ranks(io::Fields& fields, const ParseContext& context, const CompressionUse& use,
                  const CompressionRow& row, const Compression& compression) {
-  if (use.ranks && coll::has_key(row, "allgather") &&
-      compression.allgather == coll::SparseAllgather::recursive_doubling &&
+  if (use.ranks && collectives::has_key(row, "allgather") &&
+      compression.allgather == collectives::SparseAllgather::recursive_doubling &&
       !std::has_single_bit(static_cast<std::uint64_t>(*use.ranks))) {
     context.problems.add(fields.json(), "allgather",
                          "recursive_doubling needs a power-of-two rank count, got " +
@@ -213,7 +213,7 @@ void check_ranks(io::Fields& fields, const ParseContext& context, const Compress
   if (row.method == CompressionMethod::ok_topk && compression.dense_warmup_iterations > 0) {
     refuse("dense_warmup_iterations", "dense_warmup_iterations above 0");
   }
-  if (compression.select_stream == coll::SelectStream::side) {
+  if (compression.select_stream == collectives::SelectStream::side) {
     refuse("select_stream", "side");
   }
 }
@@ -222,16 +222,16 @@ void check_ranks(io::Fields& fields, const ParseContext& context, const Compress
 const CompressionRow* parse_method(const io::Json& json, const ParseContext& context) {
   const io::Json* word = json.is_object() ? json.find("method") : &json;
   if (word == nullptr || (json.is_object() && word->is_null())) {
-    return &coll::row(CompressionMethod::none);
+    return &collectives::row(CompressionMethod::none);
   }
   if (!word->is_string()) {
     context.problems.add(*word,
                          "must be the name of a compression method, got " + io::shown(*word));
     return nullptr;
   }
-  const CompressionRow* row = coll::find_compression(word->as_string());
+  const CompressionRow* row = collectives::find_compression(word->as_string());
   if (row == nullptr) {
-    context.problems.add(*word, coll::unknown_compression(word->as_string()));
+    context.problems.add(*word, collectives::unknown_compression(word->as_string()));
   }
   return row;
 }
@@ -242,11 +242,11 @@ void add_warnings(const CompressionRow& row, const Compression& compression,
     warnings.emplace_back("compression is free: no select cost given");
   }
   if (row.kind == CompressionKind::encoded && is_free(compression.costs) &&
-      compression.custom == coll::CustomCompressor{}) {
+      compression.custom == collectives::CustomCompressor{}) {
     warnings.emplace_back("encoding is free: no costs given");
   }
   if (row.method == CompressionMethod::gtopk_tree &&
-      compression.residual_mask == coll::ResidualMask::per_round) {
+      compression.residual_mask == collectives::ResidualMask::per_round) {
     warnings.emplace_back(
         "per_round mask on a tree assumes truncation feedback that is not charged");
   }
@@ -262,23 +262,24 @@ void read_exchange(io::Fields& fields, Compression& out) {
   out.decode_Bps = fields.number("decode_Bps");
   out.count_scale_bytes = fields.boolean("count_scale_bytes");
   out.scale_agreement = fields.boolean("scale_agreement");
-  out.allgather = fields.word("allgather", coll::kSparseAllgathers);
+  out.allgather = fields.word("allgather", collectives::kSparseAllgathers);
   out.split_values_indices = fields.boolean("split_values_indices");
-  out.broadcast = fields.word("broadcast", coll::kSparseBroadcasts);
+  out.broadcast = fields.word("broadcast", collectives::kSparseBroadcasts);
   out.round_barriers = fields.boolean("round_barriers");
-  out.support_overlap = fields.word("support_overlap", coll::kSupportOverlaps);
+  out.support_overlap = fields.word("support_overlap", collectives::kSupportOverlaps);
   out.bits = fields.integer("bits");
   out.bucket = fields.integer("bucket");
   out.rank = fields.optional_integer("rank").value_or(0);
   out.block = fields.optional_integer("block").value_or(0);
-  out.custom.exchange = fields.word("exchange", coll::kCustomExchanges);
+  out.custom.exchange = fields.word("exchange", collectives::kCustomExchanges);
   out.custom.bytes_per_worker = read_formula(fields, "bytes_per_worker");
 }
 
 CompressionMethod compression_method(const io::Json& json) {
   const io::Json* word = json.is_object() ? json.find("method") : &json;
-  const CompressionRow* row =
-      word != nullptr && word->is_string() ? coll::find_compression(word->as_string()) : nullptr;
+  const CompressionRow* row = word != nullptr && word->is_string()
+                                  ? collectives::find_compression(word->as_string())
+                                  : nullptr;
   return row != nullptr ? row->method : CompressionMethod::none;
 }
 
@@ -311,7 +312,7 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
   // Values of keys without a meaning are read as well: a leftover is ignored, but it is valid.
   const auto [own, others] = split_keys(object, *row);
   io::Fields rest(others, context.problems, keys::kCompressionObject);
-  (void)read_values(rest, context, coll::row(CompressionMethod::none), {}, {});
+  (void)read_values(rest, context, collectives::row(CompressionMethod::none), {}, {});
   const std::string where = "compression " + std::string(row->name);
   for (const auto& [key, value] : others.as_object()) {
     const bool waits = row->method == CompressionMethod::none;
@@ -330,7 +331,7 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
        {std::pair{"ratio", "a number"}, {"rank", "an integer"}, {"block", "an integer"}}) {
     const bool by_default =
         row->kind == CompressionKind::codec && row->method != CompressionMethod::custom_codec;
-    if (coll::has_key(*row, key) && !by_default && !values.has(key)) {
+    if (collectives::has_key(*row, key) && !by_default && !values.has(key)) {
       context.problems.add(fields.json(), key, "required (" + std::string(kind) + ")");
     }
   }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "coll/compress/compression.hpp"
+#include "collectives/compress/compression.hpp"
 #include "scenario/parse_context.hpp"
 
 namespace stepsim::study {
@@ -23,7 +23,7 @@ struct CompressionUse {
   std::optional<std::int64_t> ranks{};
   std::int64_t gpus_per_node = 1;
   // `k` is a number of entries per message, so that it is only defined for `single`.
-  plan::Schedule schedule = plan::Schedule::single;
+  buckets::Schedule schedule = buckets::Schedule::single;
   TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;
 };
 
@@ -32,14 +32,15 @@ struct CompressionUse {
 // `--over` made. Two cases differ: next to an explicit `none` every key with a valid value is
 // allowed, so that `--over .../method=none,topk` works; without the key `method`, all other keys
 // are errors. Appends warnings, for example for compression without costs.
-[[nodiscard]] coll::Compression parse_compression(const io::Json& json, const ParseContext& context,
-                                                  const coll::CompressCosts& defaults,
-                                                  const CompressionUse& use,
-                                                  std::vector<std::string>& warnings);
+[[nodiscard]] collectives::Compression parse_compression(const io::Json& json,
+                                                         const ParseContext& context,
+                                                         const collectives::CompressCosts& defaults,
+                                                         const CompressionUse& use,
+                                                         std::vector<std::string>& warnings);
 // Reads the keys for the data of a compressed exchange, whatever the method: density, bits,
 // allgather and others. A file of kind collective has them, too.
-void read_exchange(io::Fields& fields, coll::Compression& out);
+void read_exchange(io::Fields& fields, collectives::Compression& out);
 // Only the method, to look up its default costs; `none` if it is unknown.
-[[nodiscard]] coll::CompressionMethod compression_method(const io::Json& json);
+[[nodiscard]] collectives::CompressionMethod compression_method(const io::Json& json);
 
 } // namespace stepsim::study

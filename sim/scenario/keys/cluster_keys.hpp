@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "files/keys/cost_keys.hpp"
+#include "scenario/files/keys/cost_keys.hpp"
 #include "scenario/keys/library_model_keys.hpp"
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/scenario.hpp"
@@ -169,12 +169,12 @@ inline constexpr io::Key kNvlsRate =
 inline constexpr io::Key kNvlsStartup =
     number("nvls_startup_s", "Start-up of an operation in the switch of a node, s.")
         .in(io::at_least(0))
-        .by_default(coll::NvlsCost{}.startup_s)
+        .by_default(collectives::NvlsCost{}.startup_s)
         .because("what NCCL assumes");
 inline constexpr io::Key kSwitchLatency =
     number("switch_latency_s", "Time that the switches of the network take to add, s.")
         .in(io::at_least(0))
-        .by_default(coll::kSwitchLatency)
+        .by_default(collectives::kSwitchLatency)
         .because("an assumption, not a measurement");
 
 inline constexpr std::array kNodeRanks{

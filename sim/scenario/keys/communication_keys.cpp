@@ -2,24 +2,24 @@
 // word here.
 #include "scenario/keys/communication_keys.hpp"
 
-#include "coll/schedule/in_switch.hpp"
+#include "collectives/schedule/in_switch.hpp"
 
 #include <algorithm>
 
-#include "coll/algorithms.hpp"
+#include "collectives/algorithms.hpp"
 
 namespace stepsim::study::keys {
 
 namespace {
 
-using coll::AlgorithmId;
+using collectives::AlgorithmId;
 
 // auto is no algorithm and is added where it is a word.
 template <class Take> std::vector<std::string_view> names(Take take) {
   std::vector<std::string_view> words;
-  for (const AlgorithmId algorithm : coll::valid_algorithms(coll::Op::allreduce)) {
+  for (const AlgorithmId algorithm : collectives::valid_algorithms(collectives::Op::allreduce)) {
     if (algorithm != AlgorithmId::automatic && take(algorithm)) {
-      words.push_back(coll::name(algorithm));
+      words.push_back(collectives::name(algorithm));
     }
   }
   return words;
@@ -35,7 +35,7 @@ std::vector<std::string_view> candidates() {
 // replace.
 std::vector<std::string_view> collectives() {
   std::vector<std::string_view> words = candidates();
-  words.push_back(coll::name(AlgorithmId::automatic));
+  words.push_back(collectives::name(AlgorithmId::automatic));
   words.push_back(kLibrary);
   words.push_back(kCalibrated);
   return words;
@@ -44,10 +44,11 @@ std::vector<std::string_view> collectives() {
 // A two-level collective reduces to one rank of a node and broadcasts from it.
 std::vector<std::string_view> algorithms_in_node() {
   return names([](AlgorithmId algorithm) {
-    const bool is_flat = !coll::is_two_level(algorithm) &&
-                         coll::find_algorithm(coll::Op::reduce, algorithm) != nullptr &&
-                         coll::find_algorithm(coll::Op::broadcast, algorithm) != nullptr;
-    return is_flat || algorithm == coll::kNvls; // of collnet
+    const bool is_flat =
+        !collectives::is_two_level(algorithm) &&
+        collectives::find_algorithm(collectives::Op::reduce, algorithm) != nullptr &&
+        collectives::find_algorithm(collectives::Op::broadcast, algorithm) != nullptr;
+    return is_flat || algorithm == collectives::kNvls; // of collnet
   });
 }
 
@@ -55,8 +56,8 @@ std::vector<std::string_view> algorithms_in_node() {
 // those that are taken by name only, are left out.
 std::vector<std::string_view> algorithms_between_nodes() {
   return names([](AlgorithmId algorithm) {
-    return coll::find_algorithm(coll::Op::allreduce, algorithm)->candidate ==
-           coll::Candidate::always;
+    return collectives::find_algorithm(collectives::Op::allreduce, algorithm)->candidate ==
+           collectives::Candidate::always;
   });
 }
 

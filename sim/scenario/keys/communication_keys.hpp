@@ -4,13 +4,13 @@
 #include <string_view>
 #include <vector>
 
-#include "coll/algorithms.hpp"
-#include "coll/schedule/two_level.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/schedule/two_level.hpp"
+#include "document/fields/key.hpp"
+#include "programs/step/step.hpp"
 #include "scenario/keys/compression_keys.hpp"
 #include "scenario/keys/library_model_keys.hpp"
 #include "scenario/keys/schedule_keys.hpp"
-#include "train/step/step.hpp"
-#include "json/fields/key.hpp"
 
 namespace stepsim::study::keys {
 
@@ -45,7 +45,7 @@ inline constexpr std::array kBlockForms{
 
 inline constexpr std::array kChunkForms{
     integer("pipeline_chunks", "Number of chunks.")
-        .in(io::between(1, coll::kMostChunks))
+        .in(io::between(1, collectives::kMostChunks))
         .example("4"),
     word("pipeline_chunks", kBestBlock, "The number with the shortest time.")};
 
@@ -73,10 +73,11 @@ inline constexpr std::array kCollectiveKeys{
         .example(R"(["ring", "lp"])"),
     either("block_bytes", kBlockForms, "Block of the pipelined algorithms, bytes.")
         .by_default("optimal"),
-    word("reduction_mode", coll::kReductionModes, "Whether ranks add while they receive, or after.")
+    word("reduction_mode", collectives::kReductionModes,
+         "Whether ranks add while they receive, or after.")
         .by_default("overlapped")
         .because("links are free while sums are made"),
-    word("chunking", coll::kChunkings,
+    word("chunking", collectives::kChunkings,
          "Whether a chunk has whole elements, or exactly its part of the bytes. The default is "
          "real, "
          "or integer in a simulated network.")
@@ -87,7 +88,7 @@ inline constexpr std::array kCollectiveKeys{
         .by_default(1)
         .example("4")
         .because("parts are cut at any byte"),
-    word("cost_form", coll::kCostForms,
+    word("cost_form", collectives::kCostForms,
          "Times of the schedule itself (exact), as a paper prints them, or with free pipelining.")
         .by_default("exact")
         .because("the schedule as it runs"),
@@ -109,7 +110,7 @@ inline constexpr std::array kCollectiveKeys{
     boolean("overlap_backward", "Buckets are sent while the backward pass still runs.")
         .by_default(true)
         .because("messages are sent during backward"),
-    word("next_forward", train::kNextForwards,
+    word("next_forward", programs::kNextForwards,
          "Whether a layer of the next forward pass waits for its own gradients, or for all.")
         .by_default("per_layer")
         .because("a layer starts when its own gradients are there"),

@@ -4,9 +4,9 @@
 #include <array>
 #include <string_view>
 
-#include "coll/compress/compression.hpp"
-#include "files/keys/compression_cost_keys.hpp"
-#include "json/fields/key.hpp"
+#include "collectives/compress/compression.hpp"
+#include "document/fields/key.hpp"
+#include "scenario/files/keys/compression_cost_keys.hpp"
 
 namespace stepsim::study::keys {
 
@@ -51,7 +51,7 @@ inline constexpr std::array kDecompressForms = formula_forms("decompress_s");
 // The table of coll/compress has the keys that each method reads; reading a scenario refuses any
 // other key.
 inline constexpr std::array kCompression{
-    word("method", coll::compression_names, "Compression method.").by_default("none"),
+    word("method", collectives::compression_names, "Compression method.").by_default("none"),
     number("ratio", "Compression ratio of a codec. The default is that of the method.")
         .in(io::at_least(1))
         .example("2"),
@@ -78,13 +78,13 @@ inline constexpr std::array kCompression{
             "gradient follows from its dtype. The default is 4, or 2 for fp16.")
         .in(io::at_least(1))
         .example("4"),
-    word("allgather", coll::kSparseAllgathers, "Algorithm that gathers the entries.")
+    word("allgather", collectives::kSparseAllgathers, "Algorithm that gathers the entries.")
         .by_default("auto"),
-    word("broadcast", coll::kSparseBroadcasts, "How the result returns to all ranks.")
+    word("broadcast", collectives::kSparseBroadcasts, "How the result returns to all ranks.")
         .by_default("mst"),
-    word("residual_mask", coll::kResidualMasks, "Which entries return to the residual.")
+    word("residual_mask", collectives::kResidualMasks, "Which entries return to the residual.")
         .by_default("final"),
-    word("select_stream", coll::kSelectStreams, "Stream on which selections run.")
+    word("select_stream", collectives::kSelectStreams, "Stream on which selections run.")
         .by_default("compute"),
     boolean("split_values_indices", "Values and indices are gathered one after the other.")
         .by_default(false),
@@ -107,7 +107,8 @@ inline constexpr std::array kCompression{
         .in(io::above_to(0, kMostRatio))
         .by_default(1)
         .example("1.2"),
-    word("support_overlap", coll::kSupportOverlaps, "How the selections of the ranks overlap.")
+    word("support_overlap", collectives::kSupportOverlaps,
+         "How the selections of the ranks overlap.")
         .by_default("random"),
     integer("bits", "Bits of a value.").in(io::between(1, 32)).by_default(8).example("4"),
     integer("bucket", "Values that share a scale.").in(io::at_least(1)).by_default(512),
@@ -118,7 +119,7 @@ inline constexpr std::array kCompression{
         .by_default(512),
     text("name", "What the custom compressor is called in tables.").example(R"("mine")"),
     word(
-        "exchange", coll::kCustomExchanges,
+        "exchange", collectives::kCustomExchanges,
         "Exchange of the custom compressor: around a ring, gathered by all, through one server, or "
         "up and down a tree.")
         .by_default("ring"),
@@ -140,7 +141,7 @@ inline constexpr io::Key kCompressionObject =
         .example(R"({"method": "topk", "density": 0.001})");
 
 inline constexpr std::array kCompressionForms{
-    word("compression", coll::compression_names, "A method with its defaults."),
+    word("compression", collectives::compression_names, "A method with its defaults."),
     kCompressionObject};
 
 } // namespace stepsim::study::keys

@@ -8,9 +8,9 @@
 #include <array>
 #include <string_view>
 
-#include "files/keys/library_keys.hpp"
-#include "library/library_words.hpp"
-#include "json/fields/key.hpp"
+#include "document/fields/key.hpp"
+#include "nccl/library_words.hpp"
+#include "scenario/files/keys/library_keys.hpp"
 
 namespace stepsim::study::keys {
 
@@ -21,12 +21,12 @@ using namespace io::rows;
 inline constexpr std::string_view kLibrary = "library";
 
 // The algorithms that the library may choose: all but the last, p2p, which is only for alltoall.
-inline constexpr auto kLibraryAlgorithms = library::kAlgorithms.first<6>();
+inline constexpr auto kLibraryAlgorithms = nccl::kAlgorithms.first<6>();
 
 inline constexpr std::array kLibraryAlgorithm{
     word("algorithms", kLibraryAlgorithms, "An algorithm of the library.")};
 inline constexpr std::array kLibraryProtocol{
-    word("protocols", library::kProtocols, "A protocol of the library.")};
+    word("protocols", nccl::kProtocols, "A protocol of the library.")};
 
 inline constexpr std::array kLibraryCalibrationForms{
     text("calibration", "File of kind library_calibration.").example(R"("cluster.library.json")"),
@@ -42,12 +42,12 @@ inline constexpr std::array kLibraryModelKeys{
          "Release of the library. The default is that of the calibration, 2.30 without one.")
         .example(R"("2.29")")
         .because("the release whose constants are known, or that was measured"),
-    word("choice", library::kChoices,
+    word("choice", nccl::kChoices,
          "Which estimate picks algorithm and protocol: the library's own from published constants, "
          "or the calibrated cost. The default is what the calibration says, published without one.")
         .example(R"("published")")
         .because("the library does not measure, unless its calibration says so"),
-    word("residual", library::kResiduals,
+    word("residual", nccl::kResiduals,
          "Whether the misfits of measured times nearby correct a prediction. The default is "
          "kriging with a calibration, none without one.")
         .example(R"("none")")

@@ -2,9 +2,9 @@
 // The keys of /training for training that synchronises every H steps (TRN 8.1).
 #include <array>
 
+#include "document/fields/key.hpp"
 #include "scenario/keys/value_codec_keys.hpp"
 #include "scenario/local_training.hpp"
-#include "json/fields/key.hpp"
 
 namespace stepsim::study::keys {
 
@@ -45,7 +45,7 @@ inline constexpr std::array kLocalTraining{
     word("fragment_pattern", kFragmentPatterns,
          "Layers of a fragment: every layer whose number has the same rest, or neighbours.")
         .by_default("strided"),
-    word("outer_gate", program::kOuterGates,
+    word("outer_gate", programs::kOuterGates,
          "Whether the whole step waits for an outer exchange, or every layer has a message of its "
          "own that only its forward waits for.")
         .by_default("step"),

@@ -2,8 +2,8 @@
 // The keys of an element of the list `files`, in results and in the headers of sweeps.
 #include <array>
 
+#include "document/fields/written.hpp"
 #include "scenario/named_files.hpp"
-#include "json/fields/written.hpp"
 
 namespace stepsim::study::keys {
 

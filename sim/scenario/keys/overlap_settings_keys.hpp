@@ -2,7 +2,7 @@
 // The object /training/overlap of a scenario (TRN 3.3, 8.1).
 #include <array>
 
-#include "files/keys/overlap_keys.hpp"
+#include "scenario/files/keys/overlap_keys.hpp"
 #include "scenario/overlap_table.hpp"
 
 namespace stepsim::study::keys {

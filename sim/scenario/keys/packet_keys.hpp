@@ -3,9 +3,9 @@
 // flows (PKT).
 #include <array>
 
-#include "net/packet/options.hpp"
+#include "document/fields/key.hpp"
+#include "links/packet/options.hpp"
 #include "scenario/packet/packet_settings.hpp"
-#include "json/fields/key.hpp"
 
 namespace stepsim::study::keys {
 
@@ -18,13 +18,13 @@ inline constexpr double kMostPackets = 1e9; // largest buffer, window or thresho
 // Largest timeout in seconds. Times 64, the largest backoff, it fits in int64 picoseconds.
 inline constexpr double kMostTimeout = 1e4;
 
-inline constexpr net::BufferOptions kBufferDefaults{};
-inline constexpr net::TransportOptions kTransportDefaults{};
+inline constexpr links::BufferOptions kBufferDefaults{};
+inline constexpr links::TransportOptions kTransportDefaults{};
 
 // The scope decides which of the other keys may be given; the reader refuses the rest
 // (packet_settings.cpp).
 inline constexpr std::array kBuffer{
-    word("scope", net::kBufferScopes,
+    word("scope", links::kBufferScopes,
          "Whether each port has a buffer, a switch shares one, or none is full.")
         .by_default("port"),
     integer("packets", "Packets that a port holds, with the one in service (scope port).")
@@ -126,7 +126,7 @@ inline constexpr std::array kBackground{
     list("cdf", kCdfPoint,
          "Distribution of the sizes of flows, linear between the points; the last share is 1.")
         .example("[[1000, 0.5], [1000000, 1]]"),
-    word("transport", net::kTransportKinds,
+    word("transport", links::kTransportKinds,
          "Transport of these flows: pfabric if and only if the network has it. The default is "
          "dctcp, "
          "or pfabric next to it.")
@@ -140,7 +140,7 @@ inline constexpr std::array kBoundOfLayer{number("loss_bound_per_layer", "Loss b
 // The keys of all kinds of transport, in one object. A table in packet_transport.cpp says which
 // kinds read a key.
 inline constexpr std::array kTransport{
-    word("kind", net::kTransportKinds, "Transport of every message.").required(),
+    word("kind", links::kTransportKinds, "Transport of every message.").required(),
     integer("window_packets", "Packets under way at once.")
         .in(io::between(1, kMostPackets))
         .by_default(kTransportDefaults.window_packets),
@@ -196,7 +196,7 @@ inline constexpr std::array kTransport{
         .in(io::between(0, 1))
         .by_default(0.5),
     boolean("protect_large", "Large values are protected in all layers.").by_default(false),
-    word("rate_control", net::kRateControls, "How a connection finds its rate.")
+    word("rate_control", links::kRateControls, "How a connection finds its rate.")
         .by_default("dctcp"),
     integer("feedback_packets", "Packets that arrive between two messages of feedback.")
         .in(io::between(1, kMostPackets))
@@ -212,7 +212,7 @@ inline constexpr std::array kTransport{
 
 // A string instead of an object is the kind of a transport with default options.
 inline constexpr std::array kTransportForms{
-    word("transport", net::kTransportKinds, "A transport with its defaults."),
+    word("transport", links::kTransportKinds, "A transport with its defaults."),
     object("transport", kTransport, "A transport with its options.")
         .example(R"({"kind": "dlcp", "loss_bound_push": 0.1})")};
 
@@ -221,28 +221,28 @@ inline constexpr std::array kTransportForms{
 inline constexpr std::array kPacket{
     integer("mtu_wire_bytes", "Bytes of a full packet with its header.")
         .in(io::between(1, kMostPacketBytes))
-        .by_default(net::kPacketSizes.mtu_wire_bytes)
+        .by_default(links::kPacketSizes.mtu_wire_bytes)
         .example("9000"),
     integer("header_bytes", "Bytes of the header of a data packet.")
         .in(io::between(0, kMostPacketBytes))
-        .by_default(net::kPacketSizes.header_bytes),
+        .by_default(links::kPacketSizes.header_bytes),
     integer("wire_overhead_bytes",
             "Bytes on the wire next to each packet: 20 are Ethernet's preamble and gap.")
         .in(io::between(0, kMostPacketBytes))
-        .by_default(net::kPacketSizes.wire_overhead_bytes)
+        .by_default(links::kPacketSizes.wire_overhead_bytes)
         .example("20"),
     integer("control_bytes", "Bytes of a control packet.")
         .in(io::between(1, kMostPacketBytes))
-        .by_default(net::kPacketSizes.control_bytes),
+        .by_default(links::kPacketSizes.control_bytes),
     integer("ack_bytes", "Bytes of an acknowledgement.")
         .in(io::between(1, kMostPacketBytes))
-        .by_default(net::kPacketSizes.ack_bytes),
+        .by_default(links::kPacketSizes.ack_bytes),
     integer("queues", "Priority queues of a port; queue 0 is for control packets.")
         .in(io::between(2, 8))
-        .by_default(net::kPacketSizes.queues),
+        .by_default(links::kPacketSizes.queues),
     number("switch_latency_s", "Forwarding time of a switch, s.")
         .in(io::between(0, 1))
-        .by_default(net::kPacketSizes.switch_latency_s)
+        .by_default(links::kPacketSizes.switch_latency_s)
         .example("5e-7"),
     object("buffer", kBuffer, "What the port of a switch holds.")
         .example(R"({"scope": "port", "packets": 100})"),
@@ -255,12 +255,12 @@ inline constexpr std::array kPacket{
     object("drop_packets", kDropPackets, "Packets in the queue from which on a class is lost.")
         .example(R"({"droppable": 20})"),
     word(
-        "load_balancing", net::kLoadBalancings,
+        "load_balancing", links::kLoadBalancings,
         "How a path is chosen among the shortest: by connection, packet by packet, or as each flow "
         "says.")
         .by_default("ecmp"),
-    word("spray_offset", net::kSprayOffsets, "Path that a host uses first.").by_default("host"),
-    word("queue_discipline", net::kQueueDisciplines, "Order of packets within a queue.")
+    word("spray_offset", links::kSprayOffsets, "Path that a host uses first.").by_default("host"),
+    word("queue_discipline", links::kQueueDisciplines, "Order of packets within a queue.")
         .by_default("fifo"),
     object("faults", kFaults, "Losses that are put in by hand.")
         .example(R"({"link_loss": [{"link": 0, "probability": 0.001}]})"),

@@ -1,7 +1,7 @@
 // A problem file has no model behind it: planners that need forward times or measured buckets are
 // no words of it.
 #include "scenario/keys/problem_keys.hpp"
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
 
 namespace stepsim::study::keys {
 
@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 1> kProblemExamples{
 
 std::vector<std::string_view> problem_schedules() {
   std::vector<std::string_view> words;
-  for (const plan::Planner& planner : plan::planners()) {
+  for (const buckets::Planner& planner : buckets::planners()) {
     if (planner.fits_problem_files()) {
       words.push_back(planner.name);
     }

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "document/fields/schema.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/keys/schedule_keys.hpp"
-#include "json/fields/schema.hpp"
 
 namespace stepsim::study::keys {
 

@@ -4,19 +4,20 @@
 #include <string_view>
 #include <vector>
 
+#include "document/fields/schema.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/keys/variability_keys.hpp"
 #include "scenario/keys/workload_keys.hpp"
-#include "json/fields/schema.hpp"
 
 namespace stepsim::study::keys {
 
 // The words of the key `method`. auto, which comes first, chooses the cheapest exact evaluator.
 [[nodiscard]] inline std::vector<std::string_view> evaluators() {
-  return {"auto", coll::name(coll::Method::closed_form), coll::name(coll::Method::max_plus),
-          coll::name(coll::Method::events)};
+  return {"auto", collectives::name(collectives::Method::closed_form),
+          collectives::name(collectives::Method::max_plus),
+          collectives::name(collectives::Method::events)};
 }
 
 // Guards against scenarios whose numbers lack their unit: such runs last for years of simulated

@@ -1,6 +1,6 @@
 #include "scenario/keys/schedule_keys.hpp"
 
-#include "plan/planners.hpp"
+#include "buckets/planners.hpp"
 
 namespace stepsim::study::keys {
 
@@ -8,7 +8,7 @@ namespace stepsim::study::keys {
 // here.
 std::vector<std::string_view> schedules() {
   std::vector<std::string_view> words;
-  for (const plan::Planner& planner : plan::planners()) {
+  for (const buckets::Planner& planner : buckets::planners()) {
     words.push_back(planner.name);
   }
   return words;

@@ -2,9 +2,9 @@
 // The keys of /training/sharding of a scenario (TRN 8.1).
 #include <array>
 
+#include "document/fields/key.hpp"
 #include "scenario/keys/value_codec_keys.hpp"
 #include "scenario/sharding.hpp"
-#include "json/fields/key.hpp"
 
 namespace stepsim::study::keys {
 
@@ -18,14 +18,14 @@ inline constexpr std::array kCut{
 
 inline constexpr std::array kWrapping{
     word(
-        "policy", train::kWrappingPolicies,
+        "policy", layers::kWrappingPolicies,
         "Which layers are a unit: each one, the blocks of the model by the numbers in the names of "
         "layers, as many as have so many parameters, all, a fixed number, a list, or those with "
         "the shortest iteration.")
         .example(R"("block")"),
     integer("parameters", "A unit closes when it has at least so many parameters.")
         .in(io::at_least(1))
-        .by_default(train::kWrappingParameters)
+        .by_default(layers::kWrappingParameters)
         .example("20000000"),
     integer("layers", "Layers of a unit.").in(io::at_least(1)).by_default(1).example("4"),
     list("cuts", kCut, "Numbers of the layers after which a unit ends, ascending.")

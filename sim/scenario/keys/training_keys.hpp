@@ -3,11 +3,11 @@
 #include <array>
 #include <string_view>
 
+#include "document/fields/key.hpp"
 #include "scenario/keys/local_training_keys.hpp"
 #include "scenario/keys/overlap_settings_keys.hpp"
 #include "scenario/keys/sharding_keys.hpp"
 #include "scenario/scenario.hpp"
-#include "json/fields/key.hpp"
 
 namespace stepsim::study::keys {
 
@@ -106,7 +106,7 @@ inline constexpr std::array kTraining{
         .in(io::at_least(0))
         .by_default(0)
         .example("20"),
-    word("warmup_switch", train::kWarmupSwitches, "How the pipeline starts after the warm-up.")
+    word("warmup_switch", programs::kWarmupSwitches, "How the pipeline starts after the warm-up.")
         .by_default("skip"),
     boolean("drain", "Gradients that are still under way at the end are applied.")
         .by_default(false),
@@ -136,7 +136,7 @@ inline constexpr std::array kTraining{
         .in(io::between(1, 1048576))
         .example("1")
         .because("the fewest that fit the placement"),
-    word("placement", coll::kPlacements,
+    word("placement", collectives::kPlacements,
          "Where servers run: on machines of their own, next to workers, or one on every worker.")
         .by_default("dedicated")
         .because("servers have machines of their own"),

@@ -3,8 +3,8 @@
 #include <array>
 #include <string_view>
 
+#include "document/fields/key.hpp"
 #include "scenario/value_codec.hpp"
-#include "json/fields/key.hpp"
 
 namespace stepsim::study::keys {
 

@@ -2,8 +2,8 @@
 // The keys of /variability of a scenario (PIP 9).
 #include <array>
 
-#include "train/workload/variability.hpp"
-#include "json/fields/key.hpp"
+#include "document/fields/key.hpp"
+#include "layers/variability.hpp"
 
 namespace stepsim::study::keys {
 
@@ -40,7 +40,8 @@ inline constexpr std::array kVariability{
         .by_default(0)
         .example("0.1")
         .because("exchanges are equal"),
-    word("distribution", train::kJitterLaws, "Distribution of the random factors; their mean is 1.")
+    word("distribution", layers::kJitterLaws,
+         "Distribution of the random factors; their mean is 1.")
         .by_default("lognormal")
         .because("the usual law"),
     list("factors", kFactor,

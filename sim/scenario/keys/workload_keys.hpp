@@ -5,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
-#include "files/keys/model_keys.hpp"
-#include "files/keys/trace_keys.hpp"
-#include "train/workload/gpu_estimate.hpp"
-#include "train/workload/model_table.hpp"
-#include "train/workload/trace.hpp"
-#include "train/workload/workload.hpp"
-#include "json/fields/key.hpp"
+#include "document/fields/key.hpp"
+#include "layers/gpu_estimate.hpp"
+#include "layers/model_table.hpp"
+#include "layers/trace.hpp"
+#include "layers/workload.hpp"
+#include "scenario/files/keys/model_keys.hpp"
+#include "scenario/files/keys/trace_keys.hpp"
 
 namespace stepsim::study::keys {
 
@@ -19,7 +19,7 @@ using namespace io::rows;
 
 // The words for element types that a trace may have.
 [[nodiscard]] inline std::vector<std::string_view> dtypes() {
-  const auto words = train::dtype_words();
+  const auto words = layers::dtype_words();
   return {words.begin(), words.end()};
 }
 // The allowed values of value_bytes: half and single precision.
@@ -66,7 +66,7 @@ inline constexpr std::array kDevice{
         "utilization",
         "Share of the peak speed that is reached. The default is the median of 115 measured GPUs.")
         .in(io::above_to(0, 1))
-        .by_default(train::kUsualUtilization)
+        .by_default(layers::kUsualUtilization)
         .example("0.5")
         .because("median of 115 measured GPUs; give the share of the peak that yours reaches")};
 
@@ -116,19 +116,19 @@ inline constexpr std::array kWorkload{
         .example("64"),
     object("device", kDevice, "Speed of the device, which gives the times of a model's layers.")
         .example(R"({"flops_Ps": 2e13, "utilization": 0.5})"),
-    word("gpu", train::gpu_words,
+    word("gpu", layers::gpu_words,
          "GPU for which the times of a model's layers are estimated, from its peak, its memory "
          "bandwidth and what matrix products reach.")
         .example(R"("h100")"),
-    word("dtype", train::kPrecisions,
+    word("dtype", layers::kPrecisions,
          "Number format of the matrix products of the estimate; everything else stays in 16 bits. "
          "The default is bf16, or fp16 on a GPU without it.")
         .example(R"("bf16")")
         .because("mixed precision in the GPU's usual format"),
-    word("recompute", train::kRecomputes,
+    word("recompute", layers::kRecomputes,
          "What the backward pass of the estimate computes again: nothing, or the forward pass of "
          "all layers but the output head (activation checkpointing).")
-        .by_default(train::kRecomputes[train::Recompute::none])
+        .by_default(layers::kRecomputes[layers::Recompute::none])
         .example(R"("full")")
         .because("activations are kept in memory"),
     boolean("accept_estimate",
@@ -164,7 +164,7 @@ inline constexpr std::array kWorkload{
         .by_default(4)
         .example("2")
         .because("gradients are float32"),
-    word("granularity", train::kGranularities,
+    word("granularity", layers::kGranularities,
          "What a planner merges. The default is the granularity of the trace, else tensor.")
         .example(R"("tensor")")
         .because("what the source of the workload sends as one gradient"),

@@ -32,9 +32,9 @@ std::uint8_t MessageClasses::queue(std::uint32_t layer) const {
 }
 
 // Other transports have one class for all packets.
-train::MessageClass MessageClasses::of_layer(std::uint32_t layer) const {
-  train::MessageClass result;
-  if (!settings_.has_transport || settings_.options.transport.kind != net::TransportKind::dlcp) {
+programs::MessageClass MessageClasses::of_layer(std::uint32_t layer) const {
+  programs::MessageClass result;
+  if (!settings_.has_transport || settings_.options.transport.kind != links::TransportKind::dlcp) {
     return result;
   }
   const BoundedLoss& bounded = settings_.bounded_loss;
@@ -45,9 +45,9 @@ train::MessageClass MessageClasses::of_layer(std::uint32_t layer) const {
   if (bounded.selective_drop) {
     const bool front =
         static_cast<double>(layer) < bounded.front_fraction * static_cast<double>(before_.size());
-    result.small = front ? net::DropClass::droppable : net::DropClass::middle;
+    result.small = front ? links::DropClass::droppable : links::DropClass::middle;
     result.large =
-        front && !bounded.protect_large ? net::DropClass::middle : net::DropClass::protected_;
+        front && !bounded.protect_large ? links::DropClass::middle : links::DropClass::protected_;
   }
   return result;
 }

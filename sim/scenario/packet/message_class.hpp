@@ -9,8 +9,8 @@
 //     queue of layer l of L, 0 = front: 1 + floor((queues - 1) l / L), or by cumulative bytes
 #include <vector>
 
+#include "programs/job/network_job.hpp"
 #include "scenario/packet/packet_settings.hpp"
-#include "train/job/network_job.hpp"
 
 namespace stepsim::study {
 
@@ -21,7 +21,7 @@ public:
   MessageClasses(const PacketSettings& settings, std::vector<double> bytes);
   // `layer` is numbered from 0 in forward order and must be less than the number of layers. Other
   // transports than dlcp give the default class.
-  [[nodiscard]] train::MessageClass of_layer(std::uint32_t layer) const;
+  [[nodiscard]] programs::MessageClass of_layer(std::uint32_t layer) const;
 
 private:
   [[nodiscard]] std::uint8_t queue(std::uint32_t layer) const;

@@ -6,9 +6,9 @@
 
 #include "base/number_text.hpp"
 #include "base/units.hpp"
+#include "document/reader.hpp"
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/parse_context.hpp"
-#include "json/reader.hpp"
 
 namespace stepsim::study {
 
@@ -48,10 +48,10 @@ std::vector<std::pair<double, double>> parse_cdf(io::Fields& fields, io::Problem
 // A host that would get more than its links carry: the queue before it would grow without end.
 // Every host sends to all others alike, at `load` of its fastest link: host h gets load times the
 // sum of what the others can send, divided by their number.
-std::optional<net::NodeId> overloaded(const net::Fabric& fabric, double load) {
+std::optional<links::NodeId> overloaded(const links::Fabric& fabric, double load) {
   std::vector<double> out(fabric.hosts, 0); // of the fastest link, as the background counts it
   std::vector<double> in(fabric.hosts, 0);
-  for (const net::FabricLink& link : fabric.links) {
+  for (const links::FabricLink& link : fabric.links) {
     if (fabric.is_host(link.from)) {
       out[link.from] = std::max(out[link.from], link.bandwidth_Bps);
     }
@@ -63,7 +63,7 @@ std::optional<net::NodeId> overloaded(const net::Fabric& fabric, double load) {
   for (const double each : out) {
     all += each;
   }
-  for (net::NodeId host = 0; host < fabric.hosts && fabric.hosts > 1; ++host) {
+  for (links::NodeId host = 0; host < fabric.hosts && fabric.hosts > 1; ++host) {
     if (load * (all - out[host]) / (fabric.hosts - 1) >= in[host]) {
       return host;
     }
@@ -75,31 +75,32 @@ std::optional<net::NodeId> overloaded(const net::Fabric& fabric, double load) {
 
 // Ports of pfabric serve the smallest remaining size first, which needs a size in every packet:
 // either all flows have that transport or none. A single size is a distribution with one step.
-void parse_background(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
+void parse_background(io::Fields& fields, const ParseContext& context, const links::Fabric& fabric,
                       PacketSettings& settings) {
   const io::Json* json = fields.any("background");
   if (json == nullptr || json->is_null()) {
     return;
   }
   io::Fields own(*json, context.problems, fields.row("background"));
-  net::BackgroundOptions& background = settings.background;
+  links::BackgroundOptions& background = settings.background;
   background.load = own.number("load");
   if (const auto host = overloaded(fabric, background.load)) {
     context.problems.add(*json, "load",
                          "host " + fabric.node_names[*host] +
                              " would be sent more than its links carry");
   }
-  const net::TransportKind main = settings.options.transport.kind;
-  const bool ordered = main == net::TransportKind::pfabric; // ports serve by remaining size
-  background.transport = *net::kTransportKinds.find(
-      own.word_or("transport", net::kTransportKinds[ordered ? main : net::TransportKind::dctcp]));
-  if (ordered != (background.transport == net::TransportKind::pfabric) && settings.has_transport) {
+  const links::TransportKind main = settings.options.transport.kind;
+  const bool ordered = main == links::TransportKind::pfabric; // ports serve by remaining size
+  background.transport = *links::kTransportKinds.find(own.word_or(
+      "transport", links::kTransportKinds[ordered ? main : links::TransportKind::dctcp]));
+  if (ordered != (background.transport == links::TransportKind::pfabric) &&
+      settings.has_transport) {
     context.problems.add(*json, "transport",
                          "pfabric changes the ports: all flows have it, or none");
   }
   // A window of fixed size knows no losses and would wait for a lost packet for ever.
-  if (background.transport == net::TransportKind::window &&
-      settings.options.buffer.scope != net::BufferScope::unlimited) {
+  if (background.transport == links::TransportKind::window &&
+      settings.options.buffer.scope != links::BufferScope::unlimited) {
     context.problems.add(*json, "transport", "transport window needs an unlimited buffer");
   }
   if (own.has("size_bytes") == own.has("cdf")) {
@@ -111,7 +112,7 @@ void parse_background(io::Fields& fields, const ParseContext& context, const net
     background.cdf = {{own.required_number("size_bytes"), 1.0}};
   } else {
     background.cdf = parse_cdf(own, context.problems);
-    if (!background.cdf.empty() && net::mean_bytes(background) <= 0) {
+    if (!background.cdf.empty() && links::mean_bytes(background) <= 0) {
       context.problems.add(*json, "cdf", "the mean size must be > 0");
     }
   }
@@ -120,10 +121,10 @@ void parse_background(io::Fields& fields, const ParseContext& context, const net
 
 // One size is written as size_bytes again.
 // A distribution with one step is the same as a fixed size, and the shorter form of it.
-io::Json background_tree(const net::BackgroundOptions& background) {
+io::Json background_tree(const links::BackgroundOptions& background) {
   io::Json tree;
   tree.set("load", background.load);
-  tree.set("transport", net::kTransportKinds[background.transport]);
+  tree.set("transport", links::kTransportKinds[background.transport]);
   if (background.cdf.size() == 1) {
     tree.set("size_bytes", background.cdf.front().first);
   } else {

@@ -9,13 +9,13 @@
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
-#include "net/packet/ports.hpp"
-#include "net/packet/thresholds.hpp"
+#include "document/reader.hpp"
+#include "links/packet/ports.hpp"
+#include "links/packet/thresholds.hpp"
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/packet/packet_background.hpp"
 #include "scenario/packet/packet_transport.hpp"
 #include "scenario/parse_context.hpp"
-#include "json/reader.hpp"
 
 namespace stepsim::study {
 
@@ -28,7 +28,7 @@ std::uint32_t whole(io::Fields& fields, std::string_view key) {
 }
 
 // Sizes depend on each other: headers fit into a packet.
-void parse_sizes(io::Fields& fields, net::PacketOptions& options) {
+void parse_sizes(io::Fields& fields, links::PacketOptions& options) {
   options.mtu_wire_bytes = whole(fields, "mtu_wire_bytes");
   options.header_bytes = whole(fields, "header_bytes");
   options.wire_overhead_bytes = whole(fields, "wire_overhead_bytes");
@@ -54,10 +54,10 @@ void parse_sizes(io::Fields& fields, net::PacketOptions& options) {
 
 // Links out of the switch that has most of them.
 // A shared buffer must hold something for each of them.
-std::uint32_t most_ports(const net::Fabric& fabric) {
+std::uint32_t most_ports(const links::Fabric& fabric) {
   std::vector<std::uint32_t> ports(fabric.nodes());
   std::uint32_t most = 1;
-  for (const net::FabricLink& link : fabric.links) {
+  for (const links::FabricLink& link : fabric.links) {
     most = fabric.is_host(link.from) ? most : std::max(most, ++ports[link.from]);
   }
   return most;
@@ -65,19 +65,19 @@ std::uint32_t most_ports(const net::Fabric& fabric) {
 
 // Keys of another scope are refused and not ignored, since a limit in packets beside a shared
 // buffer looks as if it held.
-void parse_buffer(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
-                  net::PacketOptions& options) {
+void parse_buffer(io::Fields& fields, const ParseContext& context, const links::Fabric& fabric,
+                  links::PacketOptions& options) {
   const io::Json* json = fields.any("buffer");
   if (json == nullptr || json->is_null()) {
     return;
   }
   io::Fields buffer(*json, context.problems, fields.row("buffer"));
-  net::BufferOptions& result = options.buffer;
-  const auto scope = buffer.word("scope", net::kBufferScopes);
+  links::BufferOptions& result = options.buffer;
+  const auto scope = buffer.word("scope", links::kBufferScopes);
   result.scope = scope;
-  const bool port = scope == net::BufferScope::port;
-  const bool shared = scope == net::BufferScope::shared;
-  const std::string where = "buffer scope " + std::string(net::kBufferScopes[scope]);
+  const bool port = scope == links::BufferScope::port;
+  const bool shared = scope == links::BufferScope::shared;
+  const std::string where = "buffer scope " + std::string(links::kBufferScopes[scope]);
   const auto packets = buffer.optional_integer("packets");
   const auto bytes = buffer.optional_integer("bytes", io::between(options.mtu_wire_bytes, 0x1p53));
   result.alpha = buffer.number("alpha");
@@ -88,7 +88,7 @@ void parse_buffer(io::Fields& fields, const ParseContext& context, const net::Fa
     context.problems.add(*json, "bytes", "give either packets or bytes");
   }
   if (port && bytes && !packets) {
-    result.packets = net::kNoThreshold;
+    result.packets = links::kNoThreshold;
     result.bytes = *bytes;
   } else if (port) {
     result.packets = static_cast<std::uint32_t>(packets.value_or(result.packets));
@@ -114,7 +114,7 @@ std::optional<std::uint32_t> threshold(io::Fields& fields, std::string_view key)
     return std::nullopt;
   }
   if (json->is_null()) {
-    return net::kNoThreshold;
+    return links::kNoThreshold;
   }
   const auto value = io::checked_integer(*json, fields.row(key).range, fields.problems());
   return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
@@ -122,7 +122,7 @@ std::optional<std::uint32_t> threshold(io::Fields& fields, std::string_view key)
 
 // Absent thresholds follow from the bandwidth of each port, null means none.
 void parse_thresholds(io::Fields& fields, const ParseContext& context,
-                      net::PacketOptions& options) {
+                      links::PacketOptions& options) {
   options.mark_packets = threshold(fields, "mark_packets");
   const io::Json* json = fields.any("drop_packets");
   if (json == nullptr || json->is_null()) {
@@ -138,14 +138,14 @@ void parse_thresholds(io::Fields& fields, const ParseContext& context,
 // Faults are deterministic or have a probability of their own; they test protocols.
 // Losses by probability depend on the seed, losses by number do not: a test can lose one certain
 // packet and follow what the transport does.
-void parse_faults(io::Fields& fields, const ParseContext& context, const net::Fabric& fabric,
-                  net::PacketOptions& options) {
+void parse_faults(io::Fields& fields, const ParseContext& context, const links::Fabric& fabric,
+                  links::PacketOptions& options) {
   const io::Json* json = fields.any("faults");
   if (json == nullptr || json->is_null()) {
     return;
   }
   io::Fields faults(*json, context.problems, fields.row("faults"));
-  const auto link_of = [&](io::Fields& fault) -> net::LinkId {
+  const auto link_of = [&](io::Fields& fault) -> links::LinkId {
     const io::Json* link = fault.any("link");
     if (link == nullptr) {
       context.problems.add(fault.json(), "link", "required");
@@ -157,14 +157,14 @@ void parse_faults(io::Fields& fields, const ParseContext& context, const net::Fa
   };
   for (const io::Json& each : faults.array("link_loss", false)) {
     io::Fields fault(each, context.problems, keys::kLosses.front());
-    const net::LinkId link = link_of(fault);
+    const links::LinkId link = link_of(fault);
     const double probability = fault.number("probability");
     options.link_loss.push_back({link, probability});
     fault.no_more();
   }
   for (const io::Json& each : faults.array("drop_packets_once", false)) {
     io::Fields fault(each, context.problems, keys::kDropsOnce.front());
-    net::DropOnce drop{.link = link_of(fault)};
+    links::DropOnce drop{.link = link_of(fault)};
     drop.connection = whole(fault, "flow");
     drop.seq = whole(fault, "seq");
     drop.nth = whole(fault, "nth");
@@ -175,28 +175,29 @@ void parse_faults(io::Fields& fields, const ParseContext& context, const net::Fa
 }
 
 // PKT 13: a droppable threshold over the middle one, or one that the cap of the port hides.
-void warn_of_thresholds(const net::Fabric& fabric, PacketSettings& settings) {
-  const net::PacketOptions& options = settings.options;
+void warn_of_thresholds(const links::Fabric& fabric, PacketSettings& settings) {
+  const links::PacketOptions& options = settings.options;
   double least_Bps = INFINITY;
-  for (const net::FabricLink& link : fabric.links) {
+  for (const links::FabricLink& link : fabric.links) {
     least_Bps = fabric.is_host(link.from) ? least_Bps : std::min(least_Bps, link.bandwidth_Bps);
   }
   if (!std::isfinite(least_Bps)) {
     return;
   }
-  const net::Thresholds at = net::thresholds(options, least_Bps);
-  const std::uint32_t cap =
-      options.buffer.scope == net::BufferScope::port ? options.buffer.packets : net::kNoThreshold;
+  const links::Thresholds at = links::thresholds(options, least_Bps);
+  const std::uint32_t cap = options.buffer.scope == links::BufferScope::port
+                                ? options.buffer.packets
+                                : links::kNoThreshold;
   const auto hidden = [&](std::string_view key, std::uint32_t value) {
-    if (value != net::kNoThreshold && value >= cap) {
+    if (value != links::kNoThreshold && value >= cap) {
       settings.warnings.push_back(std::string(key) + " " + std::to_string(value) +
                                   " has no effect: a port holds " + std::to_string(cap) +
                                   " packets");
     }
   };
-  const net::TransportKind kind = options.transport.kind;
-  if (options.mark_packets || (settings.has_transport && (kind == net::TransportKind::dctcp ||
-                                                          kind == net::TransportKind::dlcp))) {
+  const links::TransportKind kind = options.transport.kind;
+  if (options.mark_packets || (settings.has_transport && (kind == links::TransportKind::dctcp ||
+                                                          kind == links::TransportKind::dlcp))) {
     hidden("mark_packets", at.mark);
   }
   if (options.drop_droppable) {
@@ -208,7 +209,7 @@ void warn_of_thresholds(const net::Fabric& fabric, PacketSettings& settings) {
   if (options.drop_protected) {
     hidden("drop_packets.protected", at.protected_);
   }
-  if (at.droppable != net::kNoThreshold && at.droppable > at.middle) {
+  if (at.droppable != links::kNoThreshold && at.droppable > at.middle) {
     settings.warnings.push_back("drop_packets.droppable " + std::to_string(at.droppable) +
                                 " is above drop_packets.middle " + std::to_string(at.middle));
   }
@@ -250,14 +251,14 @@ std::optional<std::uint32_t> named_or_numbered(const io::Json& value, std::strin
 // Warnings come last and only if all is right: a threshold above a buffer that is itself wrong
 // would be noise.
 PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
-                            const net::Fabric& fabric, std::uint32_t value_bytes) {
+                            const links::Fabric& fabric, std::uint32_t value_bytes) {
   PacketSettings settings;
   settings.options.value_bytes = value_bytes;
   if (json == nullptr || json->is_null()) {
     return settings;
   }
   io::Fields fields(*json, context.problems, keys::kPacketObject);
-  net::PacketOptions& options = settings.options;
+  links::PacketOptions& options = settings.options;
   parse_sizes(fields, options);
   if (const auto queues = fields.optional_integer("queues", {})) {
     if (*queues < 2 || *queues > 8) {
@@ -271,18 +272,18 @@ PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
   options.switch_latency_s = fields.number("switch_latency_s");
   parse_buffer(fields, context, fabric, options);
   parse_thresholds(fields, context, options);
-  options.load_balancing = fields.word("load_balancing", net::kLoadBalancings);
-  options.spray_offset = fields.word("spray_offset", net::kSprayOffsets);
-  options.queue_discipline = fields.word("queue_discipline", net::kQueueDisciplines);
+  options.load_balancing = fields.word("load_balancing", links::kLoadBalancings);
+  options.spray_offset = fields.word("spray_offset", links::kSprayOffsets);
+  options.queue_discipline = fields.word("queue_discipline", links::kQueueDisciplines);
   parse_faults(fields, context, fabric, options);
   parse_transport(fields, context, settings);
   parse_background(fields, context, fabric, settings);
-  if (settings.has_transport && options.transport.kind == net::TransportKind::window &&
-      options.buffer.scope != net::BufferScope::unlimited) {
+  if (settings.has_transport && options.transport.kind == links::TransportKind::window &&
+      options.buffer.scope != links::BufferScope::unlimited) {
     context.problems.add(*json, "buffer", "transport window needs an unlimited buffer");
   }
-  if (options.transport.kind == net::TransportKind::pfabric &&
-      options.queue_discipline == net::QueueDiscipline::flow_round_robin) {
+  if (options.transport.kind == links::TransportKind::pfabric &&
+      options.queue_discipline == links::QueueDiscipline::flow_round_robin) {
     context.problems.add(*json, "queue_discipline",
                          "must be fifo: transport pfabric has its own order at ports");
   }

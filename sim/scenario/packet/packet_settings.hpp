@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/words.hpp"
-#include "net/fabric/fabric.hpp"
-#include "net/packet/background.hpp"
-#include "net/packet/options.hpp"
-#include "json/json.hpp"
-#include "json/reader.hpp"
+#include "document/json.hpp"
+#include "document/reader.hpp"
+#include "links/fabric/fabric.hpp"
+#include "links/packet/background.hpp"
+#include "links/packet/options.hpp"
 
 namespace stepsim::study {
 
@@ -49,10 +49,10 @@ struct BoundedLoss {
 
 // The block with its defaults filled in; sizes in bytes, times in seconds.
 struct PacketSettings {
-  net::PacketOptions options; // parse_packet() leaves seed and simulated_s to its caller
+  links::PacketOptions options; // parse_packet() leaves seed and simulated_s to its caller
   bool has_transport = false;
   BoundedLoss bounded_loss;
-  net::BackgroundOptions background;
+  links::BackgroundOptions background;
   std::vector<std::string> warnings; // about thresholds that cannot work
 };
 
@@ -60,7 +60,8 @@ struct PacketSettings {
 // bytes each. Links are given by number or name. The packet level requires a transport, which the
 // caller checks (has_transport). Problems are reported.
 [[nodiscard]] PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
-                                          const net::Fabric& fabric, std::uint32_t value_bytes = 1);
+                                          const links::Fabric& fabric,
+                                          std::uint32_t value_bytes = 1);
 // The position of a link or another element given by number or name, among the first `count` of
 // `names`; reports `unknown link "x"` and similar.
 [[nodiscard]] std::optional<std::uint32_t>

@@ -5,15 +5,15 @@
 #include <array>
 #include <charconv>
 
+#include "document/reader.hpp"
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/parse_context.hpp"
-#include "json/reader.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-using net::TransportKind;
+using links::TransportKind;
 
 constexpr unsigned bit(TransportKind kind) { return 1U << static_cast<unsigned>(kind); }
 constexpr unsigned kTcp = bit(TransportKind::reno) | bit(TransportKind::dctcp);
@@ -58,7 +58,7 @@ std::uint32_t count(io::Fields& fields, std::string_view key) {
 }
 
 // reno and dctcp share these; dctcp adds its estimator.
-void parse_tcp(io::Fields& fields, net::TcpOptions& tcp) {
+void parse_tcp(io::Fields& fields, links::TcpOptions& tcp) {
   tcp.initial_window = count(fields, "initial_window");
   tcp.duplicate_acks = count(fields, "dup_acks");
   tcp.rto_min_s = fields.number("rto_min_s");
@@ -95,7 +95,7 @@ void parse_bounds_of_layers(io::Fields& fields, const ParseContext& context, Bou
   }
 }
 
-void parse_dlcp(io::Fields& fields, const ParseContext& context, net::DlcpOptions& dlcp,
+void parse_dlcp(io::Fields& fields, const ParseContext& context, links::DlcpOptions& dlcp,
                 BoundedLoss& loss) {
   loss.bound_push = fields.number("loss_bound_push");
   loss.bound_pull = fields.number("loss_bound_pull");
@@ -107,7 +107,7 @@ void parse_dlcp(io::Fields& fields, const ParseContext& context, net::DlcpOption
   loss.front_fraction = fields.number("front_fraction");
   loss.large_fraction = fields.number("large_fraction");
   loss.protect_large = fields.boolean("protect_large");
-  dlcp.rate_control = fields.word("rate_control", net::kRateControls);
+  dlcp.rate_control = fields.word("rate_control", links::kRateControls);
   dlcp.feedback_packets = count(fields, "feedback_packets");
   dlcp.rate_floor = fields.number("rate_floor");
   loss.loss_fill = fields.word("loss_fill", kLossFills);
@@ -120,9 +120,9 @@ void parse_dlcp(io::Fields& fields, const ParseContext& context, net::DlcpOption
 std::vector<std::string_view> transports_with(std::string_view key) {
   std::vector<std::string_view> names;
   for (const TransportKey& each : kTransportKeys) {
-    for (std::size_t k = 0; each.key == key && k < net::kTransportKinds.all().size(); ++k) {
+    for (std::size_t k = 0; each.key == key && k < links::kTransportKinds.all().size(); ++k) {
       if ((each.kinds >> k & 1U) != 0) {
-        names.push_back(net::kTransportKinds.all()[k]);
+        names.push_back(links::kTransportKinds.all()[k]);
       }
     }
   }
@@ -137,20 +137,20 @@ void parse_transport(io::Fields& fields, const ParseContext& context, PacketSett
     return;
   }
   settings.has_transport = true;
-  net::TransportOptions& transport = settings.options.transport;
+  links::TransportOptions& transport = settings.options.transport;
   if (json->is_string()) { // short for the object with defaults
-    transport.kind = fields.word("transport", net::kTransportKinds, TransportKind::raw);
+    transport.kind = fields.word("transport", links::kTransportKinds, TransportKind::raw);
     return;
   }
   io::Fields own(*json, context.problems, fields.row("transport"));
-  transport.kind = own.word("kind", net::kTransportKinds);
+  transport.kind = own.word("kind", links::kTransportKinds);
   transport.window_packets = count(own, "window_packets");
   parse_tcp(own, transport.tcp);
   parse_dlcp(own, context, transport.dlcp, settings.bounded_loss);
   if (own.has("kind")) {
     for (const TransportKey& each : kTransportKeys) {
       context.needs_meaning(own, each.key, (each.kinds & bit(transport.kind)) != 0,
-                            "transport " + std::string(net::kTransportKinds[transport.kind]));
+                            "transport " + std::string(links::kTransportKinds[transport.kind]));
     }
   }
   own.no_more();

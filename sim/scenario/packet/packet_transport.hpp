@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
+#include "document/reader.hpp"
 #include "scenario/packet/packet_settings.hpp"
-#include "json/reader.hpp"
 
 namespace stepsim::study {
 

@@ -7,39 +7,39 @@
 #include <string>
 #include <utility>
 
-#include "net/packet/thresholds.hpp"
+#include "links/packet/thresholds.hpp"
 #include "scenario/packet/packet_background.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-using net::TransportKind;
+using links::TransportKind;
 
 // null: no threshold.
 io::Json threshold_tree(std::uint32_t packets) {
-  return packets == net::kNoThreshold ? io::Json() : io::Json(std::int64_t{packets});
+  return packets == links::kNoThreshold ? io::Json() : io::Json(std::int64_t{packets});
 }
 
 // Keys that the scope does not read are left out.
 // A tree that is read again must not hold keys that its scope would refuse.
-io::Json buffer_tree(const net::BufferOptions& buffer) {
+io::Json buffer_tree(const links::BufferOptions& buffer) {
   io::Json tree;
   switch (buffer.scope) {
-  case net::BufferScope::port:
+  case links::BufferScope::port:
     tree.set("scope", "port");
-    if (buffer.packets == net::kNoThreshold) {
+    if (buffer.packets == links::kNoThreshold) {
       tree.set("bytes", buffer.bytes);
     } else {
       tree.set("packets", std::int64_t{buffer.packets});
     }
     break;
-  case net::BufferScope::shared:
+  case links::BufferScope::shared:
     tree.set("scope", "shared");
     tree.set("bytes", buffer.bytes);
     tree.set("alpha", buffer.alpha);
     break;
-  case net::BufferScope::unlimited:
+  case links::BufferScope::unlimited:
     tree.set("scope", "unlimited");
     break;
   }
@@ -48,21 +48,23 @@ io::Json buffer_tree(const net::BufferOptions& buffer) {
 
 // Given thresholds, and derived ones where all switch ports have one bandwidth and the port holds
 // more packets: one that it hides has no effect, and given it would be warned of.
-void add_thresholds(io::Json& tree, const net::PacketOptions& options, const net::Fabric& fabric) {
+void add_thresholds(io::Json& tree, const links::PacketOptions& options,
+                    const links::Fabric& fabric) {
   double low = INFINITY;
   double high = 0;
-  for (const net::FabricLink& link : fabric.links) {
+  for (const links::FabricLink& link : fabric.links) {
     if (!fabric.is_host(link.from)) {
       low = std::min(low, link.bandwidth_Bps);
       high = std::max(high, link.bandwidth_Bps);
     }
   }
   const bool known = low == high;
-  const net::Thresholds at = net::thresholds(options, high);
-  const std::uint32_t cap =
-      options.buffer.scope == net::BufferScope::port ? options.buffer.packets : net::kNoThreshold;
+  const links::Thresholds at = links::thresholds(options, high);
+  const std::uint32_t cap = options.buffer.scope == links::BufferScope::port
+                                ? options.buffer.packets
+                                : links::kNoThreshold;
   const auto shown = [&](const auto& given, std::uint32_t value) {
-    return given || (known && (value < cap || value == net::kNoThreshold));
+    return given || (known && (value < cap || value == links::kNoThreshold));
   };
   if (shown(options.mark_packets, at.mark)) {
     tree.set("mark_packets", threshold_tree(at.mark));
@@ -79,7 +81,7 @@ void add_thresholds(io::Json& tree, const net::PacketOptions& options, const net
 }
 
 // Layers with a bound of their own are listed in ascending order.
-io::Json dlcp_tree(const net::DlcpOptions& dlcp, const BoundedLoss& loss) {
+io::Json dlcp_tree(const links::DlcpOptions& dlcp, const BoundedLoss& loss) {
   io::Json tree;
   tree.set("loss_bound_push", loss.bound_push);
   tree.set("loss_bound_pull", loss.bound_pull);
@@ -97,7 +99,7 @@ io::Json dlcp_tree(const net::DlcpOptions& dlcp, const BoundedLoss& loss) {
   tree.set("front_fraction", loss.front_fraction);
   tree.set("large_fraction", loss.large_fraction);
   tree.set("protect_large", loss.protect_large);
-  tree.set("rate_control", net::kRateControls[dlcp.rate_control]);
+  tree.set("rate_control", links::kRateControls[dlcp.rate_control]);
   tree.set("feedback_packets", std::int64_t{dlcp.feedback_packets});
   tree.set("rate_floor", dlcp.rate_floor);
   tree.set("loss_fill", kLossFills[loss.loss_fill]);
@@ -106,7 +108,7 @@ io::Json dlcp_tree(const net::DlcpOptions& dlcp, const BoundedLoss& loss) {
   return tree;
 }
 
-io::Json tcp_tree(const net::TcpOptions& tcp, bool dctcp) {
+io::Json tcp_tree(const links::TcpOptions& tcp, bool dctcp) {
   io::Json tree;
   tree.set("initial_window", static_cast<std::int64_t>(tcp.initial_window));
   tree.set("dup_acks", std::int64_t{tcp.duplicate_acks});
@@ -123,7 +125,7 @@ io::Json tcp_tree(const net::TcpOptions& tcp, bool dctcp) {
 }
 
 io::Json transport_tree(const PacketSettings& settings) {
-  const net::TransportOptions& transport = settings.options.transport;
+  const links::TransportOptions& transport = settings.options.transport;
   io::Json tree = io::Object{};
   switch (transport.kind) {
   case TransportKind::raw:
@@ -140,19 +142,19 @@ io::Json transport_tree(const PacketSettings& settings) {
     tree = dlcp_tree(transport.dlcp, settings.bounded_loss);
     break;
   }
-  tree.set("kind", net::kTransportKinds[transport.kind]);
+  tree.set("kind", links::kTransportKinds[transport.kind]);
   return tree;
 }
 
 // Links by number, whatever the file called them: the simulation knows them so.
-io::Json faults_tree(const net::PacketOptions& options) {
+io::Json faults_tree(const links::PacketOptions& options) {
   io::Array losses;
-  for (const net::LinkLoss& loss : options.link_loss) {
+  for (const links::LinkLoss& loss : options.link_loss) {
     losses.push_back(
         io::Object{{"link", std::int64_t{loss.link}}, {"probability", loss.probability}});
   }
   io::Array drops;
-  for (const net::DropOnce& drop : options.drop_once) {
+  for (const links::DropOnce& drop : options.drop_once) {
     drops.push_back(io::Object{{"link", std::int64_t{drop.link}},
                                {"flow", std::int64_t{drop.connection}},
                                {"seq", std::int64_t{drop.seq}},
@@ -164,8 +166,8 @@ io::Json faults_tree(const net::PacketOptions& options) {
 } // namespace
 
 // Background and transport are objects of their own and absent where there is none.
-io::Json packet_tree(const PacketSettings& settings, const net::Fabric& fabric) {
-  const net::PacketOptions& options = settings.options;
+io::Json packet_tree(const PacketSettings& settings, const links::Fabric& fabric) {
+  const links::PacketOptions& options = settings.options;
   io::Json tree;
   tree.set("mtu_wire_bytes", std::int64_t{options.mtu_wire_bytes});
   tree.set("header_bytes", std::int64_t{options.header_bytes});
@@ -176,9 +178,9 @@ io::Json packet_tree(const PacketSettings& settings, const net::Fabric& fabric) 
   tree.set("switch_latency_s", options.switch_latency_s);
   tree.set("buffer", buffer_tree(options.buffer));
   add_thresholds(tree, options, fabric);
-  tree.set("load_balancing", net::kLoadBalancings[options.load_balancing]);
-  tree.set("spray_offset", options.spray_offset == net::SprayOffset::host ? "host" : "zero");
-  tree.set("queue_discipline", net::kQueueDisciplines[options.queue_discipline]);
+  tree.set("load_balancing", links::kLoadBalancings[options.load_balancing]);
+  tree.set("spray_offset", options.spray_offset == links::SprayOffset::host ? "host" : "zero");
+  tree.set("queue_discipline", links::kQueueDisciplines[options.queue_discipline]);
   tree.set("faults", faults_tree(options));
   if (settings.background.load > 0) {
     tree.set("background", background_tree(settings.background));

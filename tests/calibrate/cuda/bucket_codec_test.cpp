@@ -11,7 +11,7 @@
 
 #include "base/random.hpp"
 #include "calibrate/cuda/codec_math.hpp"
-#include "coll/operators/codecs.hpp"
+#include "collectives/operators/codecs.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate::gpu;
@@ -34,16 +34,16 @@ TEST_CASE("codec arithmetic: halves and codes of 8 bits are those of the library
   x.push_back(std::numeric_limits<float>::infinity());
   x.push_back(-0.0F);
   x.push_back(std::bit_cast<float>(0x7f80'0001U)); // a NaN whose payload is in the lower half
-  const std::vector<std::uint16_t> halves = coll::truncate16(x);
-  const std::vector<float> back = coll::untruncate16(halves);
+  const std::vector<std::uint16_t> halves = collectives::truncate16(x);
+  const std::vector<float> back = collectives::untruncate16(halves);
   for (std::size_t i = 0; i < x.size(); ++i) {
     CHECK(upper_half(x[i]) == halves[i]);
     CHECK(std::bit_cast<std::uint32_t>(from_upper_half(halves[i])) ==
           std::bit_cast<std::uint32_t>(back[i]));
   }
   x.resize(1000);
-  const coll::Quantized8 quantized = coll::quantize8(x);
-  const std::vector<float> values = coll::dequantize8(quantized);
+  const collectives::Quantized8 quantized = collectives::quantize8(x);
+  const std::vector<float> values = collectives::dequantize8(quantized);
   for (std::size_t i = 0; i < x.size(); ++i) {
     CHECK(dequantized(quantized.codes[i], quantized.scale, 8) == values[i]);
   }
@@ -86,11 +86,12 @@ TEST_CASE("bucket codec: a bucket in 8 bits is what the library makes of it alon
     for (std::size_t bucket = 0; bucket < got.scales.size(); ++bucket) {
       const std::size_t begin = 512 * bucket;
       const std::size_t size = std::min<std::size_t>(512, n - begin);
-      const coll::Quantized8 part = coll::quantize8(std::span(x).subspan(begin, size));
+      const collectives::Quantized8 part =
+          collectives::quantize8(std::span(x).subspan(begin, size));
       CHECK(got.scales[bucket] == part.scale);
       CHECK(std::equal(part.codes.begin(), part.codes.end(),
                        bytes.begin() + static_cast<std::ptrdiff_t>(begin)));
-      const std::vector<float> expected = coll::dequantize8(part);
+      const std::vector<float> expected = collectives::dequantize8(part);
       CHECK(std::equal(expected.begin(), expected.end(),
                        values.begin() + static_cast<std::ptrdiff_t>(begin)));
     }

@@ -9,7 +9,7 @@
 
 #include "base/random.hpp"
 #include "calibrate/execute/element_messages.hpp"
-#include "coll/evaluate/traffic.hpp"
+#include "collectives/evaluate/traffic.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;
@@ -83,9 +83,9 @@ Vectors run(const CollectivePlan& plan, Order order, std::uint64_t seed) {
 }
 
 std::string text(const PlanRequest& request) {
-  return std::string(coll::name(request.op)) + " " + std::string(coll::name(request.algorithm)) +
-         " P=" + std::to_string(request.ranks) + " n=" + std::to_string(request.elements) +
-         " b=" + std::to_string(request.block_elements);
+  return std::string(collectives::name(request.op)) + " " +
+         std::string(collectives::name(request.algorithm)) + " P=" + std::to_string(request.ranks) +
+         " n=" + std::to_string(request.elements) + " b=" + std::to_string(request.block_elements);
 }
 
 // Index of the first wrong element, with its rank; empty if all is right.
@@ -113,7 +113,7 @@ TEST_CASE("plan: every collective gives the sums in any order that streams and w
       const std::int64_t p = ranks;
       for (const std::int64_t elements : {std::int64_t{0}, std::int64_t{1}, p - 1, p, 10 * p + 3}) {
         for (const std::int64_t block : {0, 1, 3, 1000}) {
-          if (block != 0 && kind.algorithm != coll::AlgorithmId::lp) {
+          if (block != 0 && kind.algorithm != collectives::AlgorithmId::lp) {
             continue;
           }
           const PlanRequest request{kind.op, kind.algorithm, ranks, elements, block};
@@ -142,18 +142,18 @@ TEST_CASE("plan: a million elements and one, all collectives") {
 
 TEST_CASE("plan: elements sent per rank are those of the schedule") {
   for (const PlanKind& kind : plan_kinds()) {
-    if (kind.algorithm == coll::AlgorithmId::ring && kind.op != coll::Op::allreduce) {
+    if (kind.algorithm == collectives::AlgorithmId::ring && kind.op != collectives::Op::allreduce) {
       continue; // below
     }
     for (const std::uint32_t ranks : kRanks) {
-      coll::Collective collective;
+      collectives::Collective collective;
       collective.op = kind.op;
       collective.algorithm = kind.algorithm;
       collective.ranks = ranks;
       collective.bytes = 4 * 1003.0;
       collective.options.element_bytes = 4;
       collective.options.block = Bytes{4 * 50};
-      const auto expected = coll::traffic_by_rank(collective);
+      const auto expected = collectives::traffic_by_rank(collective);
       std::vector<double> bytes(ranks, 0.0);
       for (const PlanOperation& operation :
            make_plan({kind.op, kind.algorithm, ranks, 1003, 50}).operations) {
@@ -171,8 +171,8 @@ TEST_CASE("plan: elements sent per rank are those of the schedule") {
 TEST_CASE("plan: ring broadcast and reduce take 2 P - 2 steps of n / P") {
   constexpr std::uint32_t kP = 5;
   constexpr std::int64_t kN = 5 * 20;
-  for (const coll::Op op : {coll::Op::broadcast, coll::Op::reduce}) {
-    const CollectivePlan plan = make_plan({op, coll::AlgorithmId::ring, kP, kN});
+  for (const collectives::Op op : {collectives::Op::broadcast, collectives::Op::reduce}) {
+    const CollectivePlan plan = make_plan({op, collectives::AlgorithmId::ring, kP, kN});
     // Every copy one time unit, additions free: when does each end?
     std::vector<int> end(plan.operations.size(), 0);
     std::map<std::uint32_t, int> stream_end;

@@ -4,7 +4,7 @@
 
 #include "calibrate/cuda/gpu_calibration.hpp"
 #include "calibrate/cuda/gpu_costs.hpp"
-#include "files/profile_file.hpp"
+#include "scenario/files/profile_file.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
@@ -46,7 +46,7 @@ std::string records(const std::vector<Kernel>& kernels) {
 
 struct File {
   GpuFit fit;
-  net::NetworkProfile profile;
+  links::NetworkProfile profile;
 };
 
 File file_of(std::vector<Kernel> kernels) {
@@ -59,7 +59,7 @@ File file_of(std::vector<Kernel> kernels) {
 
 // Of a cost that the file has; negative where it has none.
 double cost(const File& file, std::string_view method, std::string_view name) {
-  for (const net::CompressionCosts& costs : file.profile.compression_costs) {
+  for (const links::CompressionCosts& costs : file.profile.compression_costs) {
     for (const auto& [key, value] : costs.values) {
       if (costs.method == method && key == name) {
         return value;

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "calibrate/cuda/gpu_calibration.hpp"
-#include "files/profile_file.hpp"
+#include "scenario/files/profile_file.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
@@ -154,7 +154,7 @@ TEST_CASE("gpu fit: ranks of one device give no network, ranks of several do") {
     const GpuSamples samples = parse_gpu_samples(records(same_device), "g.jsonl");
     const GpuFit fit = fit_gpu(samples, {});
     const io::Json tree = gpu_calibration_tree(samples, fit, {"gpu", "test"});
-    const net::NetworkProfile profile = io::parse_profile(tree); // the file is one that we read
+    const links::NetworkProfile profile = io::parse_profile(tree); // the file is one that we read
     REQUIRE(profile.links.size() == 1);
     CHECK(profile.links.front().name == (same_device ? "same-device" : "nvlink"));
     CHECK(profile.links.front().per_byte_s == within(kBeta, 1e-6));
@@ -282,7 +282,7 @@ TEST_CASE(
   CHECK(*fit.links[2].exchange == within(1.4, 0.08));
   CHECK(*fit.links[2].shift == within(2.8, 0.08));
   CHECK(!fit.links[0].shift);
-  const net::NetworkProfile profile =
+  const links::NetworkProfile profile =
       io::parse_profile(gpu_calibration_tree(samples, fit, {"gpu", "test"}));
   REQUIRE(profile.links.size() == 3);
   CHECK(*profile.bandwidth_Bps == within(11e9, 0.1));

@@ -78,8 +78,8 @@ TEST_CASE("job: the steps of all ranks together are the collective") {
     for (std::uint32_t ranks = 2; ranks <= 9; ++ranks) {
       for (const std::int64_t elements :
            {std::int64_t{1}, std::int64_t{ranks} - 1, std::int64_t{ranks}, std::int64_t{101}}) {
-        CAPTURE(coll::name(kind.op));
-        CAPTURE(coll::name(kind.algorithm));
+        CAPTURE(collectives::name(kind.op));
+        CAPTURE(collectives::name(kind.algorithm));
         CAPTURE(ranks);
         CAPTURE(elements);
         PlanRequest request;

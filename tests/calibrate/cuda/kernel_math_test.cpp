@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "coll/operators/sparse_vector.hpp"
+#include "collectives/operators/sparse_vector.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate::gpu;
@@ -83,8 +83,8 @@ HostList compacted(const std::vector<float>& x, const Selection& selection, std:
   return list;
 }
 
-coll::SparseVector as_sparse(const HostList& list) {
-  coll::SparseVector out;
+collectives::SparseVector as_sparse(const HostList& list) {
+  collectives::SparseVector out;
   for (std::size_t i = 0; i < list.indices.size(); ++i) {
     out.indices.push_back(static_cast<std::uint32_t>(list.indices[i]));
     out.values.push_back(list.values[i]);
@@ -104,7 +104,7 @@ TEST_CASE("kernel arithmetic: radix select and compaction give the k largest mag
       CAPTURE(k);
       const Selection selection = select_threshold(x, static_cast<std::uint32_t>(k));
       const HostList list = compacted(x, selection, 64);
-      CHECK(as_sparse(list) == coll::select_top_k(exact, static_cast<std::uint32_t>(k)));
+      CHECK(as_sparse(list) == collectives::select_top_k(exact, static_cast<std::uint32_t>(k)));
     }
   }
 }
@@ -168,7 +168,7 @@ TEST_CASE("kernel arithmetic: merged positions, sums and re-selection are T_k") 
       for (std::int32_t& index : got.indices) {
         index = merged.indices[static_cast<std::size_t>(index)];
       }
-      CHECK(as_sparse(got) == coll::merge_top_k(as_sparse(a), as_sparse(b), k));
+      CHECK(as_sparse(got) == collectives::merge_top_k(as_sparse(a), as_sparse(b), k));
     }
   }
 }

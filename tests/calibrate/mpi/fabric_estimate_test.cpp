@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/error.hpp"
-#include "files/topology_file.hpp"
+#include "scenario/files/topology_file.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
@@ -155,7 +155,7 @@ TEST_CASE("fabric of a job: a time that does not grow with size is an error") {
 
 TEST_CASE("fabric of a job: the file is a topology whose hosts are the ranks") {
   const FabricEstimate fabric{{1e7, 2e7, 3e7}, {0, 0, 1}, {1.5e7, 2.5e7}};
-  const net::Topology read = io::parse_topology(topology_tree(fabric));
+  const links::Topology read = io::parse_topology(topology_tree(fabric));
   CHECK(topology_tree({{1e7, 2e7}, {0, 0}, {}}).find("switches")->as_array().size() == 1);
   CHECK(io::to_json(read).find("links")->as_array().size() == 5);
 }

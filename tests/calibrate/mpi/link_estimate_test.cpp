@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "files/profile_file.hpp"
-#include "net/profile/profile_curve.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
+#include "links/profile/profile_curve.hpp"
+#include "scenario/files/profile_file.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_parse.hpp"
-#include "json/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;
@@ -116,7 +116,7 @@ TEST_CASE("link estimate: the calibration file is one that scenarios take") {
   const std::uint32_t ranks = 4;
   const io::Json tree =
       calibration_of(times, link, ranks, {}, {"bed", "test 1", "2026-01-31", io::Object{}, {}});
-  const net::NetworkProfile profile =
+  const links::NetworkProfile profile =
       io::parse_profile(io::parse_json(io::pretty(tree), "bed.calibration.json"));
   REQUIRE(profile.latency_s);
   CHECK(*profile.latency_s == within(link.latency_s(), 1e-9));
@@ -124,7 +124,7 @@ TEST_CASE("link estimate: the calibration file is one that scenarios take") {
   CHECK(*profile.bandwidth_Bps == within(1 / kBeta, 1e-9));
   CHECK(*profile.reduction_Bps == within(1 / 2e-10, 1e-9));
   for (const Kind& kind : kinds()) {
-    if (kind.op != coll::Op::allreduce || kind.sparse) {
+    if (kind.op != collectives::Op::allreduce || kind.sparse) {
       continue;
     }
     CAPTURE(name(kind));
@@ -135,7 +135,7 @@ TEST_CASE("link estimate: the calibration file is one that scenarios take") {
     CHECK(curve->ranks == ranks);
     for (const std::int64_t bytes : {32, 1024, 4096, 262144, 1048576, 8388608}) {
       const double predicted = predict(kind, ranks, bytes, {}, predictor_of(tree));
-      const double used = net::curve_seconds(curve->segments, static_cast<double>(bytes));
+      const double used = links::curve_seconds(curve->segments, static_cast<double>(bytes));
       CHECK(used == within(predicted, 1e-12));
     }
   }

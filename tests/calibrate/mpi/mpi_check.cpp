@@ -60,8 +60,8 @@ void check_group(MPI_Comm group) {
   for (const Kind& kind : kinds()) {
     verify(kind, 10'007, {.segment_bytes = 4 * 1009, .acknowledge = false}, small);
   }
-  for (const Kind& kind : {Kind{coll::Op::broadcast, coll::AlgorithmId::mst},
-                           Kind{coll::Op::allreduce, coll::AlgorithmId::mst}}) {
+  for (const Kind& kind : {Kind{collectives::Op::broadcast, collectives::AlgorithmId::mst},
+                           Kind{collectives::Op::allreduce, collectives::AlgorithmId::mst}}) {
     check_rounds(kind, wire);
   }
 }

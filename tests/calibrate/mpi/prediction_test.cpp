@@ -6,18 +6,18 @@
 #include <filesystem>
 
 #include "calibrate/mpi/fabric_estimate.hpp"
-#include "coll/algorithms.hpp"
-#include "coll/record.hpp"
-#include "collective/collective_file.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/record.hpp"
+#include "document/json_parse.hpp"
+#include "run/collective_file.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
-#include "json/json_parse.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;
 using namespace stepsim::calibrate::mpi;
-using coll::AlgorithmId;
-using coll::Op;
+using collectives::AlgorithmId;
+using collectives::Op;
 using testing::within;
 
 namespace {
@@ -34,25 +34,26 @@ double sh(double n) { return 4e-5 + 1.2e-8 * n; }
 // Straight lines; a block follows the one before by kTau, a reply takes t_pp(0).
 Predictor costs() {
   const auto line = [](double (*time)(double)) {
-    return std::vector<net::CurveSegment>{{.from_bytes = 0,
-                                           .to_bytes = 1e7,
-                                           .startup_s = time(0),
-                                           .per_byte_s = (time(1e7) - time(0)) / 1e7}};
+    return std::vector<links::CurveSegment>{{.from_bytes = 0,
+                                             .to_bytes = 1e7,
+                                             .startup_s = time(0),
+                                             .per_byte_s = (time(1e7) - time(0)) / 1e7}};
   };
-  coll::MeasuredSteps steps{.one_way = line(pp),
-                            .exchange = line(ex),
-                            .shift = line(sh),
-                            .reply_s = pp(0),
-                            .block_latency_s = kTau - kBlock * kBeta,
-                            .per_byte_s = kBeta};
-  return {std::make_shared<const coll::MeasuredSteps>(steps), {2e-5, 2e-5, kBeta}, kGamma, 0};
+  collectives::MeasuredSteps steps{.one_way = line(pp),
+                                   .exchange = line(ex),
+                                   .shift = line(sh),
+                                   .reply_s = pp(0),
+                                   .block_latency_s = kTau - kBlock * kBeta,
+                                   .per_byte_s = kBeta};
+  return {
+      std::make_shared<const collectives::MeasuredSteps>(steps), {2e-5, 2e-5, kBeta}, kGamma, 0};
 }
 
 Predictor without_replies() {
   Predictor predictor = costs();
-  coll::MeasuredSteps steps = *predictor.steps;
+  collectives::MeasuredSteps steps = *predictor.steps;
   steps.reply_s.reset();
-  predictor.steps = std::make_shared<const coll::MeasuredSteps>(steps);
+  predictor.steps = std::make_shared<const collectives::MeasuredSteps>(steps);
   return predictor;
 }
 
@@ -252,7 +253,7 @@ TEST_CASE("prediction: what a calibration predicts is what `stepsim collective` 
     const Predictor predictor = predictor_of(io::read_json(file));
     const std::uint32_t ranks = file.find("8x") != std::string::npos ? 8 : 4;
     for (const Kind& kind : kinds()) {
-      if (kind.sparse || coll::find_algorithm(kind.op, kind.algorithm) == nullptr) {
+      if (kind.sparse || collectives::find_algorithm(kind.op, kind.algorithm) == nullptr) {
         continue; // the simulator has no such operation
       }
       CAPTURE(name(kind));
@@ -262,16 +263,16 @@ TEST_CASE("prediction: what a calibration predicts is what `stepsim collective` 
           options.emplace_back("block_bytes", std::min<std::int64_t>(bytes, 32768));
         }
         const io::Json tree(io::Object{{"kind", "collective"},
-                                       {"op", coll::name(kind.op)},
-                                       {"algorithm", coll::name(kind.algorithm)},
+                                       {"op", collectives::name(kind.op)},
+                                       {"algorithm", collectives::name(kind.algorithm)},
                                        {"ranks", std::int64_t{ranks}},
                                        {"bytes", bytes},
                                        {"network", io::Object{{"calibration", file}}},
                                        {"options", std::move(options)}});
         const study::CollectiveFile collective = study::parse_collective(tree, files);
-        const coll::CollectiveRecord record =
-            coll::make_record(collective.collective, collective.method);
-        CHECK(record.method == coll::Method::max_plus);
+        const collectives::CollectiveRecord record =
+            collectives::make_record(collective.collective, collective.method);
+        CHECK(record.method == collectives::Method::max_plus);
         CHECK(record.seconds == within(predict(kind, ranks, bytes, {}, predictor), 1e-12));
         ++compared;
       }

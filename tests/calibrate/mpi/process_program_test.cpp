@@ -6,7 +6,7 @@
 #include <bit>
 #include <numeric>
 
-#include "coll/evaluate/traffic.hpp"
+#include "collectives/evaluate/traffic.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;
@@ -47,7 +47,8 @@ TEST_CASE("messages: every rank sends and receives what the schedule of all rank
 
 TEST_CASE("messages: bytes per rank are those of the simulator's schedule") {
   for (const Kind& kind : kinds()) {
-    const bool chain = kind.algorithm == coll::AlgorithmId::ring && kind.op != coll::Op::allreduce;
+    const bool chain =
+        kind.algorithm == collectives::AlgorithmId::ring && kind.op != collectives::Op::allreduce;
     if (kind.sparse || chain) {
       continue; // the schedule of mst in another order; no such algorithm in the simulator
     }
@@ -55,7 +56,7 @@ TEST_CASE("messages: bytes per rank are those of the simulator's schedule") {
       CAPTURE(name(kind));
       CAPTURE(ranks);
       const std::int64_t bytes = 100'004;
-      coll::Collective collective;
+      collectives::Collective collective;
       collective.op = kind.op;
       collective.algorithm = kind.algorithm;
       collective.ranks = ranks;
@@ -75,16 +76,16 @@ TEST_CASE("messages: bytes per rank are those of the simulator's schedule") {
 }
 
 TEST_CASE("messages: the chain of ring takes 2P - 2 steps of a P-th each") {
-  for (const coll::Op op : {coll::Op::broadcast, coll::Op::reduce}) {
+  for (const collectives::Op op : {collectives::Op::broadcast, collectives::Op::reduce}) {
     const std::uint32_t ranks = 4;
-    const auto messages = messages_of({op, coll::AlgorithmId::ring}, ranks, 400, {});
+    const auto messages = messages_of({op, collectives::AlgorithmId::ring}, ranks, 400, {});
     CHECK(messages.back().step == 2 * ranks - 2 - 1);
     CHECK(messages.size() == (ranks - 1) * ranks);
     for (const Message& message : messages) {
       CHECK(message.count == 100 / ranks);
-      CHECK(message.reduce == (op == coll::Op::reduce));
+      CHECK(message.reduce == (op == collectives::Op::reduce));
     }
-    CHECK((op == coll::Op::reduce ? messages.back().dst : messages.front().src) == 0);
+    CHECK((op == collectives::Op::reduce ? messages.back().dst : messages.front().src) == 0);
   }
 }
 
@@ -99,8 +100,8 @@ TEST_CASE("messages: only trees that spread data are acknowledged, unless asked 
         CHECK_FALSE((message.acknowledged && message.reduce));
       }
       const bool spreads =
-          (kind.algorithm == coll::AlgorithmId::mst && kind.op != coll::Op::reduce) ||
-          (kind.algorithm == coll::AlgorithmId::be && kind.op == coll::Op::broadcast);
+          (kind.algorithm == collectives::AlgorithmId::mst && kind.op != collectives::Op::reduce) ||
+          (kind.algorithm == collectives::AlgorithmId::be && kind.op == collectives::Op::broadcast);
       CHECK(acknowledged == (spreads ? ranks - 1 : 0)); // every rank but the root gets one
       for (const Message& message :
            messages_of(kind, ranks, 4096, {.segment_bytes = 32768, .acknowledge = false})) {
@@ -111,8 +112,8 @@ TEST_CASE("messages: only trees that spread data are acknowledged, unless asked 
 }
 
 TEST_CASE("messages: blocks of lp are segments") {
-  const auto messages = messages_of({coll::Op::broadcast, coll::AlgorithmId::lp}, 2, 100'000,
-                                    {.segment_bytes = 40'000, .acknowledge = true});
+  const auto messages = messages_of({collectives::Op::broadcast, collectives::AlgorithmId::lp}, 2,
+                                    100'000, {.segment_bytes = 40'000, .acknowledge = true});
   REQUIRE(messages.size() == 3);
   CHECK(messages[0].count == 10'000);
   CHECK(messages[2].count == (100'000 - 2 * 40'000) / kElement);

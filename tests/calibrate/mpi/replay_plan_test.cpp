@@ -8,10 +8,10 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "document/file.hpp"
+#include "document/file_write.hpp"
+#include "document/json_pointer.hpp"
 #include "testing/tolerance.hpp"
-#include "json/file.hpp"
-#include "json/file_write.hpp"
-#include "json/json_pointer.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate::mpi;

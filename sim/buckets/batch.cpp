@@ -1,0 +1,291 @@
+#include "buckets/batch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <limits>
+
+#include "base/vector_clones.hpp"
+
+// Branches inside the lockstep loops would keep the lanes apart: every choice below is a select.
+namespace stepsim::buckets {
+
+namespace {
+
+constexpr std::size_t kLanes = kBatchLanes;
+// Relative. Without a start-up two messages in a row take as long as one, and rounding alone would
+// decide: a message is split where that gains more than this.
+constexpr double kLeastGain = 1e-12;
+using Lanes = BatchLanes;
+
+STEPSIM_VECTOR_CLONES
+void wfbp_lockstep(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
+                   Lanes& finish) {
+  Lanes end;
+  end.fill(items.channel_free_s);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const double ready = items.ready_s[i];
+    const double bytes = items.bytes[i];
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      const double start = end[k] > ready ? end[k] : ready;
+      end[k] = start + (startup[k] + per_byte[k] * bytes);
+    }
+  }
+  finish = end;
+}
+
+// As plan_mg_wfbp: `start` and `size` are those of the open group.
+STEPSIM_VECTOR_CLONES
+void mg_wfbp_lockstep(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
+                      Lanes& finish) {
+  Lanes start;
+  start.fill(std::max(items.channel_free_s, items.ready_s[0]));
+  Lanes size;
+  size.fill(items.bytes[0]);
+  for (std::size_t i = 1; i < items.size(); ++i) {
+    const double ready = items.ready_s[i];
+    const double bytes = items.bytes[i];
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      const double keep = ready - start[k] < startup[k] ? 1.0 : 0.0; // 1: merge, 0: close
+      const double free = start[k] + (1.0 - keep) * (startup[k] + per_byte[k] * size[k]);
+      start[k] = free > ready ? free : ready;
+      size[k] = keep * size[k] + bytes;
+    }
+  }
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    finish[k] = start[k] + (startup[k] + per_byte[k] * size[k]);
+  }
+}
+
+// The linear-time optimum (see optimal_scan) without branches. Row i of `prefix_finish` holds F_i
+// of every lane, infinite while unknown; row j of `sums` the bytes of the first j items, in every
+// lane, so that one index serves both. `next` points at row J + 1 of its lane. Row i of `back`, if
+// choices are asked for, gets the j of every lane.
+template <bool kWithBack>
+[[gnu::always_inline]] inline void
+optimal_loop(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
+             const double* __restrict sums, double* __restrict prefix_finish,
+             std::int64_t* __restrict back) {
+  constexpr double kUnknown = std::numeric_limits<double>::infinity();
+  Lanes sent{}; // S_J
+  Lanes next_sum;
+  Lanes next_finish;
+  next_sum.fill(items.prefix_bytes[1]);
+  next_finish.fill(kUnknown);
+  std::array<std::int64_t, kLanes> next;
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    next[k] = static_cast<std::int64_t>(kLanes + k);
+    prefix_finish[kLanes + k] = kUnknown;
+  }
+  for (std::size_t i = 1; i <= items.size(); ++i) {
+    // No F_j is before the channel is free, so a start is never before it either.
+    const double ready = std::max(items.ready_s[i - 1], items.channel_free_s);
+    const double sum = items.prefix_bytes[i];
+    double* row = prefix_finish + i * kLanes;
+    std::fill_n(row + kLanes, kLanes, kUnknown);
+    for (std::int64_t any = 1; any != 0;) { // J moves on in the lanes where F_(J+1) <= r_i
+      any = 0;
+      for (std::size_t k = 0; k < kLanes; ++k) {
+        const bool moves = next_finish[k] <= ready;
+        sent[k] = moves ? next_sum[k] : sent[k];
+        next[k] += moves ? static_cast<std::int64_t>(kLanes) : 0;
+        any |= moves ? 1 : 0;
+      }
+      if (any != 0) {
+        for (std::size_t k = 0; k < kLanes; ++k) {
+          next_finish[k] = prefix_finish[next[k]];
+          next_sum[k] = sums[next[k]];
+        }
+      }
+    }
+    [[maybe_unused]] const bool free = items.channel_free_s <= items.ready_s[i - 1];
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      const double from_ready = ready + (startup[k] + per_byte[k] * (sum - sent[k]));
+      const double from_next = next_finish[k] + (startup[k] + per_byte[k] * (sum - next_sum[k]));
+      const bool gains = from_next < from_ready * (1 - kLeastGain);
+      const double best = gains ? from_next : from_ready;
+      row[k] = best;
+      if constexpr (kWithBack) {
+        const auto after = static_cast<std::int64_t>(static_cast<std::uint64_t>(next[k]) / kLanes);
+        const std::int64_t before = per_byte[k] > 0 || !free ? after - 1 : 0;
+        back[i * kLanes + k] = gains ? after : before;
+      }
+      next_finish[k] = next_finish[k] == kUnknown ? best : next_finish[k]; // J + 1 = i
+    }
+  }
+}
+
+STEPSIM_VECTOR_CLONES
+void optimal_lockstep(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
+                      const double* __restrict sums, double* __restrict prefix_finish) {
+  optimal_loop<false>(items, startup, per_byte, sums, prefix_finish, nullptr);
+}
+
+STEPSIM_VECTOR_CLONES
+void optimal_with_back(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
+                       const double* __restrict sums, double* __restrict prefix_finish,
+                       std::int64_t* __restrict back) {
+  optimal_loop<true>(items, startup, per_byte, sums, prefix_finish, back);
+}
+
+STEPSIM_VECTOR_CLONES
+void walk_back(std::size_t items, const double* __restrict finish,
+               const std::int64_t* __restrict back, double* __restrict item_end) {
+  Lanes end;
+  std::array<std::int64_t, kLanes> begin;
+  std::copy_n(finish + items * kLanes, kLanes, end.begin());
+  std::copy_n(back + items * kLanes, kLanes, begin.begin());
+  for (std::size_t i = items; i-- > 0;) {
+    const auto behind = static_cast<std::int64_t>(i + 1);
+    const double* finish_here = finish + (i + 1) * kLanes;
+    const std::int64_t* back_here = back + (i + 1) * kLanes;
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      const bool ends = begin[k] == behind;
+      end[k] = ends ? finish_here[k] : end[k];
+      begin[k] = ends ? back_here[k] : begin[k];
+      item_end[i * kLanes + k] = end[k];
+    }
+  }
+}
+
+// The bytes of the first items, in every lane of their row.
+void fill_sums(const BatchItems& items, double* sums) {
+  for (std::size_t row = 0; row < items.prefix_bytes.size(); ++row) {
+    std::fill_n(sums + row * kLanes, kLanes, items.prefix_bytes[row]);
+  }
+}
+
+// Blocks of kLanes costs; the last block is filled up with zeros.
+template <class Lockstep>
+void for_each_block(const BatchItems& items, std::span<const double> startup_s,
+                    std::span<const double> per_byte_s, std::span<double> finish_s,
+                    Lockstep lockstep) {
+  assert(startup_s.size() == finish_s.size() && per_byte_s.size() == finish_s.size());
+  if (items.size() == 0) {
+    std::fill(finish_s.begin(), finish_s.end(), items.last_ready_s);
+    return;
+  }
+  Lanes startup{};
+  Lanes per_byte{};
+  Lanes finish{};
+  for (std::size_t first = 0; first < finish_s.size(); first += kLanes) {
+    const std::size_t count = std::min(kLanes, finish_s.size() - first);
+    std::copy_n(startup_s.begin() + static_cast<std::ptrdiff_t>(first), count, startup.begin());
+    std::copy_n(per_byte_s.begin() + static_cast<std::ptrdiff_t>(first), count, per_byte.begin());
+    lockstep(items, startup, per_byte, finish);
+    for (std::size_t k = 0; k < count; ++k) {
+      finish_s[first + k] = std::max(finish[k], items.last_ready_s);
+    }
+  }
+}
+
+// F is non-decreasing, so J = the last j < i with F_j <= r_i never moves back; of all j <= J it is
+// the best (most bytes already sent, same start r_i), and of all j > J the best is J + 1, since
+// F_j - b S_j is non-decreasing. Ties go to the smallest j (MER 5.7): to 0 where bytes cost
+// nothing.
+template <bool kWithBack>
+double optimal_scan(const BatchItems& items, const LinearCost& cost, double* finish,
+                    std::uint32_t* back) {
+  const double* sum = items.prefix_bytes.data();
+  const double startup = cost.startup_s;
+  const double per_byte = cost.per_byte_s;
+  finish[0] = items.channel_free_s;
+  std::size_t j = 0;
+  const std::size_t count = items.size();
+  for (std::size_t i = 1; i <= count; ++i) {
+    const double ready = items.ready_s[i - 1];
+    while (j + 1 < i && finish[j + 1] <= ready) {
+      ++j;
+    }
+    double best = std::max(finish[j], ready) + (startup + per_byte * (sum[i] - sum[j]));
+    std::size_t from = per_byte > 0 || finish[0] > ready ? j : 0;
+    if (j + 1 < i) {
+      const double next = finish[j + 1] + (startup + per_byte * (sum[i] - sum[j + 1]));
+      const bool gains = next < best * (1 - kLeastGain);
+      from = gains ? j + 1 : from;
+      best = gains ? next : best;
+    }
+    finish[i] = best;
+    if constexpr (kWithBack) {
+      back[i] = static_cast<std::uint32_t>(from);
+    }
+  }
+  return count == 0 ? items.last_ready_s : std::max(finish[count], items.last_ready_s);
+}
+
+} // namespace
+
+void item_ends(std::size_t items, const double* __restrict finish,
+               const std::int64_t* __restrict back, double* __restrict item_end) {
+  walk_back(items, finish, back, item_end);
+}
+
+BatchItems batch_items(const Problem& problem) {
+  assert(!problem.items.empty() && "a problem has at least one item");
+  BatchItems items;
+  items.channel_free_s = problem.channel_free.value;
+  items.last_ready_s = problem.items.back().ready.value;
+  std::int64_t sum = 0;
+  items.prefix_bytes.push_back(0);
+  for (const Item& item : problem.items) {
+    if (item.bytes.value > 0) {
+      sum += item.bytes.value;
+      items.ready_s.push_back(item.ready.value);
+      items.bytes.push_back(static_cast<double>(item.bytes.value));
+      items.prefix_bytes.push_back(static_cast<double>(sum));
+    }
+  }
+  return items;
+}
+
+void wfbp_finish_batch(const BatchItems& items, std::span<const double> startup_s,
+                       std::span<const double> per_byte_s, std::span<double> finish_s) {
+  for_each_block(items, startup_s, per_byte_s, finish_s, wfbp_lockstep);
+}
+
+void mg_wfbp_finish_batch(const BatchItems& items, std::span<const double> startup_s,
+                          std::span<const double> per_byte_s, std::span<double> finish_s) {
+  for_each_block(items, startup_s, per_byte_s, finish_s, mg_wfbp_lockstep);
+}
+
+void optimal_finish_batch(const BatchItems& items, std::span<const double> startup_s,
+                          std::span<const double> per_byte_s, std::vector<double>& scratch,
+                          std::span<double> finish_s) {
+  const std::size_t rows = items.size() + 2;
+  scratch.resize(std::max(scratch.size(), 2 * rows * kLanes));
+  double* sums = scratch.data();
+  double* prefix_finish = sums + rows * kLanes;
+  fill_sums(items, sums);
+  for_each_block(
+      items, startup_s, per_byte_s, finish_s,
+      [&](const BatchItems& list, const Lanes& startup, const Lanes& per_byte, Lanes& finish) {
+        optimal_lockstep(list, startup, per_byte, sums, prefix_finish);
+        std::copy_n(prefix_finish + list.size() * kLanes, kLanes, finish.begin());
+      });
+}
+
+OptimalBlock::OptimalBlock(const BatchItems& items)
+    : items_(items), finish_s_(items.size() + 2), item_end_s_(items.size()),
+      sums_(items.size() + 2), back_(items.size() + 2) {
+  fill_sums(items, sums_.front().data());
+}
+
+void OptimalBlock::run(const BatchLanes& startup_s, const BatchLanes& per_byte_s) {
+  finish_s_.front().fill(items_.channel_free_s);
+  if (items_.size() > 0) {
+    double* finish = finish_s_.front().data();
+    std::int64_t* back = back_.front().data();
+    optimal_with_back(items_, startup_s, per_byte_s, sums_.front().data(), finish, back);
+    walk_back(items_.size(), finish, back, item_end_s_.front().data());
+  }
+}
+
+double optimal_finish(const BatchItems& items, const LinearCost& cost,
+                      std::span<double> prefix_finish_s, std::span<std::uint32_t> back) {
+  assert(prefix_finish_s.size() == items.size() + 1 && "one finish per prefix");
+  assert((back.empty() || back.size() == items.size() + 1) && "one choice per prefix");
+  return back.empty() ? optimal_scan<false>(items, cost, prefix_finish_s.data(), nullptr)
+                      : optimal_scan<true>(items, cost, prefix_finish_s.data(), back.data());
+}
+
+} // namespace stepsim::buckets

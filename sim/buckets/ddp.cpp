@@ -1,0 +1,171 @@
+// PyTorch DistributedDataParallel: tensors fill the open bucket of their dtype until its size has
+// reached the limit; the crossing tensor stays in the bucket it closes. MER 5.2 (code).
+//
+//     limits 2, 5 (first, then all others); sizes 1, 2, 4, 3, 1   ->   buckets {1, 2} {4, 3} {1}
+#include "buckets/ddp.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "base/quantity.hpp"
+#include "buckets/planner_options.hpp"
+
+namespace stepsim::buckets {
+
+namespace {
+
+using Bucket = std::vector<std::uint32_t>; // items, in bucketing order
+
+// Ready order of iteration 1; without a measured one, reverse registration; else list order.
+std::vector<std::uint32_t> ready_order(const std::vector<Item>& items) {
+  std::vector<std::uint32_t> order(items.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(items[a].ready_order, -items[a].registration, a) <
+           std::tuple(items[b].ready_order, -items[b].registration, b);
+  });
+  return order;
+}
+
+std::vector<std::uint32_t> registration_order(const std::vector<Item>& items) {
+  std::vector<std::uint32_t> order(items.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(items[a].registration, b) < std::tuple(items[b].registration, a);
+  });
+  return order;
+}
+
+struct Limits {
+  std::int64_t first;
+  std::int64_t others;
+};
+
+struct OpenBucket {
+  Bucket items;
+  std::size_t first_position{}; // of its first item in the bucketing order
+  std::int64_t size{};
+  std::int64_t limit{};
+};
+
+struct Placed { // a closed bucket, and where its first item stood in the bucketing order
+  Bucket items;
+  std::size_t first_position;
+};
+
+std::vector<Placed> fill_buckets(const Problem& problem, const std::vector<std::uint32_t>& order,
+                                 Limits limits) {
+  std::vector<Placed> closed;
+  std::map<std::uint32_t, OpenBucket> open; // by dtype
+  for (std::size_t position = 0; position < order.size(); ++position) {
+    const Item& item = problem.items[order[position]];
+    if (item.sparse_gradient) {
+      closed.push_back({{order[position]}, position});
+      continue;
+    }
+    OpenBucket& bucket =
+        open.try_emplace(item.dtype, OpenBucket{{}, 0, 0, limits.first}).first->second;
+    if (bucket.items.empty()) {
+      bucket.first_position = position;
+    }
+    bucket.items.push_back(order[position]);
+    bucket.size += item.bytes.value;
+    if (bucket.size >= bucket.limit) {
+      closed.push_back({std::move(bucket.items), bucket.first_position});
+      bucket = OpenBucket{{}, 0, 0, limits.others};
+    }
+  }
+  std::vector<Placed> rest;
+  for (auto& [dtype, bucket] : open) {
+    if (!bucket.items.empty()) {
+      rest.push_back({std::move(bucket.items), bucket.first_position});
+    }
+  }
+  std::sort(rest.begin(), rest.end(),
+            [](const Placed& a, const Placed& b) { return a.first_position < b.first_position; });
+  std::move(rest.begin(), rest.end(), std::back_inserter(closed));
+  return closed;
+}
+
+// Buckets in launch order.
+std::vector<Placed> buckets_of(const Problem& problem, DdpMode mode, Limits limits) {
+  std::vector<Placed> buckets;
+  // Buckets formed in registration order are sorted by their first parameter, then reversed.
+  const auto reversed_registration = [&](Limits used) {
+    buckets = fill_buckets(problem, registration_order(problem.items), used);
+    std::sort(buckets.begin(), buckets.end(),
+              [](const Placed& a, const Placed& b) { return a.first_position > b.first_position; });
+  };
+  switch (mode) {
+  case DdpMode::rebuilt:
+    buckets = fill_buckets(problem, ready_order(problem.items), limits);
+    break;
+  case DdpMode::first_iteration: {
+    constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+    reversed_registration({kNoLimit, kNoLimit});
+    break;
+  }
+  case DdpMode::unused_parameters:
+    reversed_registration(limits);
+    break;
+  case DdpMode::last_small: {
+    std::vector<std::uint32_t> order = ready_order(problem.items);
+    std::reverse(order.begin(), order.end());
+    buckets = fill_buckets(problem, order, limits);
+    std::reverse(buckets.begin(), buckets.end());
+    break;
+  }
+  }
+  return buckets;
+}
+
+} // namespace
+
+Bytes first_bucket_bytes(const ScheduleOptions& options) {
+  constexpr Bytes kDefaultFirstBucket{1024 * 1024};
+  const bool is_default = options.bucket_bytes == kDefaultBucketBytes;
+  return options.first_bucket_bytes.value_or(is_default ? kDefaultFirstBucket
+                                                        : options.bucket_bytes);
+}
+
+Plan plan_ddp(const Problem& problem, const ScheduleOptions& options) {
+  const Bytes first = first_bucket_bytes(options);
+  Plan plan;
+  Seconds ready = problem.items.front().ready;
+  for (Placed& bucket :
+       buckets_of(problem, options.ddp_mode, {first.value, options.bucket_bytes.value})) {
+    Group group;
+    group.items = std::move(bucket.items);
+    std::sort(group.items.begin(), group.items.end());
+    ready = std::max(ready, problem.items[group.last()].ready);
+    group.ready = ready; // launched in list order: never before an earlier bucket
+    plan.groups.push_back(std::move(group));
+  }
+  const bool never_full = options.ddp_mode != DdpMode::first_iteration && plan.groups.size() == 1 &&
+                          problem.items.size() > 1;
+  if (never_full) {
+    Bytes total;
+    for (const Item& item : problem.items) {
+      total += item.bytes;
+    }
+    if (options.bucket_bytes > total) {
+      plan.warnings.push_back("bucket_bytes is above the size of all gradients: one bucket, as "
+                              "schedule single");
+    }
+  }
+  return plan;
+}
+
+std::string ddp_settings(const ScheduleOptions& options) {
+  const Bytes first = first_bucket_bytes(options);
+  std::string text = "buckets of " + base::readable_size(options.bucket_bytes.value);
+  return first == options.bucket_bytes
+             ? text
+             : text + ", the first of " + base::readable_size(first.value);
+}
+
+} // namespace stepsim::buckets

@@ -1,0 +1,180 @@
+// The best partition into runs: F_i = min over j < i of max(F_j, r_i) + T(S_i - S_j), exact for any
+// cost of a group's bytes and count, since an earlier end of a prefix never hurts. MER 5.7
+// (derived). O(items) for a linear cost (batch.hpp), O(items^2) for any other.
+#include "buckets/optimal.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "buckets/batch.hpp"
+#include "buckets/groups.hpp"
+#include "buckets/planner_options.hpp"
+#include "buckets/size_pieces.hpp"
+
+namespace stepsim::buckets {
+
+namespace {
+
+constexpr double kTie = kOptimalTie;
+
+// back[i] = number of items before the last group of the best plan of the first i items.
+Plan plan_from_back(const Problem& problem, const std::vector<std::uint32_t>& back) {
+  Plan plan;
+  for (std::size_t end = problem.items.size(); end > 0; end = back[end]) {
+    add_run(plan, problem, back[end], end - 1);
+  }
+  std::reverse(plan.groups.begin(), plan.groups.end());
+  return plan;
+}
+
+// What messages cost at least, for many sizes in a row: a line for all of them, and one for each
+// piece of the sizes.
+class LeastCosts {
+public:
+  LeastCosts(const Cost& cost, const BatchItems& items) {
+    const auto* curve = std::get_if<CurveCost>(&cost.base);
+    if (curve == nullptr || !curve->least) {
+      return;
+    }
+    const double low = *std::ranges::min_element(items.bytes);
+    const double high = items.prefix_bytes.back();
+    any_ = curve->least(low, high);
+    first_ = SizePieces::of(low);
+    for (std::uint64_t piece = first_; piece <= SizePieces::of(high); ++piece) {
+      pieces_.push_back(curve->least(SizePieces::begin(piece), SizePieces::begin(piece + 1)));
+    }
+  }
+
+  [[nodiscard]] const LinearCost& any() const { return any_; }
+  // `bytes` is a sum of items.
+  [[nodiscard]] double seconds(double bytes) const {
+    if (pieces_.empty()) {
+      return 0;
+    }
+    const LinearCost& line = pieces_[SizePieces::of(bytes) - first_];
+    return line.startup_s + line.per_byte_s * bytes;
+  }
+
+private:
+  LinearCost any_{};
+  std::uint64_t first_{};
+  std::vector<LinearCost> pieces_;
+};
+
+// The choices of the prefixes of a list, one after the other. A candidate j ends at
+//     v_j = max(F_j, r_i) + T(S_i - S_j) >= max(F_j, r_i) + the least cost of S_i - S_j bytes
+// and the cost T is asked for only where the right side is neither above a limit, which lies a
+// little above the end of some candidate, nor above the best end so far.
+class AnyCostScan {
+public:
+  AnyCostScan(const Problem& problem, const BatchItems& items)
+      : cost_(problem.cost), items_(items), least_(problem.cost, items), finish_(items.size() + 1),
+        back_(items.size() + 1) {
+    finish_[0] = items.channel_free_s;
+  }
+
+  [[nodiscard]] std::vector<std::uint32_t> back() && {
+    for (std::size_t i = 1; i <= items_.size(); ++i) {
+      if (!choose_below_limit(i)) {
+        choose(i);
+      }
+    }
+    return std::move(back_);
+  }
+
+private:
+  // End of the first i items if those after the first j are one message.
+  [[nodiscard]] double end(std::size_t i, std::size_t j) const {
+    const double bytes = items_.prefix_bytes[i] - items_.prefix_bytes[j];
+    return std::max(finish_[j], items_.ready_s[i - 1]) + cost_.seconds(bytes, i - j);
+  }
+  void take(std::size_t i, std::size_t j, double end) {
+    finish_[i] = end;
+    back_[i] = static_cast<std::uint32_t>(j);
+  }
+
+  void choose(std::size_t i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double finish = end(i, j);
+      if (j == 0 || finish < finish_[i] * (1 - kTie)) {
+        take(i, j, finish);
+      }
+    }
+  }
+
+  // As `choose`, but for candidates above a limit. Whoever looks at all of them has taken one above
+  // the limit, or none, when the first candidate clearly below it comes; both take that one, and
+  // from there on the same. False where that one is so near the limit that ties might decide.
+  [[nodiscard]] bool choose_below_limit(std::size_t i) {
+    constexpr double kAbove = 1e-9;     // relative; rounding is far below it
+    constexpr double kRounding = 1e-14; // relative, of a least cost
+    const double ready = items_.ready_s[i - 1];
+    while (ready_before_ + 1 < i && finish_[ready_before_ + 1] <= ready) {
+      ++ready_before_;
+    }
+    const double limit = end(i, std::min(ready_before_ + 1, i - 1)) * (1 + kAbove);
+    const double far = limit * (1 + kAbove); // the line of all sizes is rounded at the largest
+    const LinearCost& any = least_.any();
+    bool below = false;
+    finish_[i] = std::numeric_limits<double>::infinity();
+    for (std::size_t j = first_within(i, far - ready); j < i; ++j) {
+      const double bytes = items_.prefix_bytes[i] - items_.prefix_bytes[j];
+      const double start = std::max(finish_[j], ready);
+      if (start + (any.startup_s + any.per_byte_s * bytes) > far) {
+        continue;
+      }
+      const double soonest = (start + least_.seconds(bytes)) * (1 - kRounding);
+      if (soonest > limit || soonest >= finish_[i] * (1 - kTie)) {
+        continue;
+      }
+      const double finish = end(i, j);
+      if (!below && finish < limit * (1 - 3 * kTie)) {
+        if (finish >= limit * (1 - 5 * kTie)) {
+          return false;
+        }
+        below = true;
+      }
+      if (finish < finish_[i] * (1 - kTie)) {
+        take(i, j, finish);
+      }
+    }
+    return below;
+  }
+
+  // The first j from which on one message of all items up to i may take `seconds` or less.
+  [[nodiscard]] std::size_t first_within(std::size_t i, double seconds) const {
+    const LinearCost& any = least_.any();
+    const auto begin = items_.prefix_bytes.begin();
+    const auto first =
+        std::partition_point(begin, begin + static_cast<std::ptrdiff_t>(i), [&](double prefix) {
+          const double bytes = items_.prefix_bytes[i] - prefix;
+          return any.startup_s + any.per_byte_s * bytes > seconds;
+        });
+    return static_cast<std::size_t>(first - begin);
+  }
+
+  const Cost& cost_;
+  const BatchItems& items_;
+  LeastCosts least_;
+  std::vector<double> finish_;      // F
+  std::vector<std::uint32_t> back_; // j of the best
+  std::size_t ready_before_ = 0;    // a guess: the last j with F_j <= r_i
+};
+
+} // namespace
+
+Plan plan_optimal(const Problem& problem, const ScheduleOptions& /*options*/) {
+  const BatchItems items = batch_items(problem);
+  if (!problem.cost.is_linear()) {
+    return plan_from_back(problem, AnyCostScan(problem, items).back());
+  }
+  std::vector<double> finish(items.size() + 1);
+  std::vector<std::uint32_t> back(items.size() + 1);
+  std::ignore = optimal_finish(items, std::get<LinearCost>(problem.cost.base), finish, back);
+  return plan_from_back(problem, back);
+}
+
+} // namespace stepsim::buckets

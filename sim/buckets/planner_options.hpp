@@ -1,0 +1,53 @@
+#pragma once
+// The options of the planners, as plain values. The table of planners (planners.cpp) lists the keys
+// of each planner; scenario/keys/schedule_keys.hpp and docs/algorithms.md explain the words.
+#include <cstdint>
+#include <optional>
+
+#include "base/units.hpp"
+#include "base/words.hpp"
+
+namespace stepsim::buckets {
+
+inline constexpr Bytes kDefaultBucketBytes{25 * 1024 * 1024};
+
+enum class DdpMode { rebuilt, first_iteration, unused_parameters, last_small };
+enum class PriorityPreset { bytescheduler, p3, tictac };
+enum class Prefetch { all, one };
+inline constexpr auto kDdpModes =
+    base::words<DdpMode>({{DdpMode::rebuilt, "rebuilt"},
+                          {DdpMode::first_iteration, "first_iteration"},
+                          {DdpMode::unused_parameters, "unused_parameters"},
+                          {DdpMode::last_small, "last_small"}});
+inline constexpr auto kPriorityPresets =
+    base::words<PriorityPreset>({{PriorityPreset::bytescheduler, "bytescheduler"},
+                                 {PriorityPreset::p3, "p3"},
+                                 {PriorityPreset::tictac, "tictac"}});
+inline constexpr auto kPrefetches =
+    base::words<Prefetch>({{Prefetch::all, "all"}, {Prefetch::one, "one"}});
+
+// The keys of /communication that schedules read (MER 5). Comments name the schedules that read
+// each.
+struct ScheduleOptions {
+  Bytes bucket_bytes = kDefaultBucketBytes; // ddp, dear; >= 1
+  // ddp, >= 1; empty: 1 MiB if bucket_bytes has its default value, else bucket_bytes
+  std::optional<Bytes> first_bucket_bytes;
+  DdpMode ddp_mode = DdpMode::rebuilt;
+  Bytes fusion_bytes{128 * 1024 * 1024}; // horovod, >= 0; 0 = no fusion
+  Seconds cycle{1e-3};                   // horovod, >= 0
+  Seconds phase{0};                      // horovod; first tick, s from the start of backward
+  bool blocking = false;                 // horovod; a cycle waits for the previous cycle's messages
+  std::int64_t concurrency = 2;          // asc_wfbp, >= 1
+  double contention = 0.5;               // asc_wfbp, >= 0 (at_once.hpp)
+  PriorityPreset preset = PriorityPreset::bytescheduler; // priority
+  // priority, >= 1; `with_preset` fills in the default of a preset. Empty = unlimited.
+  std::optional<Bytes> partition_bytes = Bytes{4'000'000};
+  // priority, >= 1; a chunk starts while fewer bytes than this are in flight. With the chunk, there
+  // may be more.
+  Bytes credit_bytes{16'000'000};
+  std::optional<std::int64_t> dear_layers; // dear, >= 1: layers per group, replaces bucket_bytes
+  Prefetch prefetch = Prefetch::all;       // dear; all-gathers back to back, or one group ahead
+  std::int64_t buckets = 4;                // fixed_count, >= 1
+};
+
+} // namespace stepsim::buckets

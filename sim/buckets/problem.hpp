@@ -1,0 +1,63 @@
+#pragma once
+// The merge problem: gradients become ready one after another in backward order, and one FIFO
+// channel sends them. Neighbours may be merged into one message (a group). A plan is the list of
+// groups.
+//
+//     backward   |--3--|-2-|----1----|            items 1, 2, 3 = layers 3, 2, 1
+//     ready            r1  r2        r3
+//     channel          |==1==|       |===2,3===|   groups {1} {2,3};  finish = end of the last
+//
+// start(g) = max(end(g-1), ready of its last item), end(g) = start(g) + T(bytes(g)).   (MER 3)
+// All times count from the start of backward. Items are numbered from 0 in the code, but from 1 in
+// files and in the picture above.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "buckets/cost.hpp"
+
+namespace stepsim::buckets {
+
+struct Item {
+  Seconds ready;           // non-decreasing over the list
+  Bytes bytes;             // >= 0
+  std::int64_t elements{}; // 0 = unknown; mg_wfbp_small_tensors then uses bytes / 4
+  std::uint32_t dtype{};   // equal numbers = equal element type; ddp and horovod do not mix them
+  std::uint32_t layer{};   // index of its layer in forward order
+  // The ready order that ddp uses sorts items by ready_order, then by descending registration, then
+  // as in this list. Both may be left at 0.
+  std::int64_t ready_order{};  // index in the measured gradient-ready order
+  std::int64_t registration{}; // index in registration (forward) order
+  bool sparse_gradient{};      // ddp: gets a separate bucket
+  std::int64_t bucket = -1;    // trace: its measured bucket in launch order; -1 = unknown
+};
+
+struct Problem {
+  std::vector<Item> items;
+  Cost cost;
+  Seconds channel_free{}; // F_0: the channel is busy until then
+};
+
+// One message: the items that it carries, ascending. Groups are contiguous runs, except
+//   ddp and horovod with several element types;
+//   ddp and trace in other orders than that of the items;
+//   priority, whose groups are chunks of an item.
+struct Group {
+  std::vector<std::uint32_t> items;
+  Bytes bytes;
+  Seconds ready; // latest ready time (ddp, trace: over all groups so far; horovod: its tick)
+  Seconds start;
+  Seconds end;
+  [[nodiscard]] std::uint32_t first() const { return items.front(); }
+  [[nodiscard]] std::uint32_t last() const { return items.back(); }
+};
+
+struct Plan {
+  std::vector<Group> groups;     // launch order
+  Seconds finish;                // max(end of the last message, last ready time)
+  std::int64_t waiting_merges{}; // merges that made a ready gradient wait (mg_wfbp*, 0 elsewhere)
+  std::vector<std::string> warnings;
+};
+
+} // namespace stepsim::buckets

@@ -1,0 +1,131 @@
+// The sweep itself is max_plus_sweep.hpp; here it is run with an observer that keeps nothing, one
+// that collects busy times, or one that keeps the first transfers.
+#include "collectives/evaluate/max_plus.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/evaluate/busy_time.hpp"
+#include "collectives/evaluate/equal_streams.hpp"
+#include "collectives/evaluate/evaluation.hpp"
+#include "collectives/evaluate/max_plus_sweep.hpp"
+#include "collectives/evaluate/measured_steps.hpp"
+#include "collectives/evaluate/server_flows.hpp"
+#include "collectives/evaluate/unequal_streams.hpp"
+#include "collectives/formula/lower_bound.hpp"
+#include "collectives/formula/uniform.hpp"
+#include "collectives/method.hpp"
+#include "collectives/schedule/in_switch.hpp"
+
+namespace stepsim::collectives {
+namespace {
+
+struct BusyObserver {
+  static constexpr bool kWatches = true;
+  explicit BusyObserver(std::uint32_t ranks) : busy(ranks) {}
+  void seen(const Operation& operation) {
+    busy.add(operation.src, operation.start_s, operation.end_s);
+    busy.add(operation.dst, operation.start_s, operation.port_free_s);
+    if (operation.reduce) {
+      // The addition ends at ready_s without a pause.
+      busy.add(operation.dst, std::max(operation.end_s, operation.ready_s - operation.addition_s),
+               operation.ready_s);
+    }
+  }
+  [[nodiscard]] static bool done() { return false; }
+
+  BusyTime busy;
+};
+
+struct Recorder {
+  static constexpr bool kWatches = true;
+  void seen(const Operation& operation) {
+    if (!done()) {
+      records.push_back({operation.step, operation.src, operation.dst, operation.offset,
+                         operation.bytes, operation.reduce, operation.start_s, operation.end_s});
+    }
+  }
+  [[nodiscard]] bool done() const { return records.size() >= limit; }
+
+  std::size_t limit;
+  std::vector<TransferRecord> records;
+};
+
+template <class Observer>
+SweepState sweep(const Collective& collective, const Schedule& schedule, Observer& observer) {
+  const AnyLinks any_links = make_links(collective.links, collective.ranks);
+  return std::visit(
+      [&](const auto& links) {
+        Sweep run(collective, links, observer);
+        run.run(schedule);
+        return run.state();
+      },
+      any_links);
+}
+
+// A rank has finished when its ports are free, and all that it was sent is there and added.
+Evaluation result_of(const SweepState& state) {
+  Evaluation result;
+  result.messages = state.messages;
+  result.ranks.finish_s = state.finish;
+  result.seconds = *std::max_element(result.ranks.finish_s.begin(), result.ranks.finish_s.end());
+  return result;
+}
+
+void refuse_fabric(const Collective& collective) {
+  if (collective.links.fabric) {
+    throw SimulationError("max_plus knows no topology; use events");
+  }
+}
+
+// What the sharing of interfaces is estimated to take is at least what they carry at full rate.
+Evaluation bounded(const Collective& collective, Evaluation result) {
+  if (shares_interfaces(collective)) {
+    double& last = *std::max_element(result.ranks.finish_s.begin(), result.ranks.finish_s.end());
+    last = result.seconds = std::max(result.seconds, lower_bound(collective).seconds());
+  }
+  return result;
+}
+
+} // namespace
+
+Evaluation max_plus(const Collective& collective, bool with_transfer_times, bool shortcuts) {
+  refuse_fabric(collective);
+  if (takes_measured_steps(collective)) {
+    return measured_evaluation(collective);
+  }
+  if (collective.algorithm == AlgorithmId::parameter_server) {
+    return parameter_server_max_plus(collective, with_transfer_times);
+  }
+  if (algorithm(collective.algorithm).in_switch) {
+    return in_switch_evaluation(collective, with_transfer_times);
+  }
+  const Schedule schedule = make_schedule(collective);
+  if (shortcuts && !with_transfer_times) {
+    if (std::optional<Evaluation> streams = equal_streams(collective, schedule)) {
+      streams->events = 0;
+      return *std::move(streams);
+    }
+    if (std::optional<Evaluation> streams = unequal_streams(collective, schedule)) {
+      return bounded(collective, *std::move(streams));
+    }
+  }
+  if (!with_transfer_times) {
+    NoObserver nobody;
+    return bounded(collective, result_of(sweep(collective, schedule, nobody)));
+  }
+  BusyObserver observer(collective.ranks);
+  Evaluation result = bounded(collective, result_of(sweep(collective, schedule, observer)));
+  result.ranks.transfer_s = observer.busy.lengths();
+  return result;
+}
+
+std::vector<TransferRecord> list_transfers(const Collective& collective, std::size_t limit) {
+  refuse_fabric(collective);
+  Recorder recorder{limit, {}};
+  sweep(collective, make_schedule(collective), recorder);
+  return std::move(recorder.records);
+}
+
+} // namespace stepsim::collectives

@@ -1,0 +1,13 @@
+#include "collectives/evaluate/sent_bytes.hpp"
+
+#include "base/remembered.hpp"
+#include "collectives/evaluate/traffic.hpp"
+
+namespace stepsim::collectives {
+
+double SentBytes::most(const Collective& collective) {
+  return base::remembered(known_[{collective.op, collective.algorithm, collective.ranks}],
+                          collective.bytes, [&] { return traffic(collective).max_per_rank; });
+}
+
+} // namespace stepsim::collectives

@@ -1,0 +1,145 @@
+// Counts what the rules of a schedule send. No message is listed: every phase is asked rank by
+// rank, and rules that have many steps (rings, all-to-alls, pipelines) are not even asked step by
+// step, because each of their ranks sends all parts or all parts but one.
+#include "collectives/evaluate/traffic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "collectives/algorithms.hpp"
+#include "collectives/evaluate/server_flows.hpp"
+#include "collectives/schedule/in_switch.hpp"
+#include "collectives/schedule/schedule.hpp"
+
+namespace stepsim::collectives {
+namespace {
+
+// What a rank sends in a phase, asked step by step.
+template <class R> RankTraffic sent_by(const R& rule, const Partition& partition, Index local) {
+  RankTraffic sent;
+  for (Index step = 0; step < rule.steps(); ++step) {
+    const Send send = rule.send(step, local);
+    if (send.peer != kNobody) {
+      sent.bytes += partition.bytes(send.first, send.count);
+      ++sent.messages;
+    }
+  }
+  return sent;
+}
+
+// In a ring every part goes but one: its own in a reduce-scatter, that of its neighbour in an
+// all-gather.
+RankTraffic sent_by(const RingPass& rule, const Partition& partition, Index local) {
+  const Index kept = rule.reduce ? local : (local + 1) % rule.size;
+  return {partition.total() - partition.bytes(kept, 1), static_cast<std::uint64_t>(rule.steps())};
+}
+
+// The root sends to every other rank, or every other rank sends to the root.
+RankTraffic sent_by(const FlatTree& rule, const Partition& partition, Index local) {
+  const bool spreads = rule.direction == Direction::spread;
+  const Index messages = spreads == (local == 0) ? (spreads ? rule.steps() : 1) : 0;
+  return {static_cast<double>(messages) * partition.bytes(0, 1),
+          static_cast<std::uint64_t>(messages)};
+}
+
+RankTraffic sent_by(const FlatSplit& rule, const Partition& partition, Index local) {
+  const bool spreads = rule.direction == Direction::spread;
+  if (spreads != (local == 0)) {
+    return {};
+  }
+  const Index parts = spreads ? rule.steps() : 1;
+  return {partition.bytes(spreads ? 1 : local, parts), static_cast<std::uint64_t>(parts)};
+}
+
+// Every rank but the last sends all blocks.
+RankTraffic sent_by(const Chain& rule, const Partition& partition, Index local) {
+  if (local + 1 >= rule.size) {
+    return {};
+  }
+  return {partition.total(), static_cast<std::uint64_t>(rule.blocks)};
+}
+
+// All blocks towards the tail, which returns them to the head, and once more towards the tail.
+RankTraffic sent_by(const ChainRing& rule, const Partition& partition, Index local) {
+  const int times = local + 1 < rule.size && local < rule.last_hops() ? 2 : 1;
+  return {times * partition.total(), static_cast<std::uint64_t>(times * rule.blocks)};
+}
+
+// All blocks of a tree on each of its edges, up and down.
+RankTraffic sent_by(const TreePair& rule, const Partition& partition, Index local) {
+  const double first = rule.blocks(1) == 0 ? partition.total() : partition.begin(rule.blocks(0));
+  const std::array<double, 2> tree_bytes{first, partition.total() - first};
+  RankTraffic sent;
+  for (const Index tree : {0, 1}) {
+    const Index edges = rule.edges(tree, local);
+    sent.bytes += static_cast<double>(edges) * tree_bytes[static_cast<std::size_t>(tree)];
+    sent.messages += static_cast<std::uint64_t>(edges * rule.blocks(tree));
+  }
+  return sent;
+}
+
+RankTraffic sent_by(const FunctionRule& rule, const Partition& partition, Index local) {
+  if (rule.sent_by == nullptr) {
+    return sent_by<FunctionRule>(rule, partition, local);
+  }
+  const SentParts sent = rule.sent_by(rule, local);
+  return {partition.bytes(sent.first, sent.count) - partition.bytes(sent.own_first, sent.own_count),
+          static_cast<std::uint64_t>(sent.messages)};
+}
+
+// Whether all ranks of the phase send the same: one of them then stands for all.
+bool ranks_are_alike(const Phase& phase) {
+  return phase.partition.uniform() && all_send(phase.rule);
+}
+
+std::vector<RankTraffic> sent_by_rank(const Schedule& schedule) {
+  std::vector<RankTraffic> ranks(schedule.ranks);
+  for (const Phase& phase : schedule.phases) {
+    const auto of_rank = [&](Index local) {
+      return std::visit([&](const auto& rule) { return sent_by(rule, phase.partition, local); },
+                        phase.rule);
+    };
+    const bool alike = ranks_are_alike(phase);
+    RankTraffic sent = alike ? of_rank(0) : RankTraffic{};
+    for (Index group = 0; group < phase.layout.groups; ++group) {
+      for (Index local = 0; local < phase.layout.size; ++local) {
+        sent = alike ? sent : of_rank(local);
+        RankTraffic& rank = ranks[static_cast<std::size_t>(phase.layout.rank(group, local))];
+        rank.bytes += sent.bytes;
+        rank.messages += sent.messages;
+      }
+    }
+  }
+  return ranks;
+}
+
+} // namespace
+
+std::vector<RankTraffic> traffic_by_rank(const Collective& collective) {
+  return sent_by_rank(make_schedule(collective));
+}
+
+Traffic traffic(const Collective& collective) {
+  if (collective.algorithm == AlgorithmId::parameter_server) {
+    return parameter_server_traffic(collective);
+  }
+  if (algorithm(collective.algorithm).in_switch) {
+    return in_switch_traffic(collective);
+  }
+  const Schedule schedule = make_schedule(collective);
+  const std::vector<RankTraffic> ranks = sent_by_rank(schedule);
+  const auto [least, most] = std::ranges::minmax(ranks, {}, &RankTraffic::bytes);
+  Traffic result{.min_per_rank = least.bytes,
+                 .max_per_rank = most.bytes,
+                 .total = 0,
+                 .steps = schedule.steps(),
+                 .messages = 0};
+  for (const RankTraffic& rank : ranks) {
+    result.total += rank.bytes;
+    result.messages += rank.messages;
+  }
+  return result;
+}
+
+} // namespace stepsim::collectives

@@ -1,0 +1,31 @@
+// Bidirectional exchange (COL 5.2): recursive halving and doubling among q = 2^K ranks; the other
+// P - q ranks hand their vector to a partner first and get the result last (the fold, F = 1).
+#include "collectives/formula/closed_forms.hpp"
+
+#include "collectives/formula/symbols.hpp"
+
+namespace stepsim::collectives {
+
+std::optional<ClosedForm> be_broadcast(const Collective& collective) {
+  const Symbols s = symbols(collective);
+  // With q < P ranks no part has L hops of the scatter in a row: the root's port and not the data
+  // sets the pace, and delays count less often than start-ups.
+  if (s.delay > 0 && s.F > 0) {
+    return std::nullopt;
+  }
+  return linear_form((s.L + s.P - 1) * s.alpha, 2 * s.f * s.beta, s.n);
+}
+
+std::optional<ClosedForm> be_reduce(const Collective& collective) {
+  const Symbols s = symbols(collective);
+  const double core = 2 * s.fq * s.beta + s.fq * s.gamma;
+  return linear_form((2 * s.K + s.F) * s.alpha, core + s.F * (s.beta + s.gamma), s.n);
+}
+
+std::optional<ClosedForm> be_allreduce(const Collective& collective) {
+  const Symbols s = symbols(collective);
+  const double core = 2 * s.fq * s.beta + s.fq * s.gamma;
+  return linear_form((2 * s.K + 2 * s.F) * s.alpha, core + s.F * (2 * s.beta + s.gamma), s.n);
+}
+
+} // namespace stepsim::collectives

@@ -1,0 +1,199 @@
+// Lower bounds on a fabric (COL 6, derived). A host is a point that the rest of the world reaches
+// over its own cables only, at their summed rate each way; its ranks together must pass what a
+// single rank of the flat bounds must. H hosts, g ranks on one:
+//     broadcast, reduce   n into (out of) every other host, n out of (into) the root's
+//     allreduce           n out of and into every host; 2 (H-1) n in all
+//     reduce_scatter      n less its own parts out, its own parts in; (H-1) n in all
+//     allgather(v)        its own parts out, the others in; (H-1) n in all
+//     alltoall            n less its own parts out of each of its g ranks, its own parts in from
+//                         each of the others
+#include "collectives/formula/fabric_bound.hpp"
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include "collectives/evaluate/fabric_links.hpp"
+#include "collectives/formula/lower_bound.hpp"
+#include "collectives/formula/symbols.hpp"
+#include "collectives/formula/uniform.hpp"
+#include "collectives/schedule/partition.hpp"
+
+namespace stepsim::collectives {
+namespace {
+
+constexpr double kNoHost = std::numeric_limits<double>::infinity();
+
+struct Host {
+  std::vector<std::uint32_t> ranks;
+  double out_s_per_byte{}, in_s_per_byte{};
+};
+
+struct Hosts {
+  std::map<links::NodeId, Host> by_id;
+  double latency_s = kNoHost; // between two of them, at least
+};
+
+Hosts hosts_of(const Collective& collective, std::uint32_t ranks) {
+  const links::RankFabric& fabric = *collective.links.fabric;
+  Hosts hosts;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    hosts.by_id[fabric.hosts[rank]].ranks.push_back(rank);
+  }
+  std::map<links::NodeId, double> out_Bps, in_Bps;
+  double out_latency = kNoHost;
+  double in_latency = kNoHost;
+  bool neighbours = false; // one link may be a whole path
+  for (const links::FabricLink& link : fabric.fabric().links) {
+    if (hosts.by_id.contains(link.from)) {
+      out_Bps[link.from] += link.bandwidth_Bps;
+      out_latency = std::min(out_latency, link.latency_s);
+      neighbours = neighbours || fabric.fabric().is_host(link.to);
+    }
+    if (hosts.by_id.contains(link.to)) {
+      in_Bps[link.to] += link.bandwidth_Bps;
+      in_latency = std::min(in_latency, link.latency_s);
+    }
+  }
+  for (auto& [id, host] : hosts.by_id) {
+    host.out_s_per_byte = fabric.headers.per_byte() / out_Bps[id];
+    host.in_s_per_byte = fabric.headers.per_byte() / in_Bps[id];
+  }
+  hosts.latency_s = neighbours ? std::max(out_latency, in_latency) : out_latency + in_latency;
+  hosts.latency_s += collective.links.all.latency_s;
+  return hosts;
+}
+
+// What a host's ranks own of the result of a reduce_scatter or the input of an allgather: between
+// these sizes, as parts may be handed out in any order.
+struct Own {
+  double least{}, most{};
+};
+
+Own own_bytes(const Collective& collective, const Host& host) {
+  if (!collective.sizes.empty()) {
+    double own = 0;
+    for (const std::uint32_t rank : host.ranks) {
+      own += collective.sizes[rank];
+    }
+    return {own, own};
+  }
+  const Partition parts =
+      Partition::equal(total_bytes(collective), collective.ranks, collective.options);
+  const auto count = static_cast<double>(host.ranks.size());
+  return {count * parts.bytes(collective.ranks - 1, 1), count * parts.bytes(0, 1)};
+}
+
+// Bytes that must pass a host, and all hosts together.
+struct Volume {
+  double out{}, in{};
+};
+
+Volume volume(const Collective& collective, const Host& host, bool root) {
+  const double n = total_bytes(collective);
+  switch (collective.op) {
+  case Op::broadcast:
+    return root ? Volume{n, 0} : Volume{0, n};
+  case Op::reduce:
+    return root ? Volume{0, n} : Volume{n, 0};
+  case Op::allreduce:
+    return {n, n};
+  case Op::reduce_scatter: {
+    const Own own = own_bytes(collective, host);
+    return {n - own.most, own.least};
+  }
+  case Op::allgather:
+  case Op::allgatherv: {
+    const Own own = own_bytes(collective, host);
+    return {own.least, n - own.most};
+  }
+  case Op::alltoall: {
+    const Own own = own_bytes(collective, host);
+    const auto here = static_cast<double>(host.ranks.size());
+    return {here * (n - own.most), (collective.ranks - here) * own.least};
+  }
+  }
+  return {};
+}
+
+double bandwidth_bound(const Collective& collective, const Hosts& hosts) {
+  const double others = static_cast<double>(hosts.by_id.size()) - 1;
+  const double passes = collective.op == Op::allreduce ? 2 : 1;
+  double slowest = 0;
+  double sent = 0;
+  double out_Bps = 0;
+  double in_Bps = 0;
+  for (const auto& [id, host] : hosts.by_id) {
+    const bool root = collective.links.fabric->hosts[collective.root] == id;
+    const Volume must = volume(collective, host, root);
+    sent += must.out;
+    slowest = std::max({slowest, must.out * host.out_s_per_byte, must.in * host.in_s_per_byte});
+    out_Bps += 1 / host.out_s_per_byte;
+    in_Bps += 1 / host.in_s_per_byte;
+  }
+  const bool each = collective.op == Op::alltoall; // what hosts send has nothing in common
+  const double all = each ? sent : passes * others * total_bytes(collective);
+  return std::max(slowest, all / std::min(out_Bps, in_Bps));
+}
+
+// As if the one host of all were a cluster of equal links.
+Collective on_one_host(const Collective& collective) {
+  Collective inside = collective;
+  inside.links = {.all = FabricLinks(collective.links).inside()};
+  return inside;
+}
+
+// Pushes and pulls: what crosses a host goes in and out alike.
+LowerBound server_fabric_bound(const Collective& collective) {
+  const Options& options = collective.options;
+  const bool dedicated = options.placement == Placement::dedicated;
+  const std::uint32_t servers =
+      options.placement == Placement::sharded ? collective.ranks : options.servers;
+  const Hosts hosts = hosts_of(collective, collective.ranks + (dedicated ? servers : 0));
+  const Partition parts = Partition::equal(collective.bytes, servers, options);
+  if (hosts.by_id.size() < 2) { // copies inside a host share no port: one push, then one pull
+    const LinkCost inner = FabricLinks(collective.links).inside();
+    const bool sends = dedicated || collective.ranks > 1;
+    return sends ? LowerBound{2 * inner.latency_s, 2 * parts.bytes(0, 1) * inner.per_byte_s, 0}
+                 : LowerBound{};
+  }
+  LowerBound bound{2 * hosts.latency_s, 0, 0};
+  for (const auto& [id, host] : hosts.by_id) {
+    double workers = 0;
+    double held = 0; // by the servers here
+    for (const std::uint32_t end : host.ranks) {
+      workers += end < collective.ranks ? 1 : 0;
+      const std::uint32_t server = dedicated ? end - collective.ranks : end;
+      held += server < servers ? parts.bytes(server, 1) : 0;
+    }
+    const double bytes = workers * (collective.bytes - held) + held * (collective.ranks - workers);
+    bound.bandwidth_s =
+        std::max(bound.bandwidth_s, bytes * std::max(host.out_s_per_byte, host.in_s_per_byte));
+  }
+  return bound;
+}
+
+} // namespace
+
+LowerBound fabric_bound(const Collective& collective) {
+  if (collective.algorithm == AlgorithmId::parameter_server) {
+    return server_fabric_bound(collective);
+  }
+  const Hosts hosts = hosts_of(collective, collective.ranks);
+  const Collective inside = on_one_host(collective);
+  const LowerBound flat = lower_bound(inside);
+  if (hosts.by_id.size() < 2) {
+    return {flat.latency_s, flat.bandwidth_s, flat.reduction_s, nccl::BoundKind::gpu};
+  }
+  // ceil(log2 P) messages follow each other, one of them between two hosts.
+  const bool shared = hosts.by_id.size() < collective.ranks;
+  const double least =
+      shared ? std::min(hosts.latency_s, inside.links.all.latency_s) : hosts.latency_s;
+  const double rounds = collective.op == Op::alltoall ? 1 : ceil_log2(collective.ranks);
+  return {std::max(hosts.latency_s, rounds * least), bandwidth_bound(collective, hosts),
+          flat.reduction_s};
+}
+
+} // namespace stepsim::collectives

@@ -1,0 +1,113 @@
+#include "collectives/formula/prepared_form.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "collectives/algorithms.hpp"
+#include "collectives/choose.hpp"
+
+namespace stepsim::collectives {
+
+ClosedForm PreparedForm::Candidate::at(double bytes) const {
+  if (const auto* rule = std::get_if<BlockRule>(&form)) {
+    return rule->form(bytes);
+  }
+  const auto& linear = std::get<ClosedForm>(form);
+  ClosedForm result = linear_form(*linear.startup_s, *linear.per_byte_s, bytes);
+  result.upper_bound = linear.upper_bound;
+  return result;
+}
+
+Line PreparedForm::Candidate::least_line(double low, double high) const {
+  if (const auto* rule = std::get_if<BlockRule>(&form)) {
+    return rule->least_line(low, high);
+  }
+  const auto& linear = std::get<ClosedForm>(form);
+  return {*linear.startup_s, *linear.per_byte_s};
+}
+
+// A bound by rounding too large is wrong by far less than what a candidate must gain to be taken.
+bool PreparedForm::Candidate::at_least(double seconds, double bytes) const {
+  const auto* rule = std::get_if<BlockRule>(&form);
+  return rule != nullptr && rule->least_seconds(bytes) >= seconds;
+}
+
+PreparedForm::Answer PreparedForm::at(double bytes) const {
+  Answer best{candidates_.front().algorithm, candidates_.front().at(bytes)};
+  for (std::size_t i = 1; i < candidates_.size(); ++i) {
+    if (candidates_[i].at_least(best.form.seconds, bytes)) {
+      continue;
+    }
+    const ClosedForm form = candidates_[i].at(bytes);
+    if (form.seconds < best.form.seconds * (1 - kFirstWins)) {
+      best = {candidates_[i].algorithm, form};
+    }
+  }
+  return best;
+}
+
+// The least of several lines is concave, and not below the line through its ends.
+Line PreparedForm::least_line(double low, double high) const {
+  Line at_low = candidates_.front().least_line(low, high);
+  Line at_high = at_low;
+  bool same = true;
+  for (std::size_t i = 1; i < candidates_.size(); ++i) {
+    const Line line = candidates_[i].least_line(low, high);
+    const bool lower = line.at(low) < at_low.at(low);
+    const bool higher_end = line.at(high) < at_high.at(high);
+    at_low = lower ? line : at_low;
+    at_high = higher_end ? line : at_high;
+    same = lower == higher_end && (lower || same);
+  }
+  if (same || high <= low) {
+    return at_low;
+  }
+  const double slope = (at_high.at(high) - at_low.at(low)) / (high - low);
+  return {at_low.at(low) - slope * low, slope};
+}
+
+// A flat algorithm is one without rules for nodes: its formula is a + b n with an a and a b that do
+// not depend on n. Over nodes the sum of the stages is rounded differently.
+std::optional<PreparedForm::Candidate> PreparedForm::candidate(const Collective& collective) {
+  const Algorithm& row = algorithm(collective.algorithm);
+  const bool flat = !row.two_level && !row.in_switch && row.node_phases == nullptr;
+  if (!flat || find_algorithm(collective.op, collective.algorithm) == nullptr ||
+      !collective.homogeneous()) {
+    return std::nullopt;
+  }
+  if (row.block_streams > 0) {
+    std::optional<BlockRule> rule = block_rule(collective);
+    return rule ? std::optional(Candidate{collective.algorithm, *std::move(rule)}) : std::nullopt;
+  }
+  const std::optional<ClosedForm> form = closed_form(collective);
+  return form && form->startup_s && form->per_byte_s
+             ? std::optional(Candidate{collective.algorithm, *form})
+             : std::nullopt;
+}
+
+std::optional<PreparedForm> prepare(const Collective& collective) {
+  const bool cut_evenly = collective.op == Op::broadcast || collective.op == Op::reduce ||
+                          collective.op == Op::allreduce || collective.op == Op::reduce_scatter ||
+                          collective.op == Op::allgather;
+  if (!cut_evenly || collective.ranks <= 1 || !collective.enter_s.empty() ||
+      !collective.held_bytes.empty() || collective.links.fabric || collective.links.measured ||
+      collective.options.cost_form != CostForm::exact) {
+    return std::nullopt;
+  }
+  Collective probe = collective;
+  probe.bytes = 1;
+  PreparedForm prepared;
+  const bool chooses = collective.algorithm == AlgorithmId::automatic;
+  for (const AlgorithmId id :
+       chooses ? candidates_of(probe) : std::vector<AlgorithmId>{collective.algorithm}) {
+    probe.algorithm = id;
+    std::optional<PreparedForm::Candidate> candidate = PreparedForm::candidate(probe);
+    if (!candidate) {
+      return std::nullopt;
+    }
+    prepared.candidates_.push_back(*std::move(candidate));
+  }
+  return prepared;
+}
+
+} // namespace stepsim::collectives

@@ -1,0 +1,54 @@
+#pragma once
+// The closed form of one collective as a function of its bytes, for callers that ask for many
+// sizes: planners and sweeps. What depends on rates, ranks, the depths of trees and the candidates
+// of `auto` is computed once; a size then costs a few operations. With c of n > 0 bytes and
+// p = prepare(c), bit for bit,
+//     p->at(n).algorithm = with_chosen_algorithm(c).algorithm
+//     p->at(n).form      = closed_form(with_chosen_algorithm(c))
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "collectives/collective.hpp"
+#include "collectives/formula/blocks.hpp"
+#include "collectives/formula/closed_form.hpp"
+
+namespace stepsim::collectives {
+
+class PreparedForm {
+public:
+  struct Answer {
+    AlgorithmId algorithm{};
+    ClosedForm form;
+  };
+  // Returns algorithm and form for `bytes` > 0. For `auto` it is the cheapest candidate, and of
+  // equal ones the first, as in choose_algorithm().
+  [[nodiscard]] Answer at(double bytes) const;
+  // A line that bounds at(n).form.seconds from below, up to rounding, for `low` <= n <= `high`.
+  [[nodiscard]] Line least_line(double low, double high) const;
+
+private:
+  friend std::optional<PreparedForm> prepare(const Collective& collective);
+  friend class FormLanes;
+
+  // An algorithm with its form: a + b n (a ClosedForm whose `seconds` is not used), or blocks.
+  struct Candidate {
+    AlgorithmId algorithm{};
+    std::variant<ClosedForm, BlockRule> form;
+    [[nodiscard]] ClosedForm at(double bytes) const;
+    [[nodiscard]] Line least_line(double low, double high) const;
+    // Whether at(bytes).seconds is known to be at least `seconds` without computing it.
+    [[nodiscard]] bool at_least(double seconds, double bytes) const;
+  };
+  [[nodiscard]] static std::optional<Candidate> candidate(const Collective& collective);
+
+  std::vector<Candidate> candidates_;
+};
+
+// Returns the prepared form. It exists only if every candidate is a flat algorithm whose exact
+// closed form is linear in the bytes or follows a BlockRule; it is empty for allgatherv and
+// alltoall, for at most one rank, if links or ranks differ, and with measured steps, held_bytes or
+// a cost form other than exact. The bytes of `collective` are ignored.
+[[nodiscard]] std::optional<PreparedForm> prepare(const Collective& collective);
+
+} // namespace stepsim::collectives

@@ -1,0 +1,100 @@
+#include "collectives/formula/uniform.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "collectives/algorithms.hpp"
+#include "collectives/evaluate/measured_steps.hpp"
+
+namespace stepsim::collectives {
+namespace {
+
+bool equal(const LinkCost& a, const LinkCost& b) {
+  return a.latency_s == b.latency_s && a.block_latency_s == b.block_latency_s &&
+         a.per_byte_s == b.per_byte_s && a.delay_s == b.delay_s;
+}
+
+// The common value of a per-rank list, `otherwise` if it is empty, nothing if values differ.
+std::optional<double> common(const std::vector<double>& values, double otherwise) {
+  if (values.empty()) {
+    return otherwise;
+  }
+  const bool alike = std::all_of(values.begin(), values.end(),
+                                 [&](double value) { return value == values.front(); });
+  return alike ? std::optional(values.front()) : std::nullopt;
+}
+
+std::optional<LinkCost> common_link(const Collective& collective) {
+  const Links& links = collective.links;
+  if (links.pairs_only) {
+    const std::size_t all_pairs = std::size_t{collective.ranks} * (collective.ranks - 1);
+    if (links.two_level || links.pairs.empty() || links.pairs.size() != all_pairs) {
+      return std::nullopt;
+    }
+  }
+  const LinkCost cost = links.pairs_only ? links.pairs.front().cost : links.all;
+  for (const PairCost& pair : links.pairs) {
+    if (!equal(pair.cost, cost)) {
+      return std::nullopt;
+    }
+  }
+  if (!links.two_level) {
+    return cost;
+  }
+  if (!links.pairs.empty()) {
+    return std::nullopt;
+  }
+  const Algorithm& row = algorithm(collective.algorithm);
+  const bool takes_levels = row.node_phases != nullptr || row.in_switch;
+  const bool other_machines = collective.algorithm == AlgorithmId::parameter_server &&
+                              collective.options.placement == Placement::dedicated;
+  if (takes_levels || other_machines || links.two_level->gpus_per_node == 1) {
+    return cost;
+  }
+  if (collective.ranks <= links.two_level->gpus_per_node) {
+    return links.two_level->intra;
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<UniformCost> uniform_cost(const Collective& collective) {
+  if (collective.links.fabric || (takes_measured_steps(collective) && !is_empty(collective))) {
+    return std::nullopt;
+  }
+  const std::optional<double> gamma =
+      common(collective.reduction_s_per_byte_rank, collective.reduction_s_per_byte);
+  const std::optional<double> enter = common(collective.enter_s, 0);
+  if (!gamma || !enter) {
+    return std::nullopt;
+  }
+  if (is_empty(collective)) {
+    return UniformCost{collective.links.all, *gamma, *enter};
+  }
+  const std::optional<LinkCost> link = common_link(collective);
+  return link ? std::optional(UniformCost{*link, *gamma, *enter}) : std::nullopt;
+}
+
+std::uint32_t ranks_per_interface(const Collective& collective) {
+  const TwoLevel two = collective.links.two_level.value_or(TwoLevel{});
+  const std::uint32_t local = std::min(two.gpus_per_node, collective.ranks);
+  return (local + two.nics_per_node - 1) / two.nics_per_node;
+}
+
+double total_bytes(const Collective& collective) {
+  if (collective.op == Op::allgatherv && !collective.sizes.empty()) {
+    return std::accumulate(collective.sizes.begin(), collective.sizes.end(), 0.0);
+  }
+  return collective.bytes;
+}
+
+bool is_empty(const Collective& collective) {
+  const bool other_rank = collective.algorithm == AlgorithmId::parameter_server &&
+                          collective.options.placement == Placement::dedicated;
+  const bool nothing = total_bytes(collective) <= 0 && !collective.options.empty_messages;
+  return nothing || (collective.ranks <= 1 && !other_rank);
+}
+
+} // namespace stepsim::collectives

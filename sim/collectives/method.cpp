@@ -1,0 +1,227 @@
+// Which evaluator is the cheapest exact one, and its time.
+#include "collectives/method.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/choose.hpp"
+#include "collectives/evaluate/events.hpp"
+#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/measured_steps.hpp"
+#include "collectives/evaluate/server_flows.hpp"
+#include "collectives/formula/blocks.hpp"
+#include "collectives/formula/closed_form.hpp"
+#include "collectives/formula/closed_forms.hpp"
+#include "collectives/formula/lower_bound.hpp"
+#include "collectives/formula/uniform.hpp"
+#include "collectives/node_ranks.hpp"
+
+namespace stepsim::collectives {
+namespace {
+
+// Equal parts of the message of a flat algorithm.
+double part_count(Op op, AlgorithmId id, std::uint32_t ranks) {
+  const auto parts = algorithm(id).parts;
+  return parts != nullptr ? parts(op, ranks) : 1;
+}
+
+// Several nodes, each with more ranks than interfaces.
+// Only then do ranks of a node wait for one another at its interfaces.
+bool few_interfaces(const Collective& collective) {
+  const std::optional<TwoLevel>& two = collective.links.two_level;
+  return two && collective.ranks > two->gpus_per_node && two->nics_per_node < two->gpus_per_node;
+}
+
+} // namespace
+
+// Formulas know parts of n / k bytes. Where n is no multiple some parts are one element longer, and
+// the schedule takes longer by up to one element per step.
+bool parts_divide(const Collective& collective) {
+  const Options& options = collective.options;
+  if (options.chunking == Chunking::real ||
+      (!collective.sizes.empty() && algorithm(collective.algorithm).node_parts == nullptr)) {
+    return true; // given sizes are no parts of a whole
+  }
+  if (!collective.held_bytes.empty()) {
+    return std::ranges::all_of(collective.held_bytes,
+                               [](double bytes) { return std::fmod(bytes, 1) == 0; });
+  }
+  const double elements = collective.bytes / static_cast<double>(options.element_bytes);
+  const auto into = [&](double parts) { return std::fmod(elements, parts) == 0; };
+  if (const auto parts = algorithm(collective.algorithm).node_parts) {
+    return into(parts(collective));
+  }
+  if (algorithm(collective.algorithm).in_switch) {
+    return true; // a formula of bytes, cut or not
+  }
+  const std::uint32_t ranks = collective.ranks;
+  if (has_level_algorithms(collective.algorithm)) {
+    const NodeRanks nodes(collective);
+    const double inter = part_count(Op::allreduce, options.inter_algorithm, nodes.nodes());
+    if (collective.algorithm == AlgorithmId::hierarchical) {
+      return into(nodes.largest() * inter);
+    }
+    const auto into_nodes_of = [&](std::uint32_t size) {
+      return into(part_count(Op::reduce, options.intra_algorithm, size)) &&
+             into(part_count(Op::broadcast, options.intra_algorithm, size));
+    };
+    bool divide = into(inter) && into_nodes_of(nodes.largest());
+    for (std::uint32_t node = 0; divide && !nodes.equal() && node < nodes.nodes(); ++node) {
+      divide = into_nodes_of(nodes.size(node));
+    }
+    return divide;
+  }
+  if (collective.algorithm == AlgorithmId::parameter_server) {
+    return into(options.placement == Placement::sharded ? ranks : options.servers);
+  }
+  return into(part_count(collective.op, collective.algorithm, ranks));
+}
+
+bool has_equal_ring(const Collective& collective) {
+  const Links& links = collective.links;
+  return collective.algorithm == AlgorithmId::ring && collective.ranks > 1 && !links.fabric &&
+         !links.two_level && links.pairs.empty() && !links.pairs_only && links.all.delay_s == 0 &&
+         collective.reduction_s_per_byte_rank.empty() && collective.homogeneous() &&
+         parts_divide(collective);
+}
+
+bool static_share_estimates(const Collective& collective) {
+  return algorithm(collective.algorithm).interfaces == Interfaces::fixed_share &&
+         few_interfaces(collective) && !(collective.homogeneous() && parts_divide(collective));
+}
+
+bool shares_interfaces(const Collective& collective) {
+  if (!few_interfaces(collective)) {
+    return false;
+  }
+  switch (algorithm(collective.algorithm).interfaces) {
+  case Interfaces::fixed_share:
+  case Interfaces::own:
+    return false;
+  case Interfaces::shared_off_chain:
+    return !collective.chain.empty();
+  case Interfaces::shared:
+    return true;
+  }
+  return true;
+}
+
+bool leaves_nodes_once(const Collective& collective) {
+  return collective.algorithm == AlgorithmId::ring ||
+         (collective.algorithm == AlgorithmId::lp && collective.chain.empty());
+}
+
+std::optional<std::string> idle_interfaces(const Collective& collective) {
+  const std::optional<TwoLevel>& two = collective.links.two_level;
+  if (!two || collective.links.fabric || two->gpus_per_node == 1 ||
+      collective.ranks <= two->gpus_per_node) {
+    return std::nullopt;
+  }
+  const std::uint32_t nics = std::min(two->nics_per_node, two->gpus_per_node);
+  const std::string word(name(collective.algorithm));
+  const bool equal = NodeRanks(collective).equal();
+  const std::string others = !equal ? "hierarchical_leader"
+                             : collective.op == Op::allreduce
+                                 ? "hierarchical, two_level and ring_rails"
+                                 : "two_level and ring_rails";
+  if (!equal && (collective.op != Op::allreduce ||
+                 collective.algorithm == AlgorithmId::hierarchical_leader)) {
+    return std::nullopt; // nothing better is there
+  }
+  if (collective.algorithm == AlgorithmId::hierarchical_leader && nics > 1) {
+    return word + " uses one of the " + std::to_string(nics) + " interfaces of a node; " + others +
+           " use them all";
+  }
+  const bool flat = !is_two_level(collective.algorithm) &&
+                    collective.algorithm != AlgorithmId::parameter_server &&
+                    collective.algorithm != AlgorithmId::automatic;
+  if (!flat || (nics > 1 && !leaves_nodes_once(collective))) {
+    return std::nullopt;
+  }
+  return "flat_on_two_levels: " + word + " is flat and uses one network card of a node" +
+         (nics > 1 ? " of " + std::to_string(nics) : "") + "; " + others +
+         (equal ? " know" : " knows") + " both levels";
+}
+
+// From the cheapest to the dearest: a formula that is equal to the schedule, a sweep that is exact
+// because no two transfers share anything, events.
+Method automatic_method(const Collective& asked) {
+  if (asked.links.fabric) {
+    return Method::events;
+  }
+  const Collective collective = with_chosen_algorithm(asked);
+  // The formula of trees is an upper bound, whatever their blocks are.
+  const bool bounded = collective.algorithm == AlgorithmId::double_binary_tree;
+  const bool printed = collective.options.cost_form != CostForm::exact ||
+                       (collective.options.ring_startup_2p && collective.op == Op::allreduce &&
+                        collective.algorithm == AlgorithmId::ring);
+  if (collective.homogeneous() && !(bounded && times_blocks(collective))) {
+    const std::optional<ClosedForm> form = closed_form(collective);
+    if (form &&
+        (printed || is_empty(collective) || (!form->upper_bound && parts_divide(collective)))) {
+      return Method::closed_form;
+    }
+  }
+  const bool one_by_one = collective.algorithm == AlgorithmId::parameter_server
+                              ? max_plus_defined(collective)
+                              : !shares_interfaces(collective);
+  return one_by_one ? Method::max_plus : Method::events;
+}
+
+// Formulas of a printed cost form may lie below the bound and are given as they are; all other
+// times are checked.
+double seconds(const Collective& asked, Method method) {
+  const Collective collective = with_chosen_algorithm(asked);
+  switch (method) {
+  case Method::closed_form: {
+    const std::optional<ClosedForm> form =
+        collective.homogeneous() ? closed_form(collective) : std::nullopt;
+    if (!form) {
+      throw SimulationError(
+          std::string(name(collective.op)) + " " + std::string(name(collective.algorithm)) +
+          " has no closed form here; use " + (collective.links.fabric ? "events" : "max_plus"));
+    }
+    if (collective.options.cost_form == CostForm::exact) {
+      check_bound(collective, method, form->seconds);
+    }
+    return form->seconds;
+  }
+  case Method::max_plus: {
+    const std::optional<double> of_ring = ring_seconds_of_longest_part(collective);
+    const double time = of_ring ? *of_ring : max_plus(collective).seconds;
+    check_bound(collective, method, time);
+    return time;
+  }
+  case Method::events: {
+    const double time = events(collective).seconds;
+    check_bound(collective, method, time);
+    return time;
+  }
+  }
+  return 0;
+}
+
+// Measured times of small messages may be shorter than the slope of large ones allows.
+void check_bound(const Collective& collective, Method method, double seconds) {
+  if (takes_measured_steps(collective)) {
+    return;
+  }
+  // Flows that end together may each end by 1e-9 of their size early (flow_level.hpp).
+  const double slack = collective.links.fabric ? 1e-8 : 1e-9;
+  const double bound = lower_bound(collective).seconds();
+  if (seconds >= bound * (1 - slack)) {
+    return;
+  }
+  throw SimulationError("internal error: " + std::string(name(collective.op)) + " " +
+                        std::string(name(collective.algorithm)) + " of " +
+                        base::shortest(collective.bytes) + " bytes on " +
+                        std::to_string(collective.ranks) + " ranks takes " +
+                        base::shortest(seconds) + " s by " + std::string(name(method)) +
+                        ", less than the lower bound of " + base::shortest(bound) + " s");
+}
+
+} // namespace stepsim::collectives

@@ -1,0 +1,249 @@
+#include "collectives/record.hpp"
+
+#include "collectives/choose.hpp"
+#include "collectives/evaluate/evaluation.hpp"
+#include "collectives/evaluate/events.hpp"
+#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/measured_steps.hpp"
+#include "collectives/evaluate/traffic.hpp"
+#include "collectives/formula/blocks.hpp"
+#include "collectives/formula/closed_form.hpp"
+#include "collectives/formula/lower_bound.hpp"
+#include "collectives/method.hpp"
+#include "collectives/schedule/in_switch.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "collectives/formula/uniform.hpp"
+#include "nccl/node_bound.hpp"
+
+namespace stepsim::collectives {
+namespace {
+
+// Waiting is what is left of the time between entry and end when neither port nor reduction was
+// busy.
+PerRank per_rank(const Collective& collective, const RankTimes& times) {
+  PerRank ranks;
+  ranks.enter_s = collective.enter_s;
+  ranks.enter_s.resize(collective.ranks, 0);
+  ranks.finish_s = times.finish_s;
+  ranks.finish_s.resize(collective.ranks); // without dedicated servers
+  ranks.transfer_s = times.transfer_s;
+  ranks.transfer_s.resize(collective.ranks);
+  for (std::size_t rank = 0; rank < collective.ranks; ++rank) {
+    ranks.wait_s.push_back(ranks.finish_s[rank] - ranks.enter_s[rank] - ranks.transfer_s[rank]);
+  }
+  return ranks;
+}
+
+void fill_forms(CollectiveRecord& record, const Collective& collective) {
+  if (!collective.homogeneous()) {
+    return;
+  }
+  const std::optional<ClosedForm> form = closed_form(collective);
+  if (form) {
+    record.closed_form_s = form->seconds;
+    record.startup_s = form->startup_s;
+    record.per_byte_s = form->per_byte_s;
+    if (collective.options.cost_form == CostForm::exact) {
+      check_bound(collective, Method::closed_form, form->seconds);
+    }
+  }
+  Collective other = collective;
+  const auto seconds_of = [&](CostForm cost_form) {
+    other.options.cost_form = cost_form;
+    const std::optional<ClosedForm> found = closed_form(other);
+    return found ? std::optional(found->seconds) : std::nullopt;
+  };
+  const std::optional<double> exact = seconds_of(CostForm::exact);
+  // A printed form that says the same as the exact one would only be read as news.
+  const auto if_different = [&](std::optional<double> seconds) {
+    const bool same = seconds && exact && std::abs(*seconds - *exact) <= 1e-12 * *exact;
+    return same ? std::nullopt : seconds;
+  };
+  record.paper_form_s = if_different(seconds_of(CostForm::paper));
+  record.ideal_form_s = if_different(seconds_of(CostForm::ideal));
+  record.below_bound =
+      record.paper_form_s && *record.paper_form_s < record.lower_bounds.seconds() * (1 - 1e-9);
+}
+
+void add_warnings(CollectiveRecord& record, const Collective& collective) {
+  std::vector<std::string>& warnings = record.warnings;
+  if (record.blocks && record.blocks->clamped && collective.options.block) {
+    warnings.push_back(
+        "block_bytes " + base::shortest(static_cast<double>(collective.options.block->value)) +
+        " is more than there is to send, cut to " + base::shortest(record.blocks->block_bytes));
+  }
+  if (collective.options.cost_form != CostForm::exact) {
+    const bool below =
+        record.closed_form_s && *record.closed_form_s < record.lower_bounds.seconds() * (1 - 1e-9);
+    warnings.push_back(std::string("closed_form_s is not the time of the schedule, as cost_form "
+                                   "asks") +
+                       (below ? "; it lies below the lower bound" : ""));
+  }
+  if (collective.options.ring_startup_2p && collective.algorithm == AlgorithmId::ring &&
+      collective.op == Op::allreduce) {
+    warnings.push_back("ring_startup 2P charges two start-ups more than the schedule has");
+  }
+  if (record.method == Method::closed_form && collective.options.cost_form == CostForm::exact) {
+    if (closed_form(collective)->upper_bound) {
+      warnings.push_back("the closed form is an upper bound here; max_plus is exact");
+    } else if (!parts_divide(collective)) {
+      warnings.push_back("the closed form takes equal parts, but the bytes do not divide; "
+                         "max_plus is exact");
+    }
+  }
+  if (collective.links.measured && !takes_measured_steps(collective)) {
+    warnings.push_back(std::string(name(collective.algorithm)) +
+                       " takes latency and bandwidth of the calibration, not its times of messages "
+                       "in both directions");
+  }
+  if (collective.algorithm == kCollnet && !collective.links.two_level->switch_latency_s) {
+    warnings.push_back("switch_latency_s is not given: " + base::shortest(kSwitchLatency) +
+                       " s are assumed");
+  }
+  if (auto idle = idle_interfaces(collective); idle && !record.choice) {
+    warnings.push_back(std::move(*idle));
+  }
+  if (record.method == Method::max_plus && static_share_estimates(collective)) {
+    warnings.push_back("max_plus gives every rank a fixed share of its interface, but transfers "
+                       "differ in size or start; events is exact");
+  }
+  if (record.method == Method::max_plus && shares_interfaces(collective)) {
+    warnings.push_back("max_plus estimates the sharing of interfaces; events is exact");
+  }
+}
+
+} // namespace
+
+bool wants(AskedMethod asked, Method method, Method automatic) {
+  switch (asked) {
+  case AskedMethod::automatic:
+    return method == automatic;
+  case AskedMethod::closed_form:
+    return method == Method::closed_form;
+  case AskedMethod::max_plus:
+    return method == Method::max_plus;
+  case AskedMethod::events:
+    return method == Method::events;
+  case AskedMethod::all:
+    return true;
+  }
+  return false;
+}
+
+namespace {
+
+void check_range(double seconds) {
+  constexpr double kMicroseconds = 1e6; // as tables show times
+  if (!std::isfinite(seconds * kMicroseconds)) {
+    throw SimulationError("the times of the collective are beyond the range of numbers");
+  }
+}
+
+} // namespace
+
+// Bandwidths are those of nccl-tests: bytes over time, and times a factor that makes algorithms of
+// one operation comparable with the rate of a link.
+void fill_comparison(CollectiveRecord& record) {
+  check_range(record.seconds);
+  double least = record.seconds;
+  double most = record.seconds;
+  int present = 0;
+  for (const auto& time : {record.closed_form_s, record.max_plus_s, record.events_s}) {
+    if (time) {
+      ++present;
+      least = std::min(least, *time);
+      most = std::max(most, *time);
+    }
+  }
+  if (present > 1) {
+    record.relative_difference = most > 0 ? (most - least) / most : 0;
+  }
+  if (record.ranks > 1 && record.seconds > 0) {
+    record.algbw_Bps = record.bytes / record.seconds;
+    record.busbw_Bps = *record.algbw_Bps * bus_factor(record.op, record.ranks);
+  }
+  if (const double bound = record.lower_bounds.seconds(); bound > 0) {
+    record.gap_ratio = record.seconds / bound;
+  }
+}
+
+void fill_inputs(CollectiveRecord& record, const Collective& collective) {
+  record.link = collective.links.all;
+  double gamma = collective.reduction_s_per_byte;
+  if (const std::optional<UniformCost> cost = uniform_cost(collective)) {
+    record.link = cost->link;
+    gamma = cost->reduction_s_per_byte;
+  }
+  if (record.link.per_byte_s > 0) {
+    record.bandwidth_Bps = 1 / record.link.per_byte_s;
+  }
+  record.reduction_Bps = gamma > 0 ? 1 / gamma : 0;
+  record.reduction_mode = collective.options.reduction_mode;
+  record.chunking = collective.options.chunking;
+  record.blocks = resolve_blocks(collective);
+}
+
+double bus_factor(Op op, std::uint32_t ranks) { return nccl::bus_share(operation_of(op), ranks); }
+
+// Forms and bounds first, which every record has, then the evaluators that were asked for or are
+// needed for the times of ranks; the most faithful one gives `seconds`.
+CollectiveRecord make_record(const Collective& asked_for, AskedMethod asked, bool with_ranks) {
+  CollectiveRecord record;
+  Collective collective = asked_for;
+  if (collective.algorithm == AlgorithmId::automatic) {
+    record.choice = choose_algorithm(collective);
+    collective.algorithm = record.choice->chosen;
+  }
+  record.op = asked_for.op;
+  record.algorithm = asked_for.algorithm;
+  record.ranks = collective.ranks;
+  record.bytes = total_bytes(collective);
+  record.traffic = traffic(collective);
+  record.lower_bounds = lower_bound(collective);
+  if (!collective.links.pairs_only) {           // else evaluators name the link that is missing
+    check_range(record.lower_bounds.seconds()); // they need times that can be compared
+  }
+  fill_inputs(record, collective);
+  fill_forms(record, collective);
+
+  const Method automatic = automatic_method(collective);
+  if (asked == AskedMethod::closed_form && !record.closed_form_s) {
+    (void)seconds(collective, Method::closed_form); // throws: there is none
+  }
+  const bool run_events = wants(asked, Method::events, automatic);
+  const bool run_max_plus =
+      wants(asked, Method::max_plus, automatic) || (with_ranks && !run_events);
+  std::optional<Evaluation> last;
+  record.method = Method::closed_form;
+  if (run_max_plus && !with_ranks && asked == AskedMethod::automatic) {
+    record.max_plus_s = seconds(collective, Method::max_plus); // without the times of ranks
+    record.method = Method::max_plus;
+  } else if (run_max_plus) {
+    last = max_plus(collective, with_ranks);
+    check_bound(collective, Method::max_plus, last->seconds);
+    record.max_plus_s = last->seconds;
+    record.method = Method::max_plus;
+  }
+  if (run_events) {
+    last = events(collective, with_ranks);
+    check_bound(collective, Method::events, last->seconds);
+    record.events_s = last->seconds;
+    record.method = Method::events;
+  }
+  record.seconds = last                ? last->seconds
+                   : record.max_plus_s ? *record.max_plus_s
+                                       : record.closed_form_s.value();
+  if (with_ranks) {
+    record.per_rank = per_rank(collective, last->ranks);
+  }
+  fill_comparison(record);
+  add_warnings(record, collective);
+  return record;
+}
+
+} // namespace stepsim::collectives

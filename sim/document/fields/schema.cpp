@@ -1,0 +1,297 @@
+// Rows become schemas one by one. A number with a unit has two forms, the number and its text with
+// a unit; which units there are follows from the key's name, as for the reader.
+#include "document/fields/schema.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "base/quantity.hpp"
+#include "document/json_parse.hpp"
+#include "document/reader.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+// A number as JSON has it: 16 and not 16.0.
+Json json_number(double value) {
+  constexpr double kWhole = 0x1p53;
+  return value == std::floor(value) && std::abs(value) <= kWhole
+             ? Json(static_cast<std::int64_t>(value))
+             : Json(value);
+}
+
+Json json_of(const KeyDefault& value, KeyKind kind) {
+  if (const auto* flag = std::get_if<bool>(&value)) {
+    return *flag;
+  }
+  if (const auto* number = std::get_if<double>(&value)) {
+    return json_number(*number);
+  }
+  if (const auto* text = std::get_if<std::string_view>(&value)) {
+    const bool structure = kind == KeyKind::object || kind == KeyKind::list;
+    return structure ? parse_json(*text, "") : Json(*text);
+  }
+  return {};
+}
+
+// The regular expression of a text with a unit of this kind.
+std::string pattern(base::QuantityKind kind) {
+  std::string units;
+  for (const std::string_view unit : base::units(kind)) {
+    units.append(units.empty() ? "" : "|").append(unit);
+  }
+  return R"(^\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)? *()" + units + ")$";
+}
+
+void add_range(Json& schema, const Range& range) {
+  if (std::isfinite(range.low)) {
+    schema.set(range.open_low ? "exclusiveMinimum" : "minimum", json_number(range.low));
+  }
+  if (std::isfinite(range.high)) {
+    schema.set(range.open_high ? "exclusiveMaximum" : "maximum", json_number(range.high));
+  }
+}
+
+Json type_of(std::string_view type, bool nullable) {
+  return nullable ? Json(Array{type, "null"}) : Json(type);
+}
+
+void add_number(Json& schema, const Key& key) {
+  const bool integer = key.kind == KeyKind::integer;
+  if (!key.choices.empty()) {
+    Array values(key.choices.begin(), key.choices.end());
+    if (key.is_nullable) {
+      values.emplace_back(); // null
+    }
+    schema.set("enum", std::move(values));
+    return;
+  }
+  Json number{Object{{"type", type_of(integer ? "integer" : "number", key.is_nullable)}}};
+  add_range(number, key.range);
+  if (const PairKinds* pair = pair_kinds(key.name)) {
+    Array forms{std::move(number)};
+    for (const base::QuantityKind kind : {pair->first, pair->second}) {
+      forms.push_back(Object{{"type", "string"}, {"pattern", pattern(kind)}});
+    }
+    schema.set("anyOf", std::move(forms));
+    return;
+  }
+  const auto kind = kind_of_place("/" + std::string(key.name));
+  const bool text = key.has_unit && kind && !(integer && *kind == base::QuantityKind::ratio);
+  if (text) {
+    schema.set("oneOf",
+               Array{std::move(number), Object{{"type", "string"}, {"pattern", pattern(*kind)}}});
+    return;
+  }
+  for (auto& [name, value] : number.as_object()) {
+    schema.set(name, std::move(value));
+  }
+}
+
+// "a,b|c" -> [{"required": ["a", "b"]}, {"required": ["c"]}]
+Array required_groups(std::string_view groups) {
+  Array all;
+  while (!groups.empty()) {
+    std::string_view group = groups.substr(0, groups.find('|'));
+    groups.remove_prefix(std::min(groups.size(), group.size() + 1));
+    Array names;
+    while (!group.empty()) {
+      const std::string_view name = group.substr(0, group.find(','));
+      group.remove_prefix(std::min(group.size(), name.size() + 1));
+      names.emplace_back(name);
+    }
+    all.push_back(Object{{"required", std::move(names)}});
+  }
+  return all;
+}
+
+// `whole`: required keys must be there; otherwise the object is a part of what its row describes.
+enum class Extent { whole, part };
+
+Json schema_of(const Key& key, Extent extent);
+
+void add_object(Json& schema, const Key& key, Extent extent) {
+  schema.set("type", type_of("object", key.is_nullable));
+  Json properties{Object{}};
+  Array required;
+  for (const Key* each : keys_of(key)) {
+    properties.set(each->name, schema_of(*each, extent));
+    if (each->is_required) {
+      required.emplace_back(each->name);
+    }
+  }
+  if (!properties.as_object().empty()) {
+    schema.set("properties", std::move(properties));
+  }
+  if (!key.is_open) {
+    schema.set("additionalProperties", false);
+  }
+  if (extent == Extent::part) {
+    return;
+  }
+  if (!required.empty()) {
+    schema.set("required", std::move(required));
+  }
+  if (!key.exactly_one_of.empty()) {
+    schema.set("oneOf", required_groups(key.exactly_one_of));
+  }
+  if (!key.at_least_one_of.empty()) {
+    schema.set("anyOf", required_groups(key.at_least_one_of));
+  }
+}
+
+void add_list(Json& schema, const Key& key, Extent extent) {
+  schema.set("type", type_of("array", key.is_nullable));
+  schema.set("items", schema_of(key.keys.front(), extent));
+  if (key.least > 0) {
+    schema.set("minItems", static_cast<std::int64_t>(key.least));
+  }
+  if (key.most > 0) {
+    schema.set("maxItems", static_cast<std::int64_t>(key.most));
+  }
+}
+
+void add_map(Json& schema, const Key& key, Extent extent) {
+  schema.set("type", type_of("object", key.is_nullable));
+  schema.set("additionalProperties", schema_of(key.keys.front(), extent));
+  if (const auto names = key.words.all(); !names.empty()) {
+    schema.set("propertyNames", Object{{"enum", Array(names.begin(), names.end())}});
+  } else if (!key.name_pattern.empty()) {
+    schema.set("propertyNames", Object{{"pattern", key.name_pattern}});
+  }
+  if (key.least > 0) {
+    schema.set("minProperties", static_cast<std::int64_t>(key.least));
+  }
+  if (key.most > 0) {
+    schema.set("maxProperties", static_cast<std::int64_t>(key.most));
+  }
+}
+
+// Every form, and null as one more where the key as a whole may be null.
+Array forms_of(const Key& key, Extent extent) {
+  Array forms;
+  for (const Key& form : key.keys) {
+    forms.push_back(schema_of(form, extent));
+  }
+  if (key.is_nullable && extent == Extent::whole) {
+    forms.push_back(Object{{"type", "null"}});
+  }
+  return forms;
+}
+
+void add_values(Json& schema, const Key& key, Extent extent) {
+  switch (key.kind) {
+  case KeyKind::number:
+  case KeyKind::integer:
+    add_number(schema, key);
+    break;
+  case KeyKind::boolean:
+    schema.set("type", type_of("boolean", key.is_nullable));
+    break;
+  case KeyKind::text:
+    schema.set("type", type_of("string", key.is_nullable));
+    break;
+  case KeyKind::word: {
+    const auto words = key.words.all();
+    Array values(words.begin(), words.end());
+    if (key.is_nullable) {
+      values.emplace_back(); // null
+    }
+    schema.set("enum", std::move(values));
+    break;
+  }
+  case KeyKind::object:
+    add_object(schema, key, extent);
+    break;
+  case KeyKind::list:
+    add_list(schema, key, extent);
+    break;
+  case KeyKind::map:
+    add_map(schema, key, extent);
+    break;
+  case KeyKind::either:
+    schema.set("anyOf", forms_of(key, extent));
+    break;
+  case KeyKind::any:
+    break;
+  }
+}
+
+Json schema_of(const Key& given, Extent around) {
+  const Extent extent = given.is_partial ? Extent::part : around;
+  Key key = given;
+  key.is_nullable = given.is_nullable || extent == Extent::part;
+  Json schema{Object{{"description", key.sentence}}};
+  add_values(schema, key, extent);
+  const Json fallback = json_of(key.fallback, key.kind);
+  if (!fallback.is_null()) {
+    schema.set("default", fallback);
+  }
+  if (!key.example_json.empty()) {
+    schema.set("examples", Array{parse_json(key.example_json, "")});
+  } else if (!fallback.is_null()) {
+    schema.set("examples", Array{fallback});
+  } else if (key.kind == KeyKind::word) {
+    schema.set("examples", Array{key.words.all().front()});
+  }
+  return schema;
+}
+
+// The properties that every file of ours has.
+Json header_of(std::string_view kind, const std::string& schema_name) {
+  Json properties{Object{}};
+  for (const Key& key : kHeaderKeys) {
+    properties.set(key.name, schema_of(key, Extent::whole));
+  }
+  properties.find("$schema")->set("examples", Array{"../schemas/" + schema_name});
+  properties.set(
+      "kind",
+      Object{{"const", kind}, {"description", "Kind of the file."}, {"examples", Array{kind}}});
+  return properties;
+}
+
+} // namespace
+
+Json schema(const FileKind& file) {
+  const std::string name = std::string(file.kind) + ".schema.json";
+  Json root{Object{
+      {"$schema", "http://json-schema.org/draft-07/schema#"}, {"$id", name}, {"title", file.kind}}};
+  const Json body = schema_of(*file.root, Extent::whole);
+  for (const auto& [key, value] : body.as_object()) {
+    root.set(key, value);
+  }
+  Json properties = file.has_header ? header_of(file.kind, name) : Json(Object{});
+  if (const Json* own = body.find("properties")) { // else the file has several forms
+    for (const auto& [key, value] : own->as_object()) {
+      if (key != "kind" || !file.has_header) { // a row says only that the kind is required
+        properties.set(key, value);
+      }
+    }
+    root.set("properties", std::move(properties));
+  }
+  Array examples;
+  for (const std::string_view text : file.examples) {
+    examples.push_back(parse_json(text, ""));
+  }
+  root.set("examples", std::move(examples));
+  return root;
+}
+
+Json defaults_of(const Key& object) {
+  Json defaults{Object{}};
+  for (const Key* key : keys_of(object)) {
+    Json value = json_of(key->fallback, key->kind);
+    if (value.is_null() && key->kind == KeyKind::object) {
+      value = defaults_of(*key);
+    }
+    if (!value.is_null()) {
+      defaults.set(key->name, std::move(value));
+    }
+  }
+  return defaults;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,229 @@
+// The parser: nlohmann's lexer and grammar, fed character by character from chunks by a
+// cursor that knows where each word starts and stops endless ones.
+#include "document/json_parse.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "base/error.hpp"
+#include "document/file.hpp"
+#include "document/json_cursor.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+// The cursor as the input iterator that nlohmann reads; the default one is the end.
+class CursorIterator {
+public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = char;
+
+  CursorIterator() = default;
+  explicit CursorIterator(Cursor& cursor) : cursor_(&cursor) {}
+  char operator*() const { return cursor_->current(); }
+  CursorIterator& operator++() {
+    cursor_->advance();
+    return *this;
+  }
+  bool operator==(const CursorIterator& other) const { return ended() == other.ended(); }
+
+private:
+  [[nodiscard]] bool ended() const { return cursor_ == nullptr || cursor_->at_end(); }
+  Cursor* cursor_ = nullptr;
+};
+
+// Receives nlohmann's events and builds our tree. Open containers are the last elements of their
+// parents, so the pointers in the stack stay valid.
+// Events return true to go on; what is wrong leaves by an exception with its place.
+class TreeBuilder {
+public:
+  TreeBuilder(Cursor& cursor, Json& root)
+      : cursor_(cursor), root_(root), file_(std::make_shared<const std::string>(cursor.file())) {}
+
+  bool null() { return put(nullptr, cursor_.word()); }
+  bool boolean(bool value) { return put(value, cursor_.word()); }
+  bool number_integer(std::int64_t value) { return put(value, cursor_.word(true)); }
+  // Whole numbers beyond 2^63 are kept as doubles.
+  bool number_unsigned(std::uint64_t value) {
+    if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+      return put(static_cast<double>(value), cursor_.word(true));
+    }
+    return put(static_cast<std::int64_t>(value), cursor_.word(true));
+  }
+  bool number_float(double value, const std::string&) { return put(value, cursor_.word(true)); }
+  bool string(std::string& value) { return put(std::move(value), cursor_.word()); }
+  bool binary(nlohmann::json::binary_t&) { return false; } // never in a text
+  bool start_object(std::size_t) { return open(Object{}); }
+  bool start_array(std::size_t) { return open(Array{}); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+
+  // JSON leaves repeated keys open; here they are errors, since one of two values would be ignored.
+  bool key(std::string& name) {
+    Level& level = levels_.back();
+    Object& object = level.container->as_object();
+    constexpr std::size_t kLinear = 16; // below, comparing with all is faster
+    if (object.size() == kLinear) {
+      for (const Member& member : object) {
+        level.keys.insert(member.first);
+      }
+    }
+    const bool repeated = object.size() < kLinear ? level.container->find(name) != nullptr
+                                                  : !level.keys.insert(name).second;
+    if (repeated) {
+      cursor_.fail(cursor_.word(), "duplicate key \"" + base::shown_value(name) + "\"");
+    }
+    object.emplace_back(std::move(name), Json());
+    return true;
+  }
+
+  [[noreturn]] bool parse_error(std::size_t position, const std::string&,
+                                const nlohmann::detail::exception& error) {
+    // "[...] parse error at line 1, column 5: syntax error while parsing value - REASON; ..."
+    const std::string_view what = error.what();
+    const auto says = [&](std::string_view text) { return what.find(text) != what.npos; };
+    const bool one_behind = position < cursor_.consumed() || says("invalid literal") ||
+                            says("invalid number") || says("number overflow");
+    const Place word = cursor_.word(one_behind);
+    const std::string& text = cursor_.text(one_behind);
+    // The library's messages name tokens of its grammar; users read what is wrong in their file.
+    if (says("number overflow")) {
+      cursor_.fail(word, "number out of range: " + base::shown_value(text));
+    }
+    if (says("; expected end of input")) {
+      cursor_.fail(word, "unexpected text after the value");
+    }
+    if (cursor_.end_seen()) {
+      if (!cursor_.word_seen()) {
+        throw InputError(cursor_.file(), "", "empty");
+      }
+      cursor_.fail({cursor_.here().line, cursor_.here().column + 1}, "unexpected end of input");
+    }
+    if (cursor_.in_string() && says("invalid string")) {
+      const std::string_view reason = what.substr(what.find("invalid string"));
+      cursor_.fail(cursor_.here(), std::string(reason.substr(0, reason.find("; last read:"))));
+    }
+    if (says("invalid literal") || says("invalid number")) {
+      static constexpr std::string_view kNotFinite[] = {"N", "n", "I", "i", "-N", "-n", "-I", "-i"};
+      const bool not_finite =
+          std::any_of(std::begin(kNotFinite), std::end(kNotFinite),
+                      [&](std::string_view start) { return text.starts_with(start); }) &&
+          !text.starts_with("nu"); // a mistyped null
+      if (!text.empty() && static_cast<unsigned char>(text[0]) >= 0x80) {
+        cursor_.fail(word, "not JSON: byte " + std::to_string(static_cast<unsigned char>(text[0])));
+      }
+      cursor_.fail(word, not_finite ? "NaN and infinity are not allowed in JSON"
+                                    : "not a JSON value: " + base::shown_value(text));
+    }
+    const bool in_list = !levels_.empty() && levels_.back().container->is_array();
+    if (says("unexpected '}'; expected string literal") || (in_list && says("unexpected ']'"))) {
+      cursor_.fail(word, "JSON allows no comma before the closing bracket");
+    }
+    const std::size_t dash = what.find(" - ");
+    cursor_.fail(word, std::string(dash == what.npos ? what : what.substr(dash + 3)));
+  }
+
+private:
+  struct Level {
+    Json* container;
+    std::unordered_set<std::string> keys;
+  };
+
+  // Into the container that is open, with the place in the file. Values are counted, because a
+  // small file can hold very many.
+  Json& add(Json value, Place place) {
+    if (++values_ > cursor_.limits().max_values) {
+      cursor_.fail(place, fmt::format("more than {} values", cursor_.limits().max_values));
+    }
+    if (levels_.empty()) {
+      root_ = std::move(value);
+      root_.set_origin(file_, "", place.line);
+      return root_;
+    }
+    Json& parent = *levels_.back().container;
+    if (parent.is_array()) {
+      const std::size_t index = parent.as_array().size();
+      Json& added = parent.as_array().emplace_back(std::move(value));
+      added.set_origin_below(parent, index, place.line);
+      return added;
+    }
+    Member& member = parent.as_object().back();
+    member.second = std::move(value);
+    member.second.set_origin_below(parent, member.first, place.line);
+    return member.second;
+  }
+
+  template <class Value> bool put(Value value, Place place) {
+    add(Json(std::move(value)), place);
+    return true;
+  }
+
+  // Depth is bounded because destructors and writers recurse.
+  template <class Container> bool open(Container container) {
+    if (levels_.size() >= cursor_.limits().max_depth) {
+      cursor_.fail(cursor_.word(),
+                   fmt::format("nested deeper than {} levels", cursor_.limits().max_depth));
+    }
+    Json& added = add(Json(std::move(container)), cursor_.word());
+    levels_.push_back({&added, {}});
+    return true;
+  }
+
+  // Trees of large files are kept: lists and objects give back what they took to grow.
+  bool close() {
+    Json& closed = *levels_.back().container;
+    if (closed.is_array()) {
+      closed.as_array().shrink_to_fit();
+    } else {
+      closed.as_object().shrink_to_fit();
+    }
+    levels_.pop_back();
+    return true;
+  }
+
+  Cursor& cursor_;
+  Json& root_;
+  std::shared_ptr<const std::string> file_;
+  std::vector<Level> levels_;
+  std::size_t values_{};
+};
+
+Json parse(Cursor& cursor) {
+  Json root;
+  TreeBuilder builder(cursor, root);
+  [[maybe_unused]] const bool done =
+      nlohmann::json::sax_parse(CursorIterator(cursor), CursorIterator(), &builder);
+  assert(done && "errors leave by exception");
+  return root;
+}
+
+} // namespace
+
+Json parse_json(std::string_view text, std::string_view file, ParseLimits limits) {
+  Cursor cursor([text]() mutable { return std::exchange(text, {}); }, std::string(file), limits);
+  return parse(cursor);
+}
+
+Json read_json(const std::string& path, ParseLimits limits, std::string* sha256) {
+  ByteSource source(path, limits.max_bytes, sha256 != nullptr);
+  Cursor cursor([&source] { return source.next(); }, source.name(), limits);
+  Json root = parse(cursor);
+  if (sha256 != nullptr) {
+    while (!source.next().empty()) {}
+    *sha256 = source.digest();
+  }
+  return root;
+}
+
+} // namespace stepsim::io

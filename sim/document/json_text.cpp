@@ -1,0 +1,221 @@
+// Writers append to one string. Strings are written as ASCII and valid UTF-8, whatever they hold:
+// what no reader could take, or would steer a terminal, is escaped or replaced.
+#include "document/json_text.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "base/printable.hpp"
+#include "document/json_pointer.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+bool is_plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\';
+}
+
+// Short escapes where JSON has one, else by number.
+void append_escaped(std::string& out, char c) {
+  switch (c) {
+  case '"':
+    out += "\\\"";
+    return;
+  case '\\':
+    out += "\\\\";
+    return;
+  case '\n':
+    out += "\\n";
+    return;
+  case '\r':
+    out += "\\r";
+    return;
+  case '\t':
+    out += "\\t";
+    return;
+  default:
+    break;
+  }
+  const auto byte = static_cast<unsigned char>(c);
+  out += "\\u00";
+  out += "0123456789abcdef"[byte >> 4];
+  out += "0123456789abcdef"[byte & 0xF];
+}
+
+void append_string(std::string& out, std::string_view text) {
+  out += '"';
+  while (!text.empty()) {
+    // Runs of plain characters are copied at once.
+    const auto* const stop = std::find_if_not(text.begin(), text.end(), is_plain);
+    const auto plain = static_cast<std::size_t>(stop - text.begin());
+    out.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) {
+      break;
+    }
+    if (static_cast<unsigned char>(text.front()) < 0x80) {
+      append_escaped(out, text.front());
+      text.remove_prefix(1);
+      continue;
+    }
+    const std::size_t length = base::utf8_length(text);
+    // What steers a terminal is written by its number: JSON and printable have one form for it.
+    out += length > 0 ? base::printable(text.substr(0, length)) : "\xEF\xBF\xBD"; // U+FFFD
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  out += '"';
+}
+
+void append_scalar(std::string& out, const Json& value) {
+  if (value.is_null()) {
+    out += "null";
+  } else if (value.is_bool()) {
+    out += value.as_bool() ? "true" : "false";
+  } else if (value.is_integer()) {
+    base::append_integer(out, value.as_integer());
+  } else if (value.is_string()) {
+    append_string(out, value.as_string());
+  } else {
+    const double number = value.as_double();
+    assert(std::isfinite(number) && "only finite numbers are written; null stands for the others");
+    if (!std::isfinite(number)) {
+      out += "null";
+    } else if (number == 0.0 && std::signbit(number)) {
+      out += "-0.0"; // "-0" would be read as the integer 0
+    } else {
+      base::append_shortest(out, number);
+    }
+  }
+}
+
+// Calls `visit(member, first)` in the order of the keys. Writers that fill records in that order
+// pay no sorting.
+template <class Visit> void for_each_sorted(const Object& object, Visit visit) {
+  const auto by_key = [](const Member& a, const Member& b) { return a.first < b.first; };
+  bool first = true;
+  if (std::is_sorted(object.begin(), object.end(), by_key)) {
+    for (const Member& member : object) {
+      visit(member, std::exchange(first, false));
+    }
+    return;
+  }
+  std::vector<const Member*> order;
+  order.reserve(object.size());
+  for (const Member& member : object) {
+    order.push_back(&member);
+  }
+  std::sort(order.begin(), order.end(),
+            [&](const Member* a, const Member* b) { return by_key(*a, *b); });
+  for (const Member* member : order) {
+    visit(*member, std::exchange(first, false));
+  }
+}
+
+void new_line(std::string& out, std::size_t depth) {
+  out += '\n';
+  out.append(2 * depth, ' ');
+}
+
+// Empty lists and objects stay on one line.
+void append_pretty(std::string& out, const Json& value, std::size_t depth) {
+  if (value.is_array() && !value.as_array().empty()) {
+    char separator = '[';
+    for (const Json& element : value.as_array()) {
+      out += std::exchange(separator, ',');
+      new_line(out, depth + 1);
+      append_pretty(out, element, depth + 1);
+    }
+    new_line(out, depth);
+    out += ']';
+  } else if (value.is_object() && !value.as_object().empty()) {
+    for_each_sorted(value.as_object(), [&](const Member& member, bool first) {
+      out += first ? '{' : ',';
+      new_line(out, depth + 1);
+      append_string(out, member.first);
+      out += ": ";
+      append_pretty(out, member.second, depth + 1);
+    });
+    new_line(out, depth);
+    out += '}';
+  } else {
+    append_compact(out, value);
+  }
+}
+
+// Pointer of the first number that JSON cannot hold, below a value; empty if there is none.
+std::optional<std::string> not_finite_at(const Json& value) {
+  if (value.is_number() && !std::isfinite(value.as_double())) {
+    return "";
+  }
+  if (value.is_array()) {
+    for (std::size_t i = 0; i < value.as_array().size(); ++i) {
+      if (const auto below = not_finite_at(value.as_array()[i])) {
+        return "/" + std::to_string(i) + *below;
+      }
+    }
+  } else if (value.is_object()) {
+    for (const auto& [key, member] : value.as_object()) {
+      if (const auto below = not_finite_at(member)) {
+        return "/" + escape_token(key) + *below;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+void append_compact(std::string& out, const Json& value) {
+  if (value.is_array()) {
+    out += '[';
+    bool first = true;
+    for (const Json& element : value.as_array()) {
+      if (!std::exchange(first, false)) {
+        out += ',';
+      }
+      append_compact(out, element);
+    }
+    out += ']';
+  } else if (value.is_object()) {
+    out += '{';
+    for_each_sorted(value.as_object(), [&](const Member& member, bool first) {
+      if (!first) {
+        out += ',';
+      }
+      append_string(out, member.first);
+      out += ':';
+      append_compact(out, member.second);
+    });
+    out += '}';
+  } else {
+    append_scalar(out, value);
+  }
+}
+
+std::string compact(const Json& value) {
+  std::string out;
+  append_compact(out, value);
+  return out;
+}
+
+std::string pretty(const Json& value) {
+  std::string out;
+  append_pretty(out, value, 0);
+  out += '\n';
+  return out;
+}
+
+void require_finite(const Json& result) {
+  if (const auto pointer = not_finite_at(result)) {
+    throw SimulationError("the result " + *pointer + " is beyond the range of numbers");
+  }
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,52 @@
+// A file with thousands of bad values would print thousands of lines: the first 20 are kept, the
+// rest counted. What several readers of one value find is one problem.
+#include "document/problems.hpp"
+
+#include "document/json_pointer.hpp"
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace stepsim::io {
+
+namespace {
+
+constexpr std::size_t kMaxProblems = 20;
+
+void keep(base::Problem problem, std::vector<base::Problem>& kept, std::size_t& dropped) {
+  const bool known = std::ranges::any_of(kept, [&](const base::Problem& each) {
+    return each.where == problem.where && each.message == problem.message &&
+           each.file == problem.file;
+  });
+  if (kept.size() >= kMaxProblems) {
+    dropped += known ? 0 : 1;
+  } else if (!known) {
+    kept.push_back(std::move(problem));
+  }
+}
+
+} // namespace
+
+void Problems::add(const Json& place, std::string message) {
+  keep({std::string(place.file()), place.pointer(), std::move(message)}, problems_, dropped_);
+}
+
+void Problems::add(const Json& parent, std::string_view key, std::string message) {
+  keep({std::string(parent.file()), parent.pointer().append("/").append(escape_token(key)),
+        std::move(message)},
+       problems_, dropped_);
+}
+
+void Problems::throw_if_any() const {
+  if (problems_.empty()) {
+    return;
+  }
+  std::vector<base::Problem> all = problems_;
+  if (dropped_ > 0) {
+    all.push_back({all.front().file, "", fmt::format("and {} more problems", dropped_)});
+  }
+  throw InputError(std::move(all));
+}
+
+} // namespace stepsim::io

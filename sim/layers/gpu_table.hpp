@@ -1,0 +1,81 @@
+#pragma once
+// The table of GPUs for which the compute time of a model can be estimated without a trace (INP 3):
+// one row per part. Peaks are for dense matrices, without sparsity.
+//
+// The best matrix products reach the fraction `matrix_fraction` of the peak. Of that speed,
+// products inside a model reach the fraction `products`, and attention the fraction `attention`.
+// The element-wise work of a transformer block moves `elementwise` values per token and unit of the
+// model's width. Memory reaches 80 % of its bandwidth.
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/units.hpp"
+#include "base/words.hpp"
+
+namespace stepsim::layers {
+
+// The number format of matrix products. All other operations use 16 bits.
+enum class Precision { bf16, fp16, fp8 };
+inline constexpr auto kPrecisions = base::words<Precision>(
+    {{Precision::bf16, "bf16"}, {Precision::fp16, "fp16"}, {Precision::fp8, "fp8"}});
+
+// The constants of ampere and hopper were fitted to published training speeds; the constants of
+// other parts are assumed.
+enum class GpuFamily { ampere, hopper, other };
+inline constexpr auto kGpuFamilies = base::words<GpuFamily>(
+    {{GpuFamily::ampere, "ampere"}, {GpuFamily::hopper, "hopper"}, {GpuFamily::other, "other"}});
+
+// A measured time is expected between `low` and `high` times the estimate.
+struct EstimateInterval {
+  double low = 1, high = 1;
+  bool validated = true; // compared with measured training of such models on such a GPU
+};
+inline constexpr EstimateInterval kUnvalidatedInterval{0.6, 1.6, false};
+// The interval for times that are scaled to a measured step of another batch size or length.
+inline constexpr EstimateInterval kScaledInterval{0.85, 1.15, true};
+
+struct FamilyConstants {
+  double products, attention, elementwise;
+  EstimateInterval interval;
+};
+inline constexpr std::array<FamilyConstants, kGpuFamilies.all().size()> kFamilyConstants{
+    {{0.92, 0.39, 48, {0.87, 1.13, true}},
+     {0.98, 0.21, 64, {0.80, 1.25, true}},
+     {0.92, 0.30, 56, kUnvalidatedInterval}}};
+
+// Fraction of the memory bandwidth that is reached when large tensors are streamed.
+inline constexpr double kMemoryFraction = 0.8;
+// Matrix products in fp8 have kFp8Peak times the peak of 16 bits, and reach kFp8Fraction times the
+// fraction of the peak that 16-bit products reach.
+inline constexpr double kFp8Peak = 2;
+inline constexpr double kFp8Fraction = 0.9;
+
+struct Gpu {
+  std::string_view name;
+  Flops peak;            // peak speed of 16-bit matrix products
+  BytesPerSecond memory; // memory bandwidth as specified
+  double matrix_fraction{};
+  GpuFamily family{};
+  bool has_bf16 = true;
+  bool has_fp8 = false;
+  [[nodiscard]] const FamilyConstants& constants() const {
+    return kFamilyConstants[static_cast<std::size_t>(family)];
+  }
+  [[nodiscard]] bool has(Precision precision) const {
+    return precision == Precision::fp16 || (precision == Precision::bf16 ? has_bf16 : has_fp8);
+  }
+  // The precision that is used by default: bf16, or fp16 if the GPU has no bf16.
+  [[nodiscard]] Precision usual_precision() const {
+    return has_bf16 ? Precision::bf16 : Precision::fp16;
+  }
+};
+
+// All GPUs, and their names. mi250 is the whole card with both dies.
+[[nodiscard]] std::span<const Gpu> gpus();
+[[nodiscard]] std::vector<std::string_view> gpu_words();
+// The GPU of this name; null if it is unknown.
+[[nodiscard]] const Gpu* find_gpu(std::string_view name);
+
+} // namespace stepsim::layers

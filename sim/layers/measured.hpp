@@ -1,0 +1,60 @@
+#pragma once
+// Published measurements of training speeds: samples per second and GPU by compression method and
+// number of ranks, and the parts of the time of one update. They are shown next to simulated
+// results; no simulation uses them. Methods are the words of the key compression/method; `none` is
+// dense training.
+// Times are seconds per update, which includes all its micro-batches.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace stepsim::layers {
+
+// The parts as the source reports them. Whether `communication` is all communication or only what
+// computing does not hide depends on the source.
+struct MeasuredPhases {
+  std::int64_t ranks{};
+  std::string method; // empty if the file does not give it
+  Seconds compute, compress, communication;
+};
+
+struct MeasuredThroughput {
+  std::string method;
+  std::vector<std::pair<std::int64_t, double>> samples_per_s_per_gpu; // by ranks, ascending
+};
+
+struct MeasuredModel {
+  std::string name;
+  std::optional<std::int64_t> parameters; // empty if the source does not give them
+  std::optional<std::int64_t> batch_size; // per GPU and update
+  std::string note;
+  std::optional<MeasuredPhases> phases;
+  std::vector<MeasuredThroughput> throughput;
+};
+
+struct MeasuredTraining {
+  std::string name;
+  std::string source; // origin of the numbers
+  std::string note;
+  std::vector<MeasuredModel> models;
+};
+
+// Samples per second and GPU; empty if they were not measured.
+[[nodiscard]] inline std::optional<double>
+measured_speed(const MeasuredModel& model, std::string_view method, std::int64_t ranks) {
+  for (const MeasuredThroughput& row : model.throughput) {
+    for (const auto& [known_ranks, speed] : row.samples_per_s_per_gpu) {
+      if (row.method == method && known_ranks == ranks) {
+        return speed;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace stepsim::layers

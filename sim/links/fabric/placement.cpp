@@ -1,0 +1,140 @@
+#include "links/fabric/placement.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+
+#include "base/error.hpp"
+
+namespace stepsim::links {
+
+namespace {
+
+bool hosts_are_gpus(const Fabric& fabric) {
+  return fabric.gpus_per_machine > 0 || !fabric.rank_hosts.empty();
+}
+
+// Hosts in rank order.
+std::vector<NodeId> ordered_hosts(const Fabric& fabric) {
+  std::vector<NodeId> hosts = fabric.rank_hosts;
+  for (NodeId host = 0; fabric.rank_hosts.empty() && host < fabric.hosts; ++host) {
+    hosts.push_back(host);
+  }
+  return hosts;
+}
+
+// Hosts per machine, in rank order.
+std::size_t machine_size(const Fabric& fabric, std::uint32_t gpus_per_node) {
+  if (!hosts_are_gpus(fabric)) {
+    return 1;
+  }
+  return fabric.gpus_per_machine > 0 ? fabric.gpus_per_machine : gpus_per_node;
+}
+
+// First host of each machine, going round the switches that first hosts hang on.
+std::vector<std::size_t> spread_order(const Fabric& fabric, const std::vector<NodeId>& hosts,
+                                      std::size_t size) {
+  std::vector<NodeId> first_switch(fabric.hosts, fabric.nodes());
+  for (const FabricLink& link : fabric.links) {
+    if (fabric.is_host(link.from) && !fabric.is_host(link.to) &&
+        first_switch[link.from] == fabric.nodes()) {
+      first_switch[link.from] = link.to;
+    }
+  }
+  std::map<NodeId, std::size_t> turn; // machines seen at a switch so far
+  std::vector<std::pair<std::size_t, std::size_t>> order;
+  for (std::size_t at = 0; at + size <= hosts.size(); at += size) {
+    order.emplace_back(turn[first_switch[hosts[at]]]++, at);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::size_t> result;
+  for (const auto& [round, at] : order) {
+    result.push_back(at);
+  }
+  return result;
+}
+
+std::string list_problem(const Fabric& fabric, std::uint32_t nodes, std::uint32_t gpus_per_node,
+                         const std::vector<NodeId>& list) {
+  const std::uint64_t ranks = std::uint64_t{nodes} * gpus_per_node;
+  const bool per_rank = list.size() == ranks;
+  if (!per_rank && (list.size() != nodes || hosts_are_gpus(fabric))) {
+    return "must name " +
+           (hosts_are_gpus(fabric) || nodes == ranks
+                ? std::to_string(ranks) + " hosts, one per rank"
+                : std::to_string(nodes) + " hosts (one per node) or " + std::to_string(ranks) +
+                      " (one per rank)") +
+           ", got " + std::to_string(list.size());
+  }
+  std::vector<std::uint32_t> ranks_on(fabric.hosts, 0);
+  const std::uint32_t most = hosts_are_gpus(fabric) ? 1 : gpus_per_node;
+  for (const NodeId host : list) {
+    if (host >= fabric.hosts) {
+      return fmt::format("no host {}, the topology has {}", host, fabric.hosts);
+    }
+    ranks_on[host] += per_rank ? 1 : gpus_per_node;
+    if (ranks_on[host] > most) {
+      return fmt::format("more than {} {} on host \"{}\"", most, most == 1 ? "rank" : "ranks",
+                         base::shown_value(fabric.node_names[host]));
+    }
+  }
+  return "";
+}
+
+} // namespace
+
+std::string placement_problem(const Fabric& fabric, std::uint32_t nodes,
+                              std::uint32_t gpus_per_node, const Placement& placement) {
+  if (const auto* list = std::get_if<std::vector<NodeId>>(&placement)) {
+    return list_problem(fabric, nodes, gpus_per_node, *list);
+  }
+  if (fabric.gpus_per_machine > 0 && gpus_per_node > fabric.gpus_per_machine) {
+    return fmt::format("{} GPUs per node, but machines of the topology have {}", gpus_per_node,
+                       fabric.gpus_per_machine);
+  }
+  const std::size_t hosts = fabric.rank_hosts.empty() ? fabric.hosts : fabric.rank_hosts.size();
+  const std::size_t size = machine_size(fabric, gpus_per_node);
+  if (nodes > hosts / size) {
+    return fmt::format("{} nodes{}, but the topology has {}", nodes,
+                       size > 1 ? fmt::format(" of {} GPUs", size) : "", hosts / size);
+  }
+  return "";
+}
+
+std::vector<NodeId> place_ranks(const Fabric& fabric, std::uint32_t nodes,
+                                std::uint32_t gpus_per_node, const Placement& placement) {
+  assert(placement_problem(fabric, nodes, gpus_per_node, placement).empty() &&
+         "the ranks fit on the hosts");
+  std::vector<NodeId> result;
+  if (const auto* list = std::get_if<std::vector<NodeId>>(&placement)) {
+    const std::size_t repeats = list->size() == nodes ? gpus_per_node : 1;
+    for (const NodeId host : *list) {
+      result.insert(result.end(), repeats, host);
+    }
+    return result;
+  }
+  const std::vector<NodeId> hosts = ordered_hosts(fabric);
+  const std::size_t size = machine_size(fabric, gpus_per_node);
+  const bool spread = std::get<PlacementRule>(placement) == PlacementRule::spread;
+  const std::vector<std::size_t> order =
+      spread ? spread_order(fabric, hosts, size) : std::vector<std::size_t>{};
+  for (std::size_t node = 0; node < nodes; ++node) {
+    const std::size_t first = spread ? order[node] : node * size;
+    for (std::size_t local = 0; local < gpus_per_node; ++local) {
+      result.push_back(hosts[hosts_are_gpus(fabric) ? first + local : first]);
+    }
+  }
+  return result;
+}
+
+std::optional<NodeId> host_named(const Fabric& fabric, std::string_view name) {
+  const auto end = fabric.node_names.begin() + fabric.hosts;
+  const auto at = std::find(fabric.node_names.begin(), end, name);
+  return at == end ? std::nullopt
+                   : std::optional(static_cast<NodeId>(at - fabric.node_names.begin()));
+}
+
+} // namespace stepsim::links

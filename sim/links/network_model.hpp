@@ -1,0 +1,39 @@
+#pragma once
+// The interface of a network model for the simulations that drive it:
+//   submit(now, transfer)   starts a transfer now
+//   next_time()             time of the next change of the model, infinity if there is none
+//   advance(now, done)      advances to `now` (at most next_time()) and appends the ids of the
+//                           transfers that end by `now` to `done`, in a fixed order
+// Times are in seconds and never decrease. It is a concept, not a base class: simulations have the
+// model as a template parameter.
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace stepsim::links {
+
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
+inline constexpr std::uint32_t kNoPort = 0xffffffff;
+
+// One message. It waits for latency_s, then moves at most 1 / per_byte_s bytes per second; with
+// per_byte_s = 0 nothing but its ports or its path limits it.
+struct Transfer {
+  std::uint32_t id{}; // chosen by the caller; unique among transfers in flight
+  double latency_s{};
+  double per_byte_s{};
+  double bytes{};
+  std::uint32_t send_port = kNoPort; // shared ports, for models with ports
+  std::uint32_t receive_port = kNoPort;
+  std::uint32_t src{}, dst{}; // ranks, for models with paths
+};
+
+template <class Model>
+concept NetworkModel = requires(Model model, double now, const Transfer& transfer,
+                                std::vector<std::uint32_t>& done) {
+  model.submit(now, transfer);
+  { model.next_time() } -> std::convertible_to<double>;
+  model.advance(now, done);
+};
+
+} // namespace stepsim::links

@@ -1,0 +1,63 @@
+#pragma once
+// Background load: every host sends flows to other hosts at random times.
+//   arrivals      Poisson per host, rate = load x bandwidth of its fastest link / mean size
+//   destination   any other host, with equal probability
+//   size          fixed, or by a distribution: F(bytes) linear between its points
+// Random numbers are of stream 6: hash(seed, 6, host, arrival, what), what = 0 gap, 1 destination,
+// 2 size, so they do not depend on other traffic. Source: PKT 3.6, 7.5.
+#include <cstdint>
+#include <queue>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "links/fabric/fabric.hpp"
+#include "links/packet/options.hpp"
+
+namespace stepsim::links {
+
+struct BackgroundOptions {
+  double load = 0;                            // in [0, 1), fraction of the hosts' links
+  std::vector<std::pair<double, double>> cdf; // (bytes, F): bytes ascending, F strictly, up to 1
+  TransportKind transport = TransportKind::dctcp;
+};
+
+// Returns, for each host, the bytes per second that it offers: `load` times the bandwidth of its
+// fastest link.
+[[nodiscard]] std::vector<double> offered_Bps(const Fabric& fabric,
+                                              const BackgroundOptions& options);
+// Returns the mean size of a flow. No flow is smaller than the first point (bytes, F) of the
+// distribution, and a fraction F of the flows has exactly its size.
+[[nodiscard]] double mean_bytes(const BackgroundOptions& options);
+// Returns the size at which the distribution reaches `part` in [0, 1).
+[[nodiscard]] double bytes_at(const BackgroundOptions& options, double part);
+
+struct BackgroundFlow {
+  NodeId src{}, dst{};
+  std::int64_t bytes{}; // >= 1
+  double start_s{};
+};
+
+// The arrivals in the order of their starts: endless if load > 0 and there are at least two hosts,
+// else none. Only the next arrival of each host is stored, so memory does not grow with the run.
+// `options` must outlive the object.
+class BackgroundArrivals {
+public:
+  BackgroundArrivals(const Fabric& fabric, const BackgroundOptions& options, std::uint64_t seed);
+  [[nodiscard]] bool none() const { return next_.empty(); }
+  // Returns the start of the next arrival in s from the start of the run; there must be one (none()
+  // is false).
+  [[nodiscard]] double next_s() const { return std::get<0>(next_.top()); }
+  BackgroundFlow take(); // removes and returns the next arrival
+
+private:
+  using Arrival = std::tuple<double, NodeId, std::uint64_t>; // time, host, number
+  void push(double after_s, NodeId host, std::uint64_t number);
+
+  const BackgroundOptions& options_;
+  std::uint64_t seed_;
+  std::vector<double> rate_; // [host] flows per second
+  std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> next_;
+};
+
+} // namespace stepsim::links

@@ -1,0 +1,284 @@
+// The loop over events, and the dispatch to transports: a connection has one kind for life, which
+// is looked up at every event instead of called through a table.
+#include "links/packet/packet_network.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "base/error.hpp"
+#include "links/packet/connections.hpp"
+
+namespace stepsim::links {
+
+namespace {
+
+void require(bool condition, const std::string& message) {
+  if (!condition) {
+    throw SimulationError("packet network: " + message);
+  }
+}
+
+// What readers of scenarios refuse already; a caller from code is told the same.
+PacketOptions checked(const PacketOptions& options, const Fabric& fabric) {
+  require(options.mtu_wire_bytes >= options.header_bytes + std::max(1U, options.value_bytes),
+          fmt::format("no room for one value in a packet of {} bytes", options.mtu_wire_bytes));
+  require(options.mtu_wire_bytes + options.wire_overhead_bytes < 1U << 16,
+          "a packet is shorter than 65536 bytes");
+  require(options.control_bytes <= options.mtu_wire_bytes && options.ack_bytes < 1U << 16,
+          "control packets are no longer than a full packet");
+  require(options.queues >= 2 && options.queues <= 8, "2 to 8 queues, queue 0 is control");
+  require(options.transport.kind != TransportKind::window ||
+              options.buffer.scope == BufferScope::unlimited,
+          "transport window needs an unlimited buffer");
+  require(options.transport.kind != TransportKind::pfabric ||
+              options.queue_discipline == QueueDiscipline::fifo,
+          "transport pfabric has its own order at ports");
+  require(fabric.hosts < 1U << 24, "fewer than 2^24 hosts");
+  for (const LinkLoss& loss : options.link_loss) {
+    require(loss.link < fabric.links.size(), "link_loss names an unknown link");
+    require(loss.probability >= 0 && loss.probability < 1, "a loss probability is in [0, 1)");
+  }
+  for (const DropOnce& drop : options.drop_once) {
+    require(drop.link < fabric.links.size(), "drop_packets_once names an unknown link");
+  }
+  return options;
+}
+
+} // namespace
+
+PacketNetwork::PacketNetwork(const Fabric& fabric, const Routes& routes,
+                             const PacketOptions& options)
+    : options_(checked(options, fabric)), limit_(to_picoseconds(options.simulated_s)),
+      core_(fabric, routes, options_) {}
+
+ConnectionId PacketNetwork::open(const ConnectionSpec& spec) {
+  const ConnectionId id = open_connection(core_, spec);
+  switch (core_.connections[id].kind) {
+  case TransportKind::raw:
+    break;
+  case TransportKind::window:
+    window_.open(core_, id);
+    break;
+  case TransportKind::reno:
+  case TransportKind::dctcp:
+    reno_.open(core_, id);
+    break;
+  case TransportKind::pfabric:
+    break;
+  case TransportKind::dlcp:
+    dlcp_.open(core_, id);
+    break;
+  }
+  return id;
+}
+
+// The start is an event of its own, so that messages handed over ahead of time start in order.
+MessageId PacketNetwork::hand_over(const MessageSpec& spec) {
+  const MessageId id = add_message(core_, spec);
+  core_.push_timer(TimerKind::ready, spec.connection, id, spec.start);
+  return id;
+}
+
+Picoseconds PacketNetwork::next_time() {
+  if (!core_.to_start.empty()) {
+    return core_.now;
+  }
+  return core_.events.empty() ? kNeverPs : core_.events.next_time();
+}
+
+bool PacketNetwork::advance(Picoseconds until, std::vector<MessageId>& done) {
+  const bool any = go_on(until, done);
+  if (!any && next_time() == kNeverPs) {
+    check_end();
+  }
+  return any;
+}
+
+// At each instant: all events, in the order of their keys, then the ports that may start sending. A
+// port that starts makes events of later instants only.
+bool PacketNetwork::go_on(Picoseconds until, std::vector<MessageId>& done) {
+  while (true) {
+    if (!core_.events.any_at(core_.now)) {
+      if (!core_.to_start.empty() && core_.now < until) {
+        core_.start_ports();
+        continue;
+      }
+      if (core_.events.empty() || !core_.to_start.empty()) {
+        return false;
+      }
+      const Picoseconds time = core_.events.next_time();
+      assert(time > core_.now && "nothing of this instant is forgotten");
+      if (time > until) {
+        return false;
+      }
+      if (time > limit_ && core_.unfinished > 0) {
+        throw SimulationError("the simulated time passed the limit of " +
+                              std::to_string(options_.simulated_s) + " s: " + unfinished_names());
+      }
+      core_.now = time;
+    }
+    const PacketEvent event = core_.events.pop();
+    assert(event.time == core_.now && "time never decreases");
+    handle(event);
+    if (!core_.done.empty()) {
+      done.insert(done.end(), core_.done.begin(), core_.done.end());
+      core_.done.clear();
+      return true;
+    }
+  }
+}
+
+void PacketNetwork::handle(const PacketEvent& event) {
+  ++core_.event_count;
+  switch (class_of(event.key)) {
+  case EventClass::end: {
+    const std::uint32_t left = core_.end(event.id);
+    if (left != kNone) {
+      const Packet packet = core_.pool[left];
+      dlcp_.transmitted(core_, packet);
+    }
+    break;
+  }
+  case EventClass::arrival:
+    arrive(event.id);
+    break;
+  case EventClass::timer:
+    timer(event);
+    break;
+  }
+}
+
+void PacketNetwork::timer(const PacketEvent& event) {
+  const std::uint32_t index = event.id & ((1U << kTimerIndexBits) - 1);
+  switch (static_cast<TimerKind>(event.id >> kTimerIndexBits)) {
+  case TimerKind::ready:
+    ready(index);
+    break;
+  case TimerKind::retransmit:
+    reno_.timer(core_, index);
+    break;
+  case TimerKind::expiry:
+    pfabric_.timer(core_, index);
+    break;
+  case TimerKind::pace:
+    dlcp_.pace(core_, index);
+    break;
+  case TimerKind::probe:
+    dlcp_.probe_again(core_, index);
+    break;
+  }
+}
+
+// A message without packets, or within one host, is complete at once.
+void PacketNetwork::ready(MessageId message) {
+  const Connection& connection = core_.connections[core_.specs[message].connection];
+  if (core_.results[message].packets == 0 || connection.src == connection.dst) {
+    MessageResult& result = core_.results[message];
+    result.delivered_packets = result.packets;
+    result.delivered_bytes = result.size_bytes;
+    core_.complete(message);
+    return;
+  }
+  switch (connection.kind) {
+  case TransportKind::raw:
+    raw_.ready(core_, message);
+    break;
+  case TransportKind::window:
+    window_.ready(core_, message);
+    break;
+  case TransportKind::reno:
+  case TransportKind::dctcp:
+    reno_.ready(core_, message);
+    break;
+  case TransportKind::pfabric:
+    pfabric_.ready(core_, message);
+    break;
+  case TransportKind::dlcp:
+    dlcp_.ready(core_, message);
+    break;
+  }
+}
+
+// A packet that has ended gives its place back before its transport may send others.
+void PacketNetwork::arrive(std::uint32_t index) {
+  const Arrival arrival = core_.arrive(index);
+  if (arrival.what == Arrival::What::forwarded) {
+    return;
+  }
+  const Packet packet = core_.pool[arrival.packet];
+  core_.pool.give_back(arrival.packet);
+  if (arrival.what == Arrival::What::delivered) {
+    delivered(packet);
+  } else if (packet.kind == PacketKind::data) {
+    lost(packet);
+  }
+}
+
+void PacketNetwork::delivered(const Packet& packet) {
+  switch (core_.connections[packet.connection].kind) {
+  case TransportKind::raw:
+    raw_.delivered(core_, packet);
+    break;
+  case TransportKind::window:
+    window_.delivered(core_, packet);
+    break;
+  case TransportKind::reno:
+  case TransportKind::dctcp:
+    reno_.delivered(core_, packet);
+    break;
+  case TransportKind::pfabric:
+    pfabric_.delivered(core_, packet);
+    break;
+  case TransportKind::dlcp:
+    dlcp_.delivered(core_, packet);
+    break;
+  }
+}
+
+// Of the reliable transports nobody learns of a loss but by waiting.
+void PacketNetwork::lost(const Packet& packet) {
+  switch (core_.connections[packet.connection].kind) {
+  case TransportKind::raw:
+    raw_.lost(core_, packet);
+    break;
+  case TransportKind::dlcp:
+    dlcp_.lost(core_, packet);
+    break;
+  case TransportKind::window:
+    blocked_ = true;
+    break;
+  case TransportKind::reno:
+  case TransportKind::dctcp:
+  case TransportKind::pfabric:
+    break;
+  }
+}
+
+// Nothing will happen any more. What is not complete now never will be.
+void PacketNetwork::check_end() const {
+  assert(core_.nothing_in_flight() && "sent = delivered + dropped + vanished");
+  assert(core_.waiting_ports_busy() && "no packet waits at an idle port");
+  if (core_.unfinished > 0) {
+    throw SimulationError("nothing is left to happen, but " + unfinished_names());
+  }
+}
+
+// The first ten of them, with how far they came.
+std::string PacketNetwork::unfinished_names() const {
+  std::string text = fmt::format("{} messages are not complete:", core_.unfinished);
+  std::uint64_t named = 0;
+  for (MessageId id = 0; id < core_.results.size() && named < 10; ++id) {
+    const MessageResult& result = core_.results[id];
+    if (!result.settled) {
+      const Connection& connection = core_.connections[core_.specs[id].connection];
+      text += fmt::format("{} message {} from host {} to host {} ({} of {} packets)",
+                          named++ == 0 ? "" : ",", id, connection.src, connection.dst,
+                          result.delivered_packets, result.packets);
+    }
+  }
+  return text + (core_.unfinished > named ? ", ..." : "");
+}
+
+} // namespace stepsim::links

@@ -1,0 +1,107 @@
+#include "nccl/candidates.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.hpp"
+#include "nccl/published_constants.hpp"
+
+namespace stepsim::nccl {
+
+namespace {
+
+constexpr std::array kTieOrder{
+    Pair{Algorithm::ring, Protocol::ll},     Pair{Algorithm::ring, Protocol::ll128},
+    Pair{Algorithm::ring, Protocol::simple}, Pair{Algorithm::tree, Protocol::ll},
+    Pair{Algorithm::tree, Protocol::ll128},  Pair{Algorithm::tree, Protocol::simple},
+    Pair{Algorithm::nvls, Protocol::simple}, Pair{Algorithm::nvls_tree, Protocol::simple},
+    Pair{Algorithm::pat, Protocol::simple},  Pair{Algorithm::collnet, Protocol::simple}};
+
+bool gathers_or_scatters(Operation operation) {
+  return operation == Operation::allgather || operation == Operation::reduce_scatter;
+}
+
+// Whether a switch that reduces is there and adds the elements; all-gather adds nothing.
+bool switch_can(const Layout& layout, Operation operation, const Restrictions& restrictions) {
+  return layout.in_switch_reduction && layout.smallest_gpus >= kLeastNvlsGpus &&
+         kNvlsEfficiency[layout.row] > 0 &&
+         (restrictions.switch_adds_type || operation == Operation::allgather);
+}
+
+bool exists(const Layout& layout, Operation operation, Algorithm algorithm,
+            const Restrictions& restrictions) {
+  const bool allreduce = operation == Operation::allreduce;
+  const bool one_node = layout.nodes == 1;
+  switch (algorithm) {
+  case Algorithm::ring:
+    return true;
+  case Algorithm::tree:
+    return allreduce;
+  case Algorithm::nvls:
+    return one_node && (allreduce || gathers_or_scatters(operation)) &&
+           switch_can(layout, operation, restrictions);
+  case Algorithm::nvls_tree:
+    return !one_node && allreduce && switch_can(layout, operation, restrictions);
+  case Algorithm::pat:
+    return !one_node && layout.gpus == 1 && gathers_or_scatters(operation) &&
+           restrictions.version >= kPatVersion;
+  case Algorithm::collnet:
+    return restrictions.collnet && !one_node && allreduce && layout.in_switch_reduction &&
+           restrictions.switch_adds_type;
+  case Algorithm::p2p:
+    return false;
+  }
+  return false;
+}
+
+template <class Value> bool allows(const std::vector<Value>& list, Value value) {
+  return list.empty() || std::ranges::find(list, value) != list.end();
+}
+
+} // namespace
+
+Version parse_version(std::string_view given) {
+  std::array<int, 3> parts{};
+  std::size_t count = 0;
+  const char* at = given.data();
+  const char* const end = given.data() + given.size();
+  while (count < parts.size()) {
+    const auto [next, error] = std::from_chars(at, end, parts[count]);
+    if (error != std::errc{}) {
+      break;
+    }
+    ++count;
+    at = next;
+    if (at == end || *at != '.') {
+      break;
+    }
+    ++at;
+  }
+  constexpr int kCodes = 10'000; // 2.8.4 is 2804 and 2.29.2 is 22902
+  if (at == end && count == 1 && parts[0] >= kCodes) {
+    return {parts[0] / kCodes, parts[0] / 100 % 100};
+  }
+  if (at != end || count < 2 || parts[0] < 1 || parts[1] < 0) {
+    throw UsageError("version of the library must be like 2.29, got " + base::shown_value(given));
+  }
+  return {parts[0], parts[1]};
+}
+
+Candidates candidates(const Layout& layout, Operation operation, const Restrictions& restrictions) {
+  Candidates result;
+  if (operation == Operation::alltoall) {
+    result.add({Algorithm::p2p, Protocol::simple});
+    return result;
+  }
+  for (const Pair& pair : kTieOrder) {
+    const bool ll128 = pair.protocol != Protocol::ll128 || (layout.ll128 && restrictions.ll128);
+    if (ll128 && exists(layout, operation, pair.algorithm, restrictions) &&
+        allows(restrictions.algorithms, pair.algorithm) &&
+        allows(restrictions.protocols, pair.protocol)) {
+      result.add(pair);
+    }
+  }
+  return result;
+}
+
+} // namespace stepsim::nccl

@@ -1,0 +1,93 @@
+#include "programs/builders/zero_program.hpp"
+
+#include <cstddef>
+
+#include "programs/program_draft.hpp"
+
+namespace stepsim::programs {
+
+namespace {
+
+// The first forward of an iteration, each layer after decoding the buckets that it is the first to
+// need.
+struct FirstForward {
+  std::vector<std::uint32_t> layers;  // operation of every layer
+  std::vector<std::uint32_t> decodes; // of every bucket, kAllRanks without one
+};
+
+FirstForward add_first_forward(ProgramDraft& draft, std::uint32_t compute,
+                               const std::vector<LayerTimes>& layers,
+                               const std::vector<BucketTimes>& buckets, NextForward gather) {
+  FirstForward added{{}, std::vector<std::uint32_t>(buckets.size(), kAllRanks)};
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    for (const std::uint32_t g : forward_order(buckets)) {
+      const std::size_t first = gather == NextForward::barrier ? 0 : lowest_layer(buckets[g]);
+      if (first == l && buckets[g].decode.value > 0) {
+        added.decodes[g] =
+            draft.compute(operation_name("D", g), compute, Kind::decode, buckets[g].decode);
+        draft.last().unit = static_cast<std::int32_t>(g);
+      }
+    }
+    added.layers.push_back(
+        add_layer(draft, operation_name("F", 0, l), compute, Kind::forward, layers[l].forward, l));
+  }
+  return added;
+}
+
+} // namespace
+
+Program zero_program(const std::vector<LayerTimes>& layers, const std::vector<BucketTimes>& buckets,
+                     const ZeroOptions& options) {
+  ProgramDraft draft;
+  const StepStreams streams = step_streams(draft, buckets);
+  const std::uint32_t compute = streams.compute;
+  const std::uint32_t reduce = streams.reduce;
+  const FirstForward first = add_first_forward(draft, compute, layers, buckets, options.gather);
+  const std::vector<std::uint32_t>& first_forward = first.layers;
+  std::vector<std::uint32_t> reduces(buckets.size()); // of the last micro-batch
+  for (std::size_t j = 0; j < options.micro_batches; ++j) {
+    if (j > 0) {
+      add_forward(draft, compute, layers, j);
+    }
+    const bool exchanged = j + 1 == options.micro_batches || options.stage == 2;
+    const Backward backward = add_backward(draft, streams, layers, buckets, j, exchanged);
+    for (std::size_t g = 0; exchanged && g < buckets.size(); ++g) {
+      reduces[g] = add_exchange(draft, operation_name("R", j, g), reduce, Kind::reduce_scatter,
+                                buckets[g].reduce, g);
+      draft.last().micro_batch = static_cast<std::int32_t>(j);
+      draft.wait(reduces[g], backward.buckets[g], 0);
+    }
+  }
+  const std::uint32_t update =
+      draft.compute("U", compute, Kind::update, options.update / options.shards);
+  for (const std::uint32_t each : reduces) {
+    draft.wait(update, each, 0);
+    draft.applies(update, each, 0);
+  }
+  const std::uint32_t ready =
+      options.encode.value > 0 ? draft.compute("E", compute, Kind::encode, options.encode) : update;
+  std::vector<std::uint32_t> gathers(buckets.size());
+  for (const std::uint32_t g : forward_order(buckets)) {
+    gathers[g] =
+        add_exchange(draft, operation_name("G", g), reduce, Kind::allgather, buckets[g].gather, g);
+    draft.wait(gathers[g], ready, 0);
+    if (first.decodes[g] != kAllRanks) {
+      draft.wait(first.decodes[g], gathers[g], 1);
+    }
+    if (options.gather == NextForward::barrier) {
+      draft.wait(first_forward[0], gathers[g], 1);
+    }
+  }
+  if (options.gather == NextForward::per_layer) {
+    const std::vector<std::vector<std::uint32_t>> buckets_of =
+        buckets_of_layers(buckets, layers.size());
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      for (const std::uint32_t g : buckets_of[l]) {
+        draft.wait(first_forward[l], gathers[g], 1);
+      }
+    }
+  }
+  return draft.finish(update);
+}
+
+} // namespace stepsim::programs

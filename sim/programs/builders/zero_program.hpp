@@ -1,0 +1,31 @@
+#pragma once
+// Builds the program of ZeRO stages 1 and 2 (TRN 4.4): parameters are replicated; the optimizer
+// state and, in stage 2, the gradients are sharded over N ranks.
+//
+//     compute  F1 F2 F3 | B3 B2 B1 ....... U ............
+//     reduce                 =R3==R2==R1===   =G1==G2==G3=
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+#include "programs/builders/step_parts.hpp"
+#include "programs/training_program.hpp"
+
+namespace stepsim::programs {
+
+struct ZeroOptions {
+  std::uint32_t stage = 1;         // stage 2 reduce-scatters after every micro-batch, 1 at the end
+  std::uint32_t micro_batches = 1; // layer times are those of one micro-batch
+  Seconds update = {};             // time to update all parameters; a rank takes update / shards
+  std::uint32_t shards = 1;
+  Seconds encode = {}; // encoding a rank's shard, after the update and before the all-gathers
+  NextForward gather = NextForward::barrier;
+};
+
+// The program. `reduce` and `gather` of a bucket are its reduce-scatter and all-gather. The marker
+// is the update.
+[[nodiscard]] Program zero_program(const std::vector<LayerTimes>& layers,
+                                   const std::vector<BucketTimes>& buckets,
+                                   const ZeroOptions& options);
+
+} // namespace stepsim::programs

@@ -1,0 +1,32 @@
+#pragma once
+// The evaluator `events`, in which every start and end of an operation is an event, processed in
+// the order of time (TRN 2.2, 3.1). It supports all stream disciplines, interference, and ranks
+// that differ. Exchange times must be given by formula, with entry `together`.
+#include <cstdint>
+
+#include "programs/operation_times.hpp"
+#include "programs/training_program.hpp"
+
+namespace stepsim::programs {
+
+// Whether event_pass() can run the program: false if an exchange has entry `each`, in which a rank
+// may leave before another enters.
+[[nodiscard]] bool event_pass_applies(const Program& program);
+
+// The number of iterations after the last one of a mean that must run, too, because they slow its
+// operations: with interference or a shared channel, as many as the longest wait spans; else 0.
+//
+//     compute  C8 C9 |         X9 with C10 beside it would take longer: a mean over the iterations
+//     reduce      X8 X9        up to 9 needs C10
+[[nodiscard]] std::int64_t iterations_after(const Program& program);
+
+// Runs a valid program for which event_pass_applies(). At one instant, exchanges end first, then
+// compute operations; then waiting operations start; then messages of priority and at_once streams
+// are dispatched. There are O((operations + waits) x ranks) events per iteration, each O(log ranks)
+// or, with interference, O(streams). Throws SimulationError if (fifo streams + exchanges on other
+// streams) x ranks is 2^24 or more.
+[[nodiscard]] OperationTimes event_pass(const Program& program, std::int64_t iterations,
+                                        const Factors& factors = {},
+                                        Record record = Record::marker);
+
+} // namespace stepsim::programs

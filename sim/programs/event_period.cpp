@@ -1,0 +1,69 @@
+#include "programs/event_period.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "programs/event_pass.hpp"
+#include "programs/operation_times.hpp"
+#include "programs/steady_state.hpp"
+
+namespace stepsim::programs {
+namespace {
+
+constexpr double kSame = 1e-12; // of the time of the run
+constexpr std::int64_t kMostOperations = std::int64_t{1} << 22;
+constexpr std::int64_t kFewestIterations = 64;
+
+// Iterations that the next one can depend on.
+std::int64_t window_of(const Program& program) {
+  std::int64_t longest = 1;
+  for (const Wait& wait : program.waits) {
+    longest = std::max<std::int64_t>(longest, wait.distance);
+  }
+  return longest;
+}
+
+// Whether iterations last - window + 1 .. last are those of `cyclicity` iterations before, shifted.
+bool repeats(const OperationTimes& times, std::int64_t last, std::int64_t window,
+             std::int64_t cyclicity) {
+  const double shift = latest_marker_end(times, last) - latest_marker_end(times, last - cyclicity);
+  const double same = kSame * latest_marker_end(times, last);
+  const std::size_t back = times.at(cyclicity, 0, 0);
+  const auto is_shifted = [&](const std::vector<double>& all) {
+    for (std::size_t i = times.at(last - window + 1, 0, 0); i < times.at(last + 1, 0, 0); ++i) {
+      if (std::abs(all[i] - all[i - back] - shift) > same) {
+        return false;
+      }
+    }
+    return true;
+  };
+  return is_shifted(times.end) && is_shifted(times.start);
+}
+
+} // namespace
+
+EventPeriod event_period(const Program& given, std::int64_t most_iterations) {
+  const Program program = without_warmup(given);
+  const std::int64_t window = window_of(program);
+  const std::int64_t operations = std::max<std::int64_t>(1, program.iteration_size());
+  const std::int64_t most =
+      std::min(most_iterations, std::max(kFewestIterations, kMostOperations / operations));
+  for (std::int64_t iterations = 2 + 2 * window;; iterations *= 2) {
+    const OperationTimes times = event_pass(program, iterations, {}, Record::all);
+    // The last iterations are disturbed by none after them, and the first starts from idle streams.
+    const std::int64_t last = iterations - 1 - std::max(window, iterations / 8);
+    for (std::int64_t c = 1; c + window <= last; ++c) {
+      if (repeats(times, last, window, c)) {
+        const double shift = latest_marker_end(times, last) - latest_marker_end(times, last - c);
+        return {
+            .period = {shift / static_cast<double>(c)}, .cyclicity = c, .steady_from = last - c};
+      }
+    }
+    if (iterations >= most) {
+      return {.period = mean_period(times, iterations / 2), .cyclicity = 0, .steady_from = 0};
+    }
+  }
+}
+
+} // namespace stepsim::programs

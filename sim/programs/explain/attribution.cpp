@@ -1,0 +1,132 @@
+#include "programs/explain/attribution.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace stepsim::programs {
+namespace {
+
+class Sums {
+public:
+  void add(const std::string& name, double seconds) { sums_[name] += seconds; }
+
+  [[nodiscard]] Shares sorted() const {
+    Shares shares;
+    for (const auto& [name, seconds] : sums_) {
+      if (seconds != 0) {
+        shares.push_back({name, seconds});
+      }
+    }
+    std::ranges::stable_sort(shares, std::ranges::greater(), &Share::seconds);
+    return shares;
+  }
+
+private:
+  std::map<std::string, double> sums_;
+};
+
+double weight_of(const UnitLayer& part, Kind kind) {
+  switch (kind) {
+  case Kind::forward:
+    return part.forward_s;
+  case Kind::backward:
+    return part.backward_s;
+  case Kind::update:
+  case Kind::select:
+  case Kind::encode:
+  case Kind::decode:
+  case Kind::outer_update:
+  case Kind::step:
+  case Kind::allreduce:
+  case Kind::reduce:
+  case Kind::broadcast:
+  case Kind::reduce_scatter:
+  case Kind::allgather:
+  case Kind::push:
+  case Kind::pull:
+  case Kind::other:
+    return part.bytes;
+  }
+  return part.bytes;
+}
+
+std::string layer_name(const ProgramLabels& labels, std::size_t layer) {
+  return layer < labels.layers.size() ? labels.layers[layer] : "layer " + std::to_string(layer);
+}
+
+// An operation of a unit is divided by the weights of the unit's layers, equally if all of them are
+// 0; any other has equal parts of its own layers.
+void add_layers(const Operation& operation, const ProgramLabels& labels, double seconds,
+                Sums& sums) {
+  const auto unit = static_cast<std::size_t>(operation.unit);
+  const bool divided =
+      operation.unit >= 0 && unit < labels.unit_parts.size() && !labels.unit_parts[unit].empty();
+  if (!divided && operation.first_layer >= 0) {
+    const auto first = static_cast<std::size_t>(operation.first_layer);
+    const auto last = static_cast<std::size_t>(operation.last_layer);
+    for (std::size_t layer = first; layer <= last; ++layer) {
+      sums.add(layer_name(labels, layer), seconds / static_cast<double>(last - first + 1));
+    }
+    return;
+  }
+  if (!divided) {
+    sums.add("no layer", seconds);
+    return;
+  }
+  const std::vector<UnitLayer>& parts = labels.unit_parts[unit];
+  double whole = 0;
+  for (const UnitLayer& part : parts) {
+    whole += weight_of(part, operation.kind);
+  }
+  for (const UnitLayer& part : parts) {
+    const double share = whole > 0 ? weight_of(part, operation.kind) / whole
+                                   : 1.0 / static_cast<double>(parts.size());
+    sums.add(layer_name(labels, part.layer), seconds * share);
+  }
+}
+
+} // namespace
+
+Attribution attribution(const Program& program, const BindingPath& path,
+                        const ProgramLabels& labels) {
+  Sums kinds;
+  Sums units;
+  Sums layers;
+  Sums links;
+  const auto add_everywhere = [&](std::string_view name, double seconds) {
+    for (Sums* sums : {&kinds, &units, &layers, &links}) {
+      sums->add(std::string(name), seconds);
+    }
+  };
+  for (const PathStep& step : path.steps) {
+    const Operation& operation = program.operations[step.operation];
+    const double own = (step.startup_s + step.data_s) / path.iterations;
+    kinds.add(std::string(kKinds[operation.kind]), own);
+    units.add(operation.unit < 0 ? "no " + labels.unit_noun
+                                 : labels.unit_noun + " " + std::to_string(operation.unit),
+              own);
+    add_layers(operation, labels, own, layers);
+    if (operation.type == OperationType::exchange) {
+      const std::string group =
+          operation.group == kAllRanks ? "" : program.groups[operation.group].name + " ";
+      links.add(group + "start-up", step.startup_s / path.iterations);
+      links.add(group + "bandwidth", step.data_s / path.iterations);
+    } else {
+      links.add("no exchange", own);
+    }
+    const bool fifo = program.streams[operation.stream].discipline == Discipline::fifo;
+    add_everywhere(fifo ? kInterferenceShare : kContentionShare, step.stretch_s / path.iterations);
+  }
+  add_everywhere(kWaitingShare, path.waiting_s / path.iterations);
+  return {kinds.sorted(), units.sorted(), layers.sorted(), links.sorted()};
+}
+
+double stretched_s(const BindingPath& path) {
+  double sum = 0;
+  for (const PathStep& step : path.steps) {
+    sum += step.stretch_s;
+  }
+  return sum / path.iterations;
+}
+
+} // namespace stepsim::programs

@@ -1,0 +1,67 @@
+#pragma once
+// Chooses and runs the evaluator of a program: the cheapest one that is exact for it (TRN 2.3).
+#include <cstdint>
+#include <string_view>
+
+#include "base/words.hpp"
+#include "programs/operation_times.hpp"
+#include "programs/rank_vectors.hpp"
+#include "programs/training_program.hpp"
+
+namespace stepsim::programs {
+
+//   closed_form  recurrence.hpp: one time per operation and iteration
+//   max_plus     rank_vectors.hpp: one time per operation, iteration and rank
+//   events       event_pass.hpp: every start and end is an event
+enum class Evaluator { closed_form, max_plus, events };
+inline constexpr auto kEvaluators = base::words<Evaluator>({{Evaluator::closed_form, "closed_form"},
+                                                            {Evaluator::max_plus, "max_plus"},
+                                                            {Evaluator::events, "events"}});
+
+// The settings with which a program is run.
+struct Evaluation {
+  std::int64_t iterations = 100;
+  // Number of first iterations that the mean period leaves out; 1 <= discard < iterations.
+  std::int64_t discard = 50;
+  // Iterations that run after these, with factors of their own, and are not counted.
+  std::int64_t after = 0;
+  Factors factors;
+  EachRule each; // the times of exchanges whose ranks enter one by one (entry `each`)
+};
+
+// The program reduced to a single rank, which stands for all ranks if they are equal: every wait is
+// for that rank, and every group has that rank only.
+[[nodiscard]] Program one_rank(Program program);
+
+// Whether the period is the ratio of a critical cycle: true for equal ranks, constant durations,
+// fifo streams and no interference.
+[[nodiscard]] bool has_critical_cycle(const Program& program, const Evaluation& evaluation);
+
+// closed_form if has_critical_cycle(); else max_plus for fifo streams without interference; else
+// events.
+[[nodiscard]] Evaluator evaluator_of(const Program& program, const Evaluation& evaluation);
+
+// The evaluation whose mean period is the one of the steady state. It differs from `evaluation`
+// only if `events` runs the program without factors and its times repeat (event_period.hpp): the
+// iterations before they do and the end of the run, where nothing follows that slows the last
+// exchanges, then do not count.
+[[nodiscard]] Evaluation settled(const Program& program, const Evaluation& evaluation);
+
+// Runs the program with evaluator_of(). Without compute factors the result has one rank. Throws
+// SimulationError if
+//   - an exchange has entry `each` and only `events` could run the program
+//   - Record::all is asked for and operations x ranks x iterations exceeds 2^26
+//   - event_pass() throws
+[[nodiscard]] OperationTimes evaluate(const Program& program, const Evaluation& evaluation,
+                                      Record record = Record::marker);
+
+// Seconds per iteration: the cycle ratio if has_critical_cycle(), the period of the steady state if
+// `events` finds one, else the mean over the iterations that are not discarded. Throws as
+// evaluate() does.
+[[nodiscard]] double period_s(const Program& program, const Evaluation& evaluation);
+
+// Seconds by which `period_s` exceeds the period of `part`, another form of the program; 0 if the
+// difference is below 1e-12 of the period.
+[[nodiscard]] double beyond_s(const Program& part, const Evaluation& evaluation, double period_s);
+
+} // namespace stepsim::programs

@@ -1,0 +1,145 @@
+#include "programs/issue_order.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+namespace stepsim::programs {
+namespace {
+
+StreamLists lists_of(const Program& program, std::uint32_t begin, std::uint32_t end) {
+  StreamLists lists;
+  lists.first.assign(program.streams.size() + 1, 0);
+  for (std::uint32_t o = begin; o < end; ++o) {
+    ++lists.first[program.operations[o].stream + 1];
+  }
+  std::partial_sum(lists.first.begin(), lists.first.end(), lists.first.begin());
+  std::vector<std::uint32_t> next(lists.first.begin(), lists.first.end() - 1);
+  lists.operations.resize(end - begin);
+  for (std::uint32_t o = begin; o < end; ++o) {
+    lists.operations[next[program.operations[o].stream]++] = o;
+  }
+  return lists;
+}
+
+// The operation before each one on its stream, where the stream starts them in issue order.
+std::vector<std::uint32_t> predecessors(const Program& program) {
+  std::vector<std::uint32_t> before(program.iteration_size(), kAllRanks);
+  std::vector<std::uint32_t> last(program.streams.size(), kAllRanks);
+  for (std::uint32_t o = 0; o < before.size(); ++o) {
+    const std::uint32_t stream = program.operations[o].stream;
+    if (program.streams[stream].discipline != Discipline::priority) {
+      before[o] = last[stream];
+      last[stream] = o;
+    }
+  }
+  return before;
+}
+
+// Calls `visit` with every operation that `o` needs in its own iteration.
+template <class Visit>
+void visit_needs(const Program& program, const std::vector<std::uint32_t>& before, std::uint32_t o,
+                 Visit visit) {
+  for (const Wait& wait : program.waits_of(o)) {
+    if (wait.distance == 0) {
+      visit(wait.operation);
+    }
+  }
+  if (before[o] != kAllRanks) {
+    visit(before[o]);
+  }
+}
+
+bool list_order_is_valid(const Program& program) {
+  for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+    for (const Wait& wait : program.waits_of(o)) {
+      if (wait.distance == 0 && wait.operation >= o) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// Every operation that was left over needs another one that was left over: walking from need to
+// need comes back.
+std::vector<std::uint32_t> find_cycle(const Program& program,
+                                      const std::vector<std::uint32_t>& before,
+                                      const std::vector<std::uint32_t>& open_needs) {
+  const auto left = std::ranges::find_if(open_needs, [](std::uint32_t n) { return n > 0; });
+  std::vector<std::uint32_t> walk;
+  std::vector<std::uint32_t> place(open_needs.size(), kAllRanks);
+  auto o = static_cast<std::uint32_t>(left - open_needs.begin());
+  while (place[o] == kAllRanks) {
+    place[o] = static_cast<std::uint32_t>(walk.size());
+    walk.push_back(o);
+    std::uint32_t need = kAllRanks;
+    visit_needs(program, before, o, [&](std::uint32_t other) {
+      if (open_needs[other] > 0 && need == kAllRanks) {
+        need = other;
+      }
+    });
+    o = need;
+  }
+  walk.erase(walk.begin(), walk.begin() + place[o]);
+  std::ranges::rotate(walk, std::ranges::min_element(walk));
+  return walk;
+}
+
+} // namespace
+
+StreamLists stream_lists(const Program& program) {
+  return lists_of(program, 0, program.iteration_size());
+}
+
+StreamLists tail_lists(const Program& program) {
+  return lists_of(program, program.iteration_size(),
+                  static_cast<std::uint32_t>(program.operations.size()));
+}
+
+IssueOrder issue_order(const Program& program) {
+  const std::uint32_t count = program.iteration_size();
+  IssueOrder result;
+  result.order.resize(count);
+  if (list_order_is_valid(program)) {
+    std::iota(result.order.begin(), result.order.end(), 0U);
+    return result;
+  }
+  // Kahn's algorithm; `order` is also the queue of operations whose needs have all been placed.
+  const std::vector<std::uint32_t> before = predecessors(program);
+  std::vector<std::uint32_t> open_needs(count, 0);
+  std::vector<std::uint32_t> first(count + 1, 0);
+  for (std::uint32_t o = 0; o < count; ++o) {
+    visit_needs(program, before, o, [&](std::uint32_t need) {
+      ++open_needs[o];
+      ++first[need + 1];
+    });
+  }
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<std::uint32_t> needed_by(first.back());
+  std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+  for (std::uint32_t o = 0; o < count; ++o) {
+    visit_needs(program, before, o, [&](std::uint32_t need) { needed_by[next[need]++] = o; });
+  }
+  std::size_t placed = 0;
+  for (std::uint32_t o = 0; o < count; ++o) {
+    if (open_needs[o] == 0) {
+      result.order[placed++] = o;
+    }
+  }
+  for (std::size_t i = 0; i < placed; ++i) {
+    const std::uint32_t o = result.order[i];
+    for (std::uint32_t k = first[o]; k < first[o + 1]; ++k) {
+      if (--open_needs[needed_by[k]] == 0) {
+        result.order[placed++] = needed_by[k];
+      }
+    }
+  }
+  result.order.resize(placed);
+  if (placed < count) {
+    result.cycle = find_cycle(program, before, open_needs);
+  }
+  return result;
+}
+
+} // namespace stepsim::programs

@@ -1,0 +1,247 @@
+#pragma once
+// Simulates training jobs whose messages go through a network, as flows or packets (PKT 7). The
+// network lives as long as the run, so that TCP windows, queues and background flows last from one
+// iteration to the next; several jobs may share one network.
+//
+//   backward of layer l done -> pieces of l ready -> sent -> layer's pieces all back -> forward l
+//
+// A job exchanges its pieces in one of three ways:
+//   servers    Every piece goes in even parts to all servers, or whole to one (`whole`). The
+//              workers push their gradients (loss_bound_push), the server adds them, the workers
+//              pull the sum (loss_bound_pull). Pieces overlap on the wire (PKT 7.2).
+//   collective One piece at a time is on the channel, as with one stream of a library. The
+//              transfers of its schedule are messages, with loss_bound_push if the receiver adds
+//              them, else with loss_bound_pull (PKT 7.3, A16).
+//   program    The job runs the operations of a training program (TRN 2). Every exchange is a
+//              collective; the exchanges of different streams are in flight at the same time.
+// With servers and collectives, pieces are sent FIFO by ready time, or most urgent layer first
+// (`by_layer`, PKT 7.4); the caller cuts large pieces. With servers every worker has two queues of
+// waiting parts, pushes and pulls, each with its own credit.
+//
+// A transfer inside one host is not a message: with servers it takes no time, in a collective the
+// time of the link collective.two_level->intra. After the last iteration one more forward is
+// computed, so that every iteration has a period. Times are seconds from the start of the run;
+// iterations, ranks and layers are numbered from 0.
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "collectives/collective.hpp"
+#include "layers/variability.hpp"
+#include "links/fabric/rank_fabric.hpp"
+#include "links/flow/link_use.hpp"
+#include "links/packet/background.hpp"
+#include "links/packet/core.hpp"
+#include "links/packet/options.hpp"
+#include "programs/operation_times.hpp"
+#include "programs/step/parameter_server.hpp"
+#include "programs/step/step.hpp"
+#include "programs/training_program.hpp"
+
+namespace stepsim::programs {
+
+// How a transport treats the packets of a piece.
+struct MessageClass {
+  std::uint8_t queue = 1; // priority queue of a port
+  // With dlcp: the fraction of the packets of a message that may be lost.
+  double loss_bound_push = 0, loss_bound_pull = 0;
+  // With dlcp and selective dropping: drop classes of packets with small and with large values.
+  // Otherwise both are protected.
+  links::DropClass small = links::DropClass::protected_;
+  links::DropClass large = links::DropClass::protected_;
+  double large_fraction = 0.5; // fraction of the packets that hold large values
+};
+
+// What is exchanged as a unit: a tensor, a bucket, or a slice of one of them.
+struct JobPiece {
+  // Layers in forward order. The piece is ready after the backward of first_layer or, without
+  // overlap_backward, of all layers.
+  std::uint32_t first_layer{}, last_layer{};
+  std::int64_t bytes{}; // bytes that are sent, after compression
+  // Seconds of a codec on the compute thread of every worker: before the piece is sent, and before
+  // the update of its first layer.
+  double encode_s = 0, decode_s = 0;
+  MessageClass message_class{};
+};
+
+struct JobServers {
+  std::uint32_t count = 1; // number of servers; placement sharded: unused, one server per worker
+  collectives::Placement placement = collectives::Placement::dedicated;
+  // Whether piece i is sent as a whole, to server i mod count, which needs placement dedicated.
+  // Otherwise every piece is cut into even parts, one per server.
+  bool whole = false;
+  double add_s_per_byte = 0; // time to decode and add a push, per byte
+  // Time to encode a sum, per byte; asynchronous: to encode the weights after each push.
+  double encode_s_per_byte = 0;
+  // Asynchronous: every worker computes, pushes and pulls without waiting for others, and a server
+  // adds and answers each push. A push has all pieces of the worker together, as one part per
+  // server. The job ends after workers x iterations updates.
+  bool async = false;
+  // Asynchronous: iterations that a worker may be ahead of the slowest (TRN 4.7); empty = no limit.
+  std::optional<std::int64_t> staleness_bound{};
+};
+
+// How an exchange of a program is sent: as collectives, one after the other, each among the ranks
+// of the operation's group. A collective must have operation, algorithm, bytes, options, reduction
+// and two-level costs.
+struct JobExchange {
+  std::vector<collectives::Collective> stages; // empty: nothing is sent
+};
+struct JobProgram {
+  static constexpr std::uint32_t kNotSent = ~std::uint32_t{0};
+  // The ranks of the program are the workers. The seconds of an exchange that is sent are only
+  // those beyond its messages (copies, synchronisation). Exchanges must not have Entry::each.
+  programs::Program program;
+  programs::Factors factors; // random factors of the iterations of the job
+  std::vector<JobExchange> exchanges;
+  // [operation]: index in `exchanges`. The exchange is sent when its ranks have entered; the
+  // seconds of the operation pass afterwards. kNotSent: the operation only takes its seconds.
+  std::vector<std::uint32_t> exchange_of;
+};
+
+struct NetworkJob {
+  std::vector<double> forward_s, backward_s; // [layer], forward order
+  // Time of the update before the next forward. Each layer has a share of it, in proportion to its
+  // gradient_bytes (layer_updates() of step.hpp).
+  double update_s{};
+  std::vector<double> gradient_bytes; // [layer]; may be empty without update_s
+  bool overlap_backward = true;
+  NextForward next_forward = NextForward::per_layer;
+  std::vector<JobPiece> pieces; // in the order in which their gradients are ready
+  std::int64_t value_bytes = 4; // bytes of a value; parts and packets hold whole values
+  bool by_layer = false;        // the most urgent layer is sent first
+  // With servers and by_layer: a queue passes parts to the network while fewer bytes than this are
+  // in flight; > 0.
+  double credit_bytes = std::numeric_limits<double>::infinity();
+  std::int64_t iterations = 1;
+  std::uint32_t workers = 1;
+  layers::Variability
+      variability; // factors on compute times; exchange_cv has no effect on a network
+  // The way in which pieces are exchanged: `servers` or `program` if set, else `collective`. With a
+  // program, only pieces, value_bytes, iterations and workers of the members above are used; piece
+  // u is then the unit u of operations, and its bytes and layers are unused. The collective
+  // (neither `automatic` nor `parameter_server`) must have algorithm, options, reduction and
+  // two-level costs; its bytes, ranks, chunks (whole values) and other links are set by the
+  // simulation.
+  std::optional<JobServers> servers;
+  collectives::Collective collective;
+  std::optional<JobProgram> program;
+  std::vector<links::NodeId> hosts; // hosts of all workers, then of all dedicated servers
+
+  // The number of communicators, each with its own connections (exchange_streams() of
+  // network_job_program.hpp); 1 without a program.
+  [[nodiscard]] std::uint32_t communicators() const;
+};
+
+struct FlowLevelOptions {
+  links::FlowPathOptions paths;
+  links::Headers headers; // headers that are added to the bytes of messages (key count_headers)
+};
+// The network that the jobs share.
+struct JobNetwork {
+  std::shared_ptr<const links::RoutedFabric> fabric;
+  std::optional<links::PacketOptions> packet; // empty: flow level
+  FlowLevelOptions flow;
+  links::BackgroundOptions background; // packet level
+  // Flow level with dlcp: a message of n packets of this payload carries only the packets that its
+  // loss bound requires (PKT 6.4). 0 = off.
+  std::uint32_t early_stop_payload = 0;
+  double simulated_limit_s = 1000; // the run fails if it lasts longer than this in simulated time
+};
+
+// gradient: a push, or a transfer of a collective whose receiver adds it. parameter: a pull, or any
+// other transfer of a collective.
+enum class MessagePart : std::uint8_t { gradient, parameter };
+
+struct JobMessage {
+  std::int64_t iteration{};
+  std::uint32_t piece{};
+  MessagePart part{};
+  std::uint32_t src{}, dst{};      // ranks; dedicated servers are numbered after the workers
+  std::uint32_t step{};            // step of the collective, 0 for servers
+  std::uint32_t communicator{};    // < NetworkJob::communicators()
+  std::uint32_t run{};             // program: index of its collective among those in flight
+  std::uint32_t contributions = 1; // gradient: number of workers whose gradients it sums
+  double start_s{}, end_s{};       // passed to the network; complete at the receiver
+  std::int64_t size_bytes{}, delivered_bytes{};
+  // Bytes that the network lost, that are missing because the receiver ended the message early, and
+  // that arrived after completion (net/packet/message.hpp).
+  std::int64_t lost_network_bytes{}, lost_stopped_bytes{}, wasted_bytes{};
+  // Counts of the packet level (net/packet/message.hpp); 0 at the flow level.
+  std::uint32_t packets{}, delivered_packets{};
+  std::uint32_t retransmissions{}, timeouts{}, duplicates{}, probe_rounds{};
+};
+
+struct JobIteration {
+  double start_s{};          // when the first worker starts its forward
+  double backward_start_s{}; // when the last worker starts its backward
+  double compute_end_s{};    // when the last worker ends its backward
+  // When the first message is passed to the network (compute_end_s if there is none), and when the
+  // last piece is back at a worker, at least compute_end_s.
+  double exchange_start_s{}, exchange_end_s{};
+  double end_s{};           // start of the next iteration; of the last one: end of all updates
+  double period_s{};        // from backward_start_s to that of the next iteration
+  double compute_s{};       // period_s - exposed_s: computing, and waiting for slower workers
+  double mean_work_s{};     // busy time of a worker per period, mean over workers
+  double exposed_s{};       // how much shorter the period would be if messages took no time
+  double communication_s{}; // time during which at least one message is under way
+  std::int64_t gradient_bytes{}, gradient_lost_bytes{};   // sums over gradient messages
+  std::int64_t parameter_bytes{}, parameter_lost_bytes{}; // sums over parameter messages
+  double lost_contributions{}; // sum of contributions x lost bytes of gradient messages (PKT 7.3)
+};
+
+struct JobResult {
+  std::vector<JobIteration> iterations;
+  std::vector<JobMessage> messages; // messages of all iterations, in order of start_s
+  // Times of a piece in the last iteration: when it is ready at the last worker, when its first
+  // message is passed to the network, and when it is back at the last worker.
+  struct PieceTimes {
+    double ready_s{}, start_s{}, end_s{};
+  };
+  std::vector<PieceTimes> pieces; // [piece]
+  // [layer]: when worker 0 starts the layer in the forward after the last iteration.
+  std::vector<double> forward_start_s;
+  // Set if the job runs a program; `forward_start_s` is then empty. An iteration of a program lasts
+  // from one end of the marker operation on the last worker to the next, and has no compute times.
+  programs::OperationTimes times;
+  // Set for asynchronous servers. `arrive_s` is when the push is passed to the network.
+  std::vector<AsyncUpdate> updates;
+};
+
+struct JobsResult {
+  std::vector<JobResult> jobs;
+  std::vector<links::LinkUse> links;              // [link]; packet level: bytes on the wire
+  std::vector<links::LinkCounters> link_counters; // [link]; empty at the flow level
+  std::vector<double> background_fct_s;           // completion times of complete background flows
+  double elapsed_s{};                             // end of the last iteration of all jobs
+  std::uint64_t events{};                         // events of the network and of the jobs
+  std::uint64_t packet_hops{}, messages{};        // counts over the whole run
+};
+
+// Connections live as long as the network. In a job with R ranks (workers, then dedicated servers)
+// the connection of communicator c from rank src to rank dst has number first + c R^2 + src R +
+// dst, where `first` is the number of connections of all earlier jobs. Returns `first` of every
+// job, then the number of all connections.
+[[nodiscard]] std::vector<std::uint64_t> first_connections(std::span<const NetworkJob> jobs);
+template <class Message> // has communicator, src and dst
+[[nodiscard]] std::uint64_t connection_number(std::uint64_t ranks, std::uint64_t first,
+                                              const Message& message) {
+  return first + (message.communicator * ranks + message.src) * ranks + message.dst;
+}
+
+// Fraction of the packets of a message that may be lost for good (dlcp).
+[[nodiscard]] inline double loss_bound(const NetworkJob& job, const JobMessage& message) {
+  const MessageClass& of = job.pieces[message.piece].message_class;
+  return message.part == MessagePart::gradient ? of.loss_bound_push : of.loss_bound_pull;
+}
+
+// Runs the jobs on one network until all have finished their iterations. Throws SimulationError if
+// messages can never complete or simulated_limit_s is reached (the error names the messages), and
+// with transport raw as soon as a message has lost a packet (PKT A27 to A29).
+[[nodiscard]] JobsResult run_network_jobs(const JobNetwork& network,
+                                          std::span<const NetworkJob> jobs);
+
+} // namespace stepsim::programs

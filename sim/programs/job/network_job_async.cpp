@@ -1,0 +1,206 @@
+#include "programs/job/network_job_async.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+#include <string>
+
+#include "base/error.hpp"
+#include "links/network_model.hpp"
+
+namespace stepsim::programs {
+
+namespace {
+
+constexpr std::uint32_t kNoServer = ~std::uint32_t{0}; // of an update without bytes
+
+// [server] bytes of a gradient: whole pieces in turn, or even parts of all of it in whole values,
+// the first ones a value longer.
+std::vector<std::int64_t> bytes_of_servers(const NetworkJob& job, std::uint32_t servers) {
+  std::vector<std::int64_t> parts(servers);
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < job.pieces.size(); ++i) {
+    sum += job.pieces[i].bytes;
+    parts[i % servers] += job.servers->whole ? job.pieces[i].bytes : 0;
+  }
+  const std::int64_t value = sum % job.value_bytes == 0 ? job.value_bytes : 1;
+  const std::int64_t values = sum / value;
+  for (std::uint32_t server = 0; !job.servers->whole && server < servers; ++server) {
+    parts[server] = (values / servers + (server < values % servers ? 1 : 0)) * value;
+  }
+  return parts;
+}
+
+} // namespace
+
+AsyncServerJob::AsyncServerJob(const NetworkJob& job)
+    : job_(job), jitter_(job.variability, job.workers),
+      servers_(job.servers->placement == collectives::Placement::sharded ? job.workers
+                                                                         : job.servers->count),
+      dedicated_(job.servers->placement == collectives::Placement::dedicated),
+      compute_s_(std::accumulate(job.forward_s.begin(), job.forward_s.end(), 0.0) +
+                 std::accumulate(job.backward_s.begin(), job.backward_s.end(), 0.0) + job.update_s),
+      total_(job.iterations * job.workers), workers_(job.workers),
+      bound_(job.workers, job.servers->staleness_bound),
+      part_bytes_(bytes_of_servers(job, servers_)), adder_free_s_(servers_) {
+  assert(job.hosts.size() >= job.workers + (dedicated_ ? servers_ : 0) && "ranks have hosts");
+  if (std::uint64_t{job.workers} * servers_ >= events::EventQueue<double>::kMaxIds) {
+    throw SimulationError(std::to_string(job.workers) + " workers and " + std::to_string(servers_) +
+                          " servers are more than 16777215 pairs on a simulated network");
+  }
+  for (const JobPiece& piece : job.pieces) {
+    compute_s_ += piece.encode_s + piece.decode_s;
+  }
+  for (std::uint32_t worker = 0; worker < job.workers; ++worker) {
+    compute(0, worker);
+  }
+}
+
+double AsyncServerJob::next_time() const {
+  const double computed = computing_.empty() ? links::kNever : computing_.next_time();
+  return additions_.empty() ? computed : std::min(computed, additions_.next_time());
+}
+
+// Additions before pushes: what has arrived comes before what leaves now.
+void AsyncServerJob::advance(double now) {
+  while (next_time() <= now) {
+    while (!additions_.empty() && additions_.next_time() <= now) {
+      ++events_;
+      const std::uint32_t id = additions_.pop().id();
+      added(now, id / servers_, id % servers_);
+    }
+    while (!computing_.empty() && computing_.next_time() <= now) {
+      ++events_;
+      push(now, computing_.pop().id());
+    }
+  }
+}
+
+void AsyncServerJob::send(double /*now*/, std::vector<JobMessage>& messages) {
+  messages.insert(messages.end(), outbox_.begin(), outbox_.end());
+  outbox_.clear();
+}
+
+void AsyncServerJob::delivered(double now, const JobMessage& message) {
+  if (message.part == MessagePart::gradient) {
+    arrived(now, message.src, dedicated_ ? message.dst - job_.workers : message.dst);
+  } else {
+    received(now, message.dst);
+  }
+}
+
+std::uint32_t AsyncServerJob::rank_of(std::uint32_t server) const {
+  return dedicated_ ? job_.workers + server : server;
+}
+
+void AsyncServerJob::compute(double now, std::uint32_t worker) {
+  Worker& x = workers_[worker];
+  x.held = false;
+  x.held_up_s = now - x.received_s;
+  computing_.push(now + jitter_.compute(worker, x.iteration + 1) * compute_s_, worker);
+}
+
+// Gradients beyond those of the run are not sent.
+void AsyncServerJob::push(double now, std::uint32_t worker) {
+  if (pushed_ == total_) {
+    return;
+  }
+  ++pushed_;
+  Worker& x = workers_[worker];
+  x.pushed_s = now;
+  for (std::uint32_t server = 0; server < servers_; ++server) {
+    x.to_add += part_bytes_[server] > 0 ? 1 : 0;
+  }
+  x.to_receive = x.to_add;
+  if (x.to_add == 0) { // nothing to send
+    x.to_add = x.to_receive = 1;
+    added(now, worker, kNoServer);
+    return;
+  }
+  for (std::uint32_t server = 0; server < servers_; ++server) {
+    if (part_bytes_[server] > 0) {
+      hand_over(now, worker, server, MessagePart::gradient);
+    }
+  }
+}
+
+// The part of a server on the worker's own host is there without a message.
+void AsyncServerJob::hand_over(double now, std::uint32_t worker, std::uint32_t server,
+                               MessagePart part) {
+  const bool push = part == MessagePart::gradient;
+  if (job_.hosts[worker] == job_.hosts[rank_of(server)]) {
+    push ? arrived(now, worker, server) : received(now, worker);
+    return;
+  }
+  JobMessage& message = outbox_.emplace_back();
+  message.iteration = workers_[worker].iteration;
+  message.part = part;
+  message.src = push ? worker : rank_of(server);
+  message.dst = push ? rank_of(server) : worker;
+  message.start_s = now;
+  message.size_bytes = part_bytes_[server];
+}
+
+void AsyncServerJob::arrived(double now, std::uint32_t worker, std::uint32_t server) {
+  double& free = adder_free_s_[server];
+  free = std::max(free, now) + static_cast<double>(part_bytes_[server]) *
+                                   (job_.servers->add_s_per_byte + job_.servers->encode_s_per_byte);
+  additions_.push(free, worker * servers_ + server);
+}
+
+void AsyncServerJob::added(double now, std::uint32_t worker, std::uint32_t server) {
+  Worker& x = workers_[worker];
+  if (--x.to_add == 0) {
+    x.update = updates_.size();
+    updates_.push_back({.worker = worker,
+                        .arrive_s = x.pushed_s,
+                        .applied_s = now,
+                        .received_s = now,
+                        .staleness = version_ - x.read_version,
+                        .held_s = x.held_up_s});
+    x.read_version = ++version_;
+    if (bound_.complete(worker)) { // this is what held workers wait for
+      for (std::uint32_t other = 0; other < job_.workers; ++other) {
+        if (workers_[other].held && bound_.may_start(workers_[other].iteration)) {
+          compute(now, other);
+        }
+      }
+    }
+  }
+  if (server == kNoServer) {
+    received(now, worker);
+  } else {
+    hand_over(now, worker, server, MessagePart::parameter);
+  }
+}
+
+void AsyncServerJob::received(double now, std::uint32_t worker) {
+  Worker& x = workers_[worker];
+  if (--x.to_receive == 0) {
+    updates_[x.update].received_s = now;
+    ++received_;
+    ++x.iteration;
+    x.received_s = now;
+    x.held = !bound_.may_start(x.iteration);
+    if (!x.held) {
+      compute(now, worker);
+    }
+  }
+}
+
+// Fast workers make more iterations than slow ones.
+void AsyncServerJob::record(JobResult& result) const {
+  result.updates = updates_;
+  std::int64_t most = 1;
+  for (const Worker& worker : workers_) {
+    most = std::max(most, worker.iteration);
+  }
+  result.iterations.resize(static_cast<std::size_t>(most));
+  for (const AsyncUpdate& update : updates_) {
+    double& end = result.iterations.back().end_s;
+    end = std::max(end, update.received_s);
+  }
+  result.pieces.resize(job_.pieces.size());
+}
+
+} // namespace stepsim::programs

@@ -1,0 +1,133 @@
+// A message is a flow from its hand-over to its last byte. Messages of one connection and queue
+// share a channel and follow one another on it, as they would in one TCP connection.
+#include "programs/job/network_job_flows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "links/flow/flow_path.hpp"
+
+namespace stepsim::programs {
+
+namespace {
+
+// Queues in use become classes 0, 1, .. of the flow level: it costs memory per class.
+std::vector<std::uint8_t> queues_of(std::span<const NetworkJob> jobs) {
+  std::vector<std::uint8_t> queues;
+  for (const NetworkJob& job : jobs) {
+    for (const JobPiece& piece : job.pieces) {
+      queues.push_back(piece.message_class.queue);
+    }
+  }
+  std::sort(queues.begin(), queues.end());
+  queues.erase(std::unique(queues.begin(), queues.end()), queues.end());
+  return queues;
+}
+
+} // namespace
+
+FlowMessages::FlowMessages(const JobNetwork& network, std::span<const NetworkJob> jobs)
+    : network_(network), jobs_(jobs), first_connections_(first_connections(jobs)),
+      queues_(queues_of(jobs)), level_(links::link_capacities(network.fabric->fabric),
+                                       std::max(1U, static_cast<std::uint32_t>(queues_.size()))) {}
+
+// Made at the first message: the path is that of the connection's number, as at the packet level.
+std::uint32_t FlowMessages::channel(std::uint32_t job, const JobMessage& message) {
+  const std::vector<links::NodeId>& hosts = jobs_[job].hosts;
+  const std::uint64_t number =
+      connection_number(jobs_[job].hosts.size(), first_connections_[job], message);
+  const std::uint8_t queue = jobs_[job].pieces[message.piece].message_class.queue;
+  const auto priority = static_cast<std::uint32_t>(
+      std::lower_bound(queues_.begin(), queues_.end(), queue) - queues_.begin());
+  const auto [found, is_new] = channel_of_.try_emplace(
+      number * queues_.size() + priority, static_cast<std::uint32_t>(channels_.size()));
+  if (is_new) {
+    const links::RoutedFabric& on = *network_.fabric;
+    const links::FlowPathOptions& options = network_.flow.paths;
+    const links::NodeId from = hosts[message.src];
+    const links::NodeId to = hosts[message.dst];
+    const links::FlowPath path =
+        options.spray
+            ? links::sprayed_path(on.fabric, on.routes, from, to)
+            : links::single_path(on.fabric, on.routes.ecmp_path(from, to, number, options.seed));
+    channels_.push_back({level_.add_path(path), priority, path.latency_s});
+  }
+  return found->second;
+}
+
+// need / n, where the receiver stops the rest (PKT 6.4).
+double FlowMessages::carried_part(std::uint32_t job, const JobMessage& message) const {
+  const auto payload = static_cast<std::int64_t>(network_.early_stop_payload);
+  if (payload == 0 || message.size_bytes == 0) {
+    return 1;
+  }
+  const auto packets = static_cast<std::uint32_t>((message.size_bytes + payload - 1) / payload);
+  return static_cast<double>(links::packets_needed(packets, loss_bound(jobs_[job], message))) /
+         packets;
+}
+
+// Behind the message that is under way on its channel, if there is one.
+std::uint32_t FlowMessages::hand_over(double now, std::uint32_t job, const JobMessage& message) {
+  const auto id = static_cast<std::uint32_t>(messages_.size());
+  const std::uint32_t on = channel(job, message);
+  const double wire = network_.flow.headers.wire(static_cast<double>(message.size_bytes));
+  messages_.push_back({wire * carried_part(job, message), now, on});
+  const std::uint32_t before = std::exchange(channels_[on].last, id);
+  if (before == kNone) {
+    start(now, id);
+  } else {
+    messages_[before].next = id;
+  }
+  return id;
+}
+
+// Its first byte arrives when the latency is over since it was handed over, or now.
+void FlowMessages::start(double now, std::uint32_t id) {
+  const Underway& message = messages_[id];
+  const Channel& channel = channels_[message.channel];
+  const double passed = std::min(now - message.handed_over_s, channel.latency_s);
+  level_.submit(now, {.id = id,
+                      .path = channel.path,
+                      .bytes = message.bytes,
+                      .latency_s = -passed,
+                      .priority = channel.priority});
+}
+
+// Whatever ends makes room for the next message of its channel.
+double FlowMessages::advance(double until, std::vector<std::uint32_t>& done) {
+  while (done.empty()) {
+    const double next = level_.next_time();
+    if (next > until) {
+      return until;
+    }
+    level_.advance(next, done);
+    for (const std::uint32_t id : done) {
+      const Underway& message = messages_[id];
+      if (message.next == kNone) {
+        channels_[message.channel].last = kNone;
+      } else {
+        start(next, message.next);
+      }
+    }
+    if (!done.empty()) {
+      return next;
+    }
+  }
+  return until;
+}
+
+// Nothing is lost at this level; what early stopping leaves out was never sent.
+void FlowMessages::fill(std::uint32_t /*id*/, std::uint32_t job, JobMessage& message) const {
+  constexpr double kRounding = 1e-6; // of a byte; a part of one counts as delivered
+  const double bytes = static_cast<double>(message.size_bytes) * carried_part(job, message);
+  message.delivered_bytes = std::llround(std::ceil(bytes - kRounding));
+  message.lost_stopped_bytes = message.size_bytes - message.delivered_bytes;
+}
+
+void FlowMessages::fill(JobsResult& result) const {
+  result.links = level_.link_use(result.elapsed_s);
+  result.events = 2 * std::uint64_t{messages_.size()}; // begins and ends
+}
+
+} // namespace stepsim::programs

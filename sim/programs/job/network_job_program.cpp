@@ -1,0 +1,231 @@
+// The program says which ranks come to which exchange, the collectives what they send, and their
+// ends are reported to the program, at the same instant, until nothing happens any more.
+#include "programs/job/network_job_program.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+#include "programs/operation_layout.hpp"
+
+namespace stepsim::programs {
+
+namespace {
+
+std::vector<bool> sent_operations(const JobProgram& spec) {
+  std::vector<bool> sent;
+  for (const std::uint32_t exchange : spec.exchange_of) {
+    sent.push_back(exchange != JobProgram::kNotSent && !spec.exchanges[exchange].stages.empty());
+  }
+  return sent;
+}
+
+} // namespace
+
+ExchangeStreams exchange_streams(const programs::Program& program) {
+  ExchangeStreams streams{.first = std::vector<std::uint32_t>(program.streams.size(), 0),
+                          .slots = std::vector<std::uint32_t>(program.streams.size(), 0)};
+  for (const programs::Operation& operation : program.operations) {
+    if (operation.type == programs::OperationType::exchange) {
+      const programs::Stream& stream = program.streams[operation.stream];
+      const bool at_once = stream.discipline == programs::Discipline::at_once;
+      const std::uint32_t most = at_once ? static_cast<std::uint32_t>(stream.concurrency) : 1;
+      std::uint32_t& slots = streams.slots[operation.stream];
+      slots = std::min(slots + 1, most); // more than there are exchanges are never in use
+    }
+  }
+  for (std::size_t stream = 0; stream < streams.slots.size(); ++stream) {
+    streams.first[stream] = streams.count;
+    streams.count += streams.slots[stream];
+  }
+  return streams;
+}
+
+ProgramJob::ProgramJob(const NetworkJob& job, const JobNetwork& network)
+    : job_(job), spec_(*job.program), network_(network), streams_(exchange_streams(spec_.program)),
+      program_(spec_.program, job.iterations, spec_.factors, programs::Record::all,
+               sent_operations(spec_)) {
+  busy_.assign(streams_.count, false);
+  assert(spec_.program.ranks == job.workers && "every worker follows the program");
+  assert(spec_.exchange_of.size() == spec_.program.operations.size() && "one per operation");
+}
+
+// Before the first step nothing is known of the program.
+double ProgramJob::next_time() const {
+  if (!begun_) {
+    return 0;
+  }
+  double next = program_.next_time();
+  if (!seconds_.empty()) {
+    next = std::min(next, seconds_.next_time());
+  }
+  for (const std::uint32_t place : active_) {
+    next = std::min(next, running_[place].messages->next_time());
+  }
+  return next;
+}
+
+// Until nothing of this instant is left: what ends may start what ends at once.
+void ProgramJob::advance(double now) {
+  begun_ = true;
+  do {
+    changed_ = false;
+    for (std::size_t i = 0; i < active_.size();) {
+      const std::uint32_t place = active_[i];
+      if (running_[place].messages->next_time() <= now) {
+        running_[place].messages->advance(now);
+        end_stage_if_done(now, place);
+      }
+      i += i < active_.size() && active_[i] == place ? 1 : 0; // unless it has ended
+    }
+    while (!seconds_.empty() && seconds_.next_time() <= now) {
+      ++events_;
+      end(now, seconds_.pop().id());
+    }
+    program_.advance(now);
+    take_entered(now);
+  } while (changed_ || next_time() <= now);
+}
+
+void ProgramJob::delivered(double now, const JobMessage& message) {
+  Running& running = running_[message.run];
+  running.messages->delivered(now, running.collective->place_of(message.src));
+  end_stage_if_done(now, message.run);
+}
+
+void ProgramJob::send(double /*now*/, std::vector<JobMessage>& messages) {
+  messages.insert(messages.end(), outbox_.begin(), outbox_.end());
+  outbox_.clear();
+}
+
+JobCollective& ProgramJob::collective(std::uint32_t operation, std::size_t stage,
+                                      const std::vector<std::uint32_t>& ranks) {
+  const std::uint32_t exchange = spec_.exchange_of[operation];
+  const auto [place, is_new] = collectives_.try_emplace(
+      {exchange, stage, spec_.program.operations[operation].group, ranks.front()});
+  if (is_new) {
+    place->second = std::make_unique<JobCollective>(spec_.exchanges[exchange].stages[stage], job_,
+                                                    network_, ranks);
+  }
+  return *place->second;
+}
+
+double ProgramJob::factor(const Running& running) const {
+  return programs::exchange_factor(spec_.program, spec_.factors,
+                                   spec_.program.operations[running.operation], running.iteration,
+                                   job_.iterations);
+}
+
+void ProgramJob::take_entered(double now) {
+  std::vector<programs::ProgramEvents::Entered> entered;
+  std::swap(entered, program_.entered());
+  for (const auto& each : entered) {
+    const std::vector<std::uint32_t>& ranks = program_.part_of(each.operation, each.rank);
+    const auto found = place_of_.find({each.operation, each.iteration, ranks.front()});
+    const std::uint32_t place =
+        found != place_of_.end() ? found->second : start(each, ranks.front());
+    Running& running = running_[place];
+    running.messages->enter(now, running.collective->place_of(each.rank));
+    end_stage_if_done(now, place);
+  }
+}
+
+std::uint32_t ProgramJob::start(const programs::ProgramEvents::Entered& entered,
+                                std::uint32_t first_rank) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(running_.size()));
+    running_.emplace_back();
+  }
+  const std::uint32_t place = free_.back();
+  free_.pop_back();
+  place_of_[{entered.operation, entered.iteration, first_rank}] = place;
+  const std::uint32_t stream = spec_.program.operations[entered.operation].stream;
+  running_[place] = {.operation = entered.operation,
+                     .iteration = entered.iteration,
+                     .first_rank = first_rank,
+                     .communicator = free_communicator(stream)};
+  busy_[running_[place].communicator] = true;
+  begin_stage(place);
+  return place;
+}
+
+// Parts of a group have different ranks and share the only slot of their stream.
+std::uint32_t ProgramJob::free_communicator(std::uint32_t stream) const {
+  const std::uint32_t first = streams_.first[stream];
+  for (std::uint32_t slot = 0; slot < streams_.slots[stream]; ++slot) {
+    if (!busy_[first + slot]) {
+      return first + slot;
+    }
+  }
+  return first;
+}
+
+// What the tail sends counts in the last iteration.
+void ProgramJob::begin_stage(std::uint32_t place) {
+  Running& running = running_[place];
+  const programs::Operation& operation = spec_.program.operations[running.operation];
+  const collectives::Collective& stage =
+      spec_.exchanges[spec_.exchange_of[running.operation]].stages[running.stage];
+  JobMessage label;
+  label.iteration = std::min(running.iteration, job_.iterations - 1);
+  label.piece = static_cast<std::uint32_t>(std::max(operation.unit, 0));
+  label.communicator = running.communicator;
+  label.run = place;
+  running.collective = &collective(running.operation, running.stage,
+                                   program_.part_of(running.operation, running.first_rank));
+  running.messages = std::make_unique<CollectiveMessages>(
+      *running.collective, std::llround(stage.bytes * factor(running)), label, outbox_);
+  active_.push_back(place);
+}
+
+// All ranks leave a stage together and enter the next.
+void ProgramJob::end_stage_if_done(double now, std::uint32_t place) {
+  while (running_[place].messages && running_[place].messages->finished()) {
+    Running& running = running_[place];
+    events_ += running.messages->events();
+    running.messages.reset();
+    std::erase(active_, place);
+    const std::uint32_t exchange = spec_.exchange_of[running.operation];
+    if (++running.stage < spec_.exchanges[exchange].stages.size()) {
+      begin_stage(place);
+      for (std::uint32_t each = 0; each < running.collective->ranks().size(); ++each) {
+        running.messages->enter(now, each);
+      }
+      continue;
+    }
+    const double seconds =
+        factor(running) * spec_.program.operations[running.operation].duration_s();
+    if (seconds > 0) {
+      seconds_.push(now + seconds, place);
+    } else {
+      end(now, place);
+    }
+  }
+}
+
+void ProgramJob::end(double now, std::uint32_t place) {
+  const Running& running = running_[place];
+  place_of_.erase({running.operation, running.iteration, running.first_rank});
+  program_.exchange_ended(now, running.operation, running.first_rank, running.iteration);
+  busy_[running.communicator] = false;
+  free_.push_back(place);
+  changed_ = true;
+}
+
+void ProgramJob::record(JobResult& result) {
+  result.times = program_.take_times();
+  const programs::OperationTimes& times = result.times;
+  double before = 0;
+  for (std::int64_t i = 0; i < job_.iterations; ++i) {
+    JobIteration& iteration = result.iterations.emplace_back();
+    iteration.start_s = before;
+    iteration.end_s = programs::latest_marker_end(times, i);
+    iteration.period_s = iteration.end_s - before;
+    before = iteration.end_s;
+  }
+  result.iterations.back().end_s = std::max(before, times.makespan_s);
+  result.pieces.resize(job_.pieces.size());
+}
+
+} // namespace stepsim::programs

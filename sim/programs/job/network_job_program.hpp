@@ -1,0 +1,100 @@
+#pragma once
+// A job whose workers run a training program (TRN 2.2, evaluator `events`). The exchanges are
+// collectives on the network, each among the ranks of its part. The discipline of the stream
+// decides when an exchange runs:
+//   fifo       a rank enters when it reaches the exchange, so that transfers among early ranks may
+//              begin; the exchange as a whole begins when its last rank enters
+//   priority   one exchange at a time, the most urgent one that is ready at all ranks
+//   at_once    as many as the stream has slots; all ranks enter at once
+// An exchange ends for all ranks of its part when all of them have finished the schedule and the
+// seconds of the operation, which are added to the messages, have passed. A factor x of an exchange
+// (TRN 2.7) multiplies the bytes and these seconds by x.
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "events/event_queue.hpp"
+#include "programs/job/job_collective.hpp"
+#include "programs/job/network_job.hpp"
+#include "programs/program_events.hpp"
+
+namespace stepsim::programs {
+
+// The numbering of communicators, each of which has its own connections. A stream with exchanges
+// has one communicator, a stream `at_once` one per slot. They are numbered in the order of streams.
+struct ExchangeStreams {
+  std::vector<std::uint32_t> first; // [stream]: number of its first communicator
+  std::vector<std::uint32_t> slots; // [stream]: number of its communicators; 0 without exchanges
+  std::uint32_t count = 0;          // number of all communicators
+};
+[[nodiscard]] ExchangeStreams exchange_streams(const programs::Program& program);
+
+class ProgramJob {
+public:
+  // Both arguments must outlive the object. Throws SimulationError if the program is too large
+  // (ProgramEvents). advance() and delivered() throw it when an exchange begins whose algorithm has
+  // no schedule.
+  ProgramJob(const NetworkJob& job, const JobNetwork& network);
+  ProgramJob(const ProgramJob&) = delete;
+  ProgramJob& operator=(const ProgramJob&) = delete;
+
+  [[nodiscard]] double next_time() const;
+  void advance(double now);
+  // Tells the job that a message of send() has arrived. The caller must call advance() afterwards.
+  void delivered(double now, const JobMessage& message);
+  // Appends the messages that are passed to the network now.
+  void send(double now, std::vector<JobMessage>& messages);
+  // Whether the program has finished and all exchanges have ended, even if nothing waits for them.
+  [[nodiscard]] bool finished() const {
+    return begun_ && program_.finished() && place_of_.empty() &&
+           program_.next_time() == programs::kNoEvent;
+  }
+  void record(JobResult& result);
+  [[nodiscard]] std::uint64_t events() const { return events_ + program_.events(); }
+
+private:
+  struct Running { // an exchange, from the moment at which its first rank enters
+    std::uint32_t operation{};
+    std::int64_t iteration{};
+    std::uint32_t first_rank{}; // first rank of its part
+    std::uint32_t communicator{};
+    std::size_t stage = 0;
+    JobCollective* collective = nullptr;            // collective of the current stage
+    std::unique_ptr<CollectiveMessages> messages{}; // none while the operation's seconds pass
+  };
+  using Key = std::tuple<std::uint32_t, std::int64_t, std::uint32_t>; // as in Running
+
+  [[nodiscard]] JobCollective& collective(std::uint32_t operation, std::size_t stage,
+                                          const std::vector<std::uint32_t>& ranks);
+  [[nodiscard]] double factor(const Running& running) const;
+  void take_entered(double now);
+  [[nodiscard]] std::uint32_t start(const programs::ProgramEvents::Entered& entered,
+                                    std::uint32_t first_rank);
+  [[nodiscard]] std::uint32_t free_communicator(std::uint32_t stream) const;
+  void begin_stage(std::uint32_t place);
+  void end_stage_if_done(double now, std::uint32_t place);
+  void end(double now, std::uint32_t place);
+
+  const NetworkJob& job_;
+  const JobProgram& spec_;
+  const JobNetwork& network_;
+  ExchangeStreams streams_;
+  programs::ProgramEvents program_;
+  std::map<std::tuple<std::uint32_t, std::size_t, std::uint32_t, std::uint32_t>,
+           std::unique_ptr<JobCollective>>
+      collectives_;        // key: exchange, stage, group, first rank
+  std::vector<bool> busy_; // [communicator] of streams at_once
+  std::vector<Running> running_;
+  std::vector<std::uint32_t> free_;       // free positions in running_
+  std::vector<std::uint32_t> active_;     // positions in running_ with messages
+  std::map<Key, std::uint32_t> place_of_; // position in running_
+  events::EventQueue<double> seconds_;    // ends of the operations' seconds; id: position
+  std::vector<JobMessage> outbox_;
+  bool begun_ = false;
+  bool changed_ = false; // the program must be advanced again at this instant
+  std::uint64_t events_ = 0;
+};
+
+} // namespace stepsim::programs

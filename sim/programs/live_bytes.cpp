@@ -1,0 +1,80 @@
+#include "programs/live_bytes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+namespace stepsim::programs {
+namespace {
+
+// The gather that a compute waits for in its own iteration; kAllRanks without one.
+std::uint32_t gather_of(const Program& program, std::uint32_t compute) {
+  for (const Wait& wait : program.waits_of(compute)) {
+    const Operation& awaited = program.operations[wait.operation];
+    if (wait.distance == 0 && awaited.kind == Kind::allgather &&
+        awaited.unit == program.operations[compute].unit) {
+      return wait.operation;
+    }
+  }
+  return kAllRanks;
+}
+
+} // namespace
+
+std::vector<LiveSpan> live_spans(const Program& program, const OperationTimes& times,
+                                 std::int64_t iteration) {
+  std::vector<LiveSpan> spans;
+  std::map<std::int32_t, std::size_t> gathered; // unit: its open span
+  std::map<std::int32_t, std::size_t> computed; // unit: that of its gradient
+  const auto start = [&](std::uint32_t o) { return times.start[times.at(iteration, o, 0)]; };
+  const auto end = [&](std::uint32_t o) { return times.end[times.at(iteration, o, 0)]; };
+  for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+    const Operation& each = program.operations[o];
+    if (each.unit < 0) {
+      continue;
+    }
+    const auto unit = static_cast<std::uint32_t>(each.unit);
+    if (each.kind == Kind::forward || each.kind == Kind::backward) {
+      if (const std::uint32_t gather = gather_of(program, o); gather != kAllRanks) {
+        gathered[each.unit] = spans.size();
+        spans.push_back({.unit = unit, .gradient = false, .from_s = start(gather)});
+      }
+      if (const auto open = gathered.find(each.unit); open != gathered.end()) {
+        spans[open->second].to_s = end(o);
+      }
+    }
+    if (each.kind == Kind::backward && !computed.contains(each.unit)) {
+      computed[each.unit] = spans.size();
+      spans.push_back({.unit = unit, .gradient = true, .from_s = start(o), .to_s = end(o)});
+    } else if (each.kind == Kind::reduce_scatter) {
+      if (const auto open = computed.find(each.unit); open != computed.end()) {
+        spans[open->second].to_s = end(o);
+        computed.erase(open);
+      }
+    }
+  }
+  return spans;
+}
+
+LivePeak live_peak(std::span<const LiveSpan> spans, std::span<const double> parameters,
+                   std::span<const double> gradients) {
+  std::vector<std::pair<double, double>> changes; // what is freed at a time comes first
+  for (const LiveSpan& span : spans) {
+    const double bytes = span.gradient ? gradients[span.unit] : parameters[span.unit];
+    changes.emplace_back(span.from_s, bytes);
+    changes.emplace_back(span.to_s, 0 - bytes);
+  }
+  std::ranges::sort(changes);
+  LivePeak peak;
+  double bytes = 0;
+  for (const auto& [time, change] : changes) {
+    bytes += change;
+    if (bytes > peak.bytes) {
+      peak = {bytes, time};
+    }
+  }
+  return peak;
+}
+
+} // namespace stepsim::programs

@@ -1,0 +1,97 @@
+#include "programs/message_channels.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace stepsim::programs {
+
+void PriorityChannel::arrive(Instance instance, const Operation& operation) {
+  waiting_.emplace(instance.iteration, operation.priority, instance.operation);
+}
+
+Instance PriorityChannel::next() const {
+  const auto& [iteration, priority, operation] = waiting_.top();
+  return {.operation = operation, .iteration = iteration};
+}
+
+Instance PriorityChannel::take() {
+  const Instance instance = next();
+  waiting_.pop();
+  return instance;
+}
+
+Instance PriorityChannel::dispatch(double now, std::int64_t bytes, double startup_s,
+                                   double data_s) {
+  assert(can_dispatch());
+  const Instance instance = take();
+  credit_ -= bytes;
+  data_end_ = std::max(now + startup_s, data_end_) + data_s;
+  sent_.push_back({.instance = instance, .bytes = bytes, .end = data_end_});
+  return instance;
+}
+
+void PriorityChannel::advance(double now, std::vector<Instance>& ended) {
+  for (; !sent_.empty() && sent_.front().end <= now; sent_.pop_front()) {
+    ended.push_back(sent_.front().instance);
+    credit_ = std::min(credit_ + sent_.front().bytes, most_credit_);
+  }
+}
+
+void AtOnceChannel::move_to(double now) {
+  if (moving_ > 0) {
+    clock_ += (now - now_) / slowdown();
+  }
+  now_ = now;
+}
+
+double AtOnceChannel::least_until() const {
+  double least = kNoEvent;
+  for (const UnderWay& message : under_way_) {
+    least = message.moving ? std::min(least, message.until) : least;
+  }
+  return least;
+}
+
+void AtOnceChannel::start(Instance instance, double now, double startup_s, double data_s) {
+  assert(has_slot());
+  move_to(now);
+  under_way_.push_back(
+      {.instance = instance, .moving = false, .until = now + startup_s, .data_s = data_s});
+}
+
+double AtOnceChannel::next_time() const {
+  double next = kNoEvent;
+  if (moving_ > 0) {
+    next = std::max(now_, now_ + (least_until() - clock_) * slowdown());
+  }
+  for (const UnderWay& message : under_way_) {
+    next = message.moving ? next : std::min(next, message.until);
+  }
+  return next;
+}
+
+void AtOnceChannel::advance(double now, std::vector<Instance>& ended) {
+  const double least = least_until();
+  const bool ends = moving_ > 0 && now_ + (least - clock_) * slowdown() <= now;
+  move_to(now);
+  if (ends) {
+    clock_ = least; // free of rounding
+  }
+  for (UnderWay& message : under_way_) {
+    if (message.moving && message.until <= clock_) {
+      ended.push_back(message.instance);
+      --moving_;
+    }
+  }
+  std::erase_if(under_way_,
+                [&](const UnderWay& message) { return message.moving && message.until <= clock_; });
+  for (UnderWay& message : under_way_) {
+    if (!message.moving && message.until <= now) {
+      message.moving = true;
+      message.until = clock_ + message.data_s;
+      ++moving_;
+    }
+  }
+}
+
+} // namespace stepsim::programs

@@ -1,0 +1,78 @@
+#pragma once
+// The layout of a program for the evaluators `recurrence` and `max_plus`: flat arrays in the order
+// of evaluation. The end times of an operation are stored in a ring buffer with a slot for every
+// iteration that waits look back to, rounded up to a power of two:
+//
+//     operation awaited at distances 0 and 2:  4 slots, iteration t in slot first + (t & 3)
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "programs/operation_times.hpp"
+#include "programs/training_program.hpp"
+
+namespace stepsim::programs {
+
+struct OperationLayout {
+  struct WaitSlot {
+    std::uint32_t first; // first slot in the ring of the awaited operation
+    std::uint32_t mask;
+    std::uint32_t distance; // iterations back
+    std::uint32_t until;    // the first iteration that no longer waits
+    bool all;               // Scope::all: the wait is for all ranks
+    [[nodiscard]] bool holds(std::int64_t iteration) const {
+      return iteration >= distance && iteration < until;
+    }
+  };
+
+  std::vector<std::uint32_t> order; // operations of one iteration, then operations of the tail
+  // [operation] in the order of the program's list; `seconds` without factors of variability.
+  std::vector<std::uint32_t> stream;
+  std::vector<double> seconds;
+  std::vector<std::uint32_t> ring_first;
+  std::vector<std::uint32_t> ring_mask;
+  std::vector<WaitSlot> waits;
+  std::uint32_t slots{}; // total of all rings
+
+  // The slot for the end of `operation` in `iteration`.
+  [[nodiscard]] std::size_t slot(std::size_t operation, std::int64_t iteration) const {
+    return ring_first[operation] + (static_cast<std::uint32_t>(iteration) & ring_mask[operation]);
+  }
+  // The slot that a wait in `iteration` reads; requires that it holds then.
+  [[nodiscard]] static std::size_t slot(const WaitSlot& wait, std::int64_t iteration) {
+    return wait.first + ((static_cast<std::uint32_t>(iteration) - wait.distance) & wait.mask);
+  }
+  [[nodiscard]] std::span<const WaitSlot> waits_of(const Program& program,
+                                                   std::size_t operation) const {
+    return {waits.data() + program.first_wait[operation],
+            waits.data() + program.first_wait[operation + 1]};
+  }
+};
+
+// The layout of `program`, made in O(operations + waits).
+[[nodiscard]] OperationLayout layout_of(const Program& program);
+
+// The factor on the exchange time of `operation` in `iteration`; 1 in the tail.
+[[nodiscard]] inline double exchange_factor(const Program& program, const Factors& factors,
+                                            const Operation& operation, std::int64_t iteration,
+                                            std::int64_t iterations) {
+  if (factors.exchange.empty() || iteration >= iterations) {
+    return 1;
+  }
+  return factors.exchange[static_cast<std::size_t>(iteration * program.steps + operation.step)];
+}
+
+// The factors on the compute time of `operation` in `iteration`: [rank]. Empty if all of them are
+// 1, as in the tail.
+[[nodiscard]] inline std::span<const double>
+compute_factors(const Program& program, const Factors& factors, const Operation& operation,
+                std::int64_t iteration, std::int64_t iterations) {
+  if (factors.compute.empty() || iteration >= iterations) {
+    return {};
+  }
+  const auto n = static_cast<std::size_t>(iteration * program.steps + operation.step);
+  return {factors.compute.data() + n * program.ranks, program.ranks};
+}
+
+} // namespace stepsim::programs

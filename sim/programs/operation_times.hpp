@@ -1,0 +1,55 @@
+#pragma once
+// The input and output that all evaluators of a program share: factors of variability, and the
+// times at which operations start and end. Times are seconds since the start of the run.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+#include "programs/training_program.hpp"
+
+namespace stepsim::programs {
+
+// Factors on compute and exchange times of inner iteration n = iteration x steps + step (TRN 2.7).
+// If a table is empty, all its factors are 1.
+struct Factors {
+  std::vector<double> compute;  // [n * ranks + rank]
+  std::vector<double> exchange; // [n]
+};
+
+// Which times a run records: only the ends of the marker, or the start and end of every operation.
+enum class Record { marker, all };
+
+struct OperationTimes {
+  std::int64_t iterations{};
+  std::uint32_t ranks{};
+  std::uint32_t operations{};     // operations of one iteration
+  std::vector<double> marker_end; // [iteration * ranks + rank]
+  // [(iteration * operations + operation) * ranks + rank]; empty unless Record::all. An exchange
+  // starts when its rank enters or, with entry `together`, when the last rank of the same part of
+  // its group enters (programs::Group).
+  std::vector<double> start;
+  std::vector<double> end;
+  double makespan_s{}; // latest end of any operation, including the tail
+  // Seconds during which rank 0 has at least one exchange in flight; set by `events` only.
+  double communication_s{};
+
+  [[nodiscard]] std::size_t at(std::int64_t iteration, std::size_t operation,
+                               std::size_t rank) const {
+    return (static_cast<std::size_t>(iteration) * operations + operation) * ranks + rank;
+  }
+};
+
+// The end of the marker of an iteration, on the rank that ends it last.
+[[nodiscard]] double latest_marker_end(const OperationTimes& times, std::int64_t iteration);
+
+// The mean time per iteration after `discard` iterations, 1 <= discard < iterations = T:
+// (E(T-1) - E(discard-1)) / (T - discard), where E is latest_marker_end() (TRN 2.4). It is the mean
+// of the times between these ends and, where ranks drift apart, the period of the slowest one.
+[[nodiscard]] Seconds mean_period(const OperationTimes& times, std::int64_t discard);
+
+// The times cut to the first `iterations`. The makespan is the latest recorded end; it is that of
+// the whole run if `times` has the ends of the marker only.
+[[nodiscard]] OperationTimes first_iterations(OperationTimes times, std::int64_t iterations);
+
+} // namespace stepsim::programs

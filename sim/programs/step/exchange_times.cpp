@@ -1,0 +1,327 @@
+#include "programs/step/exchange_times.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/remembered.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/choose.hpp"
+#include "collectives/evaluate/evaluation.hpp"
+#include "collectives/evaluate/events.hpp"
+#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/server_flows.hpp"
+#include "collectives/evaluate/traffic.hpp"
+#include "collectives/formula/closed_form.hpp"
+#include "collectives/formula/closed_form_streams.hpp"
+#include "collectives/method.hpp"
+
+namespace stepsim::programs {
+
+namespace {
+
+// The closed form, also where it is an upper bound; max_plus where there is none (MER 4.1), or what
+// is known to equal it.
+double planned_seconds(const collectives::Collective& collective) {
+  if (collective.homogeneous()) {
+    if (const auto form = collectives::closed_form(collective)) {
+      return form->seconds;
+    }
+    if (const auto seconds = collectives::lp_slow_additions_seconds(collective)) {
+      return *seconds;
+    }
+  }
+  return collectives::max_plus_defined(collective) ? collectives::max_plus(collective).seconds
+                                                   : collectives::events(collective).seconds;
+}
+
+// Streams of blocks without a formula: each size costs a search for its block and thousands of
+// transfers. So does a choice among algorithms that such streams are two of.
+bool is_costly(const collectives::Collective& collective) {
+  if (collective.algorithm == collectives::AlgorithmId::automatic) {
+    return std::ranges::any_of(collectives::candidates_of(collective),
+                               [&](collectives::AlgorithmId candidate) {
+                                 collectives::Collective tried = collective;
+                                 tried.algorithm = candidate;
+                                 return is_costly(tried);
+                               });
+  }
+  return collectives::algorithm(collective.algorithm).block_streams > 0 &&
+         !(collective.homogeneous() && (collectives::closed_form(collective) ||
+                                        collectives::lp_slow_additions_seconds(collective)));
+}
+
+// One worker that pushes to servers of their own sends as any other.
+bool works_alone(const collectives::Collective& collective) {
+  return collective.algorithm == collectives::AlgorithmId::parameter_server &&
+         collective.options.placement == collectives::Placement::dedicated;
+}
+
+class SampledTimes {
+public:
+  explicit SampledTimes(std::function<double(double)> seconds) : simulate_(std::move(seconds)) {}
+
+  double operator()(double bytes) {
+    std::size_t above = 1;
+    while (kFirstBytes * std::exp2(above) < bytes) {
+      ++above;
+    }
+    const double high = kFirstBytes * std::exp2(above);
+    const double low = high / 2;
+    if (bytes == low || bytes == high) {
+      return sample(bytes == low ? above - 1 : above);
+    }
+    const double low_s = sample(above - 1);
+    const double slope = (sample(above) - low_s) / (high - low);
+    const double line = low_s + slope * (bytes - low);
+    return bytes < low ? std::max(line, low_s * bytes / low) : line; // positive
+  }
+
+private:
+  static constexpr double kFirstBytes = 1024;
+
+  double sample(std::size_t exponent) {
+    return base::remembered(seconds_, exponent,
+                            [&] { return simulate_(kFirstBytes * std::exp2(exponent)); });
+  }
+
+  std::function<double(double)> simulate_;
+  std::map<std::size_t, double> seconds_; // at kFirstBytes x 2^exponent
+};
+
+// A convex, piecewise linear function of whole numbers of bytes, exact at all of them.
+class ConvexTimes {
+public:
+  explicit ConvexTimes(std::function<double(double)> seconds) : evaluate_(std::move(seconds)) {}
+
+  double operator()(double bytes) {
+    while (corners_.empty() || corners_.back().bytes < bytes) {
+      extend();
+    }
+    const auto above = std::ranges::lower_bound(corners_, bytes, {}, &Corner::bytes);
+    if (above == corners_.begin() || above->bytes == bytes) {
+      return above->seconds;
+    }
+    return chord(*(above - 1), *above, bytes);
+  }
+
+private:
+  struct Corner {
+    double bytes{}, seconds{};
+  };
+  static constexpr double kFirstBytes = 1 << 20;
+
+  static double chord(const Corner& low, const Corner& high, double bytes) {
+    const double share = (bytes - low.bytes) / (high.bytes - low.bytes);
+    return low.seconds + share * (high.seconds - low.seconds);
+  }
+  [[nodiscard]] Corner corner(double bytes) const { return {bytes, evaluate_(bytes)}; }
+
+  // Doubles the range that is known.
+  void extend() {
+    if (corners_.empty()) {
+      corners_.push_back(corner(1));
+    }
+    const Corner low = corners_.back();
+    add_corners(low, corner(low.bytes < kFirstBytes ? kFirstBytes : 2 * low.bytes));
+  }
+
+  // Appends the corners behind `low` up to `high`: a point on the chord says that there is none
+  // between them.
+  void add_corners(const Corner& low, const Corner& high) {
+    constexpr double kRounding = 1e-13;
+    const double middle = std::floor((low.bytes + high.bytes) / 2);
+    if (middle > low.bytes) {
+      const Corner between = corner(middle);
+      if (between.seconds < chord(low, high, middle) * (1 - kRounding)) {
+        add_corners(low, between);
+        add_corners(between, high);
+        return;
+      }
+    }
+    corners_.push_back(high);
+  }
+
+  std::function<double(double)> evaluate_;
+  std::vector<Corner> corners_; // by bytes
+};
+
+} // namespace
+
+buckets::Cost sampled_cost(std::function<double(double bytes)> seconds) {
+  return {.base = buckets::CurveCost{
+              .seconds = [times = std::make_shared<SampledTimes>(std::move(seconds))](
+                             double bytes) { return bytes > 0 ? (*times)(bytes) : 0.0; }}};
+}
+
+buckets::Cost planner_cost(const collectives::Collective& collective) {
+  if (collective.ranks == 1 && !works_alone(collective)) {
+    return {.base = buckets::LinearCost{}};
+  }
+  collectives::Collective probe = collective;
+  probe.options.chunking = collectives::Chunking::real;
+  if (collective.links.fabric) {
+    return sampled_cost([probe](double bytes) {
+      collectives::Collective asked = probe;
+      asked.bytes = bytes;
+      return collectives::events(collectives::with_chosen_algorithm(asked)).seconds;
+    });
+  }
+  probe.bytes = 1; // one that sends nothing has no links to differ in
+  if (collective.algorithm != collectives::AlgorithmId::automatic && probe.homogeneous()) {
+    const auto form = collectives::closed_form(probe);
+    if (form && form->startup_s && form->per_byte_s) {
+      return {.base = buckets::LinearCost{*form->startup_s, *form->per_byte_s}};
+    }
+  }
+  if (std::optional<collectives::PreparedForm> prepared = collectives::prepare(probe)) {
+    const auto form = std::make_shared<const collectives::PreparedForm>(*std::move(prepared));
+    return {.base = buckets::CurveCost{
+                .seconds =
+                    [form](double bytes) { return bytes > 0 ? form->at(bytes).form.seconds : 0.0; },
+                .least =
+                    [form](double low, double high) {
+                      const collectives::Line line = form->least_line(low, high);
+                      return buckets::LinearCost{line.startup_s, line.per_byte_s};
+                    }}};
+  }
+  const auto seconds = [probe](double bytes) {
+    collectives::Collective asked = probe;
+    asked.bytes = bytes;
+    return planned_seconds(collectives::with_chosen_algorithm(asked));
+  };
+  collectives::Collective large = probe;
+  large.bytes = 1 << 20;
+  if (is_costly(large)) {
+    return sampled_cost(seconds);
+  }
+  return {.base = buckets::CurveCost{
+              .seconds = [seconds](double bytes) { return bytes > 0 ? seconds(bytes) : 0.0; }}};
+}
+
+buckets::Cost merge_cost(const collectives::Collective& collective,
+                         std::optional<collectives::Method> method) {
+  constexpr std::uint32_t kMostRanks = 1 << 14; // more take too long to evaluate often
+  buckets::Cost cost = planner_cost(collective);
+  const bool linear = std::holds_alternative<buckets::LinearCost>(cost.base);
+  if (!linear || collective.ranks == 1 || collective.ranks > kMostRanks ||
+      method == collectives::Method::closed_form) {
+    return cost;
+  }
+  collectives::Collective probe = collective;
+  probe.options.chunking = collectives::Chunking::real;
+  probe.bytes = 1;
+  if (!collectives::closed_form(probe)->upper_bound || !collectives::max_plus_defined(probe)) {
+    return cost;
+  }
+  const auto seconds = [probe](double bytes) {
+    collectives::Collective asked = probe;
+    asked.bytes = bytes;
+    return collectives::max_plus(asked).seconds;
+  };
+  cost.base =
+      buckets::CurveCost{.seconds = [times = std::make_shared<ConvexTimes>(seconds)](double bytes) {
+        return bytes > 0 ? (*times)(bytes) : 0.0;
+      }};
+  return cost;
+}
+
+ExchangeTimes::ExchangeTimes(collectives::Collective collective,
+                             std::optional<collectives::Method> method,
+                             std::optional<buckets::Cost> curve)
+    : collective_(std::move(collective)), asked_(method), curve_(std::move(curve)) {}
+
+// Whole elements are left to automatic_method, which knows when parts divide.
+void ExchangeTimes::prepare_formula() {
+  prepared_ = true;
+  const bool formula = !asked_ || *asked_ == collectives::Method::closed_form;
+  if (curve_ || !formula || collective_.options.chunking != collectives::Chunking::real) {
+    return;
+  }
+  form_ = collectives::prepare(collective_);
+  if (form_) {
+    collectives::Collective probe = collective_;
+    probe.bytes = 1;
+    bound_ = collectives::lower_bound(collectives::with_chosen_algorithm(probe));
+  }
+}
+
+// By closed form, if that is the method of this size. Bounds of parts of n / k bytes grow as n, but
+// for latency, so that the bound of one byte tells that of all sizes but for rounding.
+bool ExchangeTimes::evaluate_by_formula(double bytes, Exchange& exchange) {
+  if (!prepared_) {
+    prepare_formula();
+  }
+  if (!form_ || bytes <= 0) {
+    return false;
+  }
+  const collectives::PreparedForm::Answer answer = form_->at(bytes);
+  if (answer.form.upper_bound && !asked_) {
+    return false;
+  }
+  exchange.algorithm = answer.algorithm;
+  exchange.seconds = answer.form.seconds;
+  constexpr double kRounding = 1e-12;
+  const double bound =
+      std::max(bound_.latency_s, bytes * std::max(bound_.bandwidth_s, bound_.reduction_s));
+  if (exchange.seconds < bound * (1 + kRounding)) { // or near it: asked once more, exactly
+    collectives::Collective collective = collective_;
+    collective.algorithm = answer.algorithm;
+    collective.bytes = bytes;
+    collectives::check_bound(collective, collectives::Method::closed_form, exchange.seconds);
+  }
+  return true;
+}
+
+ExchangeTimes::Known& ExchangeTimes::evaluated(Bytes bytes) {
+  return base::remembered(known_, bytes.value, [&] { return Known{.exchange = evaluate(bytes)}; });
+}
+
+Exchange ExchangeTimes::evaluate(Bytes bytes) {
+  Exchange exchange;
+  if (evaluate_by_formula(static_cast<double>(bytes.value), exchange)) {
+    return exchange;
+  }
+  collective_.bytes = static_cast<double>(bytes.value);
+  const collectives::Collective collective = collectives::with_chosen_algorithm(collective_);
+  exchange.algorithm = collective.algorithm;
+  if (curve_) {
+    exchange.seconds = curve_->seconds(collective_.bytes, 1);
+    return exchange;
+  }
+  const collectives::Method method = asked_ ? *asked_ : collectives::automatic_method(collective);
+  used_ = std::max(used_, method);
+  if (method == collectives::Method::events) {
+    collectives::Evaluation evaluation = collectives::events(collective);
+    events_ += evaluation.events;
+    exchange.seconds = evaluation.seconds;
+    exchange.links = std::move(evaluation.links);
+  } else {
+    exchange.seconds = collectives::seconds(collective, method);
+  }
+  return exchange;
+}
+
+const Exchange& ExchangeTimes::operator()(Bytes bytes) {
+  Known& known = evaluated(bytes);
+  if (!known.counted) {
+    if (collective_.ranks > 1 && bytes.value > 0) {
+      collectives::Collective collective = collective_;
+      collective.algorithm = known.exchange.algorithm;
+      collective.bytes = static_cast<double>(bytes.value);
+      known.exchange.max_bytes_sent = sent_ != nullptr
+                                          ? sent_->most(collective)
+                                          : collectives::traffic(collective).max_per_rank;
+    }
+    known.counted = true;
+  }
+  return known.exchange;
+}
+
+double ExchangeTimes::seconds(Bytes bytes) { return evaluated(bytes).exchange.seconds; }
+
+} // namespace stepsim::programs

@@ -1,0 +1,94 @@
+#pragma once
+// Computes how many seconds an exchange of m bytes holds the channel. ExchangeTimes uses the
+// evaluator of the run, or a measured curve. The cost functions for planners (MER 4.1) use the
+// closed form of the collective, for parts of exactly m / P bytes with P ranks, or max_plus if
+// there is no closed form. On a fabric (by events), and for pipelined blocks without a closed form
+// (by max_plus), only powers of two are simulated, and sizes between them are interpolated.
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "buckets/cost.hpp"
+#include "collectives/collective.hpp"
+#include "collectives/evaluate/sent_bytes.hpp"
+#include "collectives/formula/lower_bound.hpp"
+#include "collectives/formula/prepared_form.hpp"
+#include "links/flow/link_use.hpp"
+
+namespace stepsim::programs {
+
+// The cost function for planners. `collective` must have all members but the bytes. If the cost is
+// a sampled_cost() (on a fabric, and for pipelined blocks without a closed form), it is not
+// thread-safe.
+[[nodiscard]] buckets::Cost planner_cost(const collectives::Collective& collective);
+
+// A cost function that calls `seconds`, which may be slow, only for messages of 1 KiB, 2 KiB,
+// 4 KiB, .., once per size. Times of other sizes are interpolated linearly; sizes below 1 KiB lie
+// on the line through the first two, but not below the line from 0 s at 0 bytes to the time of
+// 1 KiB. 0 bytes take 0 s. Copies of the cost share the known times; they are not thread-safe.
+[[nodiscard]] buckets::Cost sampled_cost(std::function<double(double bytes)> seconds);
+
+// The cost function for planners that do not need the form a + b m. It is planner_cost(), except
+// that max_plus replaces a linear closed form that is only an upper bound, unless `method`, which
+// the scenario asks for, is closed_form, or there are more than 16,384 ranks. Times by max_plus are
+// the maximum of several lines a + b m, hence linear between the few sizes at which another line
+// becomes the largest. Bisection finds these sizes; times between them are interpolated without
+// another evaluation. Copies of such a cost share the known times; they are not thread-safe.
+[[nodiscard]] buckets::Cost merge_cost(const collectives::Collective& collective,
+                                       std::optional<collectives::Method> method);
+
+struct Exchange {
+  double seconds{};
+  collectives::AlgorithmId algorithm{}; // the algorithm; with `auto`, the chosen one
+  double max_bytes_sent{};              // bytes sent by the rank that sends most
+  std::vector<links::LinkUse> links{};  // [link of the fabric]; empty without a fabric
+};
+
+// The times of exchanges by size; each size is evaluated once. Not thread-safe.
+class ExchangeTimes {
+public:
+  // `method` is the evaluator that the scenario asks for; a measured `curve` replaces all
+  // evaluators.
+  ExchangeTimes(collectives::Collective collective, std::optional<collectives::Method> method,
+                std::optional<buckets::Cost> curve);
+  // Uses a cache of sent bytes that is shared with other collectives with the same options. `sent`
+  // must outlive the object.
+  void share(collectives::SentBytes& sent) { sent_ = &sent; }
+
+  // The exchange of a message of `bytes`; 0 bytes take 0 s. The reference remains valid. This and
+  // seconds() throw SimulationError if the evaluator does.
+  [[nodiscard]] const Exchange& operator()(Bytes bytes);
+  // The seconds of the exchange alone, without the cost of counting sent bytes.
+  [[nodiscard]] double seconds(Bytes bytes);
+  // The most detailed evaluator that was used so far; closed_form if none was.
+  [[nodiscard]] collectives::Method method() const { return used_; }
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+
+private:
+  struct Known {
+    Exchange exchange;
+    bool counted = false; // whether max_bytes_sent is set
+  };
+  [[nodiscard]] Known& evaluated(Bytes bytes);
+  [[nodiscard]] Exchange evaluate(Bytes bytes);
+  [[nodiscard]] bool evaluate_by_formula(double bytes, Exchange& exchange);
+  void prepare_formula();
+
+  collectives::Collective collective_;
+  std::optional<collectives::Method> asked_;
+  std::optional<buckets::Cost> curve_;
+  // The closed form, empty if it cannot be the evaluator, and with it the lower bound for one byte.
+  // Both are computed when the first size is evaluated; prepared_ is true from then on.
+  bool prepared_ = false;
+  std::optional<collectives::PreparedForm> form_;
+  collectives::LowerBound bound_;
+  collectives::SentBytes* sent_ = nullptr;
+  collectives::Method used_ = collectives::Method::closed_form;
+  std::uint64_t events_{};
+  std::map<std::int64_t, Known> known_; // by bytes
+};
+
+} // namespace stepsim::programs

@@ -1,0 +1,21 @@
+#pragma once
+// Finds the condition for the start of a message in a step: the end of the backward of a layer, and
+// then a delay, for example by the cycle time of Horovod or by selection on a side stream.
+#include <cstdint>
+#include <vector>
+
+#include "programs/step/step.hpp"
+
+namespace stepsim::programs {
+
+struct MessageGate {
+  // Last layer, in backward order, whose backward ends by ready_s, or the first one if none does;
+  // numbered from 0 in forward order.
+  std::uint32_t layer{};
+  double delay_s{}; // from the end of its backward to ready_s of the message, at least 0
+};
+
+// The gate of every message of the step, in the order of step.messages.
+[[nodiscard]] std::vector<MessageGate> message_gates(const StepInput& step);
+
+} // namespace stepsim::programs

@@ -1,0 +1,91 @@
+#pragma once
+// Training with parameter servers (PIP 3.2, 3.3, 4). Synchronous: all workers push, the server
+// adds, all workers pull, and the next iteration begins. Asynchronous: every worker pushes its
+// gradient; the server applies it and returns the current weights. No worker waits for another, so
+// that gradients are stale:
+//
+//   start   = max(arrive, free_in)                  arrive = now + c_w + alpha, c_w of computing
+//   applied = max(start + push, free_add) + add     version += 1, the worker reads this version
+//   now     = max(applied + alpha, free_out) + pull
+//
+// c_w is the compute time of worker w. The stations `in`, `add` and `out` of the server are FIFO;
+// ties are decided by worker index. Stale synchronous training (TRN 4.7) is asynchronous, but
+// iteration t of a worker also waits until the pushes of all workers of iteration t - 1 - s have
+// been applied.
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "layers/staleness.hpp"
+#include "layers/variability.hpp"
+
+namespace stepsim::programs {
+
+struct ServerLink {
+  double latency_s{}; // alpha + LinkCost::delay_s; neither occupies a port at a server
+  double push_s{};    // time of a push at the server's inbound port
+  double pull_s{};    // time of a pull at the server's outbound port
+  double add_s{};     // time to add (and decode) one push
+};
+
+// The end of the last pull of a synchronous round with one server, if worker w is ready at
+// ready_s[w]; both times have the same origin. If `colocated`, worker 0 holds the server and does
+// not push. Source: PIP 3.2 (derived).
+[[nodiscard]] double server_round_end(std::vector<double> ready_s, const ServerLink& link,
+                                      bool colocated);
+
+struct AsyncInput {
+  std::uint32_t workers = 1;
+  std::int64_t iterations = 1; // per worker; the run ends after workers x iterations updates
+  double compute_s{};          // one worker's iteration, codec included
+  ServerLink link{};
+  // S servers hold equal shares of the parameters and work in step. A push goes to all servers at
+  // once at the speed of the worker's port, so that it takes push_s but occupies the port of each
+  // server for push_s / S only. An addition takes add_s / S.
+  std::uint32_t servers = 1;
+  bool serial = false;                           // the stations are a single one (serial mode)
+  std::optional<std::int64_t> staleness_bound{}; // s of stale synchronous training; else empty
+  layers::Variability variability{};             // applied to compute only, not to exchanges
+};
+
+struct AsyncUpdate { // in the order of application
+  std::uint32_t worker{};
+  // When the push reaches the server, is applied, and the weights are back at the worker.
+  double arrive_s{}, applied_s{}, received_s{};
+  std::int64_t staleness{};
+  double held_s{}; // wait for the staleness bound before this gradient was computed
+};
+
+struct AsyncTimes {
+  std::vector<AsyncUpdate> updates;
+  double period_s{}; // of a worker: harmonic mean over all, second half of each one's updates
+  double throughput_per_s{}; // updates per second: workers / period
+  double makespan_s{};       // when all weights are back
+  // Parts of period_s: computing, and waiting for the staleness bound. Their shares are means over
+  // the workers, of the same updates as period_s. The rest of period_s is the exchange.
+  double compute_s{};
+  double held_s{};
+  // Iteration time of one worker alone with the same random factors, as fast as the fastest worker.
+  double alone_compute_s{};
+  layers::StalenessCounts staleness;
+  std::vector<double> worker_compute_s; // [worker]: mean compute time per iteration
+  std::vector<double> worker_wait_s;    // [worker]: from the end of compute to the next start
+  // [worker]: mean wait per iteration for `staleness_bound` after the weights are back; included in
+  // worker_wait_s.
+  std::vector<double> worker_held_s;
+};
+
+// Computes AsyncTimes from the updates of a run, from whichever simulation they are. Only workers,
+// compute_s and variability of `input` are used.
+[[nodiscard]] AsyncTimes async_times(const AsyncInput& input, std::vector<AsyncUpdate> updates);
+
+// Simulates the run, with events in the order of (arrival, worker), where times that only rounding
+// tells apart are one. O(updates x log workers).
+[[nodiscard]] AsyncTimes run_async(const AsyncInput& input);
+
+// The period of each of p equal workers with constant times, compute time c and S servers:
+//   max(c + 2 alpha + push + pull + add/S, p max(push, pull, add) / S)
+// With a serial server the second term is p (push + pull + add) / S. Source: PIP 4 (derived).
+[[nodiscard]] double async_period(const AsyncInput& input);
+
+} // namespace stepsim::programs

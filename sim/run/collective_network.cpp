@@ -1,0 +1,279 @@
+// Latency and bandwidth are required unless links or a topology give the times of messages. What
+// only a file tells, such as the GPUs of a machine, is read after the keys themselves are known to
+// be right.
+#include "run/collective_network.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "collectives/evaluate/measured_steps.hpp"
+#include "links/fabric/placement.hpp"
+#include "links/fabric/rank_fabric.hpp"
+#include "links/profile/dense_inflation.hpp"
+#include "run/collective_keys.hpp"
+#include "run/collective_system.hpp"
+#include "scenario/files/links_file.hpp"
+#include "scenario/node_counts.hpp"
+#include "scenario/node_switches.hpp"
+#include "scenario/scenario_intra.hpp"
+#include "scenario/topology_field.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// The numbers of a calibration: those of the link that joins its ranks, else of its network.
+struct Calibrated {
+  collectives::LinkCost link;
+  double reduction_Bps{};
+  std::optional<collectives::MeasuredSteps> steps;
+};
+std::optional<Calibrated> parse_calibration(io::Fields& network, const ParseContext& context,
+                                            CollectiveFile& file) {
+  const io::Json* place = network.any("calibration");
+  if (place == nullptr || !place->is_string()) {
+    (void)network.optional_text("calibration"); // a problem, if it is not null
+    return std::nullopt;
+  }
+  std::string name = place->as_string();
+  study::renew_name(name, file.warnings);
+  const links::NetworkProfile& profile = context.files.profile(*place);
+  if (auto failed = links::grade_warning(profile)) {
+    file.warnings.push_back(std::move(*failed));
+  }
+  Calibrated out;
+  out.steps = collectives::measured_steps(profile);
+  out.reduction_Bps = profile.reduction_Bps.value_or(0);
+  if (const links::LinkClass* link = collectives::link_of_ranks(profile)) {
+    out.link = cost_of(*link);
+  } else if (profile.latency_s && profile.bandwidth_Bps) {
+    out.link = cost_of(profile.any_link());
+  } else {
+    context.problems.add(*place, "calibration " + profile.name +
+                                     " gives no latency and bandwidth of a network");
+  }
+  return out;
+}
+
+// A value beside a calibration wins. A latency is that of further blocks as well, unless these have
+// one of their own. Without the object `network` its keys are reported as missing, too.
+void parse_link(io::Fields& fields, const ParseContext& context, CollectiveFile& file) {
+  const bool links = fields.has("links");
+  const bool topology = fields.has("topology");
+  io::Json empty{io::Object{}};
+  if (!fields.has("network")) {
+    empty.set_origin(fields.json().file_pointer(), fields.json().pointer() + "/network", 0);
+  }
+  const io::Json* json = fields.any("network");
+  io::Fields network(fields.has("network") ? *json : empty, fields.problems(),
+                     fields.row("network"));
+  collectives::Links& out = file.collective.links;
+  const std::optional<Calibrated> calibrated = parse_calibration(network, context, file);
+  const bool given =
+      network.has("latency_s") || network.has("bandwidth_Bps") || network.has("delay_s");
+  const bool filled = file.system.node && !topology && !links && !calibrated;
+  const bool needed =
+      !topology && !filled && !file.system.question && !calibrated && (!links || given);
+  const auto number = [&](std::string_view key, double of_calibration, double of_node) {
+    if (filled) {
+      const double value = network.number_or(key, of_node);
+      note_override(file, network, key, value != of_node);
+      return value;
+    }
+    return needed ? network.required_number(key) : network.number_or(key, of_calibration);
+  };
+  const nccl::NodeLinks node = filled ? file.system.node->links : nccl::NodeLinks{};
+  const collectives::LinkCost before = calibrated ? calibrated->link : collectives::LinkCost{};
+  out.all.latency_s = number("latency_s", before.latency_s, node.network_latency_s);
+  const double rate =
+      number("bandwidth_Bps", before.per_byte_s > 0 ? 1 / before.per_byte_s : 0, node.network_Bps);
+  const bool own_rate = calibrated && !network.has("bandwidth_Bps");
+  out.all.per_byte_s = own_rate ? before.per_byte_s : rate > 0 ? 1 / rate : 0;
+  const bool own_latency = calibrated && !network.has("latency_s");
+  out.all.block_latency_s = network.number_or(
+      "block_latency_s", own_latency ? before.block_latency_s : out.all.latency_s);
+  out.all.delay_s = network.number_or("delay_s", before.delay_s);
+  file.has_delay = network.has("delay_s");
+  out.pairs_only = links && !network.has("latency_s") && !calibrated;
+  // The measured times of whole messages contain the delay of the calibration.
+  if (calibrated && calibrated->steps && !given && !topology) {
+    out.measured = std::make_shared<const collectives::MeasuredSteps>(*calibrated->steps);
+  }
+  if (network.has("bandwidth_Bps") || filled) {
+    file.bandwidth_Bps = rate;
+  }
+  file.reduction_Bps = calibrated ? network.number_or("reduction_Bps", calibrated->reduction_Bps)
+                                  : network.number("reduction_Bps");
+  file.collective.reduction_s_per_byte = file.reduction_Bps > 0 ? 1 / file.reduction_Bps : 0;
+  network.no_more();
+}
+
+// A file, or its object. Every pair has the latency of its further blocks from `network` where that
+// gives one.
+void parse_links_key(io::Fields& fields, const ParseContext& context, CollectiveFile& file) {
+  const io::Json* json = fields.any("links");
+  if (json == nullptr || json->is_null() || !context.problems.empty()) {
+    return;
+  }
+  collectives::Collective& out = file.collective;
+  const std::uint32_t ranks = out.ranks;
+  const io::LinksFile links =
+      json->is_string() ? context.files.links(*json, ranks) : io::parse_links(*json, ranks);
+  file.links_file = json->is_string() ? path_of(*json) : std::string(json->file());
+  file.links_pointer = json->is_string() ? std::string() : json->pointer();
+  out.links.pairs = links.pairs;
+  out.reduction_s_per_byte_rank = links.reduction_s_per_byte;
+  out.enter_s = links.enter_s;
+  out.chain = links.chain;
+  if (const io::Json* network = fields.json().find("network");
+      network != nullptr && network->is_object() && network->find("block_latency_s") != nullptr) {
+    for (collectives::PairCost& pair : out.links.pairs) {
+      pair.cost.block_latency_s = out.links.all.block_latency_s;
+    }
+  }
+}
+
+// The host of every rank on the topology, packed in the order of its hosts: gpus_per_node ranks
+// share a host. Dedicated parameter servers follow, each on a node of its own after those of the
+// workers.
+std::vector<links::NodeId> hosts_of(const links::Fabric& fabric, const io::Fields& fields,
+                                    const ParseContext& context,
+                                    const collectives::Collective& collective) {
+  const auto& levels = collective.links.two_level;
+  const std::uint32_t gpus = levels ? levels->gpus_per_node : 1;
+  const bool listed = levels && !levels->ranks_per_node.empty();
+  const std::uint32_t nodes = listed ? static_cast<std::uint32_t>(levels->ranks_per_node.size())
+                                     : (collective.ranks - 1) / gpus + 1;
+  const bool servers = collective.algorithm == collectives::AlgorithmId::parameter_server &&
+                       collective.options.placement == collectives::Placement::dedicated;
+  const std::uint32_t all = nodes + (servers ? collective.options.servers : 0);
+  constexpr auto kPacked = links::PlacementRule::packed;
+  if (const std::string problem = links::placement_problem(fabric, all, gpus, kPacked);
+      !problem.empty()) {
+    context.problems.add(fields.json(), "topology", problem);
+    return {};
+  }
+  std::vector<links::NodeId> hosts = links::place_ranks(fabric, nodes, gpus, kPacked);
+  if (listed) {
+    hosts = first_places(hosts, gpus, levels->ranks_per_node);
+  }
+  hosts.resize(collective.ranks);
+  const bool shared = gpus > 1 && std::ranges::adjacent_find(hosts) != hosts.end();
+  if (shared && levels->intra.per_byte_s <= 0) {
+    context.problems.add(
+        fields.json(),
+        "/gpus_per_node needs /intra_network/latency_s and /intra_network/bandwidth_Bps");
+  }
+  // Servers are placed together with the workers, so that the placement leaves the workers where
+  // they are; of each server's node its first place is taken.
+  const std::vector<links::NodeId> with_servers = links::place_ranks(fabric, all, gpus, kPacked);
+  for (std::size_t node = nodes; node < all; ++node) {
+    hosts.push_back(with_servers[node * gpus]);
+  }
+  return hosts;
+}
+
+// Machines that one fast network joins, as written or of the node type; fewer nodes than a domain
+// has are one domain.
+std::uint32_t domain_nodes(io::Fields& fields, std::uint32_t gpus, const CollectiveFile& file) {
+  const std::int64_t written = fields.integer("nvlink_domain_nodes");
+  const std::vector<std::int64_t>& counts = file.system.ranks_per_node;
+  const std::uint32_t nodes = counts.empty()
+                                  ? (file.collective.ranks + gpus - 1) / std::max(gpus, 1U)
+                                  : static_cast<std::uint32_t>(counts.size());
+  const bool full = !counts.empty() || file.collective.ranks % gpus == 0;
+  if (!fields.has("nvlink_domain_nodes")) {
+    return static_cast<std::uint32_t>(file.system.node ? domain_nodes_of(file.system.node, nodes)
+                                                       : 1);
+  }
+  if (nodes % static_cast<std::uint32_t>(written) != 0 || !full) {
+    fields.problems().add(fields.json(), "nvlink_domain_nodes",
+                          "must divide the nodes (" + std::to_string(nodes) + "), got " +
+                              std::to_string(written));
+    return 1;
+  }
+  return static_cast<std::uint32_t>(written);
+}
+
+// On a topology the GPUs of a machine follow from it and its cables are the interfaces; without one
+// the network inside a node must be given.
+void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint32_t machine_gpus,
+                     CollectiveFile& file) {
+  const bool topology = fields.has("topology");
+  const CollectiveSystem& system = file.system;
+  const std::uint32_t gpus = gpus_per_node(fields, machine_gpus, file);
+  const std::uint32_t nics = nics_per_node(fields, gpus, file);
+  const io::Json* json = fields.any("intra_network");
+  const bool filled = system.node && gpus > 1;
+  const bool intra = filled || (json != nullptr && !json->is_null());
+  if (topology && nics != 1) {
+    context.problems.add(fields.json(),
+                         "/nics_per_node and /topology exclude each other: its cables are there");
+  } else if (!intra && !topology && !system.question &&
+             (gpus != 1 || nics != 1 || fields.has("nvlink_domain_nodes"))) {
+    context.problems.add(
+        fields.json(),
+        "/gpus_per_node needs /intra_network/latency_s and /intra_network/bandwidth_Bps");
+  }
+  const std::uint32_t domain = topology ? 1 : domain_nodes(fields, gpus, file);
+  const std::optional<collectives::NvlsCost> nvls = read_nvls(fields, system.node);
+  const std::optional<double> switch_latency_s = read_switch_latency(fields);
+  const bool switches = fields.has("nvls_Bps") || switch_latency_s;
+  if ((!intra && gpus * domain == 1 && nics == 1 && !switches) || !context.problems.empty()) {
+    return;
+  }
+  collectives::TwoLevel& out = file.collective.links.two_level.emplace();
+  out.gpus_per_node = gpus * domain;
+  out.nics_per_node = std::min(nics, gpus) * domain; // a GPU uses one
+  if (!system.ranks_per_node.empty()) {
+    out.ranks_per_node = domain_ranks(system.ranks_per_node, domain);
+    const auto domains = static_cast<std::uint32_t>(system.ranks_per_node.size()) / domain;
+    out.gpus_per_node = out.ranks_per_node.empty() ? file.collective.ranks / domains
+                                                   : *std::ranges::max_element(out.ranks_per_node);
+  }
+  out.nvls = nvls;
+  out.switch_latency_s = switch_latency_s;
+  if (filled) {
+    fill_intra(fields, context, file);
+  } else if (intra) {
+    io::Fields inner(*json, context.problems, fields.row("intra_network"));
+    if (json->is_object() && inner.has("latency_s") != inner.has("bandwidth_Bps")) {
+      context.problems.add(fields.json(),
+                           "give both /intra_network/latency_s and /intra_network/bandwidth_Bps");
+      return;
+    }
+    out.intra.latency_s = inner.number("latency_s");
+    out.intra.block_latency_s = out.intra.latency_s;
+    out.intra.per_byte_s = 1 / inner.number("bandwidth_Bps");
+    out.intra.delay_s = inner.number_or("delay_s", 0);
+    inner.no_more();
+  }
+}
+
+} // namespace
+
+void parse_collective_network(io::Fields& fields, const ParseContext& context,
+                              CollectiveFile& file) {
+  if (fields.has("links") && fields.has("topology")) {
+    context.problems.add(fields.json(), "/links and /topology exclude each other");
+  }
+  parse_link(fields, context, file);
+  parse_links_key(fields, context, file);
+  const io::Json* json = fields.any("topology");
+  const bool routed = json != nullptr && !json->is_null() && context.problems.empty();
+  const auto topology = routed ? parse_topology_field(*json, context) : std::nullopt;
+  const auto network = topology ? context.files.routed(*topology) : nullptr;
+  parse_two_level(fields, context, network ? network->fabric.gpus_per_machine : 0, file);
+  if (network && context.problems.empty()) {
+    collectives::Collective& collective = file.collective;
+    collective.links.fabric = std::make_shared<const links::RankFabric>(
+        links::RankFabric{.network = network,
+                          .hosts = hosts_of(network->fabric, fields, context, collective),
+                          .paths = {}});
+  }
+}
+
+} // namespace stepsim::study

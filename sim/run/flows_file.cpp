@@ -1,0 +1,128 @@
+// The topology comes first, since flows, faults and buffers name its hosts and links; flows come
+// after the network, since their sizes in packets depend on it.
+#include "run/flows_file.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "document/json_pointer.hpp"
+#include "links/fabric/topology.hpp"
+#include "links/packet/time.hpp"
+#include "run/flow_entries.hpp"
+#include "run/flows_keys.hpp"
+#include "scenario/parse_context.hpp"
+#include "scenario/topology_field.hpp"
+#include "scenario/unusual.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Empty after a problem, or where a part of the file has one: its topology is not read then.
+// Without a topology nothing else can be judged, since hosts and links are named by it.
+std::optional<links::Topology> parse_fabric(io::Fields& top, const ParseContext& context) {
+  const io::Json* json = top.any("topology");
+  if (json == nullptr || json->is_null()) {
+    context.problems.add(top.json(), "topology", "required: a file or an object");
+    return std::nullopt;
+  }
+  return parse_topology_field(*json, context);
+}
+
+// `network`: the level and the packet block. The packet level needs a transport.
+// The packet block is read at both levels; the flow level takes paths, headers and loss bounds from
+// it.
+void parse_network(io::Fields& top, const ParseContext& context, FlowsFile& file) {
+  const io::Json* json = top.any("network");
+  if (json == nullptr || json->is_null()) {
+    return;
+  }
+  io::Fields network(*json, context.problems, top.row("network"));
+  file.level = network.word("model", kNetworkLevels);
+  file.count_headers = network.boolean("count_headers");
+  file.packet = parse_packet(network.any("packet"), context, file.fabric);
+  if (file.level == NetworkLevel::packet) {
+    check_packet_links(*top.any("topology"), context, file.fabric);
+    if (!file.packet.has_transport && context.problems.empty()) {
+      const io::Json* packet = network.any("packet");
+      if (packet != nullptr && packet->is_object()) {
+        context.problems.add(*packet, "transport", "required at the packet level");
+      } else {
+        context.problems.add(*json, "packet", "required at the packet level, with a transport");
+      }
+    }
+  }
+  network.no_more();
+}
+
+// Refuses faults of packets that do not exist; the list of flows is known by now.
+void check_faults(const io::Json& tree, const ParseContext& context, const FlowsFile& file) {
+  const std::vector<links::DropOnce>& drops = file.packet.options.drop_once;
+  for (std::size_t i = 0; i < drops.size(); ++i) {
+    const io::Json* place =
+        io::resolve(tree, "/network/packet/faults/drop_packets_once/" + std::to_string(i));
+    const auto& [link, flow, seq, nth] = drops[i];
+    if (flow >= file.flows.size()) {
+      context.problems.add(
+          *place, "flow",
+          fmt::format("unknown flow {}, the list has {} flows", flow, file.flows.size()));
+      continue;
+    }
+    const double packets = std::ceil(file.flows[flow].bytes / file.packet.options.full_payload());
+    if (seq >= packets) {
+      context.problems.add(*place, "seq",
+                           fmt::format("unknown packet {}, flow {} has {} packets", seq, flow,
+                                       base::shortest(packets)));
+    }
+  }
+}
+
+} // namespace
+
+FlowsFile parse_flows(const io::Json& tree, Files& files, Leftovers leftovers) {
+  io::Problems problems;
+  const ParseContext context{problems, files, leftovers};
+  io::Fields top(tree, problems, keys::kFlows);
+  top.header("flows");
+  FlowsFile file;
+  file.name = top.string("name", "");
+  file.seed = top.integer("seed");
+  if (const io::Json* limits = top.any("limits"); limits != nullptr && !limits->is_null()) {
+    io::Fields fields(*limits, problems, top.row("limits"));
+    file.simulated_limit_s = fields.number("simulated_s");
+    fields.no_more();
+  }
+  const bool allow_unusual = top.boolean("allow_unusual");
+  // Unusual numbers are looked for in the tree as written, before any of them is used.
+  for (const std::string_view part : {"topology", "network"}) {
+    if (const io::Json* found = tree.find(part)) {
+      refuse_unusual(*found, allow_unusual, problems);
+    }
+  }
+  const std::optional<links::Topology> topology = parse_fabric(top, context);
+  if (!topology) {
+    problems.throw_if_any();
+  }
+  file.fabric = links::fabric_of(*topology);
+  file.routes.emplace(file.fabric);
+  parse_network(top, context, file);
+  parse_flow_entries(top, context, file, *topology);
+  top.no_more();
+  problems.throw_if_any();
+  check_faults(tree, context, file);
+  problems.throw_if_any();
+  // Seed and limit belong to the file as a whole; the packet block has no keys for them.
+  file.packet.options.seed = static_cast<std::uint64_t>(file.seed);
+  file.packet.options.simulated_s = file.simulated_limit_s;
+  file.warnings = topology->warnings;
+  if (file.level == NetworkLevel::packet) {
+    file.warnings.insert(file.warnings.end(), file.packet.warnings.begin(),
+                         file.packet.warnings.end());
+  }
+  return file;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,150 @@
+#pragma once
+// The keys of a file of kind flows (PKT 7.1). The packet block and the topology have the same keys
+// as in a scenario.
+#include <array>
+#include <string_view>
+
+#include "document/fields/schema.hpp"
+#include "links/packet/time.hpp"
+#include "run/flow_entries.hpp"
+#include "run/flows_file.hpp"
+#include "scenario/files/keys/topology_keys.hpp"
+#include "scenario/keys/cluster_keys.hpp"
+#include "scenario/keys/packet_keys.hpp"
+
+namespace stepsim::study::keys {
+
+// Upper bounds of keys. They are doubles because JSON numbers are compared as doubles.
+inline constexpr double kMostPacketsOfFlow = 0x1p31;
+inline constexpr double kMostPeriod = 1e9; // protect/every, packets
+inline constexpr double kMostPaths = 1e9;  // via, the number of a path
+
+inline constexpr std::array kFlowHostForms{
+    integer("host", "Number of the host.").in(io::at_least(0)).example("0"),
+    text("host", "Name of the host.").example(R"("h0")")};
+
+inline constexpr std::array kProtectKeys{
+    integer("every", "Period of protected packets.")
+        .in(io::between(1, kMostPeriod))
+        .example("2")
+        .required(),
+    integer("offset", "Packets with number mod every = offset are protected; below every.")
+        .in(io::between(0, kMostPeriod))
+        .by_default(0)};
+
+inline constexpr std::array kPathLinks{
+    either("path", kLink, "A link, by number or name.").example("0")};
+
+// The keys that single and generated flows share.
+inline constexpr std::array kFlowTraits{
+    integer("size_bytes", "Bytes of a flow. Either this or packets is given.")
+        .in(io::between(0, io::kMostExact))
+        .example("65536"),
+    integer("packets", "Full packets of a flow, instead of size_bytes.")
+        .in(io::between(0, kMostPacketsOfFlow))
+        .example("1000"),
+    number("start_s", "When the flow starts, s.")
+        .in(io::between(0, links::kMostSeconds))
+        .by_default(0)
+        .example("0.001"),
+    integer("priority",
+            "Queue of the flow; queue 1 is served first. It is below queues of the packet block.")
+        .in(io::between(1, 7))
+        .by_default(1),
+    number("weight", "Share of a link in proportion to the other flows, at the flow level.")
+        .in(io::above(0))
+        .by_default(1)
+        .example("2"),
+    number("rate_cap_Bps",
+           "Highest rate of the flow, bytes/s, at the flow level. The default is none.")
+        .in(io::above(0))
+        .example("2.5e8"),
+    object("protect", kProtectKeys,
+           "Which packets are protected, at the packet level; the others are droppable. The "
+           "default is all.")
+        .example(R"({"every": 2})")};
+
+// A single flow names its two hosts. The network chooses its path unless `via` or `path` is given.
+inline constexpr std::array kSingleFlowKeys{
+    either("src", kFlowHostForms, "Host that sends, by number or name.").example("0").required(),
+    either("dst", kFlowHostForms, "Host that receives, by number or name.").example("4").required(),
+    integer("via",
+            "Number of the spine that the flow crosses in a leaf-spine; in other topologies the "
+            "choice at every switch among its links on shortest paths.")
+        .in(io::between(0, kMostPaths))
+        .example("0"),
+    list("path", kPathLinks, "Links one after the other from src to dst, instead of via.")
+        .example("[0, 16, 19, 9]")};
+
+inline constexpr std::array kGeneratedFlowsKeys{
+    word("generate", kFlowRules,
+         "incast: hosts 0 to senders - 1 send to host senders; permutation: every host sends to "
+         "one host and receives from one; all_to_all: every host sends to every other.")
+        .required(),
+    integer("senders", "Sending hosts of an incast, which needs the key.")
+        .in(io::at_least(1))
+        .example("8")};
+
+inline constexpr io::Key kSingleFlow =
+    object("flow", kSingleFlowKeys, "One flow.")
+        .and_also(kFlowTraits)
+        .exactly_one("size_bytes|packets")
+        .example(R"({"src": 0, "dst": 4, "size_bytes": 1460000})");
+
+inline constexpr io::Key kGeneratedFlows =
+    object("flows", kGeneratedFlowsKeys, "Flows that a rule makes.")
+        .and_also(kFlowTraits)
+        .exactly_one("size_bytes|packets")
+        .example(R"({"generate": "incast", "senders": 8, "size_bytes": 65536})");
+
+inline constexpr std::array kFlowForms{kSingleFlow, kGeneratedFlows};
+inline constexpr std::array kFlowEntry{either("flows", kFlowForms, "One flow, or many by a rule.")};
+
+// A topology is a file (its name, or an object with its name) or the keys of a file of kind
+// topology themselves.
+inline constexpr std::array kFlowTopologyForms{
+    kTopologyForms[0], kTopologyForms[1],
+    io::keys::kTopology.and_also(io::kHeaderKeys)
+        .example(R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 1e-6})")};
+
+// Every key has a default, so that the block may be missing: the flows then run at the flow level.
+inline constexpr std::array kFlowNetwork{
+    word("model", kNetworkLevels,
+         "flow: links are shared fairly by the flows on them; packet: every packet.")
+        .by_default("flow"),
+    boolean("count_headers",
+            "Flows have the bytes on the wire instead of the payload, at the flow level.")
+        .by_default(false),
+    kPacketObject};
+
+inline constexpr std::array kFlowLimits{
+    number("simulated_s", "Longest simulated time, s; a run that needs longer is an error.")
+        .in(io::above_to(0, links::kMostSeconds))
+        .by_default(1000)
+        .example("10")};
+
+inline constexpr std::array kFlowsKeys{
+    either("topology", kFlowTopologyForms, "Hosts, switches and links.")
+        .example(R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 1e-6})")
+        .required(),
+    object("network", kFlowNetwork, "How flows share the network.")
+        .example(R"({"model": "packet", "packet": {"transport": "dctcp"}})"),
+    list("flows", kFlowEntry, "Flows. The id of a flow is its place in the expanded list, from 0.")
+        .example(R"([{"src": 0, "dst": 4, "size_bytes": 1460000}])")
+        .required(),
+    number("start_jitter_s", "Every start is later by a random part of this time, s.")
+        .in(io::between(0, links::kMostSeconds))
+        .by_default(0)
+        .example("5e-6"),
+    integer("seed", "Seed of paths, permutations, jitter and random losses.")
+        .in(io::between(0, io::kMostExact))
+        .by_default(1),
+    object("limits", kFlowLimits, "Bounds of a run.").example(R"({"simulated_s": 10})"),
+    kAllowUnusual};
+
+inline constexpr io::Key kFlows =
+    object("flows", kFlowsKeys, "Flows through a network: when is each complete?");
+
+[[nodiscard]] io::FileKind flows_file();
+
+} // namespace stepsim::study::keys

@@ -1,0 +1,272 @@
+// One table of rows per object of the result. A row that is required is written whatever the level
+// is, as null where only the other level has a value.
+#include "run/flows_result.hpp"
+
+#include <array>
+#include <string_view>
+
+#include "document/fields/written.hpp"
+#include "links/packet/options.hpp"
+#include "scenario/keys/packet_keys.hpp"
+#include "scenario/packet/packet_tree.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using namespace io::rows;
+using io::Json;
+using io::Key;
+using io::Written;
+
+constexpr Key time_s(std::string_view name, std::string_view sentence) {
+  return number(name, sentence).in(io::at_least(0)).nullable().required();
+}
+
+constexpr Key bytes(std::string_view name, std::string_view sentence) {
+  return number(name, sentence).in(io::at_least(0)).required();
+}
+
+constexpr Key count(std::string_view name, std::string_view sentence) {
+  return integer(name, sentence).in(io::at_least(0)).required();
+}
+
+// A count that only one level has.
+constexpr Key count_or_null(std::string_view name, std::string_view sentence) {
+  return count(name, sentence).nullable();
+}
+
+// `member` of what exists at the packet level only.
+template <class Counts, class Number>
+Json count_of(const std::optional<Counts>& counts, Number Counts::*member) {
+  return counts ? Json(std::uint64_t{(*counts).*member}) : Json();
+}
+
+using Packets = FlowResult::Packets;
+
+// A flow of the list; its id is its position.
+struct Flow {
+  std::size_t id;
+  const FlowResult& result;
+};
+
+constexpr auto kOneFlow = std::to_array<Written<Flow>>({
+    {count("id", "Position of the flow in the expanded list, from 0."),
+     [](const Flow& flow) { return Json(std::uint64_t{flow.id}); }},
+    {time_s("fct_s", "Flow completion time: from the start of the flow to its completion at the "
+                     "receiver, s. Null where nothing was delivered."),
+     [](const Flow& flow) { return io::or_null(flow.result.fct_s); }},
+    {bytes("delivered_bytes", "Bytes that arrived."),
+     [](const Flow& flow) { return Json(flow.result.delivered_bytes); }},
+    {bytes("lost_bytes", "Bytes that did not arrive, which bounded loss allows."),
+     [](const Flow& flow) { return Json(flow.result.lost_bytes); }},
+    {count_or_null("retransmissions", "Packets that were sent again."),
+     [](const Flow& flow) { return count_of(flow.result.packets, &Packets::retransmissions); }},
+    {count_or_null("timeouts", "Retransmission timeouts."),
+     [](const Flow& flow) { return count_of(flow.result.packets, &Packets::timeouts); }},
+    {integer("wasted_bytes", "Bytes that arrived after their flow was complete.")
+         .in(io::at_least(0))
+         .nullable()
+         .required(),
+     [](const Flow& flow) {
+       return flow.result.packets ? Json(flow.result.packets->wasted_bytes) : Json();
+     }},
+    {count_or_null("duplicates", "Packets that arrived more than once."),
+     [](const Flow& flow) { return count_of(flow.result.packets, &Packets::duplicates); }},
+    {count_or_null("probe_rounds", "Rounds of probes of transport dlcp."),
+     [](const Flow& flow) { return count_of(flow.result.packets, &Packets::probe_rounds); }},
+});
+constexpr std::array kFlowKeys = io::written_keys(kOneFlow);
+constexpr std::array kFlowObject{object("flows", kFlowKeys, "A flow.")};
+
+using Statistics = std::optional<FlowStatistics>;
+
+Json statistic(const Statistics& all, double FlowStatistics::*member) {
+  return all ? Json((*all).*member) : Json();
+}
+
+// Percentiles are by nearest rank.
+constexpr auto kStatistics = std::to_array<Written<Statistics>>({
+    {time_s("mean_s", "Mean completion time, s."),
+     [](const Statistics& all) { return statistic(all, &FlowStatistics::mean_s); }},
+    {time_s("p50_s", "Completion time that half of the flows do not exceed, s."),
+     [](const Statistics& all) { return statistic(all, &FlowStatistics::p50_s); }},
+    {time_s("p95_s", "Completion time that 95 % of the flows do not exceed, s."),
+     [](const Statistics& all) { return statistic(all, &FlowStatistics::p95_s); }},
+    {time_s("p99_s", "Completion time that 99 % of the flows do not exceed, s."),
+     [](const Statistics& all) { return statistic(all, &FlowStatistics::p99_s); }},
+    {time_s("max_s", "Longest completion time, s."),
+     [](const Statistics& all) { return statistic(all, &FlowStatistics::max_s); }},
+});
+constexpr std::array kStatisticsKeys = io::written_keys(kStatistics);
+
+using Background = FlowsResult::Background;
+
+constexpr auto kBackground = std::to_array<Written<Background>>({
+    {count("started", "Background flows that started before the last flow of the list ended."),
+     [](const Background& background) { return Json(background.started); }},
+    {count("completed", "Background flows that were complete by then."),
+     [](const Background& background) { return Json(background.completed); }},
+});
+constexpr std::array kBackgroundKeys = io::written_keys(kBackground);
+
+using Class = std::optional<links::PacketCounts>;
+using links::PacketCounts;
+
+constexpr auto kClass = std::to_array<Written<Class>>({
+    {count_or_null("sent", "Packets that were sent."),
+     [](const Class& counts) { return count_of(counts, &PacketCounts::sent); }},
+    {count_or_null("delivered", "Packets that arrived."),
+     [](const Class& counts) { return count_of(counts, &PacketCounts::delivered); }},
+    {count_or_null("dropped", "Packets that were lost at ports."),
+     [](const Class& counts) { return count_of(counts, &PacketCounts::dropped); }},
+    {count_or_null("vanished", "Packets that faults took."),
+     [](const Class& counts) { return count_of(counts, &PacketCounts::vanished); }},
+});
+constexpr std::array kClassKeys = io::written_keys(kClass);
+
+// A template, because rows hold plain function pointers, which cannot remember a class.
+template <links::DropClass drop_class> Json class_tree(const FlowsResult& result) {
+  constexpr auto place = static_cast<std::size_t>(drop_class);
+  return io::write(kClass, result.classes ? Class((*result.classes)[place]) : Class());
+}
+
+constexpr auto kClasses = std::to_array<Written<FlowsResult>>({
+    {object("protected", kClassKeys, "Protected packets.").required(),
+     class_tree<links::DropClass::protected_>},
+    {object("middle", kClassKeys, "Packets of the middle class.").required(),
+     class_tree<links::DropClass::middle>},
+    {object("droppable", kClassKeys, "Droppable packets.").required(),
+     class_tree<links::DropClass::droppable>},
+    {object("not_ect", kClassKeys, "Packets that are not ECN-capable.").required(),
+     class_tree<links::DropClass::not_ect>},
+});
+static_assert(kClasses.size() == links::kDropClasses);
+constexpr std::array kClassesKeys = io::written_keys(kClasses);
+
+constexpr auto kFlowsNetwork = std::to_array<Written<FlowsFile>>({
+    {word("model", kNetworkLevels, "Level of the run.").required(),
+     [](const FlowsFile& file) { return Json(kNetworkLevels[file.level]); }},
+    {word("transport", links::kTransportKinds, "Transport; null if the file has none.")
+         .nullable()
+         .required(),
+     [](const FlowsFile& file) {
+       return file.packet.has_transport
+                  ? Json(links::kTransportKinds[file.packet.options.transport.kind])
+                  : Json();
+     }},
+    {word("queue_discipline", links::kQueueDisciplines,
+          "Order of packets within a queue; null at the flow level.")
+         .nullable()
+         .required(),
+     [](const FlowsFile& file) {
+       return file.level == NetworkLevel::packet
+                  ? Json(links::kQueueDisciplines[file.packet.options.queue_discipline])
+                  : Json();
+     }},
+    {word("load_balancing", links::kLoadBalancings, "How a path is chosen among the shortest.")
+         .required(),
+     [](const FlowsFile& file) {
+       return Json(links::kLoadBalancings[file.packet.options.load_balancing]);
+     }},
+    {boolean("count_headers", "Flows had the bytes on the wire instead of the payload.").required(),
+     [](const FlowsFile& file) { return Json(file.count_headers); }},
+    {object("packet", keys::kPacket, "The packet block of the file with its defaults.").required(),
+     [](const FlowsFile& file) { return packet_tree(file.packet, file.fabric); }},
+});
+constexpr std::array kFlowsNetworkKeys = io::written_keys(kFlowsNetwork);
+
+constexpr std::array kLinkObject{object("links", keys::kLinkUse, "A link.")};
+constexpr std::array kWarning{text("warnings", "A warning.")};
+constexpr Key kSummary =
+    object("summary", kStatisticsKeys, "Completion times over all flows that have one.");
+
+struct Run {
+  const FlowsFile& file;
+  const FlowsResult& result;
+};
+
+Json flows_of(const Run& run) {
+  io::Array flows;
+  for (std::size_t id = 0; id < run.result.flows.size(); ++id) {
+    flows.push_back(io::write(kOneFlow, Flow{id, run.result.flows[id]}));
+  }
+  return flows;
+}
+
+Json links_of(const Run& run) {
+  io::Array links;
+  for (links::LinkId link = 0; link < run.result.links.size(); ++link) {
+    links.push_back(link_tree(run.file.fabric, link, run.result.links[link]));
+  }
+  return links;
+}
+
+// Null without background load, which is different from a load none of whose flows has ended.
+Json background_of(const Run& run) {
+  if (!run.result.background) {
+    return {};
+  }
+  Json tree = io::write(kStatistics, run.result.background->statistics);
+  io::add(tree, io::write(kBackground, *run.result.background));
+  return tree;
+}
+
+constexpr auto kFlowsResult = std::to_array<Written<Run>>({
+    {integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),
+     [](const Run&) { return Json(1); }},
+    {text("name", "Name that the file gives itself."),
+     [](const Run& run) { return run.file.name.empty() ? Json() : Json(run.file.name); }},
+    {integer("seed", "Seed of the run.").in(io::between(0, io::kMostExact)).required(),
+     [](const Run& run) { return Json(run.file.seed); }},
+    {object("network", kFlowsNetworkKeys, "The network with its defaults.").required(),
+     [](const Run& run) { return io::write(kFlowsNetwork, run.file); }},
+    {list("flows", kFlowObject, "Every flow of the expanded list.").required(), flows_of},
+    {kSummary.required(),
+     [](const Run& run) { return io::write(kStatistics, run.result.statistics); }},
+    {object("background", kStatisticsKeys,
+            "Completion times of background flows, which are in no other number; null without "
+            "background load.")
+         .and_also(kBackgroundKeys)
+         .nullable()
+         .required(),
+     background_of},
+    {list("links", kLinkObject, "The use of every link.").required(), links_of},
+    {object("classes", kClassesKeys, "Packets by drop class; null at the flow level.").required(),
+     [](const Run& run) { return io::write(kClasses, run.result); }},
+    {count("events", "Events that were simulated."),
+     [](const Run& run) { return Json(run.result.events); }},
+    {count_or_null("packet_hops",
+                   "Links that packets crossed, summed over packets; null at the flow level."),
+     [](const Run& run) { return io::or_null(run.result.packet_hops); }},
+    {count_or_null("solves", "Allocations of bandwidth; null at the packet level."),
+     [](const Run& run) { return io::or_null(run.result.solves); }},
+    {list("warnings", kWarning, "What to know about the result.").required(),
+     [](const Run& run) {
+       return Json(io::Array(run.result.warnings.begin(), run.result.warnings.end()));
+     }},
+});
+constexpr std::array kFlowsResultKeys = io::written_keys(kFlowsResult);
+
+// The command adds it.
+constexpr std::array kFlowsMeta{
+    object("meta", {}, "Program, version and times, which may differ between equal runs.")
+        .open()
+        .example("{}")};
+constexpr Key kResultObject =
+    object("flows_result", kFlowsResultKeys, "What stepsim flows --json writes.")
+        .and_also(kFlowsMeta);
+
+// Two hosts and one flow, at the flow level.
+constexpr std::array<std::string_view, 1> kFlowsExamples{
+    R"({"background":null,"classes":{"droppable":{"delivered":null,"dropped":null,"sent":null,"vanished":null},"middle":{"delivered":null,"dropped":null,"sent":null,"vanished":null},"not_ect":{"delivered":null,"dropped":null,"sent":null,"vanished":null},"protected":{"delivered":null,"dropped":null,"sent":null,"vanished":null}},"events":2,"flows":[{"delivered_bytes":1e+06,"duplicates":null,"fct_s":0.001002,"id":0,"lost_bytes":0,"probe_rounds":null,"retransmissions":null,"timeouts":null,"wasted_bytes":null}],"links":[{"busy_s":0.001,"bytes":1e+06,"drops":{"buffer":null,"fault":null,"threshold":null},"id":0,"marks":null,"max_queue_packets":null,"name":"h0>switch","utilization":0.9980039920159679},{"busy_s":0,"bytes":0,"drops":{"buffer":null,"fault":null,"threshold":null},"id":1,"marks":null,"max_queue_packets":null,"name":"switch>h0","utilization":0},{"busy_s":0,"bytes":0,"drops":{"buffer":null,"fault":null,"threshold":null},"id":2,"marks":null,"max_queue_packets":null,"name":"h1>switch","utilization":0},{"busy_s":0.001,"bytes":1e+06,"drops":{"buffer":null,"fault":null,"threshold":null},"id":3,"marks":null,"max_queue_packets":null,"name":"switch>h1","utilization":0.9980039920159679}],"network":{"count_headers":false,"load_balancing":"ecmp","model":"flow","packet":{"ack_bytes":40,"buffer":{"packets":100,"scope":"port"},"control_bytes":64,"drop_packets":{"droppable":16,"middle":40,"protected":null},"faults":{"drop_packets_once":[],"link_loss":[]},"header_bytes":40,"load_balancing":"ecmp","mark_packets":52,"mtu_wire_bytes":1500,"queue_discipline":"fifo","queues":8,"spray_offset":"host","switch_latency_s":0,"wire_overhead_bytes":0},"queue_discipline":null,"transport":null},"packet_hops":null,"schema_version":1,"seed":1,"solves":1,"summary":{"max_s":0.001002,"mean_s":0.001002,"p50_s":0.001002,"p95_s":0.001002,"p99_s":0.001002},"warnings":[]})"};
+
+} // namespace
+
+Json flows_tree(const FlowsFile& file, const FlowsResult& result) {
+  return io::write(kFlowsResult, Run{file, result});
+}
+
+io::FileKind flows_result_kind() { return {"flows_result", &kResultObject, kFlowsExamples, false}; }
+
+} // namespace stepsim::study

@@ -1,0 +1,225 @@
+// The flow level knows no packets: headers and bounded loss only change how many bytes a flow has.
+// The packet level runs every packet through queues and transports.
+#include "run/flows_run.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "links/flow/flow_run.hpp"
+#include "links/packet/packet_flows.hpp"
+#include "run/incast_risk.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using links::TransportKind;
+
+bool is_sprayed(links::LoadBalancing balancing) {
+  return balancing == links::LoadBalancing::spray_random ||
+         balancing == links::LoadBalancing::spray_round_robin;
+}
+
+// The share of a message that must arrive: 1, or need / n of its packets with bounded loss and
+// early stop.
+// The small number guards the rounding: with a bound of 0.7 the need is (1 - 0.7) 10 packets, which
+// is a little above 3 in binary and must not become 4.
+double carried_part(const FlowsFile& file, double bytes) {
+  const links::TransportOptions& transport = file.packet.options.transport;
+  if (!file.packet.has_transport || transport.kind != TransportKind::dlcp ||
+      !transport.dlcp.early_stop || bytes == 0) {
+    return 1;
+  }
+  const double packets = std::ceil(bytes / file.packet.options.full_payload());
+  const double bound = file.packet.bounded_loss.bound_push_of(0);
+  return std::ceil((1 - bound) * packets - 1e-9) / packets;
+}
+
+// Every flow is a fluid whose size is what must arrive, with headers where they count.
+// Early stop ends a message once enough has arrived; a fluid has no losses, so that what need not
+// arrive is simply not sent.
+FlowsResult run_flow_level(const FlowsFile& file) {
+  const links::PacketOptions& options = file.packet.options;
+  std::vector<links::FlowSpec> flows = file.flows;
+  FlowsResult result;
+  for (links::FlowSpec& flow : flows) {
+    const double part = carried_part(file, flow.bytes);
+    result.flows.push_back({.fct_s = {},
+                            .delivered_bytes = flow.bytes * part,
+                            .lost_bytes = flow.bytes - flow.bytes * part,
+                            .packets = {}});
+    const double size = file.count_headers
+                            ? links::wire_bytes(flow.bytes, options.full_payload(),
+                                                options.header_bytes + options.wire_overhead_bytes)
+                            : flow.bytes;
+    flow.bytes = size * part;
+  }
+  const links::FlowRun run = links::run_flows(file.fabric, flow_list_paths(file), flows,
+                                              {.limit_s = file.simulated_limit_s});
+  for (std::size_t id = 0; id < flows.size(); ++id) {
+    result.flows[id].fct_s = run.end_s[id] - flows[id].start_s;
+  }
+  for (links::LinkId link = 0; link < file.fabric.links.size(); ++link) {
+    result.links.push_back(link_result(file.fabric.links[link], run.links[link], run.finish_s));
+  }
+  result.elapsed_s = run.finish_s;
+  result.events = run.events;
+  result.solves = run.solves;
+  if (const auto risk = incast_risk(file)) {
+    result.warnings.push_back(*risk);
+  }
+  if (!options.link_loss.empty() || !options.drop_once.empty()) {
+    result.warnings.emplace_back("faults have no effect at the flow level");
+  }
+  if (file.packet.background.load > 0) {
+    result.warnings.emplace_back("there is no background load at the flow level");
+  }
+  return result;
+}
+
+// Paths that flows ask for are taken whatever the others do; without any, `explicit` is ECMP.
+// Flows without a path of their own get the one that ECMP gives them.
+std::vector<links::PacketFlow> packet_flows(const FlowsFile& file, links::PacketOptions& options) {
+  const bool explicit_paths = std::ranges::any_of(
+      file.flows, [](const links::FlowSpec& flow) { return flow.via || !flow.path.empty(); });
+  if (explicit_paths) {
+    options.load_balancing = links::LoadBalancing::explicit_path;
+  }
+  const std::vector<links::FlowPath> paths =
+      explicit_paths ? flow_list_paths(file) : std::vector<links::FlowPath>();
+  std::vector<links::PacketFlow> flows;
+  for (std::size_t id = 0; id < file.flows.size(); ++id) {
+    const links::FlowSpec& spec = file.flows[id];
+    links::PacketFlow flow{.src = spec.src,
+                           .dst = spec.dst,
+                           .size_bytes = static_cast<std::int64_t>(spec.bytes),
+                           .start_s = spec.start_s};
+    flow.queue = spec.priority;
+    flow.loss_bound = file.packet.bounded_loss.bound_push_of(0);
+    if (spec.protect) {
+      flow.drop_rule.kind = links::DropRule::Kind::every;
+      flow.drop_rule.every = spec.protect->every;
+      flow.drop_rule.offset = spec.protect->offset;
+    }
+    if (spec.via || !spec.path.empty()) {
+      flow.path = paths[id].links;
+    }
+    flows.push_back(std::move(flow));
+  }
+  return flows;
+}
+
+// Completion, losses and counts of one message of the packet level.
+FlowResult flow_result(const links::MessageResult& message) {
+  FlowResult flow;
+  if (message.complete()) {
+    flow.fct_s = links::to_seconds(message.fct());
+  }
+  flow.delivered_bytes = static_cast<double>(message.delivered_bytes);
+  flow.lost_bytes = static_cast<double>(message.size_bytes - message.delivered_bytes);
+  flow.packets = {.retransmissions = message.retransmissions,
+                  .timeouts = message.timeouts,
+                  .duplicates = message.duplicates,
+                  .probe_rounds = message.probe_rounds,
+                  .wasted_bytes = message.wasted_bytes};
+  return flow;
+}
+
+// Background flows that started, and were complete, before the last flow of the list ended.
+// Flows that are still under way have no completion time and are in no statistic, which favours
+// short flows; `started` tells how many there were.
+FlowsResult::Background background_result(const std::vector<links::MessageResult>& messages,
+                                          links::Picoseconds end) {
+  FlowsResult::Background background;
+  std::vector<double> seconds;
+  for (const links::MessageResult& message : messages) {
+    background.started += message.start <= end ? 1 : 0;
+    if (message.complete()) {
+      seconds.push_back(links::to_seconds(message.fct()));
+    }
+  }
+  background.completed = seconds.size();
+  background.statistics = flow_statistics(std::move(seconds));
+  return background;
+}
+
+// Every packet goes through the queues of its path.
+FlowsResult run_packet_level(const FlowsFile& file) {
+  links::PacketOptions options = file.packet.options;
+  const std::vector<links::PacketFlow> flows = packet_flows(file, options);
+  const links::PacketFlowsResult run =
+      links::run_packet_flows(file.fabric, *file.routes, options, flows, file.packet.background);
+  FlowsResult result;
+  for (const links::MessageResult& message : run.flows) {
+    result.flows.push_back(flow_result(message));
+  }
+  result.elapsed_s = links::to_seconds(run.end);
+  for (const links::LinkCounters& link : run.links) {
+    result.links.push_back(link_result(link, result.elapsed_s));
+  }
+  if (file.packet.background.load > 0) {
+    result.background = background_result(run.background, run.end);
+  }
+  result.classes = run.classes;
+  result.events = run.events;
+  result.packet_hops = run.packet_hops;
+  return result;
+}
+
+} // namespace
+
+std::vector<links::FlowPath> flow_list_paths(const FlowsFile& file) {
+  return links::flow_paths(
+      file.fabric, *file.routes, file.flows,
+      {.seed = file.packet.options.seed, .spray = is_sprayed(file.packet.options.load_balancing)});
+}
+
+// At the flow level every end of a flow may change the rates of all others; at packet level a
+// packet and its acknowledgement pass every link of the path.
+double estimated_seconds(const FlowsFile& file) {
+  constexpr double kFlowEnd = 2e-6;   // s
+  constexpr double kOther = 2e-9;     // s per other flow at the end of one
+  constexpr double kPacketHop = 2e-7; // s
+  const auto flows = static_cast<double>(file.flows.size());
+  if (file.level == NetworkLevel::flow) {
+    return flows * (kFlowEnd + kOther * flows);
+  }
+  const double payload = file.packet.options.full_payload();
+  double packets = 0;
+  for (const links::FlowSpec& flow : file.flows) {
+    packets += std::ceil(flow.bytes / payload);
+  }
+  double links = 2;
+  if (!file.flows.empty()) {
+    const links::FlowSpec& first = file.flows.front();
+    const auto path = file.routes->ecmp_path(first.src, first.dst, 0, file.packet.options.seed);
+    links = std::max(links, static_cast<double>(path.size()));
+  }
+  return packets * 2 * links * kPacketHop;
+}
+
+FlowsResult run_flow_list(const FlowsFile& file) {
+  FlowsResult result =
+      file.level == NetworkLevel::flow ? run_flow_level(file) : run_packet_level(file);
+  std::vector<double> seconds;
+  std::size_t undelivered = 0;
+  for (const FlowResult& flow : result.flows) {
+    if (flow.fct_s) {
+      seconds.push_back(*flow.fct_s);
+    } else {
+      ++undelivered;
+    }
+  }
+  result.statistics = flow_statistics(std::move(seconds));
+  if (undelivered > 0) {
+    result.warnings.push_back(fmt::format(
+        "nothing was delivered of {} flows: they have no fct_s and are not in the summary",
+        undelivered));
+  }
+  result.warnings.insert(result.warnings.begin(), file.warnings.begin(), file.warnings.end());
+  return result;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,62 @@
+#pragma once
+// Runs a list of flows at its level: completion times of flows, use of links, counts of events.
+// fct_s counts from the start of a flow to its completion at the receiver.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "links/flow/flow_path.hpp"
+#include "links/packet/core.hpp"
+#include "run/flows_file.hpp"
+#include "run/network_result.hpp"
+
+namespace stepsim::study {
+
+// Members that only the packet level fills are empty at the flow level.
+struct FlowResult {
+  // With transport raw, which may lose packets, up to the last delivery; empty = nothing delivered.
+  std::optional<double> fct_s;
+  double delivered_bytes{};
+  double lost_bytes{}; // size of the flow - delivered_bytes
+  struct Packets {
+    // Numbers of packets sent again, timeouts, packets that arrived more than once, and rounds of
+    // probes (transport dlcp).
+    std::uint32_t retransmissions{}, timeouts{}, duplicates{}, probe_rounds{};
+    std::int64_t wasted_bytes{}; // bytes that arrived after the flow was complete
+  };
+  std::optional<Packets> packets;
+};
+
+struct FlowsResult {
+  std::vector<FlowResult> flows;            // [id]
+  std::vector<LinkResult> links;            // [link]
+  double elapsed_s{};                       // from the start of the run to its last event
+  std::optional<FlowStatistics> statistics; // over the flows with an fct_s; empty if none has one
+  std::optional<std::array<links::PacketCounts, links::kDropClasses>> classes; // [links::DropClass]
+  struct Background {
+    std::uint64_t started{}, completed{};     // flows, by the end of the last flow of the list
+    std::optional<FlowStatistics> statistics; // over the completed flows; empty if there are none
+  };
+  // Empty without background load. `flows` and `statistics` above do not contain its flows.
+  std::optional<Background> background;
+  std::uint64_t events{};
+  // Number of links that packets crossed, summed over all packets (packet level); number of times
+  // that the rates of flows were computed (flow level).
+  std::optional<std::uint64_t> packet_hops, solves;
+  std::vector<std::string> warnings; // of the file, and of the run
+};
+
+// Runs the flows at `file.level`. Throws SimulationError if flows can never end, or are unfinished
+// at file.simulated_limit_s.
+[[nodiscard]] FlowsResult run_flow_list(const FlowsFile& file);
+
+// An estimate of the CPU seconds of run_flow_list(file).
+[[nodiscard]] double estimated_seconds(const FlowsFile& file);
+
+// [id] the path of every flow: the one that `via` or `path` names, else all shortest paths at once
+// if the load balancing sprays packets, else the one that ECMP gives its connection.
+[[nodiscard]] std::vector<links::FlowPath> flow_list_paths(const FlowsFile& file);
+
+} // namespace stepsim::study

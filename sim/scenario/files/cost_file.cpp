@@ -1,0 +1,177 @@
+// Points of a cost file as they were measured. Nothing is interpolated or smoothed here: a measured
+// curve may fall with the bytes, and buckets::make_table_cost alone decides what planners see of
+// it.
+#include "scenario/files/cost_file.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "scenario/files/keys/cost_keys.hpp"
+
+namespace stepsim::io {
+
+// A row that cannot be read still counts as the predecessor of the next one, by its bytes where
+// they could be read, so that one wrong row makes one problem and not one per row behind it.
+std::vector<std::pair<double, double>> parse_cost_table(const Json& table, Problems& problems) {
+  std::vector<std::pair<double, double>> points;
+  if (!table.is_array()) {
+    problems.add(table, "must be a list of [bytes, seconds], got " + shown(table));
+    return points;
+  }
+  double last = 0;
+  for (const Json& row : table.as_array()) {
+    if (!row.is_array() || row.as_array().size() != 2) {
+      problems.add(row, "must be a pair [bytes, seconds]");
+      continue;
+    }
+    const Range range = keys::kCostNumber.front().range;
+    const auto bytes = checked_number(row.as_array()[0], range, problems);
+    const auto seconds = checked_number(row.as_array()[1], range, problems);
+    if (bytes && *bytes <= last) {
+      problems.add(row.as_array()[0],
+                   "bytes must be strictly ascending, got " + shown(row.as_array()[0]));
+    } else if (bytes && seconds) {
+      points.emplace_back(*bytes, *seconds);
+    }
+    last = bytes.value_or(last);
+  }
+  if (table.as_array().size() < keys::kCostTable.least) {
+    problems.add(table, fmt::format("needs at least {} points", keys::kCostTable.least));
+  }
+  return points;
+}
+
+namespace {
+
+LineCost parse_line_cost(const Json& json, Problems& problems) {
+  Fields fields(json, problems, keys::kLineCost.front());
+  LineCost cost;
+  cost.op = fields.word("op");
+  cost.ranks = fields.integer("ranks");
+  cost.grade = fields.word("grade", kCostGrades);
+  cost.startup_s = fields.number("startup_s");
+  cost.per_byte_s = fields.number("per_byte_s");
+  cost.bus_bandwidth_Bps = fields.number("bus_bandwidth_Bps");
+  cost.startup_low_s = fields.optional_number("startup_low_s");
+  cost.startup_high_s = fields.optional_number("startup_high_s");
+  cost.bus_bandwidth_low_Bps = fields.optional_number("bus_bandwidth_low_Bps");
+  cost.bus_bandwidth_high_Bps = fields.optional_number("bus_bandwidth_high_Bps");
+  cost.collectives = fields.optional_integer("collectives").value_or(0);
+  cost.smallest_bytes = fields.optional_number("smallest_bytes").value_or(0);
+  cost.largest_bytes = fields.optional_number("largest_bytes").value_or(0);
+  fields.no_more();
+  return cost;
+}
+
+// Two costs of the same exchange would leave open which one counts.
+std::vector<LineCost> parse_line_costs(std::span<const Json> list, Problems& problems) {
+  std::vector<LineCost> costs;
+  for (const Json& json : list) {
+    LineCost cost = parse_line_cost(json, problems);
+    if (std::ranges::any_of(costs, [&](const LineCost& other) {
+          return other.op == cost.op && other.ranks == cost.ranks;
+        })) {
+      problems.add(json, fmt::format("{} with {} ranks appears twice", cost.op, cost.ranks));
+    }
+    costs.push_back(std::move(cost));
+  }
+  return costs;
+}
+
+Json to_json(const LineCost& cost) {
+  const auto or_null = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json();
+  };
+  Json json = Object{{"op", cost.op},
+                     {"ranks", cost.ranks},
+                     {"grade", kCostGrades[cost.grade]},
+                     {"startup_s", cost.startup_s},
+                     {"per_byte_s", cost.per_byte_s},
+                     {"bus_bandwidth_Bps", cost.bus_bandwidth_Bps},
+                     {"startup_low_s", or_null(cost.startup_low_s)},
+                     {"startup_high_s", or_null(cost.startup_high_s)},
+                     {"bus_bandwidth_low_Bps", or_null(cost.bus_bandwidth_low_Bps)},
+                     {"bus_bandwidth_high_Bps", or_null(cost.bus_bandwidth_high_Bps)}};
+  if (cost.collectives > 0) {
+    json.set("collectives", cost.collectives);
+  }
+  if (cost.smallest_bytes > 0) {
+    json.set("smallest_bytes", cost.smallest_bytes);
+  }
+  if (cost.largest_bytes > 0) {
+    json.set("largest_bytes", cost.largest_bytes);
+  }
+  return json;
+}
+
+} // namespace
+
+// `source` is kept as it stands, a text or an object of any form: it is only written back, so that
+// a file that is read and written again loses nothing.
+CostPoints parse_cost(const Json& json) {
+  Problems problems;
+  Fields fields(json, problems, keys::kCostFile);
+  fields.header(keys::kCostFile.name);
+  CostPoints cost;
+  cost.name = fields.string("name", "");
+  cost.op = fields.text("op");
+  cost.ranks = fields.optional_integer("ranks").value_or(0);
+  if (const Json* source = fields.any("source")) {
+    cost.source = *source;
+  }
+  const Json* table = fields.any("table");
+  const bool lines = fields.any("costs") != nullptr;
+  if (table != nullptr && lines) {
+    problems.add(json, "give either table or costs");
+  } else if (table != nullptr) {
+    cost.table = parse_cost_table(*table, problems);
+  } else if (lines) {
+    cost.costs = parse_line_costs(fields.list("costs", "cost"), problems);
+    for (const char* key : {"op", "ranks"}) {
+      if (fields.has(key)) {
+        problems.add(json, key, "belongs to a table: each element of costs has its own");
+      }
+    }
+  } else if (json.is_object()) {
+    problems.add(json, "table", "required (a list of [bytes, seconds])");
+  }
+  fields.no_more();
+  problems.throw_if_any();
+  return cost;
+}
+
+// Keys that the file left out are left out again, so that reading and writing are inverse.
+Json to_json(const CostPoints& cost) {
+  Json json;
+  json.set("schema_version", 1);
+  json.set("kind", keys::kCostFile.name);
+  if (!cost.name.empty()) {
+    json.set("name", cost.name);
+  }
+  if (!cost.op.empty()) {
+    json.set("op", cost.op);
+  }
+  if (cost.ranks > 0) {
+    json.set("ranks", cost.ranks);
+  }
+  if (!cost.source.is_null()) {
+    json.set("source", cost.source);
+  }
+  if (!cost.costs.empty()) {
+    Array costs;
+    for (const LineCost& each : cost.costs) {
+      costs.push_back(to_json(each));
+    }
+    json.set("costs", std::move(costs));
+    return json;
+  }
+  Array table;
+  for (const auto& [bytes, seconds] : cost.table) {
+    table.push_back(Array{bytes, seconds});
+  }
+  json.set("table", std::move(table));
+  return json;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,178 @@
+#pragma once
+// The keys of a node type (kind node_preset, CLU 9): the GPUs of a machine, the links between them,
+// the network cards, and further inputs of the library model. The files in topologies/nodes/
+// describe common machines; users write files for other machines. A calibration of the library
+// (kind library_calibration) repeats the node type of its fit, so that it needs no second file.
+//
+// A number is plain, or an object with its source:
+//
+//     "nic_Bps": 48e9      "nic_Bps": {"value": 48e9, "label": "code", "source": "..."}
+#include <array>
+#include <string_view>
+
+#include "document/fields/schema.hpp"
+#include "nccl/layout.hpp"
+
+namespace stepsim::io::keys {
+
+using namespace rows;
+
+// The source of a number: NCCL's source code, a data sheet, a fit to measurements, a measurement,
+// or none.
+inline constexpr std::array<std::string_view, 5> kNumberLabels{"code", "sheet", "fitted",
+                                                               "observed", "assumed"};
+
+inline constexpr Key kNumberLabel =
+    word("label", kNumberLabels, "Kind of the source.").example(R"("sheet")").required();
+inline constexpr Key kNumberSource =
+    text("source", "Where the number comes from.").example(R"("vendor data sheet")").required();
+[[nodiscard]] constexpr std::array<Key, 2> sourced_forms(Key plain,
+                                                         std::span<const Key> with_source) {
+  return {plain, object(plain.name, with_source, "Number with its source.")};
+}
+
+inline constexpr Range kMachineCounts = between(1, 1024);
+inline constexpr std::array kSourcedCount{
+    integer("value", "The number.").in(kMachineCounts).example("8").required(), kNumberLabel,
+    kNumberSource};
+// Measurements often differ from run to run and machine to machine: low and high are their range.
+inline constexpr std::array kSourcedRate{
+    number("value", "The number, bytes/s.").in(at_least(1)).plain().example("4.8e10").required(),
+    number("low", "Least rate that was measured, bytes/s. The default is the number.")
+        .in(at_least(1))
+        .plain()
+        .example("4.5e10"),
+    number("high", "Greatest rate that was measured, bytes/s. The default is the number.")
+        .in(at_least(1))
+        .plain()
+        .example("4.9e10"),
+    kNumberLabel, kNumberSource};
+
+[[nodiscard]] constexpr std::array<Key, 2> count_forms(std::string_view name) {
+  return sourced_forms(integer(name, "Number.").in(kMachineCounts), kSourcedCount);
+}
+[[nodiscard]] constexpr std::array<Key, 2> rate_forms(std::string_view name) {
+  return sourced_forms(number(name, "Bytes per second.").in(at_least(1)), kSourcedRate);
+}
+inline constexpr auto kNodeGpuForms = count_forms("gpus_per_node");
+inline constexpr auto kNodeNicForms = count_forms("nics_per_node");
+inline constexpr auto kNodeDomainForms = count_forms("nvlink_domain_nodes");
+inline constexpr auto kNodeLinkRateForms = rate_forms("link_nominal_Bps");
+inline constexpr auto kNodeRingRateForms = rate_forms("ring_Bps");
+inline constexpr auto kNodeNicRateForms = rate_forms("nic_Bps");
+inline constexpr auto kNodeNicNominalForms = rate_forms("nic_nominal_Bps");
+
+// Shares of nominal rates. Both rates of a machine have one: what a transfer reaches, and what the
+// data sheet says.
+struct NominalRate {
+  std::string_view share;         // key below of_nominal
+  std::string_view part;          // of the machine, as lists call it
+  std::string_view rate, nominal; // keys of a preset
+};
+inline constexpr std::array kNominalRates{
+    NominalRate{"link", "inside", "ring_Bps", "link_nominal_Bps"},
+    NominalRate{"nic", "card", "nic_Bps", "nic_nominal_Bps"}};
+
+inline constexpr Range kShareRange = above_to(0, 1);
+inline constexpr std::array kSourcedShare{
+    number("value", "The share.").in(kShareRange).example("0.33").required(),
+    number("low", "Least share that was measured. The default is the value.")
+        .in(kShareRange)
+        .example("0.26"),
+    number("high", "Greatest share that was measured. The default is the value.")
+        .in(kShareRange)
+        .example("0.41"),
+    kNumberLabel, kNumberSource};
+[[nodiscard]] constexpr std::array<Key, 2> share_forms(std::string_view name) {
+  return sourced_forms(number(name, "The share.").in(kShareRange), kSourcedShare);
+}
+inline constexpr auto kLinkShareForms = share_forms("link");
+inline constexpr auto kNicShareForms = share_forms("nic");
+inline constexpr std::array kNominalShareKeys{
+    either("link", kLinkShareForms, "ring_Bps over link_nominal_Bps.").example("0.33"),
+    either("nic", kNicShareForms, "nic_Bps over nic_nominal_Bps.").example("0.43")};
+
+// The inputs of the library model.
+[[nodiscard]] constexpr auto node_model_keys(bool rates_required) {
+  std::array keys{
+      either("gpus_per_node", kNodeGpuForms, "GPUs of one machine.").example("8").required(),
+      word("link", nccl::kInnerLinks, "Link between the GPUs of a machine.").by_default("nvlink"),
+      either("ring_Bps", kNodeRingRateForms,
+             "Rate per GPU and direction that a ring inside a machine reaches, bytes/s.")
+          .example("3.708e11")
+          .required(),
+      either("nics_per_node", kNodeNicForms, "Network cards of one machine.")
+          .example("8")
+          .required(),
+      either("nic_Bps", kNodeNicRateForms,
+             "Rate of one network card and direction that a transfer reaches, bytes/s.")
+          .example("4.8e10")
+          .required(),
+      word("generation", nccl::kGenerations,
+           "Generation of the GPUs, which selects the published constants of the library.")
+          .example(R"("hopper")")
+          .required(),
+      word("host", nccl::kHosts,
+           "Make of the host processors; intel also counts for all others but AMD.")
+          .by_default("intel"),
+      boolean("in_switch_reduction",
+              "Whether the switch between the GPUs of a machine adds (NVLS).")
+          .by_default(false),
+      boolean("ll128", "Whether the library may use the protocol LL128.").by_default(true),
+      either(
+          "nvlink_domain_nodes", kNodeDomainForms,
+          "Machines whose GPUs are in one NVLink domain. The number of machines must be a multiple "
+          "of it, or less.")
+          .by_default(1)
+          .example("18"),
+      boolean("approximate",
+              "Whether the machine's library is another than NCCL and modelled by NCCL's choice.")
+          .by_default(false)};
+  for (Key& key : keys) {
+    for (const NominalRate& each : kNominalRates) {
+      key.is_required = key.is_required && (rates_required || key.name != each.rate);
+    }
+  }
+  return keys;
+}
+inline constexpr auto kNodeModelKeys = node_model_keys(true);
+inline constexpr auto kPresetModelKeys = node_model_keys(false); // of_nominal may give the rates
+
+inline constexpr std::array<std::string_view, 2> kNodeLabels{"default", "uncalibrated"};
+
+inline constexpr std::array kOfNominalForms{
+    text("of_nominal", "Path of a file of kind library_calibration."),
+    object("of_nominal", kNominalShareKeys, "Shares of the nominal rates.")};
+inline constexpr std::array kNodePresetKeys{
+    text("kind", "Kind of the file.").required(),
+    text("name", "Name by which scenarios find a shipped node type.")
+        .example(R"("dgx_h100")")
+        .required(),
+    word("label", kNodeLabels,
+         "How far to trust the numbers: default for a first estimate; uncalibrated where "
+         "measurements are known to differ much.")
+        .by_default("default"),
+    text("note", "A remark for readers.").by_default("").example(R"("eight cards of 400 Gbit/s")"),
+    text("gpu", "Name of the GPU.").by_default("").example(R"("NVIDIA H100")"),
+    either("link_nominal_Bps", kNodeLinkRateForms,
+           "Rate of the links of one GPU and direction by the data sheet, bytes/s.")
+        .nullable()
+        .example("4.5e11"),
+    either("nic_nominal_Bps", kNodeNicNominalForms,
+           "Rate of one network card and direction by its name, bytes/s.")
+        .nullable()
+        .example("5e10"),
+    either(
+        "of_nominal", kOfNominalForms,
+        "Shares of the nominal rates that transfers reach, in place of ring_Bps and nic_Bps: here, "
+        "or in a file that `stepsim-calibrate fit-library` wrote, relative to this one.")
+        .example(R"({"link": 0.33, "nic": 0.43})")};
+
+inline constexpr Key kNodePreset =
+    object("node_preset", kNodePresetKeys,
+           "A node type: GPUs, links and network cards of a machine.")
+        .and_also(kPresetModelKeys);
+
+[[nodiscard]] FileKind node_preset_file();
+
+} // namespace stepsim::io::keys

@@ -1,0 +1,132 @@
+#pragma once
+// The keys of a topology file (kind topology): a cluster as hosts, switches and full-duplex links,
+// or a preset with its parameters. Files are shipped in topologies/, `stepsim import nccl-topology`
+// writes them, and users may write them by hand. /cluster/topology of a scenario and /topology of a
+// flows file name a file or have the same keys; `stepsim topologies` shows a topology.
+//
+//     {"kind": "topology", "preset": "star", "hosts": 16, "latency_s": 1e-6, "bandwidth_Bps": 1e9}
+//
+// links::presets() has the parameters of each preset, and which of them are required.
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "document/fields/schema.hpp"
+#include "scenario/files/keys/source_keys.hpp"
+
+namespace stepsim::io::keys {
+
+// Rates and latencies of links. Packet networks have narrower bounds (check_packet_links).
+[[nodiscard]] constexpr Key link_rate(std::string_view name, std::string_view sentence) {
+  return number(name, sentence).in(between(1, 1e18)).example("1.25e9");
+}
+[[nodiscard]] constexpr Key link_latency(std::string_view name, std::string_view sentence) {
+  return number(name, sentence).in(between(0, 1e6)).example("1e-6");
+}
+// A parameter of a preset: a number of machines, switches or ports.
+[[nodiscard]] constexpr Key preset_count(std::string_view name, std::string_view sentence) {
+  return integer(name, sentence).in(between(1, 1e7)).example("4");
+}
+
+// The words of `preset`.
+[[nodiscard]] std::vector<std::string_view> preset_names();
+
+// Two keys have two forms: in a graph they list nodes, in a preset they are numbers of nodes.
+inline constexpr std::array kTopologyNode{
+    text("id", "Name of the node, unique in the file.").example(R"("h0")").required()};
+inline constexpr std::array kHostList{object("hosts", kTopologyNode, "One host.")};
+inline constexpr std::array kSwitchList{object("switches", kTopologyNode, "One switch.")};
+inline constexpr std::array kHostForms{
+    list("hosts", kHostList, "Hosts.").sizes(1).example(R"([{"id": "h0"}])"),
+    preset_count("hosts", "Number of hosts.")};
+
+inline constexpr std::array kTopologyLink{
+    text("id", "Name of the link. The default is the names of its ends, as in h0-s0.")
+        .example(R"("uplink0")"),
+    text("a", "Node at one end.").example(R"("h0")").required(),
+    text("b", "Node at the other end.").example(R"("s0")").required(),
+    link_latency("latency_s", "Latency, s.").required(),
+    link_rate("bandwidth_Bps", "Bytes per second and direction.").required(),
+    text("source", "Where the numbers come from.").example(R"("default")")};
+inline constexpr std::array kTopologyLinks{object("links", kTopologyLink, "One link.")};
+
+inline constexpr std::array kGpuHost{text("gpus", "Id of a host.").example(R"("h0")")};
+inline constexpr std::array kGpuForms{
+    list("gpus", kGpuHost, "Hosts in the order of the ranks.").example(R"(["h0", "h1"])"),
+    preset_count("gpus", "Number of GPUs of a machine.")};
+
+inline constexpr std::array kTopologySources{text("source", "A sentence.").example(R"("a page")"),
+                                             object("source", {}, "Any object.").open()};
+
+// Keys of graphs and of presets. The sentence of a preset parameter begins with the names of the
+// presets that have it.
+inline constexpr std::array kTopologyKeys{
+    text("note", "Remark for people who read the file.").example(R"("two hosts")"),
+    either("source", kTopologySources, "Where the numbers come from.")
+        .example(R"("vendor data sheet")"),
+    kWarnings,
+    either("hosts", kHostForms, "Hosts; with the presets star and ring their number.")
+        .example(R"([{"id": "h0"}])"),
+    list("switches", kSwitchList, "Switches.").example(R"([{"id": "s0"}])"),
+    list("links", kTopologyLinks, "Full-duplex links.")
+        .example(R"([{"a": "h0", "b": "h1", "latency_s": 1e-6, "bandwidth_Bps": 1.25e9}])"),
+    either("gpus", kGpuForms,
+           "Hosts in the order of the ranks; with the preset gpu_node the GPUs of a machine.")
+        .example(R"(["h0", "h1"])"),
+    word("preset", preset_names, "Shape of the cluster, which the parameters below describe."),
+    preset_count("leaves", "leaf_spine: leaf switches."),
+    preset_count("hosts_per_leaf", "leaf_spine: hosts on each leaf switch."),
+    preset_count("spines",
+                 "leaf_spine: spine switches, each joined to every leaf. rail_optimised: switches "
+                 "that join the rails; without them, traffic that changes rails crosses a "
+                 "machine's NVLink."),
+    preset_count("width", "torus: hosts in the first dimension."),
+    preset_count("height", "torus: hosts in the second dimension."),
+    preset_count("depth", "torus: hosts in the third dimension.").by_default(1),
+    preset_count("ports", "fat_tree: ports k of every switch, even; there are k^3/4 hosts."),
+    preset_count("groups", "dragonfly: groups, with one cable between every two."),
+    preset_count("routers_per_group", "dragonfly: routers of a group, each joined to all others."),
+    preset_count("hosts_per_router", "dragonfly: hosts on each router."),
+    preset_count("nodes", "gpu_node, rail_optimised: machines.").by_default(1),
+    preset_count("gpus_per_node", "rail_optimised: GPUs of a machine."),
+    preset_count("nics_per_node",
+                 "gpu_node, rail_optimised: network interfaces of a machine; GPU l of a machine "
+                 "uses interface l mod nics_per_node. The default is one per GPU in "
+                 "rail_optimised; in gpu_node 1, or none for a single machine."),
+    link_latency("latency_s",
+                 "Latency of every link of a preset, s, unless its kind of link has its own."),
+    link_rate("bandwidth_Bps", "Bytes per second and direction of every link of a preset, unless "
+                               "its kind of link has its own."),
+    link_rate("uplink_bandwidth_Bps",
+              "leaf_spine, rail_optimised: bytes per second from a leaf or rail to a spine. The "
+              "default is bandwidth_Bps.")
+        .example("5e9"),
+    link_rate("global_bandwidth_Bps",
+              "dragonfly: bytes per second between groups. The default is bandwidth_Bps.")
+        .example("5e9"),
+    link_latency("global_latency_s",
+                 "dragonfly: latency between groups, s. The default is latency_s."),
+    link_rate("nvlink_bandwidth_Bps",
+              "gpu_node, rail_optimised: bytes per second and direction between a GPU and the "
+              "NVLink switch. The default is bandwidth_Bps.")
+        .example("4.5e11"),
+    link_latency("nvlink_latency_s",
+                 "gpu_node, rail_optimised: latency between a GPU and the NVLink switch, s. The "
+                 "default is latency_s.")
+        .example("3e-7"),
+    link_rate("pcie_bandwidth_Bps",
+              "gpu_node, rail_optimised: bytes per second and direction of a PCIe link, which "
+              "joins a GPU or a network interface to a PCIe switch. The default is bandwidth_Bps.")
+        .example("5e10"),
+    link_latency("pcie_latency_s", "gpu_node, rail_optimised: latency of a PCIe link, s. The "
+                                   "default is latency_s.")
+        .example("5e-7")};
+
+inline constexpr Key kTopology =
+    object("topology", kTopologyKeys,
+           "A cluster: hosts, switches and links, or a preset with its parameters.")
+        .exactly_one("preset,latency_s,bandwidth_Bps|hosts,links");
+
+[[nodiscard]] FileKind topology_file();
+
+} // namespace stepsim::io::keys

@@ -1,0 +1,121 @@
+// Measured speeds are there to be compared with what a simulation gives; no run reads them. Methods
+// must be compression methods of the simulator, so that each row can be held against a run of its
+// own.
+#include "scenario/files/measured_file.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "collectives/compress/compression.hpp"
+#include "document/reader.hpp"
+#include "scenario/files/keys/measured_keys.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+// A whole number of at least 1 as a key: "32", not "032" or "+32".
+// A number with leading zeros is refused, because "32" and "032" would be two keys for one number
+// of ranks.
+std::optional<std::int64_t> ranks_of(std::string_view key) {
+  std::int64_t ranks{};
+  const auto end = key.data() + key.size();
+  const auto result = std::from_chars(key.data(), end, ranks);
+  const bool whole = result.ec == std::errc{} && result.ptr == end && !key.starts_with('0');
+  return whole && ranks >= 1 ? std::optional(ranks) : std::nullopt;
+}
+
+void check_method(const Json& place, std::string_view method, Problems& problems) {
+  if (collectives::find_compression(method) == nullptr) {
+    problems.add(place, collectives::unknown_compression(method));
+  }
+}
+
+layers::MeasuredPhases parse_phases(const Json& json, Problems& problems) {
+  Fields fields(json, problems, *find_key(keys::kMeasuredModel.front(), "phases"));
+  layers::MeasuredPhases phases;
+  phases.ranks = fields.integer("ranks");
+  phases.method = fields.text("method");
+  if (!phases.method.empty()) {
+    check_method(*fields.any("method"), phases.method, problems);
+  }
+  phases.compute = Seconds{fields.number("compute_s")};
+  phases.compress = Seconds{fields.number("compress_s")};
+  phases.communication = Seconds{fields.number("communication_s")};
+  fields.no_more();
+  return phases;
+}
+
+layers::MeasuredThroughput parse_method(std::string_view method, const Json& json,
+                                        Problems& problems) {
+  check_method(json, method, problems);
+  layers::MeasuredThroughput row{std::string(method), {}};
+  if (!json.is_object() || json.as_object().empty()) {
+    problems.add(json, "must be an object {\"RANKS\": samples per second and GPU}");
+    return row;
+  }
+  for (const auto& [key, value] : json.as_object()) {
+    const auto ranks = ranks_of(key);
+    const auto speed = checked_number(value, keys::kMeasuredSpeed.front().range, problems);
+    if (!ranks) {
+      problems.add(value, "the key must be a number of ranks");
+    } else if (speed) {
+      row.samples_per_s_per_gpu.emplace_back(*ranks, *speed);
+    }
+  }
+  // Members of a JSON object have no order that means anything; tables list speeds by ranks.
+  std::ranges::sort(row.samples_per_s_per_gpu);
+  return row;
+}
+
+layers::MeasuredModel parse_model_row(const Json& json, Problems& problems) {
+  Fields fields(json, problems, keys::kMeasuredModel.front());
+  layers::MeasuredModel model;
+  model.name = fields.text("name");
+  model.parameters = fields.optional_integer("parameters");
+  model.batch_size = fields.optional_integer("batch_size");
+  model.note = fields.text("note");
+  if (fields.has("phases")) {
+    model.phases = parse_phases(*fields.any("phases"), problems);
+  }
+  (void)fields.any("phases");
+  // Keys of the inner objects are data (methods and numbers of ranks), so that `Fields`, which
+  // knows a fixed set of keys, cannot read them.
+  const Json* speeds = fields.any("samples_per_s_per_gpu");
+  if (speeds == nullptr || !speeds->is_object()) {
+    problems.add(json, "samples_per_s_per_gpu", "required ({METHOD: {\"RANKS\": number}})");
+  } else {
+    for (const auto& [method, by_ranks] : speeds->as_object()) {
+      model.throughput.push_back(parse_method(method, by_ranks, problems));
+    }
+  }
+  fields.no_more();
+  return model;
+}
+
+} // namespace
+
+layers::MeasuredTraining parse_measured(const Json& json) {
+  Problems problems;
+  Fields fields(json, problems, keys::kMeasured);
+  fields.header(keys::kMeasured.name);
+  layers::MeasuredTraining measured;
+  measured.name = fields.text("name");
+  measured.source = fields.text("source");
+  measured.note = fields.text("note");
+  for (const Json& row : fields.list("models", "model")) {
+    layers::MeasuredModel model = parse_model_row(row, problems);
+    if (std::ranges::find(measured.models, model.name, &layers::MeasuredModel::name) !=
+        measured.models.end()) {
+      problems.add(row, "name", "model " + model.name + " appears twice");
+    }
+    measured.models.push_back(std::move(model));
+  }
+  fields.no_more();
+  problems.throw_if_any();
+  return measured;
+}
+
+} // namespace stepsim::io

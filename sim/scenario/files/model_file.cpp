@@ -1,0 +1,255 @@
+// A model table says what a network computes and stores, not how long that takes: shapes of tensors
+// and multiply-accumulates of layers for one sample. Each layer is read by itself; what several
+// layers decide together (names, order, totals) is checked afterwards, once all of them are whole.
+#include "scenario/files/model_file.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "document/reader.hpp"
+#include "scenario/files/keys/model_keys.hpp"
+#include "scenario/files/model_config.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+// The product of dimensions is taken in doubles, which cannot overflow; a tensor of more than 2^53
+// elements loses its shape, so that no later sum of 64-bit integers overflows either.
+layers::ModelTensor parse_model_tensor(const Json& json, Problems& problems) {
+  Fields fields(json, problems, keys::kModelTensors.front());
+  layers::ModelTensor tensor;
+  tensor.name = fields.text("name");
+  double elements = 1;
+  for (const Json& dimension : fields.list("shape", "dimension")) {
+    const Range range = keys::kModelShape.front().range;
+    if (!dimension.is_integer() || !range.contains(dimension.as_double())) {
+      problems.add(dimension, range.text() + ", got " + shown(dimension));
+      continue;
+    }
+    tensor.shape.push_back(dimension.as_integer());
+    elements *= dimension.as_double();
+  }
+  if (elements > kMostExact) {
+    problems.add(json, "shape", "more than 2^53 elements");
+    tensor.shape.clear();
+  }
+  fields.no_more();
+  return tensor;
+}
+
+layers::ModelLayer parse_model_layer(const Json& json, Problems& problems) {
+  Fields fields(json, problems, keys::kModelLayers.front());
+  layers::ModelLayer layer;
+  layer.name = fields.text("name");
+  layer.kind = fields.word("kind");
+  layer.macs = fields.integer("macs");
+  layer.scaling = fields.word("scales_with", layers::kMacScalings);
+  layer.execution_index = fields.optional_integer("execution_index");
+  for (const Json& tensor : fields.list("tensors")) {
+    layer.tensors.push_back(parse_model_tensor(tensor, problems));
+  }
+  fields.no_more();
+  return layer;
+}
+
+// An input is a sequence as soon as it has a sequence length, otherwise an image; the keys of the
+// other kind are then unknown keys and reported as such.
+void parse_input(const Json& json, Problems& problems, layers::ModelTable& table) {
+  const Json* given = json.find("sequence_length");
+  const bool sequence = given != nullptr && !given->is_null();
+  Fields fields(json, problems, sequence ? keys::kSequence : keys::kImage);
+  if (sequence) {
+    const std::int64_t length = fields.integer("sequence_length");
+    // A recurrent network has no longest sequence.
+    const Range longest{.low = static_cast<double>(length), .high = keys::kMaxTokens};
+    table.sequence = layers::SequenceInput{
+        length, fields.optional_integer("max_sequence_length", longest).value_or(0),
+        fields.boolean("causal")};
+  } else {
+    table.image = layers::ImageInput{.channels = fields.integer("channels"),
+                                     .height = fields.integer("height"),
+                                     .width = fields.integer("width")};
+  }
+  fields.no_more();
+}
+
+// The file gives the multiply-accumulates at its own sequence length L. For another length they are
+// scaled by the ratio (tokens) or its square (attention), which stays whole only if L or L^2
+// divides them.
+void check_scaling(const Json& json, const layers::ModelTable& table, Problems& problems) {
+  for (std::size_t i = 0; i < table.layers.size(); ++i) {
+    const layers::ModelLayer& layer = table.layers[i];
+    const Json& place = json.find("layers")->as_array()[i];
+    if (layer.scaling == layers::MacScaling::sample) {
+      continue;
+    }
+    if (!table.sequence) {
+      problems.add(place, "scales_with", "the input has no sequence length");
+      continue;
+    }
+    const std::int64_t length = table.sequence->sequence_length;
+    const std::int64_t unit =
+        layer.scaling == layers::MacScaling::tokens ? length : length * length;
+    if (layer.macs % unit != 0) {
+      problems.add(place, "macs",
+                   fmt::format("must be a multiple of {}, got {}", unit, layer.macs));
+    }
+  }
+}
+
+// Tensors are told apart by layer and tensor name together; "weight" may be in every layer.
+void check_names(const Json& json, const layers::ModelTable& table, Problems& problems) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < table.layers.size(); ++i) {
+    for (std::size_t t = 0; t < table.layers[i].tensors.size(); ++t) {
+      const std::string name = table.layers[i].name + "." + table.layers[i].tensors[t].name;
+      if (!names.insert(name).second) {
+        problems.add(json.find("layers")->as_array()[i].find("tensors")->as_array()[t], "name",
+                     "\"" + name + "\" appears twice");
+      }
+    }
+  }
+}
+
+// Layers are listed as the framework registers its parameters. Where they run in another order,
+// every layer has to say its place, from 1: with gaps or repetitions no order would follow.
+void check_execution(const Json& json, const layers::ModelTable& table, Problems& problems) {
+  std::set<std::int64_t> seen;
+  const auto count = static_cast<std::int64_t>(table.layers.size());
+  const bool used = std::any_of(table.layers.begin(), table.layers.end(),
+                                [](const auto& layer) { return layer.execution_index; });
+  for (std::size_t i = 0; used && i < table.layers.size(); ++i) {
+    const Json& place = json.find("layers")->as_array()[i];
+    const auto index = table.layers[i].execution_index;
+    if (!index) {
+      problems.add(place, "execution_index", "required, because other layers have one");
+    } else if (*index > count) {
+      problems.add(place, "execution_index",
+                   fmt::format("must be in [1, {}], got {}", count, *index));
+    } else if (!seen.insert(*index).second) {
+      problems.add(place, "execution_index", std::to_string(*index) + " appears twice");
+    }
+  }
+}
+
+// A total that is left out counts as right: the sum itself is the default.
+void check_totals(const Json& json, const layers::ModelTable& table, Problems& problems) {
+  Fields fields(json, problems, *find_key(keys::kModel, "totals"));
+  const auto compare = [&](std::string_view key, std::int64_t sum) {
+    const std::int64_t given = fields.integer_or(key, sum);
+    if (given != sum) {
+      problems.add(json, key, fmt::format("{}, but the layers sum to {}", given, sum));
+    }
+  };
+  compare("elements", table.elements());
+  compare("tensors", table.tensors());
+  compare("layers", static_cast<std::int64_t>(table.layers.size()));
+  compare("macs", table.macs());
+  fields.no_more();
+}
+
+} // namespace
+
+layers::ModelTable parse_model(const Json& json) {
+  Problems problems;
+  Fields fields(json, problems, keys::kModel);
+  fields.header("model");
+  layers::ModelTable table;
+  table.name = fields.text("name");
+  table.family = fields.text("family");
+  table.source = fields.text("source");
+  if (const Json* input = fields.any("input")) {
+    parse_input(*input, problems, table);
+  } else if (json.is_object()) {
+    problems.add(json, "input", "required (an image or a sequence)");
+  }
+  for (const Json& layer : fields.list("layers", "layer")) {
+    table.layers.push_back(parse_model_layer(layer, problems));
+  }
+  const Json* totals = fields.any("totals");
+  fields.no_more();
+  problems.throw_if_any(); // the checks below need whole layers
+  // Sums in doubles first, because the exact ones below are 64-bit integers, which could overflow.
+  double elements = 0;
+  double macs = 0;
+  for (const layers::ModelLayer& layer : table.layers) {
+    macs += static_cast<double>(layer.macs);
+    for (const layers::ModelTensor& tensor : layer.tensors) {
+      elements += static_cast<double>(tensor.elements());
+    }
+  }
+  if (elements > kMostExact || macs > kMostExact) {
+    problems.add(*json.find("layers"), "more than 2^53 elements or multiply-accumulates");
+    problems.throw_if_any();
+  }
+  check_scaling(json, table, problems);
+  check_names(json, table, problems);
+  check_execution(json, table, problems);
+  if (totals != nullptr) {
+    check_totals(*totals, table, problems);
+  }
+  problems.throw_if_any();
+  return table;
+}
+
+layers::ModelTable parse_model_or_config(const Json& json) {
+  return is_model_config(json) ? parse_model_config(json, config_name(json)) : parse_model(json);
+}
+
+// Totals are computed anew, so that a table that was changed in memory stays consistent.
+Json to_json(const layers::ModelTable& table) {
+  Json input;
+  if (table.sequence) {
+    input.set("sequence_length", table.sequence->sequence_length);
+    if (table.sequence->max_sequence_length > 0) {
+      input.set("max_sequence_length", table.sequence->max_sequence_length);
+    }
+    if (table.sequence->causal) {
+      input.set("causal", true);
+    }
+  } else if (table.image) {
+    input.set("channels", table.image->channels);
+    input.set("height", table.image->height);
+    input.set("width", table.image->width);
+  }
+  Json totals;
+  totals.set("elements", table.elements());
+  totals.set("tensors", table.tensors());
+  totals.set("layers", table.layers.size());
+  totals.set("macs", table.macs());
+  Array layers;
+  for (const layers::ModelLayer& layer : table.layers) {
+    Json entry;
+    entry.set("name", layer.name);
+    entry.set("kind", layer.kind);
+    entry.set("macs", layer.macs);
+    entry.set("scales_with", layers::kMacScalings[layer.scaling]);
+    if (layer.execution_index) {
+      entry.set("execution_index", *layer.execution_index);
+    }
+    Array tensors;
+    for (const layers::ModelTensor& tensor : layer.tensors) {
+      Json item;
+      item.set("name", tensor.name);
+      item.set("shape", Array(tensor.shape.begin(), tensor.shape.end()));
+      tensors.push_back(std::move(item));
+    }
+    entry.set("tensors", std::move(tensors));
+    layers.push_back(std::move(entry));
+  }
+  Json json;
+  json.set("schema_version", 1);
+  json.set("kind", "model");
+  json.set("name", table.name);
+  json.set("family", table.family);
+  json.set("source", table.source);
+  json.set("input", std::move(input));
+  json.set("totals", std::move(totals));
+  json.set("layers", std::move(layers));
+  return json;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,249 @@
+#include "scenario/files/node_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "document/json_parse.hpp"
+#include "scenario/files/keys/library_keys.hpp"
+#include "scenario/files/keys/node_keys.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+// A number, or an object with its value, label and source. Empty after a problem, and where the key
+// is absent, which is a problem where its row says "required".
+std::optional<double> sourced(Fields& parent, std::string_view key,
+                              std::vector<SourcedNumber>& numbers) {
+  const Json* json = parent.any(key);
+  const Key& row = parent.row(key);
+  if (json == nullptr || json->is_null()) {
+    if (row.is_required) {
+      parent.problems().add(parent.json(), key, "required");
+    }
+    return std::nullopt;
+  }
+  const Key& plain = row.keys.front();
+  SourcedNumber number;
+  number.key = key;
+  std::optional<double> value;
+  std::optional<double> low;
+  std::optional<double> high;
+  if (json->is_object()) {
+    Fields fields(*json, parent.problems(), row);
+    value = plain.kind == KeyKind::integer ? static_cast<double>(fields.integer("value"))
+                                           : fields.number("value");
+    if (plain.kind == KeyKind::number) {
+      low = fields.optional_number("low");
+      high = fields.optional_number("high");
+      if (low.value_or(*value) > *value || high.value_or(*value) < *value) {
+        fields.problems().add(*json, "value must lie between low and high");
+      }
+    }
+    number.label = fields.word("label");
+    number.source = fields.text("source");
+    fields.no_more();
+  } else if (plain.kind == KeyKind::integer) {
+    const auto whole = checked_integer(*json, plain.range, parent.problems());
+    value = whole ? std::optional(static_cast<double>(*whole)) : std::nullopt;
+  } else {
+    value = checked_number(*json, plain.range, parent.problems());
+  }
+  number.value = value.value_or(0);
+  number.low = low.value_or(number.value);
+  number.high = high.value_or(number.value);
+  numbers.push_back(std::move(number));
+  return value;
+}
+
+std::uint32_t counted_number(Fields& fields, std::string_view key,
+                             std::vector<SourcedNumber>& numbers) {
+  return static_cast<std::uint32_t>(sourced(fields, key, numbers).value_or(1));
+}
+
+// The number, with its interval and source where it has them.
+Json sourced_json(const SourcedNumber& number, double factor) {
+  if (number.label.empty()) {
+    return number.value * factor;
+  }
+  return Object{{"value", number.value * factor},
+                {"low", number.low * factor},
+                {"high", number.high * factor},
+                {"label", number.label},
+                {"source", number.source}};
+}
+
+// The shares of a file of kind library_calibration, whose path is relative to that of the preset.
+std::vector<SourcedNumber> shares_of_file(const Json& name, Problems& problems) {
+  namespace fs = std::filesystem;
+  const fs::path path = fs::path(name.file()).parent_path() / name.as_string();
+  const Json tree = read_json(path.string());
+  Fields file(tree, problems, keys::kLibraryCalibration);
+  file.header(keys::kLibraryCalibration.name);
+  std::vector<SourcedNumber> shares = read_nominal_shares(file);
+  if (problems.empty() && shares.empty()) {
+    problems.add(name, path.string() + " has no of_nominal: `stepsim-calibrate fit-library` writes "
+                                       "it where the node type has nominal rates");
+  }
+  return shares;
+}
+
+std::vector<SourcedNumber> shares_of(const Json& preset, Problems& problems) {
+  const Json* value = preset.find("of_nominal");
+  if (value == nullptr || value->is_null()) {
+    return {};
+  }
+  if (value->is_string()) {
+    return shares_of_file(*value, problems);
+  }
+  Fields fields(preset, problems, keys::kNodePreset);
+  return read_nominal_shares(fields);
+}
+
+} // namespace
+
+std::vector<SourcedNumber> read_nominal_shares(Fields& parent) {
+  std::vector<SourcedNumber> shares;
+  const Json* value = parent.any("of_nominal");
+  if (value == nullptr || value->is_null()) {
+    return shares;
+  }
+  Fields fields(*value, parent.problems(), parent.row("of_nominal"));
+  for (const keys::NominalRate& each : keys::kNominalRates) {
+    (void)sourced(fields, each.share, shares);
+  }
+  fields.no_more();
+  return shares;
+}
+
+Json nominal_shares_json(const std::vector<SourcedNumber>& shares) {
+  Json object;
+  for (const SourcedNumber& share : shares) {
+    object.set(share.key, sourced_json(share, 1));
+  }
+  return object;
+}
+
+Json with_rates_of_nominal(const Json& preset, Problems& problems) {
+  Json filled = preset;
+  for (const SourcedNumber& share : shares_of(preset, problems)) {
+    const keys::NominalRate& each =
+        *std::ranges::find(keys::kNominalRates, share.key, &keys::NominalRate::share);
+    const Json* nominal = preset.find(each.nominal);
+    if (nominal != nullptr && nominal->is_object()) {
+      nominal = nominal->find("value");
+    }
+    if (preset.find(each.rate) != nullptr) {
+      problems.add(preset, "of_nominal",
+                   "give either " + std::string(each.rate) + " or of_nominal/" + share.key);
+    } else if (nominal == nullptr || !nominal->is_number()) {
+      problems.add(preset, "of_nominal",
+                   share.key + " is a share of " + std::string(each.nominal) +
+                       ", which must be given as a number");
+    } else {
+      filled.set(each.rate, sourced_json(share, nominal->as_double()));
+    }
+  }
+  return filled;
+}
+
+nccl::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& numbers) {
+  nccl::NodeType node;
+  node.gpus = counted_number(fields, "gpus_per_node", numbers);
+  node.link = fields.word("link", nccl::kInnerLinks);
+  node.ring_Bps = sourced(fields, "ring_Bps", numbers).value_or(1);
+  node.nics = counted_number(fields, "nics_per_node", numbers);
+  node.nic_Bps = sourced(fields, "nic_Bps", numbers).value_or(1);
+  node.generation = fields.word("generation", nccl::kGenerations);
+  node.host = fields.word("host", nccl::kHosts);
+  node.in_switch_reduction = fields.boolean("in_switch_reduction");
+  node.ll128 = fields.boolean("ll128");
+  node.domain_nodes = counted_number(fields, "nvlink_domain_nodes", numbers);
+  node.approximate = fields.boolean("approximate");
+  return node;
+}
+
+void write_node_type(const nccl::NodeType& node, Json& object) {
+  object.set("gpus_per_node", static_cast<std::int64_t>(node.gpus));
+  object.set("link", nccl::kInnerLinks[node.link]);
+  object.set("ring_Bps", node.ring_Bps);
+  object.set("nics_per_node", static_cast<std::int64_t>(node.nics));
+  object.set("nic_Bps", node.nic_Bps);
+  object.set("generation", nccl::kGenerations[node.generation]);
+  object.set("host", nccl::kHosts[node.host]);
+  object.set("in_switch_reduction", node.in_switch_reduction);
+  object.set("ll128", node.ll128);
+  object.set("nvlink_domain_nodes", static_cast<std::int64_t>(node.domain_nodes));
+  object.set("approximate", node.approximate);
+}
+
+std::map<std::string, std::string> shipped_node_presets(const std::string& data_folder) {
+  namespace fs = std::filesystem;
+  std::map<std::string, std::string> files;
+  if (data_folder.empty()) {
+    return files;
+  }
+  const fs::path folder = fs::path(data_folder) / "topologies" / "nodes";
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    if (entry->path().extension() == ".json") {
+      files.emplace(entry->path().stem().string(), entry->path().string());
+    }
+  }
+  if (error) {
+    throw InputError(folder.string(), "",
+                     "cannot read the folder of the node types that come with the program: " +
+                         error.message());
+  }
+  return files;
+}
+
+std::string shipped_node_preset(const std::string& data_folder, const std::string& name) {
+  const std::map<std::string, std::string> files = shipped_node_presets(data_folder);
+  if (const auto found = files.find(name); found != files.end()) {
+    return found->second;
+  }
+  std::vector<std::string_view> known;
+  for (const auto& [each, path] : files) {
+    known.push_back(each);
+  }
+  throw UsageError(base::unknown_word("node type", name, known));
+}
+
+NodePreset read_node_preset(const std::string& data_folder, const std::string& name) {
+  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".json");
+  return parse_node_preset(read_json(is_path ? name : shipped_node_preset(data_folder, name)));
+}
+
+NodePreset parse_node_preset(const Json& given) {
+  Problems problems;
+  const Json json = with_rates_of_nominal(given, problems);
+  problems.throw_if_any();
+  Fields fields(json, problems, keys::kNodePreset);
+  fields.header(keys::kNodePreset.name);
+  NodePreset preset;
+  preset.node = read_node_type(fields, preset.numbers);
+  for (const keys::NominalRate& each : keys::kNominalRates) {
+    if (json.is_object() && json.find(each.rate) == nullptr) {
+      problems.add(json, each.rate,
+                   "required, or its share of " + std::string(each.nominal) + " in of_nominal");
+    }
+  }
+  (void)fields.any("of_nominal");
+  preset.node.name = fields.text("name");
+  preset.label = fields.word("label");
+  preset.note = fields.text("note");
+  preset.gpu = fields.text("gpu");
+  preset.link_nominal_Bps = sourced(fields, "link_nominal_Bps", preset.numbers);
+  preset.nic_nominal_Bps = sourced(fields, "nic_nominal_Bps", preset.numbers);
+  fields.no_more();
+  problems.throw_if_any();
+  return preset;
+}
+
+} // namespace stepsim::io

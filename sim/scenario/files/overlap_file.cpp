@@ -1,0 +1,158 @@
+#include "scenario/files/overlap_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/nearest.hpp"
+#include "scenario/files/keys/overlap_keys.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+// Kinds that are not named have the factor of "*", 1 without it.
+std::array<double, programs::kKindCount> by_kind(const Json& json, Problems& problems) {
+  const Json* others = json.find("*");
+  std::array<double, programs::kKindCount> factors{};
+  const Range range = keys::kComputeSlowdown.front().range;
+  factors.fill(others == nullptr ? 1 : checked_number(*others, range, problems).value_or(1));
+  const std::vector<std::string_view> known = keys::computing_kinds();
+  for (const auto& [name, value] : json.as_object()) {
+    if (name == "*") {
+      continue;
+    }
+    if (std::ranges::find(known, name) == known.end()) {
+      problems.add(value, base::unknown_word("kind of computing", name, known));
+    } else {
+      factors.at(static_cast<std::size_t>(*programs::kKinds.find(name))) =
+          checked_number(value, range, problems).value_or(1);
+    }
+  }
+  return factors;
+}
+
+void add_constants(const OverlapConstants& constants, Json& tree) {
+  tree.set("compute", constants.compute);
+  tree.set("exchange", 1);
+  tree.set("startup_s", constants.startup_s);
+  tree.set("per_byte_s", constants.per_byte_s);
+}
+
+void add_quality(const OverlapQuality& quality, Json& tree) {
+  tree.set("rows", quality.rows);
+  tree.set("median_error", quality.median_error);
+  tree.set("max_error", quality.max_error);
+}
+
+// Numbers that scenarios do not take are checked alone. Returns the number of rows.
+std::optional<std::int64_t> check_constants(Fields& fields) {
+  for (const std::string_view key : {"startup_s", "per_byte_s", "median_error", "max_error"}) {
+    (void)fields.optional_number(key);
+  }
+  return fields.optional_integer("rows");
+}
+
+} // namespace
+
+Slowdowns read_slowdowns(Fields& fields) {
+  Slowdowns slowdowns;
+  const Json* compute = fields.any("compute");
+  if (compute != nullptr && compute->is_object()) {
+    slowdowns.compute = by_kind(*compute, fields.problems());
+  } else if (const auto factor = fields.optional_number("compute")) {
+    slowdowns.compute.emplace().fill(*factor);
+  }
+  slowdowns.exchange = fields.has("exchange") ? fields.optional_number("exchange") : std::nullopt;
+  (void)fields.any("exchange");
+  return slowdowns;
+}
+
+Object slowdown_tree(const programs::Interference& interference) {
+  const auto& factors = interference.compute;
+  const bool one = std::ranges::all_of(factors, [&](double f) { return f == factors.front(); });
+  if (one) {
+    return {{"compute", factors.front()}, {"exchange", interference.exchange}};
+  }
+  Object by_kind;
+  for (const std::string_view word : keys::computing_kinds()) {
+    if (const auto kind = programs::kKinds.find(word)) {
+      by_kind.emplace_back(std::string(word), factors.at(static_cast<std::size_t>(*kind)));
+    }
+  }
+  return {{"compute", std::move(by_kind)}, {"exchange", interference.exchange}};
+}
+
+Json to_json(const OverlapFit& fit) {
+  Json tree = Object{{"schema_version", 1}, {"kind", "overlap"}};
+  if (!fit.name.empty()) {
+    tree.set("name", fit.name);
+  }
+  tree.set("source", fit.source);
+  add_constants(fit.constants, tree);
+  add_quality(fit.quality, tree);
+  if (!fit.leave_out.empty()) {
+    tree.set("leave_out", fit.leave_out);
+    Array folds;
+    for (const OverlapFold& fold : fit.folds) {
+      Json each = Object{{"left_out", fold.left_out}};
+      add_constants(fold.constants, each);
+      add_quality(fold.quality, each);
+      folds.push_back(std::move(each));
+    }
+    tree.set("folds", std::move(folds));
+  }
+  Array steps;
+  for (const OverlapStep& step : fit.steps) {
+    Json each = Object{{"schedule", step.schedule}};
+    if (!fit.leave_out.empty()) {
+      each.set("left_out", step.left_out);
+    }
+    each.set("step_s", step.step_s);
+    each.set("predicted_s", step.predicted_s);
+    if (step.held_out_s) {
+      each.set("held_out_s", *step.held_out_s);
+    }
+    steps.push_back(std::move(each));
+  }
+  tree.set("steps", std::move(steps));
+  return tree;
+}
+
+OverlapFile parse_overlap(const Json& json) {
+  Problems problems;
+  Fields fields(json, problems, keys::kOverlap);
+  fields.header("overlap");
+  OverlapFile file;
+  file.source = fields.text("source");
+  const Slowdowns slowdowns = read_slowdowns(fields);
+  if (slowdowns.compute) {
+    file.interference.compute = *slowdowns.compute;
+  } else {
+    problems.add(json, "compute", "required");
+  }
+  file.interference.exchange = slowdowns.exchange.value_or(1);
+  file.rows = check_constants(fields);
+  (void)fields.text("leave_out");
+  for (const Json& fold : fields.list("folds")) {
+    Fields each(fold, problems, keys::kOverlapFold.front());
+    (void)each.text("left_out");
+    (void)read_slowdowns(each);
+    check_constants(each);
+    each.no_more();
+  }
+  for (const Json& step : fields.list("steps")) {
+    Fields each(step, problems, keys::kOverlapStep.front());
+    (void)each.text("schedule");
+    (void)each.text("left_out");
+    for (const std::string_view key : {"step_s", "predicted_s", "held_out_s"}) {
+      (void)each.optional_number(key);
+    }
+    each.no_more();
+  }
+  fields.no_more();
+  problems.throw_if_any();
+  return file;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,280 @@
+// One function per part of the file. What a run does not use is read, too: a wrong type in a
+// residual or in the name of a device shows that the file is not what it claims to be.
+#include "scenario/files/profile_file.hpp"
+
+#include <limits>
+
+#include "document/reader.hpp"
+#include "links/profile/profile_curve.hpp"
+#include "scenario/files/keys/profile_keys.hpp"
+#include "scenario/files/profile_parts.hpp"
+#include "scenario/files/source_json.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+// A number, or an interval {value, low, high}.
+// Only `value` is used in runs; the interval is the uncertainty of a fit, for readers of the file.
+// A bound that is left out equals the value.
+std::optional<double> estimate(Fields& parent, std::string_view key) {
+  const Json* json = parent.any(key);
+  if (json == nullptr || json->is_null()) {
+    return std::nullopt;
+  }
+  if (!json->is_object()) {
+    return parent.optional_number(key);
+  }
+  Fields fields(*json, parent.problems(), parent.row(key));
+  const double value = fields.number("value");
+  const double low = fields.number_or("low", value);
+  const double high = fields.number_or("high", value);
+  if (low > value || high < value) {
+    parent.problems().add(*json, "value must lie between low and high");
+  }
+  fields.no_more();
+  return value;
+}
+
+// [lowest, highest], each with the range of the list's elements.
+// Empty where the key is absent, which means that the profile makes no claim, and where it is
+// wrong, which has been reported then.
+template <class Number, class Check>
+std::optional<std::pair<Number, Number>> interval(Fields& parent, std::string_view key,
+                                                  Check check) {
+  const auto list = parent.list(key);
+  if (list.empty()) {
+    return std::nullopt;
+  }
+  if (list.size() != 2) {
+    parent.problems().add(*parent.any(key), "must be [lowest, highest]");
+    return std::nullopt;
+  }
+  const Range range = parent.row(key).keys.front().range;
+  const auto low = check(list[0], range, parent.problems());
+  const auto high = check(list[1], range, parent.problems());
+  if (!low || !high) {
+    return std::nullopt;
+  }
+  if (*high < *low) {
+    parent.problems().add(list[1], "must be >= " + shown(list[0]) + ", got " + shown(list[1]));
+    return std::nullopt;
+  }
+  return std::pair<Number, Number>(*low, *high);
+}
+
+// A text or an object; profiles from the literature say for single numbers where each of them comes
+// from.
+void parse_source(Fields& profile) {
+  if (const Json* json = profile.any("source"); json != nullptr && json->is_string()) {
+    return;
+  }
+  object(profile, "source", [](Fields& source) {
+    (void)read_source(source);
+    (void)source.text("date");
+    object(source, "numbers", [](Fields& by_pointer) { // pointer -> where it comes from
+      if (by_pointer.json().is_object()) {
+        for (const auto& [key, value] : by_pointer.json().as_object()) {
+          (void)by_pointer.string(key);
+        }
+      }
+    });
+  });
+}
+
+void parse_device(Fields& profile) {
+  object(profile, "device", [](Fields& device) {
+    (void)device.text("name");
+    (void)device.optional_integer("count");
+    (void)device.text("driver");
+    (void)device.optional_number("sm_clock_Hz");
+    (void)device.any("p2p");
+  });
+}
+
+void parse_valid(Fields& fields, links::NetworkProfile& profile) {
+  object(fields, "valid", [&](Fields& valid) {
+    profile.valid_ranks = interval<std::int64_t>(valid, "ranks", checked_integer);
+    profile.valid_bytes = interval<double>(valid, "bytes", checked_number);
+    profile.valid_density = interval<double>(valid, "density", checked_number);
+    profile.valid_gpus_per_node = valid.optional_integer("gpus_per_node");
+  });
+}
+
+void parse_network(Fields& fields, links::NetworkProfile& profile) {
+  object(fields, "network", [&](Fields& network) {
+    (void)network.word("model");
+    profile.latency_s = estimate(network, "latency_s");
+    profile.delay_s = estimate(network, "delay_s").value_or(0);
+    profile.bandwidth_Bps = estimate(network, "bandwidth_Bps");
+    (void)network.optional_number("nominal_Bps");
+    profile.reduction_Bps = estimate(network, "reduction_Bps");
+    profile.block_latency_s = estimate(network, "block_latency_s");
+  });
+}
+
+// Names of values that a fit held at 0; for readers of the file.
+void skip_at_bound(Fields& fields) {
+  for (const Json& name : fields.list("at_bound")) {
+    if (!name.is_string()) {
+      fields.problems().add(name, "must be the name of a value, got " + shown(name));
+    }
+  }
+}
+
+// Both costs are required of a link class although rows of the table call them optional: a class
+// without one of them would be a network that costs nothing.
+void parse_links(Fields& fields, links::NetworkProfile& profile) {
+  for (const Json& json : fields.list("links")) {
+    Fields link(json, fields.problems(), keys::kProfileLink.front());
+    links::LinkClass& value = profile.links.emplace_back();
+    value.name = link.word("class");
+    const auto latency = estimate(link, "latency_s");
+    const auto per_byte = estimate(link, "per_byte_s");
+    if (json.is_object() && !link.has("latency_s")) {
+      fields.problems().add(json, "latency_s", "required (a number)");
+    }
+    if (json.is_object() && !link.has("per_byte_s")) {
+      fields.problems().add(json, "per_byte_s", "required (a number)");
+    }
+    value.latency_s = latency.value_or(0);
+    value.per_byte_s = per_byte.value_or(0);
+    value.delay_s = estimate(link, "delay_s").value_or(0);
+    value.block_latency_s = estimate(link, "block_latency_s");
+    (void)estimate(link, "reduction_Bps");
+    object(link, "duplex", [&](Fields& duplex) {
+      value.duplex_exchange = duplex.optional_number("exchange");
+      value.duplex_shift = duplex.optional_number("shift");
+    });
+    value.reply_s = link.optional_number("reply_s");
+    skip_at_bound(link);
+    link.no_more();
+  }
+}
+
+// `after`: where the segment before ends. A segment may leave a gap to it, which the evaluation of
+// the curve bridges, but must not reach back into it; without `to_bytes` it has no end.
+links::CurveSegment parse_segment(const Json& json, double after, Problems& problems) {
+  Fields fields(json, problems, keys::kCurveSegment.front());
+  links::CurveSegment segment;
+  segment.from_bytes = fields.number("from_bytes");
+  segment.to_bytes = fields.number("to_bytes", at_least(segment.from_bytes),
+                                   std::numeric_limits<double>::infinity());
+  segment.startup_s = fields.number("startup_s");
+  segment.per_byte_s = fields.number("per_byte_s");
+  if (segment.from_bytes < after) {
+    problems.add(json, "from_bytes", "segments must be ascending and disjoint");
+  }
+  skip_at_bound(fields);
+  fields.no_more();
+  return segment;
+}
+
+// Points of a curve. Two sizes are needed for a line, and a time that fell with size would make two
+// messages cheaper than one of their sum.
+std::vector<links::CurvePoint> parse_points(Fields& collective) {
+  std::vector<links::CurvePoint> points;
+  Problems& problems = collective.problems();
+  if (collective.has("points") && collective.list("points").size() < keys::kLeastCurvePoints) {
+    problems.add(*collective.any("points"), "needs at least two points");
+  }
+  const Range range = keys::kCurvePointNumbers.front().range;
+  for (const Json& pair : collective.list("points")) {
+    if (!pair.is_array() || pair.as_array().size() != keys::kCurvePoint.front().least) {
+      problems.add(pair, "must be [bytes, seconds], got " + shown(pair));
+      continue;
+    }
+    const auto bytes = checked_number(pair.as_array()[0], range, problems);
+    const auto seconds = checked_number(pair.as_array()[1], range, problems);
+    if (!bytes || !seconds) {
+      continue;
+    }
+    if (!points.empty() && *bytes <= points.back().bytes) {
+      problems.add(pair, "bytes must ascend from point to point");
+    } else if (!points.empty() && *seconds < points.back().seconds) {
+      problems.add(pair, "seconds must not fall from point to point");
+    } else {
+      points.push_back({*bytes, *seconds});
+    }
+  }
+  return points;
+}
+
+// Curves are taken for exactly the ranks that they were measured with, so that a profile may hold
+// many curves of one operation.
+void parse_collectives(Fields& fields, links::NetworkProfile& profile) {
+  for (const Json& json : fields.list("collectives")) {
+    Fields collective(json, fields.problems(), keys::kCurve.front());
+    links::CollectiveCurve& curve = profile.collectives.emplace_back();
+    curve.op = collective.word("op");
+    curve.algorithm = collective.text("algorithm");
+    curve.ranks = collective.integer("ranks");
+    (void)collective.text("column");
+    (void)collective.text("dtype");
+    double after = 0;
+    for (const Json& segment : collective.list("segments", "segment")) {
+      curve.segments.push_back(parse_segment(segment, after, fields.problems()));
+      after = curve.segments.back().to_bytes;
+    }
+    curve.points = parse_points(collective);
+    if (collective.has("segments") == collective.has("points")) {
+      fields.problems().add(json, "give exactly one of segments and points");
+    } else if (curve.points.size() > 1) {
+      curve.segments = links::curve_through(curve.points);
+    }
+    for (const Json& row : collective.list("residuals")) {
+      if (!row.is_array() || row.as_array().size() != keys::kCurveResidual.front().least) {
+        fields.problems().add(row, "must be [bytes, measured, fitted]");
+      }
+    }
+    object(collective, "fit", [](Fields& fit) {
+      numbers(fit, "bic");
+      (void)fit.optional_number("median_relative_error");
+      (void)fit.optional_number("max_relative_error");
+      (void)fit.optional_integer("points");
+      (void)fit.optional_number("left_out_median_relative_error");
+      (void)fit.optional_number("left_out_p90_relative_error");
+      (void)fit.optional_number("left_out_max_relative_error");
+    });
+    collective.no_more();
+  }
+}
+
+} // namespace
+
+// Parts are read in the order of the format's description. A profile with none of network, links
+// and collectives describes no network and is refused.
+links::NetworkProfile parse_profile(const Json& json) {
+  Problems problems;
+  Fields fields(json, problems, keys::kProfile);
+  fields.header(keys::kProfile.name);
+  links::NetworkProfile profile;
+  profile.name = fields.text("name");
+  profile.label = fields.word("label", links::kProfileLabels);
+  profile.note = fields.text("note");
+  parse_source(fields);
+  parse_device(fields);
+  parse_valid(fields, profile);
+  parse_network(fields, profile);
+  parse_links(fields, profile);
+  parse_collectives(fields, profile);
+  parse_dense_inflation(fields, profile);
+  parse_compression_costs(fields, profile);
+  check_kernels(fields);
+  object(fields, "identifiable", [](Fields& flags) {
+    for (const Key& key : keys::kIdentifiable) {
+      (void)flags.boolean(key.name);
+    }
+  });
+  profile.grade = fields.optional_word("grade").value_or("");
+  profile.warnings = parse_warnings(fields);
+  if (json.is_object() && !fields.has("network") && profile.links.empty() &&
+      profile.collectives.empty()) {
+    problems.add(json, "give at least one of network, links, collectives");
+  }
+  fields.no_more();
+  problems.throw_if_any();
+  return profile;
+}
+
+} // namespace stepsim::io

@@ -1,0 +1,267 @@
+// Two forms of one thing. The JSON form reports all problems at once; the CSV form stops at the
+// first bad line, because a shifted column would make a problem of every line behind it.
+#include "scenario/files/samples_file.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/number_text.hpp"
+#include "document/csv.hpp"
+#include "document/json_parse.hpp"
+#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
+#include "scenario/files/keys/samples_keys.hpp"
+#include "scenario/files/source_json.hpp"
+
+namespace stepsim::io {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> kColumns{"op",     "algorithm", "ranks", "bytes",
+                                                   "time_s", "pass",      "column"};
+
+// Bytes must be whole numbers: they come from buffers that somebody allocated.
+SampleSet parse_set(const Json& json, Problems& problems) {
+  Fields fields(json, problems, keys::kSampleSet.front());
+  SampleSet set;
+  set.op = fields.word("op");
+  set.algorithm = fields.text("algorithm");
+  set.ranks = fields.integer("ranks");
+  set.device = fields.text("device");
+  set.dtype = fields.text("dtype");
+  set.column = fields.text("column");
+  set.gpus_per_node = fields.optional_integer("gpus_per_node");
+  for (const Json& entry : fields.list("points")) {
+    Fields point(entry, problems, keys::kSample.front());
+    set.samples.push_back({static_cast<double>(point.integer("bytes")), point.number("time_s"),
+                           point.optional_integer("pass")});
+    point.no_more();
+  }
+  fields.no_more();
+  return set;
+}
+
+// The row of a column: columns have the names of the keys of a set or of a point.
+const Key& row_of(std::string_view column) {
+  const Key* key = find_key(keys::kSampleSet.front(), column);
+  return key != nullptr ? *key : *find_key(keys::kSample.front(), column);
+}
+
+// Where the known columns stand in the rows of a CSV file.
+class CsvColumns {
+public:
+  CsvColumns(const CsvRow& heading, const std::string& file) : file_(file) {
+    for (std::size_t i = 0; i < heading.fields.size(); ++i) {
+      const std::string word(trimmed(heading.fields[i]));
+      const auto* known = std::ranges::find(kColumns, word);
+      if (known == kColumns.end()) {
+        fail(heading.line, base::unknown_word("column", word, kColumns));
+      }
+      auto& place = places_[static_cast<std::size_t>(known - kColumns.begin())];
+      if (place) {
+        fail(heading.line, "column " + word + " appears twice");
+      }
+      place = i;
+    }
+    for (std::size_t i = 0; i < kColumns.size(); ++i) {
+      if (row_of(kColumns[i]).is_required && !places_[i]) {
+        fail(heading.line, "no column " + std::string(kColumns[i]));
+      }
+    }
+  }
+
+  // "" where the file has no such column.
+  // Optional columns may be missing altogether or be empty in single rows; both read as "".
+  [[nodiscard]] std::string_view text(const CsvRow& row, std::string_view column) const {
+    const auto index =
+        static_cast<std::size_t>(std::ranges::find(kColumns, column) - kColumns.begin());
+    return places_[index] ? trimmed(row.fields[*places_[index]]) : std::string_view();
+  }
+  [[nodiscard]] double number(const CsvRow& row, std::string_view column) const {
+    const Range range = row_of(column).range;
+    const std::string_view word = text(row, column);
+    const auto value = parse_real(word);
+    if (!value) {
+      fail(row.line, std::string(column) + ": not a number: \"" + base::shown_value(word) + "\"");
+    }
+    if (!range.contains(*value)) {
+      fail(row.line, std::string(column) + " " + range.text() + ", got " + std::string(word));
+    }
+    return *value;
+  }
+  // The range has been checked by then and lies within 2^53, so that the cast is defined.
+  [[nodiscard]] std::int64_t integer(const CsvRow& row, std::string_view column) const {
+    const double value = number(row, column);
+    if (value != static_cast<double>(static_cast<std::int64_t>(value))) {
+      fail(row.line,
+           std::string(column) + " must be an integer, got " + std::string(text(row, column)));
+    }
+    return static_cast<std::int64_t>(value);
+  }
+  [[noreturn]] void fail(std::int64_t line, const std::string& message) const {
+    throw InputError(file_, std::to_string(line), message);
+  }
+
+private:
+  const std::string& file_;
+  std::array<std::optional<std::size_t>, kColumns.size()> places_;
+};
+
+// The set that a row belongs to; sets in the order of their first rows.
+// A linear search: logs have tens of sets, and rows of one set usually follow each other.
+SampleSet& set_of(std::vector<SampleSet>& sets, SampleSet wanted) {
+  const auto found = std::ranges::find_if(sets, [&](const SampleSet& set) {
+    return set.op == wanted.op && set.algorithm == wanted.algorithm && set.ranks == wanted.ranks &&
+           set.column == wanted.column;
+  });
+  return found != sets.end() ? *found : sets.emplace_back(std::move(wanted));
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+} // namespace
+
+Samples parse_samples(const Json& json) {
+  Problems problems;
+  Fields fields(json, problems, keys::kSamples);
+  fields.header(keys::kSamples.name);
+  Samples samples;
+  samples.file = json.file();
+  samples.name = fields.string("name", "");
+  if (const Json* source = fields.any("source"); source != nullptr && !source->is_null()) {
+    samples.source = parse_source(*source, problems);
+  }
+  for (const Json& entry : fields.list("sets")) {
+    samples.sets.push_back(parse_set(entry, problems));
+  }
+  samples.warnings = parse_warnings(fields);
+  fields.no_more();
+  problems.throw_if_any();
+  return samples;
+}
+
+// A row belongs to a set by operation, algorithm, ranks and column, so that a file may list several
+// benchmarks mixed or one after the other. Device and element type have no columns.
+Samples parse_samples_csv(std::string_view text, const std::string& file) {
+  const std::vector<CsvRow> rows = parse_csv(text, file);
+  if (rows.empty()) {
+    throw InputError(file, "", "no rows");
+  }
+  const CsvColumns columns(rows.front(), file);
+  Samples samples;
+  samples.file = file;
+  for (const CsvRow& row : std::span(rows).subspan(1)) {
+    if (row.fields.size() != rows.front().fields.size()) {
+      columns.fail(row.line, fmt::format("expected {} fields, got {}", rows.front().fields.size(),
+                                         row.fields.size()));
+    }
+    SampleSet wanted;
+    wanted.op = columns.text(row, "op");
+    if (std::ranges::find(kSampleOps, wanted.op) == kSampleOps.end()) {
+      columns.fail(row.line, base::unknown_word("operation", wanted.op, kSampleOps));
+    }
+    wanted.algorithm = columns.text(row, "algorithm");
+    wanted.ranks = columns.integer(row, "ranks");
+    wanted.column = columns.text(row, "column");
+    Sample sample{
+        static_cast<double>(columns.integer(row, "bytes")), columns.number(row, "time_s"), {}};
+    if (!columns.text(row, "pass").empty()) {
+      sample.pass = columns.integer(row, "pass");
+    }
+    set_of(samples.sets, std::move(wanted)).samples.push_back(sample);
+  }
+  if (samples.sets.empty()) {
+    throw InputError(file, "", "no rows");
+  }
+  return samples;
+}
+
+// `head` may end in the middle of the file, so that nothing is parsed: the first line that is
+// neither blank nor a comment decides.
+bool looks_like_samples(std::string_view head) {
+  for (const TextLine& line : lines_of(head)) {
+    const std::string_view text = trimmed(line.text);
+    if (text.empty() || text.starts_with('#')) {
+      continue;
+    }
+    if (text.starts_with('{')) {
+      return head.find("\"sets\"") != std::string_view::npos;
+    }
+    return text.find("op") != std::string_view::npos &&
+           text.find("time_s") != std::string_view::npos;
+  }
+  return false;
+}
+
+// A JSON file starts with a brace, a CSV header never does.
+Samples read_samples(const std::string& path, std::string_view importer) {
+  ImportOptions options;
+  options.importer = importer;
+  const ImportedText input = read_import(path, options.max_bytes);
+  const std::size_t begin = input.text.find_first_not_of(" \t\r\n");
+  const bool is_json = begin != std::string::npos && input.text[begin] == '{';
+  Samples samples = is_json ? parse_samples(parse_json(input.text, input.name))
+                            : parse_samples_csv(input.text, input.name);
+  if (samples.source.format.empty()) {
+    samples.source = make_source("samples", options);
+    samples.source.files.push_back(input.file);
+  }
+  if (samples.name.empty()) {
+    samples.name = stem_of(path);
+  }
+  return samples;
+}
+
+// Unknown device, element type and column are null; `algorithm` and `gpus_per_node` are left out
+// instead, because their absence has a meaning to the fit.
+Json to_json(const Samples& samples) {
+  Array sets;
+  for (const SampleSet& set : samples.sets) {
+    Array points;
+    for (const Sample& sample : set.samples) {
+      Json point(
+          Object{{"bytes", static_cast<std::int64_t>(sample.bytes)}, {"time_s", sample.time_s}});
+      if (sample.pass) {
+        point.set("pass", *sample.pass);
+      }
+      points.push_back(std::move(point));
+    }
+    Json entry(Object{{"op", set.op},
+                      {"ranks", set.ranks},
+                      {"device", text_or_null(set.device)},
+                      {"dtype", text_or_null(set.dtype)},
+                      {"column", text_or_null(set.column)},
+                      {"points", std::move(points)}});
+    if (!set.algorithm.empty()) {
+      entry.set("algorithm", set.algorithm);
+    }
+    if (set.gpus_per_node) {
+      entry.set("gpus_per_node", *set.gpus_per_node);
+    }
+    sets.push_back(std::move(entry));
+  }
+  return Object{{"schema_version", 1},
+                {"kind", keys::kSamples.name},
+                {"name", samples.name},
+                {"source", to_json(samples.source)},
+                {"sets", std::move(sets)},
+                {"warnings", Array(samples.warnings.begin(), samples.warnings.end())}};
+}
+
+// Numbers are the shortest texts that read back as the same double, so that no sample changes.
+std::string to_csv(const Samples& samples) {
+  std::string out = "op,algorithm,ranks,bytes,time_s,pass,column\n";
+  for (const SampleSet& set : samples.sets) {
+    for (const Sample& sample : set.samples) {
+      out += fmt::format("{},{},{},{},{},{},{}\n", set.op, set.algorithm, set.ranks,
+                         base::shortest(sample.bytes), base::shortest(sample.time_s),
+                         sample.pass ? std::to_string(*sample.pass) : "", set.column);
+    }
+  }
+  return out;
+}
+
+} // namespace stepsim::io

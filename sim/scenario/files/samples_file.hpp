@@ -1,0 +1,74 @@
+#pragma once
+// Measured times of collectives (kind samples, IO 6.3): sets of (bytes, seconds), as JSON, or as
+// CSV with the columns op, ranks, bytes, time_s and, if known, algorithm, pass, column, in any
+// order; its rows with equal op, algorithm, ranks and column are one set. Importers of logs write
+// them, `stepsim-calibrate fit` reads them. Sizes may repeat; `pass` numbers the repetitions if the
+// source does.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/json.hpp"
+#include "document/reader.hpp"
+#include "layers/trace.hpp"
+
+namespace stepsim::io {
+
+inline constexpr std::array<std::string_view, 9> kSampleOps{
+    "broadcast",  "reduce",   "allreduce", "reduce_scatter", "allgather",
+    "allgatherv", "alltoall", "sendrecv",  "pingpong"};
+
+struct Sample {
+  double bytes{};                   // >= 0
+  double time_s{};                  // in the range measured_times()
+  std::optional<std::int64_t> pass; // >= 0; empty if the source does not number repetitions
+};
+
+// One series of measurements. Only samples of one set may be fitted together.
+struct SampleSet {
+  std::string op;        // one of kSampleOps
+  std::string algorithm; // "" = unknown
+  std::int64_t ranks{};
+  std::string device, dtype; // "" = unknown
+  // Column of an nccl-tests log, "in-place" or "out-of-place", or variant and launch of gpu_bench,
+  // "copy_engine plain"; "" = unknown.
+  std::string column;
+  std::optional<std::int64_t> gpus_per_node; // empty = unknown
+  std::vector<Sample> samples;
+};
+
+struct Samples {
+  std::string file; // path, for error messages
+  std::string name;
+  layers::Source source;
+  std::vector<SampleSet> sets;
+  std::vector<std::string> warnings;
+  std::size_t skipped{}; // rows of a log without a usable time; not written to files
+};
+
+// The allowed range of a measured time in any log: above 0 s and at most 1e9 s (30 years), so that
+// sums, squares and ratios of times stay finite.
+[[nodiscard]] constexpr Range measured_times() { return above_to(0, 1e9); }
+
+// The readers throw InputError: for JSON with all problems by pointer, for CSV with the first one
+// by line. Problems are an unknown operation, negative bytes, a time out of range, and a CSV file
+// without rows.
+[[nodiscard]] Samples parse_samples(const Json& json);
+[[nodiscard]] Samples parse_samples_csv(std::string_view text, const std::string& file);
+// Reads JSON or CSV, depending on the content. If the file has no `source`, it gets one with the
+// name and digest of the file and with `importer`, the program and its version; if it has no
+// `name`, the stem of the path.
+[[nodiscard]] Samples read_samples(const std::string& path, std::string_view importer);
+
+// Whether the beginning of a file is that of samples: an object with a key `sets`, or the CSV
+// columns.
+[[nodiscard]] bool looks_like_samples(std::string_view head);
+
+[[nodiscard]] Json to_json(const Samples& samples);
+// Without name, source, device, dtype, gpus_per_node and warnings, which CSV does not have.
+[[nodiscard]] std::string to_csv(const Samples& samples);
+
+} // namespace stepsim::io

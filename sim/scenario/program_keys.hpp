@@ -1,0 +1,189 @@
+#pragma once
+// The keys of a file of kind program: a training algorithm as operations on streams with waits
+// (TRN 2.1, 8.3), as in program/training_program.hpp.
+#include <array>
+#include <string_view>
+
+#include "collectives/algorithms.hpp"
+#include "document/fields/schema.hpp"
+#include "programs/program_check.hpp"
+#include "programs/training_program.hpp"
+#include "scenario/keys/cluster_keys.hpp"
+
+namespace stepsim::study::keys {
+
+using namespace io::rows;
+
+inline constexpr double kMostProgramIterations = 1e7;
+inline constexpr std::int64_t kMostDistance = 1 << 30; // iterations that a wait looks back
+
+// The collectives that an exchange may name to get its time.
+inline constexpr std::array<std::string_view, 5> kProgramCollectives{
+    "allreduce", "reduce", "broadcast", "reduce_scatter", "allgather"};
+
+inline constexpr std::array kProgramStreamKeys{
+    text("name", "Name of the stream; compute, reduce and gather are customary.")
+        .example(R"("compute")")
+        .required(),
+    word("discipline", programs::kDisciplines,
+         "fifo: one operation after the other, in the order of the list; priority: the message of "
+         "the smallest priority first; at_once: several messages at a time.")
+        .by_default("fifo"),
+    integer("credit_bytes",
+            "A priority stream sends its next message while fewer bytes than this are in flight. "
+            "The default is no limit.")
+        .in(io::between(1, io::kMostExact))
+        .example("4000000"),
+    integer("concurrency", "Messages at a time on a stream at_once.")
+        .in(io::between(1, 1 << 20))
+        .by_default(2),
+    number("contention",
+           "How much one more message at a time slows the data of each, on a stream at_once.")
+        .in(io::at_least(0))
+        .by_default(0.5)};
+
+// The elements of a wait: an id, a distance, the word "all" to wait for all ranks, and the number
+// of first iterations in which it holds.
+inline constexpr std::array kProgramWaitPart{
+    any("waits", "Id of the operation, iterations back, \"all\" to wait for every rank, and the "
+                 "number of first iterations in which the wait holds.")};
+inline constexpr std::array kProgramWait{
+    list("waits", kProgramWaitPart, "One wait.").sizes(2, 4).example(R"(["X1", 1])")};
+inline constexpr std::array kProgramApplied{
+    list("applies", kProgramWaitPart, "An exchange and how many iterations ago it ran.")
+        .sizes(2, 2)
+        .example(R"(["X1", 0])")};
+
+inline constexpr std::array kProgramOperationKeys{
+    text("id", "Name of the operation, unique in the file.").example(R"("F1")").required(),
+    text("stream", "Name of the stream that it runs on.").example(R"("compute")").required(),
+    word("type", programs::kOperationTypes,
+         "compute: work of the device; delay: time during which nothing computes; exchange: a "
+         "message between ranks.")
+        .required(),
+    word("kind", programs::kKinds,
+         "What the operation is for; shares and overlap are by kind. The default is the collective "
+         "of an exchange, else other."),
+    number("seconds", "Duration of compute and delay, s; required for them.")
+        .in(io::at_least(0))
+        .example("0.002"),
+    number("startup_s", "Start-up of an exchange, s; with data_s instead of a collective.")
+        .in(io::at_least(0))
+        .example("0.0001"),
+    number("data_s", "Time of an exchange after its start-up, s.")
+        .in(io::at_least(0))
+        .example("0.004"),
+    word("collective", kProgramCollectives,
+         "The exchange is this collective of so many bytes on the cluster of the file, which gives "
+         "its time."),
+    word("algorithm", collectives::algorithm_names,
+         "Algorithm of the collective. The default is ring, mst for reduce and broadcast."),
+    integer(
+        "bytes",
+        "Bytes of the whole buffer of the collective (alltoall: of the send buffer of one rank), "
+        "or of a message on a priority stream, which take part of the credit.")
+        .in(io::between(0, io::kMostExact))
+        .by_default(0)
+        .example("1000000"),
+    text("group",
+         "Ranks that exchange with each other: all, a group of the file, or of its cluster node "
+         "(the ranks of one node) and replica (the ranks with the same place in their nodes).")
+        .by_default("all"),
+    word("entry", programs::kEntries,
+         "together: an exchange starts with the last of its ranks; each: rank by rank.")
+        .by_default("together"),
+    integer("priority", "Place among the messages of a priority stream; the smallest goes first.")
+        .in(io::between(-io::kMostExact, io::kMostExact))
+        .by_default(0),
+    integer("step", "Inner step that the operation belongs to, below steps.")
+        .in(io::between(0, 0x1p30))
+        .by_default(0),
+    list("applies", kProgramApplied, "Exchanges whose gradients an update uses."),
+    list("waits", kProgramWait,
+         "Operations that must have ended: [id, iterations back] of the same rank, or with \"all\" "
+         "of every rank; a number at the end limits the wait to so many first iterations.")
+        .example(R"([["B1", 0]])"),
+    integer("unit", "Bucket or sharding unit, from 0.").in(io::between(0, 0x1p30)).example("0"),
+    integer("first_layer", "First layer that the operation works on, from 0.")
+        .in(io::between(0, 0x1p30))
+        .example("0"),
+    integer("last_layer", "Last layer that the operation works on. The default is first_layer.")
+        .in(io::between(0, 0x1p30))
+        .example("0"),
+    integer("micro_batch", "Micro-batch, from 0.").in(io::between(0, 0x1p30)).example("0")};
+
+inline constexpr std::array kProgramStream{
+    object("streams", kProgramStreamKeys, "A stream; every rank has its own copy.")};
+inline constexpr std::array kProgramOperation{
+    object("operations", kProgramOperationKeys, "An operation of one iteration.")};
+
+inline constexpr std::array kProgramRank{
+    integer("groups", "A rank.").in(io::between(0, kMaxRanks)).example("0")};
+inline constexpr std::array kProgramPart{
+    list("groups", kProgramRank, "Ranks that exchange with each other.").example("[0, 1]")};
+inline constexpr std::array kProgramGroup{
+    list("groups", kProgramPart, "Parts of the ranks; every rank is in one.")
+        .example("[[0, 1], [2, 3]]")};
+
+inline constexpr std::array kOverlapOfKind{
+    number("compute", "Slowdown of operations of this kind.").in(io::at_least(1)).example("1.5")};
+inline constexpr std::array kOverlapComputeForms{
+    number("compute", "Slowdown of all computing.").in(io::at_least(1)).example("1.5"),
+    map("compute", kOverlapOfKind,
+        "Slowdown by kind of operation; \"*\" stands for all others, 1 without it.")
+        .example(R"({"*": 1.1, "backward": 1.5})")};
+inline constexpr std::array kProgramOverlapKeys{
+    either("compute", kOverlapComputeForms,
+           "How many times slower computing is while an exchange of the same rank is under way. "
+           "The default is 1.")
+        .example("1.5"),
+    number("exchange",
+           "How many times slower the data of an exchange are while one of its ranks computes.")
+        .in(io::at_least(1))
+        .by_default(1)};
+
+inline constexpr std::array kProgramKeys{
+    list("streams", kProgramStream, "Streams of every rank.")
+        .sizes(1)
+        .example(R"([{"name": "compute"}, {"name": "reduce"}])")
+        .required(),
+    map("groups", kProgramGroup, "Partitions of the ranks, by name.")
+        .example(R"({"node": [[0, 1], [2, 3]]})"),
+    list("operations", kProgramOperation,
+         "Operations of one iteration, in the order in which they are issued.")
+        .sizes(1)
+        .example(
+            R"([{"id": "S", "stream": "compute", "type": "compute", "seconds": 0.1, "waits": []}])")
+        .required(),
+    text("marker", "Id of the operation whose ends count iterations.").example(R"("S")").required(),
+    integer("tail", "Operations at the end of the list that run once, after the last iteration.")
+        .in(io::between(0, static_cast<double>(programs::kMaxOperations)))
+        .by_default(0),
+    integer("steps", "Optimizer steps of one iteration of the program.")
+        .in(io::between(1, 0x1p30))
+        .by_default(1),
+    object("overlap", kProgramOverlapKeys,
+           "How computing and communication slow each other. The default is that they do not.")
+        .example(R"({"compute": 1.5})"),
+    integer("ranks", "Ranks that run the program. The default is those of the cluster, else 1.")
+        .in(io::between(1, kMaxRanks))
+        .example("4"),
+    object("cluster", kCluster,
+           "Machines and network, as in a scenario; collectives take their time from them."),
+    integer("iterations", "Iterations of a run.")
+        .in(io::between(2, kMostProgramIterations))
+        .by_default(100),
+    integer("discard_iterations",
+            "Iterations that the mean period of a simulated run leaves out, below iterations. The "
+            "default is half of them.")
+        .in(io::between(1, kMostProgramIterations))
+        .example("50"),
+    kAllowUnusual};
+
+inline constexpr io::Key kProgram =
+    object("program", kProgramKeys,
+           "A training algorithm as operations on streams: what every rank does in one iteration.");
+
+[[nodiscard]] io::FileKind program_file();
+
+} // namespace stepsim::study::keys

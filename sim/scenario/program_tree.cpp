@@ -1,0 +1,164 @@
+// Keys that hold their defaults are left out: files stay readable, and reading gives the same.
+#include "scenario/program_tree.hpp"
+
+#include <utility>
+
+namespace stepsim::study {
+
+namespace {
+
+using programs::Operation;
+using programs::OperationType;
+using programs::Program;
+
+io::Json stream_tree(const programs::Stream& stream) {
+  io::Json tree(io::Object{{"name", stream.name}});
+  const programs::Stream defaults;
+  tree.set("discipline", programs::kDisciplines[stream.discipline]);
+  if (stream.credit_bytes != defaults.credit_bytes) {
+    tree.set("credit_bytes", stream.credit_bytes);
+  }
+  if (stream.discipline == programs::Discipline::at_once) {
+    tree.set("concurrency", std::int64_t{stream.concurrency});
+    tree.set("contention", stream.contention);
+  }
+  return tree;
+}
+
+io::Json group_tree(const programs::Group& group) {
+  io::Array parts;
+  for (const std::vector<std::uint32_t>& part : group.parts) {
+    io::Array ranks;
+    for (const std::uint32_t rank : part) {
+      ranks.emplace_back(std::int64_t{rank});
+    }
+    parts.emplace_back(std::move(ranks));
+  }
+  return parts;
+}
+
+io::Json pair_tree(const Program& program, std::uint32_t operation, std::int32_t distance) {
+  return io::Array{program.operations[operation].id, std::int64_t{distance}};
+}
+
+void set_label(io::Json& tree, std::string_view key, std::int32_t value) {
+  if (value >= 0) {
+    tree.set(key, std::int64_t{value});
+  }
+}
+
+io::Json operation_tree(const Program& program, std::uint32_t o) {
+  const Operation& operation = program.operations[o];
+  io::Json tree(io::Object{{"id", operation.id},
+                           {"stream", program.streams[operation.stream].name},
+                           {"type", programs::kOperationTypes[operation.type]},
+                           {"kind", programs::kKinds[operation.kind]}});
+  if (operation.type == OperationType::exchange) {
+    tree.set("startup_s", operation.startup.value);
+    tree.set("data_s", operation.data.value);
+    if (operation.group != programs::kAllRanks) {
+      tree.set("group", program.groups[operation.group].name);
+    }
+    if (operation.entry != programs::Entry::together) {
+      tree.set("entry", programs::kEntries[operation.entry]);
+    }
+  } else {
+    tree.set("seconds", operation.seconds.value);
+  }
+  for (const auto& [key, value] :
+       {std::pair("bytes", operation.bytes), std::pair("priority", operation.priority),
+        std::pair("step", std::int64_t{operation.step})}) {
+    if (value != 0) {
+      tree.set(key, value);
+    }
+  }
+  set_label(tree, "unit", operation.unit);
+  set_label(tree, "first_layer", operation.first_layer);
+  if (operation.last_layer != operation.first_layer) {
+    set_label(tree, "last_layer", operation.last_layer);
+  }
+  set_label(tree, "micro_batch", operation.micro_batch);
+  io::Array waits;
+  for (const programs::Wait& wait : program.waits_of(o)) {
+    waits.push_back(pair_tree(program, wait.operation, wait.distance));
+    if (wait.scope == programs::Scope::all) {
+      waits.back().as_array().emplace_back("all");
+    }
+    if (wait.until != programs::kAlways) {
+      waits.back().as_array().emplace_back(std::int64_t{wait.until});
+    }
+  }
+  tree.set("waits", std::move(waits));
+  return tree;
+}
+
+// `*` is the slowdown of all kinds if they have the same.
+io::Json overlap_tree(const programs::Interference& interference) {
+  io::Json tree(io::Object{});
+  bool equal = true;
+  for (const double slowdown : interference.compute) {
+    equal = equal && slowdown == interference.compute.front();
+  }
+  if (equal) {
+    tree.set("compute", interference.compute.front());
+  } else {
+    io::Object kinds;
+    for (std::size_t kind = 0; kind < interference.compute.size(); ++kind) {
+      kinds.emplace_back(programs::kKinds.all()[kind], interference.compute[kind]);
+    }
+    tree.set("compute", std::move(kinds));
+  }
+  tree.set("exchange", interference.exchange);
+  return tree;
+}
+
+} // namespace
+
+io::Json program_tree(const ProgramFile& file) {
+  const Program& program = file.program;
+  io::Json tree(io::Object{{"schema_version", 1}, {"kind", "program"}});
+  if (!file.name.empty()) {
+    tree.set("name", file.name);
+  }
+  io::Array streams;
+  for (const programs::Stream& stream : program.streams) {
+    streams.push_back(stream_tree(stream));
+  }
+  tree.set("streams", std::move(streams));
+  if (!program.groups.empty()) {
+    io::Object groups;
+    for (const programs::Group& group : program.groups) {
+      groups.emplace_back(group.name, group_tree(group));
+    }
+    tree.set("groups", std::move(groups));
+  }
+  io::Array operations;
+  for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
+    operations.push_back(operation_tree(program, o));
+  }
+  for (const programs::Applied& applied : program.applies) {
+    io::Json& update = operations[applied.update];
+    if (update.find("applies") == nullptr) {
+      update.set("applies", io::Array{});
+    }
+    update.find("applies")->as_array().push_back(
+        pair_tree(program, applied.exchange, applied.distance));
+  }
+  tree.set("operations", std::move(operations));
+  tree.set("marker", program.operations[program.marker].id);
+  if (program.tail_operations > 0) {
+    tree.set("tail", std::int64_t{program.tail_operations});
+  }
+  if (program.steps != 1) {
+    tree.set("steps", std::int64_t{program.steps});
+  }
+  if (program.interference.any()) {
+    tree.set("overlap", overlap_tree(program.interference));
+  }
+  tree.set("ranks", std::int64_t{program.ranks});
+  tree.set("iterations", file.evaluation.iterations);
+  tree.set("discard_iterations", file.evaluation.discard);
+  return tree;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,195 @@
+// Every row is a sweep over the axes of a scenario of its own.
+#include "study/alternative_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/nearest.hpp"
+#include "base/remembered.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
+#include "study/assumptions.hpp"
+#include "study/solve.hpp"
+#include "study/sweep/assumed.hpp"
+#include "study/sweep/ranking.hpp"
+#include "study/sweep/rows.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::string_view kBandwidth = "/cluster/network/bandwidth_Bps";
+
+// Bandwidths where the compression is as fast as overlapped dense training, and those between where
+// it is faster. Equality is not a gain: a speed-up of 1 does not count as met.
+void add_break_even(const io::Json& scenario, Files& files, int jobs, io::Json& row) {
+  constexpr double kGain = 1 + 1e-9;
+  const SolveProblem problem{.scenario = scenario,
+                             .pointer = std::string(kBandwidth),
+                             .low = 1.25e6,   // 10 Mb/s
+                             .high = 1.25e12, // 10 Tb/s
+                             .metric = "speedup_vs_dense_overlapped",
+                             .target = kGain,
+                             .points = 65};
+  const Solution solution = solve(problem, files, {.jobs = jobs, .progress = {}});
+  const auto first = std::ranges::find_if(
+      solution.points, [](const SolvePoint& point) { return point.metric_value.has_value(); });
+  io::Array list, wins;
+  std::optional<io::Json> from;
+  if (first != solution.points.end() && *first->metric_value >= kGain) {
+    from = 0;
+  }
+  for (const SolveCrossing& crossing : solution.crossings) {
+    list.push_back(crossing.point.value);
+    if (crossing.rising && !from) {
+      from = crossing.point.value;
+    } else if (!crossing.rising && from) {
+      wins.push_back(io::Object{{"from_Bps", *from}, {"to_Bps", crossing.point.value}});
+      from.reset();
+    }
+  }
+  if (from) {
+    wins.push_back(io::Object{{"from_Bps", *from}, {"to_Bps", io::Json()}});
+  }
+  row.set("break_even_Bps", std::move(list));
+  row.set("compression_wins", std::move(wins));
+}
+
+// Summary keys and what the scenario takes for granted.
+void describe(const io::Json& scenario, Files& files, const std::vector<std::string>& by_default,
+              io::Json& row) {
+  row.set("assumes", io::Json());
+  if (!error_in(row).empty()) {
+    return;
+  }
+  if (!number_in(row, "staleness_mean")) {
+    row.set("staleness_mean", 0.0); // synchronous
+  }
+  row.set("assumes",
+          assumptions(parse_scenario(scenario, files, Leftovers::ignore), row, by_default));
+}
+
+// One row of the answer. Steps of different algorithms may process different numbers of batches, so
+// that rows are compared by the time of as many batches as the first one has.
+struct AlternativeRow {
+  std::int64_t point{};
+  std::int64_t batches{};
+  io::Json row;
+};
+
+// What several rows say alike.
+struct NamesOfText {
+  std::string text;
+  std::vector<std::string_view> names{};
+};
+
+double time_of(const AlternativeRow& each, std::int64_t batches) {
+  const double time = number_in(each.row, "iteration_time_s").value_or(HUGE_VAL);
+  return each.batches == batches
+             ? time
+             : time * (static_cast<double>(batches) / static_cast<double>(each.batches));
+}
+
+} // namespace
+
+Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes,
+                                std::span<const Alternative> chosen,
+                                std::span<const NamedScenario> others, Files& files,
+                                const AlternativesOptions& options) {
+  const bool alone = axes.empty();
+  if (alone) { // one combination: an axis that changes nothing
+    const io::Json* name = io::resolve(scenario, "/name");
+    axes.push_back({"/name", {name == nullptr ? io::Json("") : *name}});
+  }
+  Comparison comparison;
+  std::map<std::string, io::Json> break_evens; // by the scenario without its bandwidth
+  std::vector<AlternativeRow> rows;
+  std::vector<NamesOfText> left_out;
+  const auto add = [&](std::string_view name, io::Json base,
+                       const std::vector<std::string>& by_default) {
+    const Sweep sweep = sweep_over(std::move(base), axes);
+    const auto before = std::ssize(rows);
+    const auto total = sweep.grid.points() * (std::ssize(chosen) + std::ssize(others));
+    const auto count = [&](std::int64_t done, std::int64_t) {
+      if (options.progress) {
+        options.progress(before + done, total);
+      }
+    };
+    const Rows run =
+        rows_of(sweep, files,
+                {.jobs = options.jobs, .max_seconds = options.max_seconds, .progress = count});
+    comparison.varied = sweep.grid.field_names();
+    if (const std::string text = left_out_text(sweep, files); !text.empty()) {
+      const auto known = std::ranges::find(left_out, text, &NamesOfText::text);
+      (known == left_out.end() ? left_out.emplace_back(text) : *known).names.push_back(name);
+    }
+    for (const std::string& warning : run.warnings) {
+      if (std::ranges::find(comparison.warnings, warning) == comparison.warnings.end()) {
+        comparison.warnings.push_back(warning);
+      }
+    }
+    for (std::size_t point = 0; point < run.records.size(); ++point) {
+      io::Json row{io::Object{{"algorithm", name}}};
+      for (const auto& [key, value] : run.records[point].as_object()) {
+        if (key != "record" && key != "point" && key != "status") {
+          row.set(key, value);
+        }
+      }
+      comparison.failed += error_in(row).empty() ? 0 : 1;
+      io::Json tree = scenario_at(sweep.base, sweep.grid, static_cast<std::int64_t>(point));
+      describe(tree, files, by_default, row);
+      if (options.break_even) {
+        row.set("break_even_Bps", io::Json());
+        row.set("compression_wins", io::Json());
+        if (has_compression(tree) && error_in(row).empty()) {
+          io::assign(tree, kBandwidth, 1e9);
+          const io::Json& found = base::remembered(break_evens, io::compact(tree), [&] {
+            io::Json out{io::Object{}};
+            add_break_even(tree, files, options.jobs, out);
+            return out;
+          });
+          for (const auto& [key, value] : found.as_object()) {
+            row.set(key, value);
+          }
+        }
+      }
+      rows.push_back({static_cast<std::int64_t>(point), batches_of_row(sweep, run.records[point]),
+                      std::move(row)});
+    }
+  };
+  for (const Alternative& alternative : chosen) {
+    add(alternative.name, with_alternative(scenario, alternative, axes),
+        filled_in(scenario, alternative, axes));
+  }
+  for (const NamedScenario& other : others) {
+    add(other.name, other.tree, {});
+  }
+  for (const NamesOfText& each : left_out) {
+    comparison.warnings.push_back(base::joined(each.names) + ": left out: " + each.text);
+  }
+  if (alone) {
+    comparison.varied.clear();
+  }
+  comparison.varied.insert(comparison.varied.begin(), "algorithm");
+  const std::int64_t batches = rows.empty() ? 1 : rows.front().batches;
+  std::ranges::stable_sort(rows, [&](const AlternativeRow& a, const AlternativeRow& b) {
+    return a.point != b.point ? a.point < b.point : time_of(a, batches) < time_of(b, batches);
+  });
+  double best = HUGE_VAL;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double time = time_of(rows[i], batches);
+    if (i == 0 || rows[i].point != rows[i - 1].point) {
+      best = time;
+    }
+    rows[i].row.set("ratio", time < HUGE_VAL && best > 0 ? io::Json(time / best) : io::Json());
+    comparison.rows.push_back(std::move(rows[i].row));
+  }
+  return comparison;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,253 @@
+// Changes and defaults are JSON texts in the table, so that a row reads like the keys it sets.
+#include "study/alternatives.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/compress/compression.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
+#include "scenario/short_forms.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::string_view kAlternativeMethod = "/communication/compression/method";
+constexpr std::string_view kEntries = "/communication/compression/k";
+
+constexpr std::string_view kDensity = R"({"/communication/compression/density": 0.001})";
+constexpr std::string_view kRank = R"({"/communication/compression/rank": 4})";
+
+// What is more than a schedule or a method of compression by its own name.
+// clang-format off
+std::vector<Alternative> further_alternatives() {
+  return {
+  Alternative{"bytescheduler", "chunks, first layers first",
+    R"({"/communication/schedule": "priority", "/communication/preset": "bytescheduler"})", ""},
+  Alternative{"p3", "small chunks, one at a time",
+    R"({"/communication/schedule": "priority", "/communication/preset": "p3"})", ""},
+  Alternative{"topk_layerwise", "topk per gradient (LAGS)",
+    R"({"/communication/schedule": "wfbp", "/communication/compression/method": "topk"})", kDensity},
+  Alternative{"topk_omgs", "topk per merged group (OMGS)",
+    R"({"/communication/schedule": "omgs", "/communication/compression/method": "topk"})", kDensity},
+  Alternative{"pipe_sgd", "exchange behind the next iterations",
+    R"({"/training/algorithm": "pipe_sgd", "/communication/schedule": "single"})", ""},
+  Alternative{"pipe_sgd_truncate16", "the same with 16-bit values",
+    R"({"/training/algorithm": "pipe_sgd", "/communication/schedule": "single", "/communication/compression/method": "truncate16"})", ""},
+  Alternative{"ps_sync", "parameter server, synchronous",
+    R"({"/training/algorithm": "parameter_server", "/training/mode": "sync", "/communication/schedule": "single"})", ""},
+  Alternative{"ps_sharded", "a server on every worker, synchronous",
+    R"({"/training/algorithm": "parameter_server", "/training/mode": "sync", "/training/placement": "sharded", "/communication/schedule": "single"})", ""},
+  Alternative{"ps_async", "parameter server, asynchronous",
+    R"({"/training/algorithm": "parameter_server", "/training/mode": "async", "/communication/schedule": "single"})", ""},
+  };
+}
+// clang-format on
+
+Alternative of_schedule(const buckets::Planner& planner) {
+  const io::Json changes = io::Object{{"/communication/schedule", planner.name}};
+  return {planner.name, planner.summary, io::compact(changes), ""};
+}
+
+// Methods that send values of the gradient overlap with backward, bucket by bucket; the others
+// take all of it at once, as their papers do.
+Alternative of_compression(const collectives::CompressionRow& row) {
+  const bool in_buckets = row.kind == collectives::CompressionKind::dense ||
+                          row.kind == collectives::CompressionKind::codec;
+  const io::Json changes = io::Object{{"/communication/schedule", in_buckets ? "ddp" : "single"},
+                                      {std::string(kAlternativeMethod), row.name}};
+  return {row.name, row.summary, io::compact(changes),
+          row.kind == collectives::CompressionKind::sparse ? kDensity
+          : collectives::has_key(row, "rank")              ? kRank
+                                                           : ""};
+}
+
+// Schedules, methods of compression and the others, each in the order of its table.
+std::vector<Alternative> all_alternatives() {
+  std::vector<Alternative> all;
+  for (const buckets::Planner& planner : buckets::planners()) {
+    if (planner.compared) {
+      all.push_back(of_schedule(planner));
+    }
+  }
+  for (const collectives::CompressionRow& row : collectives::compression_table()) {
+    if (row.compared) {
+      all.push_back(of_compression(row));
+    }
+  }
+  std::ranges::move(further_alternatives(), std::back_inserter(all));
+  return all;
+}
+
+// What the base of every alternative is: synchronous, dense, nothing of another algorithm left.
+constexpr std::string_view kNeutral = R"({"/training/algorithm": "sync_sgd"})";
+
+io::Json changed(io::Json scenario, std::string_view changes) {
+  const io::Json tree = io::parse_json(changes, "");
+  for (const auto& [pointer, value] : tree.as_object()) {
+    io::assign(scenario, pointer, value);
+  }
+  return scenario;
+}
+
+// Everything that the row's name stands for.
+std::set<std::string> pointers_of(const Alternative& alternative) {
+  std::set<std::string> pointers{std::string(kAlternativeMethod)};
+  for (const std::string_view changes : {kNeutral, std::string_view(alternative.changes)}) {
+    const io::Json tree = io::parse_json(changes, "");
+    for (const auto& [pointer, value] : tree.as_object()) {
+      pointers.insert(pointer);
+    }
+  }
+  return pointers;
+}
+
+bool is_within(std::string_view pointer, std::string_view parent) {
+  return pointer == parent ||
+         (pointer.starts_with(parent) && pointer.substr(parent.size()).starts_with('/'));
+}
+
+// Whether the value at `place` gives a value, other than the neutral one, to `pointer` inside it.
+bool says(std::string_view place, const io::Json& value, std::string_view pointer) {
+  if (!is_within(pointer, place)) {
+    return false;
+  }
+  io::Json tree{io::Object{}};
+  io::assign(tree, place, value);
+  tree = with_short_forms_expanded(std::move(tree));
+  const io::Json* said = io::resolve(tree, pointer);
+  return said != nullptr && *said != io::Json("none") && *said != io::Json("sync_sgd");
+}
+
+// The default pointers that neither the scenario nor an axis says something about; `k` stands for
+// a density.
+std::vector<std::string> missing_defaults(const io::Json& scenario, const Alternative& alternative,
+                                          std::span<const Axis> axes) {
+  std::vector<std::string> missing;
+  if (alternative.defaults.empty()) {
+    return missing;
+  }
+  const auto said = [&](std::string_view pointer) {
+    const io::Json* value = io::resolve(scenario, pointer);
+    return (value != nullptr && !value->is_null()) ||
+           std::ranges::find(axes, pointer, &Axis::pointer) != axes.end();
+  };
+  const io::Json tree = io::parse_json(alternative.defaults, "");
+  for (const auto& [pointer, value] : tree.as_object()) {
+    const bool other_form = pointer.ends_with("/density") && said(kEntries);
+    if (!said(pointer) && !other_form) {
+      missing.push_back(pointer);
+    }
+  }
+  return missing;
+}
+
+// "density" of "/communication/compression/density".
+std::vector<std::string> last_tokens(const std::vector<std::string>& pointers) {
+  std::vector<std::string> tokens;
+  for (const std::string& pointer : pointers) {
+    tokens.push_back(pointer.substr(pointer.rfind('/') + 1));
+  }
+  return tokens;
+}
+
+} // namespace
+
+std::span<const Alternative> alternatives() {
+  static const std::vector<Alternative> all = all_alternatives();
+  return all;
+}
+
+std::vector<Alternative> find_alternatives(std::span<const std::string> names) {
+  std::vector<Alternative> found;
+  std::vector<std::string_view> known{"all"};
+  for (const Alternative& alternative : alternatives()) {
+    known.emplace_back(alternative.name);
+  }
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    if (name == "all") {
+      return {alternatives().begin(), alternatives().end()};
+    }
+    const auto place = std::ranges::find(alternatives(), name, &Alternative::name);
+    if (place == alternatives().end()) {
+      throw UsageError(base::unknown_word("algorithm", name, known));
+    }
+    if (seen.insert(name).second) {
+      found.push_back(*place);
+    }
+  }
+  return found;
+}
+
+std::string changes_text(const Alternative& alternative) {
+  constexpr std::string_view kParent = "/communication/";
+  std::string text;
+  const io::Json tree = io::parse_json(alternative.changes, "");
+  for (const auto& [pointer, value] : tree.as_object()) {
+    text += (text.empty() ? "" : ", ") +
+            (pointer.starts_with(kParent) ? pointer.substr(kParent.size()) : pointer) + "=" +
+            value.as_string();
+  }
+  return text;
+}
+
+void refuse_contradictions(std::span<const Alternative> chosen,
+                           std::span<const std::pair<std::string, io::Json>> set,
+                           std::span<const Axis> over) {
+  const auto refuse = [](const char* flag, std::string_view pointer, std::string_view name) {
+    throw UsageError(std::string(flag) + ": " + std::string(pointer) + " is set by algorithm " +
+                     std::string(name));
+  };
+  for (const Alternative& alternative : chosen) {
+    for (const std::string& pointer : pointers_of(alternative)) {
+      for (const Axis& axis : over) { // comes after the alternative, so a whole object undoes it
+        if (is_within(pointer, axis.pointer) || is_within(axis.pointer, pointer)) {
+          refuse("--over", pointer, alternative.name);
+        }
+      }
+      for (const auto& [place, value] : set) {
+        if (is_within(place, pointer) || says(place, value, pointer)) {
+          refuse("--set", pointer, alternative.name);
+        }
+      }
+    }
+  }
+}
+
+bool has_compression(const io::Json& scenario) {
+  const io::Json* method = io::resolve(scenario, kAlternativeMethod);
+  if (method == nullptr || !method->is_string()) {
+    return false;
+  }
+  const collectives::CompressionRow* row = collectives::find_compression(method->as_string());
+  return row != nullptr && row->method != collectives::CompressionMethod::none;
+}
+
+io::Json with_alternative(io::Json scenario, const Alternative& alternative,
+                          std::span<const Axis> axes) {
+  scenario = changed(with_short_forms_expanded(std::move(scenario)), kNeutral);
+  if (has_compression(scenario)) {
+    io::assign(scenario, kAlternativeMethod, "none");
+  }
+  scenario = changed(std::move(scenario), alternative.changes);
+  for (const std::string& pointer : missing_defaults(scenario, alternative, axes)) {
+    const io::Json defaults = io::parse_json(alternative.defaults, "");
+    io::assign(scenario, pointer, *defaults.find(pointer));
+  }
+  return scenario;
+}
+
+std::vector<std::string> filled_in(const io::Json& scenario, const Alternative& alternative,
+                                   std::span<const Axis> axes) {
+  return last_tokens(missing_defaults(
+      changed(with_short_forms_expanded(scenario), alternative.changes), alternative, axes));
+}
+
+} // namespace stepsim::study

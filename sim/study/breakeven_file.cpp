@@ -1,0 +1,174 @@
+// Reads the problem and reduces the compressed exchange to a line: a start-up and bytes that are
+// divided by the bandwidth. Everything else about the method is time on the device and does not
+// change with the network.
+#include "study/breakeven_file.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "collectives/compress/compressed_exchange.hpp"
+#include "collectives/compress/compressed_time.hpp"
+#include "document/reader.hpp"
+#include "scenario/compression/scenario_compression.hpp"
+#include "study/breakeven_keys.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// A number of bytes, > 0 and whole; 1 after a problem.
+// Two checks, since a fraction above zero would pass the first: bytes of a gradient are whole.
+std::int64_t positive_bytes(io::Fields& fields, std::string_view key) {
+  const io::Key& row = fields.row(key);
+  const double* fallback = std::get_if<double>(&row.fallback);
+  const io::Range positive = io::above(0);
+  const double bytes =
+      fallback != nullptr ? fields.number(key, positive, *fallback) : fields.number(key, positive);
+  if (!(bytes > 0)) {
+    return 1; // reported
+  }
+  if (bytes != std::floor(bytes) || bytes > row.range.high) {
+    fields.problems().add(fields.json(), key,
+                          "must be a whole number of bytes, at most 2^53, got " +
+                              io::shown(*fields.any(key)));
+    return 1;
+  }
+  return static_cast<std::int64_t>(bytes);
+}
+
+// At least 2, also after a problem.
+// One rank has nothing to exchange and no break-even; two are put in its place after the problem
+// was reported, so that reading can go on.
+std::int64_t parse_ranks(io::Fields& fields) {
+  const io::Range range = fields.row("ranks").range;
+  const std::int64_t ranks = fields.integer("ranks", io::Range{.high = range.high});
+  const auto least = static_cast<std::int64_t>(range.low);
+  if (fields.has("ranks") && fields.any("ranks")->is_number() && ranks < least) {
+    fields.problems().add(
+        fields.json(), "ranks",
+        fmt::format("needs at least {} ranks, got {}", least, io::shown(*fields.any("ranks"))));
+  }
+  return std::max(ranks, least);
+}
+
+collectives::GradientPart gradient_of(const collectives::Compression& compression,
+                                      std::int64_t bytes) {
+  return {.elements = bytes / compression.value_bytes, .shapes = {}};
+}
+
+// What compression makes of an iteration, apart from forward and backward.
+struct CompressedTimes {
+  double startup_s{};
+  double bytes{};
+  double work_s{}; // compressing, staging, merging, scattering
+};
+
+// Takes the closed form at three costs per byte: the first two give the line, and the third must
+// lie on it. Throws SimulationError where it does not, or where there is no closed form.
+CompressedTimes exchange_of(const collectives::Compression& compression,
+                            const programs::BreakEvenProblem& problem) {
+  collectives::Collective base;
+  base.ranks = static_cast<std::uint32_t>(problem.ranks);
+  // Parts of exactly n / P: with whole elements the time would have small steps and no line would
+  // fit it.
+  base.options.chunking = collectives::Chunking::real;
+  base.links.all = {problem.latency_s, problem.latency_s, 0};
+  const collectives::GradientPart gradient = gradient_of(compression, problem.gradient_bytes);
+  const auto seconds = [&](double per_byte_s) {
+    base.links.all.per_byte_s = per_byte_s;
+    const auto form = collectives::closed_form_seconds(
+        collectives::compressed_exchange(compression, gradient, base));
+    if (!form) {
+      throw SimulationError(fmt::format("{} has no closed form on {} ranks",
+                                        collectives::row(compression.method).name, problem.ranks));
+    }
+    return *form;
+  };
+  const double startup = seconds(0);
+  // At one second per byte the time without start-up is the number of bytes on the longest path.
+  const double bytes = seconds(1) - startup;
+  constexpr double kBetween = 1e-9; // 1 GB/s
+  const double on_line = startup + bytes * kBetween;
+  if (std::abs(seconds(kBetween) - on_line) > 1e-9 * on_line) {
+    throw SimulationError(std::string(collectives::row(compression.method).name) +
+                          ": its time is not linear in the bytes sent");
+  }
+  // Taken once: selecting, staging, merging and scattering do not depend on the bandwidth.
+  const collectives::CompressTimes work = collectives::compress_times(
+      compression, collectives::compressed_exchange(compression, gradient, base), base.ranks);
+  const auto dense = static_cast<double>(problem.gradient_bytes);
+  const double codec = (compression.encode_Bps > 0 ? dense / compression.encode_Bps : 0) +
+                       (compression.decode_Bps > 0 ? dense / compression.decode_Bps : 0);
+  return {startup, bytes,
+          work.compress_s() + work.staging_s + work.merge_s + work.scatter_s + codec};
+}
+
+// `bandwidth_Bps`, without values that are problems.
+std::vector<double> parse_bandwidths(io::Fields& fields) {
+  std::vector<double> bandwidths;
+  for (const io::Json& each : fields.array("bandwidth_Bps", false)) {
+    if (const auto value =
+            io::checked_number(each, keys::kBandwidth.front().range, fields.problems())) {
+      bandwidths.push_back(*value);
+    }
+  }
+  return bandwidths;
+}
+
+} // namespace
+
+// A given `encode_decode_s` replaces all costs of the compression, for measured values that are one
+// number.
+BreakEvenFile parse_breakeven(const io::Json& tree, Files& files) {
+  io::Problems problems;
+  io::Fields fields(tree, problems, keys::kBreakEven);
+  fields.header("compression_breakeven");
+  BreakEvenFile file;
+  programs::BreakEvenProblem& problem = file.problem;
+  problem.ranks = parse_ranks(fields);
+  problem.latency_s = fields.number("latency_s");
+  problem.gradient_bytes = positive_bytes(fields, "gradient_bytes");
+  problem.forward_s = fields.number("forward_s");
+  problem.backward_s = fields.number("backward_s");
+  problem.overlap_slowdown = fields.number("overlap_slowdown");
+  problem.bucket_bytes = positive_bytes(fields, "bucket_bytes");
+  const auto encode_decode = fields.optional_number("encode_decode_s");
+  file.bandwidth_Bps = parse_bandwidths(fields);
+
+  collectives::Compression compression;
+  const io::Json* json = fields.any("compression");
+  if (json == nullptr || json->is_null()) {
+    problems.add(tree, "compression", "required");
+  } else {
+    CompressionUse use;
+    if (problems.empty()) { // else they would be reported twice
+      use.gradient_bytes = problem.gradient_bytes;
+      use.ranks = problem.ranks;
+    }
+    std::vector<std::string> warnings;
+    compression = parse_compression(*json, {problems, files, Leftovers::refuse}, {}, use, warnings);
+    if (!encode_decode) { // else nothing is free
+      file.warnings = std::move(warnings);
+    }
+  }
+  fields.no_more();
+  problems.throw_if_any();
+
+  file.method = collectives::row(compression.method).name;
+  try {
+    const CompressedTimes exchange = exchange_of(compression, problem);
+    problem.startup_s = exchange.startup_s;
+    problem.sent_bytes = exchange.bytes;
+    problem.encode_decode_s = encode_decode.value_or(exchange.work_s);
+  } catch (const SimulationError& error) {
+    throw InputError(std::string(tree.file()), "/compression", error.what());
+  }
+  return file;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,108 @@
+// The rows are records of a sweep without their place in it; ratios and order are made from them.
+#include "study/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "document/json_parse.hpp"
+#include "study/sweep/sweep.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// `ratio_name`: what a varied field called "ratio" is called here.
+io::Json without_place(const io::Json& record, const std::string& ratio_name) {
+  io::Json row{io::Object{}};
+  for (const auto& [key, value] : record.as_object()) {
+    if (key != "record" && key != "point" && key != "status") {
+      row.set(key == "ratio" ? ratio_name : key, value);
+    }
+  }
+  return row;
+}
+
+// null where a row failed.
+void set_ratios(Comparison& comparison) {
+  for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
+    const auto& ratio = comparison.ranking.ratios[i];
+    comparison.rows[i].set("ratio", ratio ? io::Json(*ratio) : io::Json());
+  }
+}
+
+// Rows that failed last, before them those that need more memory than a device has; equal ones stay
+// in the order of the grid.
+void sort_best_first(Comparison& comparison) {
+  std::vector<std::size_t> order(comparison.rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto ratio_of = [&](std::size_t i) {
+    const std::optional<double>& ratio = comparison.ranking.ratios[i];
+    return std::pair(ratio ? int{exceeds_memory(comparison.rows[i])} : 2, ratio.value_or(HUGE_VAL));
+  };
+  std::ranges::stable_sort(order, std::less<>(), ratio_of);
+  const Comparison before = std::exchange(comparison, {});
+  comparison.varied = before.varied;
+  comparison.failed = before.failed;
+  comparison.warnings = before.warnings;
+  comparison.ranking = before.ranking;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    comparison.rows.push_back(before.rows[order[i]]);
+    comparison.batches.push_back(before.batches[order[i]]);
+    comparison.ranking.ratios[i] = before.ranking.ratios[order[i]];
+  }
+  if (comparison.ranking.best) {
+    comparison.ranking.best = 0;
+  }
+}
+
+} // namespace
+
+// A varied field may be called "ratio", as that of a codec is: it then goes by its whole pointer,
+// because the comparison has a key of that name.
+Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& asked) {
+  require_scenario(sweep);
+  SweepOptions options;
+  options.jobs = asked.jobs;
+  options.max_seconds = asked.max_seconds;
+  options.progress = asked.progress;
+  options.interrupted = asked.interrupted;
+  std::string text;
+  const SweepReport report = run_sweep(sweep, files, options, text);
+  Comparison comparison;
+  comparison.varied = sweep.grid.field_names();
+  comparison.failed = report.failed;
+  for (const auto& [warning, points] : report.warnings) {
+    comparison.warnings.push_back(warning);
+  }
+  std::string ratio_name = "ratio";
+  for (std::size_t a = 0; a < comparison.varied.size(); ++a) {
+    if (comparison.varied[a] == ratio_name) {
+      comparison.varied[a] = ratio_name = sweep.grid.axes[a].pointer;
+    }
+  }
+  std::string_view lines = text;
+  lines.remove_prefix(lines.find('\n') + 1); // the header
+  while (!lines.empty()) {
+    const std::size_t end = lines.find('\n');
+    const io::Json record = io::parse_json(lines.substr(0, end), "");
+    comparison.batches.push_back(batches_of_row(sweep, record));
+    comparison.rows.push_back(without_place(record, ratio_name));
+    lines.remove_prefix(end + 1);
+  }
+  comparison.missing = report.points - std::ssize(comparison.rows);
+  if (comparison.rows.empty()) { // interrupted before the first
+    return comparison;
+  }
+  comparison.ranking = rank_rows(comparison.rows, comparison.batches, asked.best_by);
+  set_ratios(comparison);
+  if (!comparison.ranking.batches_differ) {
+    sort_best_first(comparison);
+  }
+  return comparison;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,49 @@
+#pragma once
+// Runs every combination of the axes of a sweep and returns the rows, best first. If the batches of
+// an iteration differ in number or size (Ranking::batches_differ in ranking.hpp), as with the
+// number of workers, the rows stay in the order of the grid. Each row that did not fail has its
+// ratio to the best row (Ranking::ratios).
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "document/json.hpp"
+#include "run/work_estimate.hpp"
+#include "scenario/files.hpp"
+#include "study/sweep/ranking.hpp"
+#include "study/sweep/sweep_file.hpp"
+
+namespace stepsim::study {
+
+struct Comparison {
+  // One object per combination that was run: varied fields, summary keys, ratio, method, error.
+  // Rows that failed hold nulls and the error's text, and come last unless the rows are in the
+  // order of the grid.
+  io::Array rows;
+  // Names of the varied fields, in axis order. A field named "ratio" has its whole JSON pointer as
+  // its name here, because the rows have another key `ratio`.
+  std::vector<std::string> varied;
+  Ranking ranking; // its indices count `rows` from 0
+  // [row] number of batches per iteration, also of a row that failed
+  std::vector<std::int64_t> batches;
+  std::int64_t failed = 0;           // rows with an error
+  std::int64_t missing = 0;          // combinations that were not run, after an interruption
+  std::vector<std::string> warnings; // warnings of all runs, each once
+};
+
+struct CompareOptions {
+  int jobs = 1;                       // threads
+  std::optional<BestBy> best_by = {}; // empty: iteration time, or throughput if batches differ
+  // As in SweepOptions.
+  double max_seconds = kMaxSeconds;
+  std::function<void(std::int64_t done, std::int64_t total)> progress = {};
+  std::function<bool()> interrupted = {};
+};
+
+// Runs the sweep. Throws InputError if none of a sample of combinations can be parsed
+// (check_some_point), or if the base of the sweep is a collective and not a scenario.
+[[nodiscard]] Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& options);
+
+} // namespace stepsim::study

@@ -1,0 +1,271 @@
+// Two problems, one loop: the bookkeeping of the simulator says which gradient a step applies, and
+// the problem says what that does to its weights. Gradients that wait lie in a ring of K slots,
+// since a step never applies one that is more than K iterations old.
+#include "study/converge.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numbers>
+
+#include "collectives/operators/codecs.hpp"
+#include "collectives/operators/error_feedback.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr double kRounding = 1e-9; // of a bounded oscillation that neither shrinks nor grows
+
+using collectives::CompressionMethod;
+using Vector = std::vector<double>;
+
+// Steps 1..T of any training: apply(slot) what the bookkeeping says, then compute(t, slot). A slot
+// holds the gradient of one iteration until it is applied. Stops when compute returns false.
+template <class Apply, class Compute>
+void for_each_step(const Staleness& staleness, std::int64_t iterations, Apply apply,
+                   Compute compute) {
+  const std::int64_t width = std::min(staleness.width, iterations);
+  const auto slots = static_cast<std::size_t>(width);
+  for (std::int64_t t = 1; t <= iterations; ++t) {
+    const programs::PipelineStep step =
+        programs::pipeline_step(t, width, staleness.warmup_iterations, staleness.warmup_switch);
+    apply(step.applies, static_cast<std::size_t>(step.applies) % slots);
+    if (!compute(t, static_cast<std::size_t>(t) % slots)) {
+      return;
+    }
+  }
+}
+
+// Codecs and sparse methods that have an operator on real numbers; for the others the simulator
+// only knows sizes and times.
+std::optional<collectives::Codec> codec_of(CompressionMethod method) {
+  if (method == CompressionMethod::truncate16) {
+    return collectives::Codec::truncate16;
+  }
+  if (method == CompressionMethod::quantize8) {
+    return collectives::Codec::quantize8;
+  }
+  return std::nullopt;
+}
+
+std::optional<collectives::SparseMethod> sparse_of(CompressionMethod method) {
+  switch (method) {
+  case CompressionMethod::topk:
+    return collectives::SparseMethod::topk;
+  case CompressionMethod::gtopk_tree:
+    return collectives::SparseMethod::gtopk_tree;
+  case CompressionMethod::gtopk_butterfly:
+    return collectives::SparseMethod::gtopk_butterfly;
+  case CompressionMethod::gtopk_exact:
+    return collectives::SparseMethod::gtopk_exact;
+  default:
+    return std::nullopt;
+  }
+}
+
+// Codecs work on 32-bit floats, as on a device; the rest of the training is in double precision.
+std::vector<float> as_floats(const Vector& values) { return {values.begin(), values.end()}; }
+
+// From the gradients of all workers to the mean that everybody applies.
+class GradientExchange {
+public:
+  explicit GradientExchange(const Learning& learning)
+      : learning_(learning), residuals_(learning.workers) {}
+
+  // index from 0.
+  [[nodiscard]] Vector mean(const std::vector<Vector>& gradients, std::int64_t index) {
+    const CompressionMethod method = learning_.compression.method;
+    if (const auto sparse = sparse_of(method)) {
+      return sparse_mean(*sparse, gradients, index);
+    }
+    if (const auto codec = codec_of(method)) {
+      return coded_mean(*codec, gradients);
+    }
+    Vector sum(gradients.front().size());
+    for (const Vector& gradient : gradients) {
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        sum[i] += gradient[i];
+      }
+    }
+    return divided(std::move(sum));
+  }
+
+private:
+  [[nodiscard]] Vector divided(Vector sum) const {
+    for (double& each : sum) {
+      each /= learning_.workers;
+    }
+    return sum;
+  }
+
+  // In a ring partial sums are coded again on every hop, at a server each push once and the sum
+  // once, so that errors of fewer codings add up.
+  [[nodiscard]] Vector coded_mean(collectives::Codec codec,
+                                  const std::vector<Vector>& gradients) const {
+    std::vector<std::vector<float>> parts;
+    for (const Vector& gradient : gradients) {
+      parts.push_back(as_floats(gradient));
+    }
+    if (!learning_.server) {
+      const std::vector<float> sum = collectives::ring_allreduce(parts, codec).front();
+      return divided({sum.begin(), sum.end()});
+    }
+    std::vector<float> sum(parts.front().size());
+    for (const std::vector<float>& part : parts) { // decoded at the server, the sum encoded once
+      const std::vector<float> pushed = collectives::decode(collectives::encode(codec, part));
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        sum[i] += pushed[i];
+      }
+    }
+    const std::vector<float> pulled = collectives::decode(collectives::encode(codec, sum));
+    return divided({pulled.begin(), pulled.end()});
+  }
+
+  // What is not sent stays in the residual of its worker and is added to the next gradient (error
+  // feedback), so that it is late and not lost.
+  [[nodiscard]] Vector sparse_mean(collectives::SparseMethod method,
+                                   const std::vector<Vector>& gradients, std::int64_t index) {
+    const auto parameters = gradients.front().size();
+    collectives::Compression compression = learning_.compression;
+    if (const auto density = collectives::density_at(compression, index)) {
+      compression.density = density;
+    }
+    const auto k = static_cast<std::uint32_t>(
+        collectives::selected_entries(compression, static_cast<std::int64_t>(parameters)));
+    std::vector<collectives::SparseVector> sparse;
+    for (const Vector& gradient : gradients) {
+      sparse.push_back(collectives::to_sparse(gradient));
+    }
+    collectives::FeedbackStep step =
+        collectives::error_feedback_step(sparse, residuals_, method, k, compression.residual_mask);
+    residuals_ = step.outcome().residuals;
+    return collectives::to_dense(step.update, parameters);
+  }
+
+  const Learning& learning_;
+  std::vector<collectives::SparseVector> residuals_; // [worker]
+};
+
+void subtract(Vector& weights, double rate, const Vector& gradient) {
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    weights[i] -= rate * gradient[i];
+  }
+}
+
+} // namespace
+
+// Stability is judged by the largest distance in two quarters of the run and not by its end,
+// because an oscillation passes through zero.
+QuadraticRun converge_quadratic(const Staleness& staleness, double step, std::int64_t iterations) {
+  assert(iterations >= 1 && "a run has iterations");
+  constexpr double kDiverged = 1e100;
+  QuadraticRun run;
+  double weight = 1;
+  std::vector<double> gradients(static_cast<std::size_t>(std::min(staleness.width, iterations)));
+  bool finite = true;
+  for_each_step(
+      staleness, iterations,
+      [&](std::int64_t gradient, std::size_t slot) {
+        run.applied_gradient.push_back(gradient > 0 ? std::optional(gradient - 1) : std::nullopt);
+        if (gradient > 0) {
+          weight -= step * gradients[slot];
+        }
+      },
+      [&](std::int64_t t, std::size_t slot) {
+        gradients[slot] = weight; // of w^2 / 2, the curvature is in the step
+        const double distance = std::abs(weight);
+        if (4 * t > iterations && 2 * t <= iterations) {
+          run.earlier = std::max(run.earlier, distance);
+        } else if (4 * t > 3 * iterations) {
+          run.largest = std::max(run.largest, distance);
+        }
+        finite = distance < kDiverged;
+        return finite;
+      });
+  run.final_distance = std::abs(weight);
+  // Such a run is compared with its start.
+  if (iterations < 4) { // no quarters
+    run.earlier = 1;
+  }
+  run.largest = finite ? run.largest : run.final_distance;
+  run.converged = run.largest < (1 - kRounding) * run.earlier || run.largest == 0;
+  return run;
+}
+
+bool QuadraticRun::grows() const { return largest > (1 + kRounding) * earlier; }
+
+// The characteristic equation z^K - z^(K-1) + x = 0 has its roots inside the unit circle exactly
+// for x below this value (PIP 11).
+double stability_limit(std::int64_t width) {
+  const auto k = static_cast<double>(width);
+  return 2 * std::cos((k - 1) * std::numbers::pi / (2 * k - 1));
+}
+
+bool has_operator(CompressionMethod method) {
+  return method == CompressionMethod::none || codec_of(method) || sparse_of(method);
+}
+
+// One iteration more than asked for is begun, since the loss after the last update is taken at its
+// start.
+std::vector<double> learn(const LogisticProblem& problem, const Learning& learning) {
+  assert(has_operator(learning.compression.method) && "only what can be done on real numbers");
+  Vector weights(problem.parameters());
+  GradientExchange exchange(learning);
+  const std::int64_t steps = learning.iterations + 1; // the last only applies
+  std::vector<Vector> pending(static_cast<std::size_t>(std::min(learning.staleness.width, steps)));
+  std::vector<Vector> gradients(learning.workers);
+  std::vector<double> losses;
+  for_each_step(
+      learning.staleness, steps,
+      [&](std::int64_t gradient, std::size_t slot) {
+        if (gradient > 0) {
+          subtract(weights, learning.learning_rate, pending[slot]);
+        }
+      },
+      [&](std::int64_t t, std::size_t slot) {
+        const double loss = problem.loss(weights);
+        if (!std::isfinite(loss)) {
+          return false;
+        }
+        losses.push_back(loss);
+        if (t == steps) {
+          return false;
+        }
+        for (std::uint32_t w = 0; w < learning.workers; ++w) {
+          gradients[w] =
+              problem.gradient(weights, problem.mini_batch(w, learning.workers, t, learning.batch));
+        }
+        pending[slot] = exchange.mean(gradients, t - 1);
+        return true;
+      });
+  return losses;
+}
+
+// Rate over workers: a server adds the gradients one by one, and P of them make one synchronous
+// step.
+std::vector<double> learn_async(const LogisticProblem& problem, const Learning& learning,
+                                std::span<const programs::AsyncUpdate> updates) {
+  assert(learning.compression.method == CompressionMethod::none && "a server adds what is pushed");
+  Vector weights(problem.parameters());
+  std::vector<Vector> read(learning.workers, weights); // what each worker computes on
+  std::vector<std::int64_t> iteration(learning.workers);
+  std::vector<double> losses{problem.loss(weights)};
+  const double rate = learning.learning_rate / learning.workers;
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    const std::uint32_t w = updates[i].worker;
+    const auto batch = problem.mini_batch(w, learning.workers, ++iteration[w], learning.batch);
+    subtract(weights, rate, problem.gradient(read[w], batch));
+    read[w] = weights;
+    if ((i + 1) % learning.workers == 0) {
+      losses.push_back(problem.loss(weights));
+      if (!std::isfinite(losses.back())) {
+        losses.pop_back();
+        break;
+      }
+    }
+  }
+  return losses;
+}
+
+} // namespace stepsim::study

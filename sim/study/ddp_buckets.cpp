@@ -1,0 +1,191 @@
+// Knob bucket_bytes of schedule ddp gives the single size. The list is the best merge if that
+// is faster by more than 1 %, otherwise the buckets of the best single size.
+#include "study/ddp_buckets.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "base/number_text.hpp"
+#include "base/percent.hpp"
+#include "buckets/ddp.hpp"
+#include "buckets/planners.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
+#include "document/sha256.hpp"
+#include "scenario/merge_problem.hpp"
+#include "scenario/scenario.hpp"
+#include "study/tune.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+constexpr std::int64_t kMiB = 1024 * 1024;
+
+double mib(Bytes bytes) { return static_cast<double>(bytes.value) / static_cast<double>(kMiB); }
+
+io::Json with_schedule(io::Json scenario, std::string_view schedule) {
+  io::assign(scenario, "/communication/schedule", schedule);
+  return scenario;
+}
+
+// Why sizes of buckets in launch order do not make every contiguous division, "" if they do.
+std::string no_list_of(const buckets::Problem& problem, buckets::DdpMode mode) {
+  if (mode != buckets::DdpMode::rebuilt) {
+    return "the buckets are not rebuilt in the order in which gradients become ready";
+  }
+  const buckets::Item* before = nullptr;
+  for (const buckets::Item& item : problem.items) {
+    if (item.bytes.value == 0) {
+      continue;
+    }
+    if (item.sparse_gradient) {
+      return "a sparse gradient has a bucket of its own";
+    }
+    if (before != nullptr && before->dtype != item.dtype) {
+      return "gradients of several element types fill buckets of their own";
+    }
+    if (before != nullptr && std::tuple(item.ready_order, -item.registration) <
+                                 std::tuple(before->ready_order, -before->registration)) {
+      return "DDP fills its buckets in another order than that of the backward pass";
+    }
+    before = &item;
+  }
+  return "";
+}
+
+buckets::Plan plan_with(const Scenario& scenario, const buckets::Problem& problem,
+                        buckets::Schedule schedule, Bytes cap) {
+  buckets::ScheduleOptions options = scenario.communication.schedule_options;
+  options.bucket_bytes = cap;
+  return buckets::make_plan(problem, schedule, options);
+}
+
+std::vector<Bytes> sizes_of(const buckets::Plan& plan) {
+  std::vector<Bytes> sizes;
+  for (const buckets::Group& group : plan.groups) {
+    sizes.push_back(group.bytes);
+  }
+  return sizes;
+}
+
+// The largest whole number of MiB that makes the same buckets, else the value itself. PyTorch's
+// default is left out: it means another first bucket.
+Bytes round_cap(const Scenario& scenario, const buckets::Problem& problem, Bytes cap) {
+  const Bytes whole{cap.value / kMiB * kMiB};
+  if (whole.value == 0 || whole == buckets::kDefaultBucketBytes ||
+      cap == buckets::kDefaultBucketBytes) {
+    return cap;
+  }
+  const auto items = [&](Bytes bytes) {
+    std::vector<std::vector<std::uint32_t>> all;
+    for (buckets::Group& group :
+         plan_with(scenario, problem, buckets::Schedule::ddp, bytes).groups) {
+      all.push_back(std::move(group.items));
+    }
+    return all;
+  };
+  return items(whole) == items(cap) ? whole : cap;
+}
+
+const TuneReference* reference(const Tuning& tuning, std::string_view name) {
+  const auto found = std::ranges::find(tuning.references, name, &TuneReference::name);
+  return found == tuning.references.end() || !found->point.iteration_time_s ? nullptr : &*found;
+}
+
+double gain_of(const DdpBuckets& buckets) {
+  const double standard = buckets.default_step.value;
+  return standard > 0 ? 1 - buckets.step.value / standard : 0;
+}
+
+bool worth_it(const DdpBuckets& buckets) { return gain_of(buckets) >= buckets.published_error; }
+
+std::string snippet(const DdpBuckets& buckets) {
+  const std::string import = "from torch.nn.parallel import DistributedDataParallel\n\n";
+  if (!worth_it(buckets)) {
+    return import + "# PyTorch's defaults stay: the gain of " + base::percent(gain_of(buckets), 2) +
+           " is below the published error of such steps, " +
+           base::percent(buckets.published_error, 2) +
+           ".\nmodel = DistributedDataParallel(model)\n";
+  }
+  const bool standard = buckets.cap == buckets::kDefaultBucketBytes;
+  const std::string cap = standard ? "" : ", bucket_cap_mb=" + base::shortest(mib(buckets.cap));
+  if (!buckets.list) {
+    return import + "model = DistributedDataParallel(model" + cap + ")\n";
+  }
+  std::string list;
+  for (const Bytes size : *buckets.list) {
+    list += (list.empty() ? "" : ", ") + base::shortest(mib(size));
+  }
+  return import + "try:\n    model = DistributedDataParallel(model, bucket_cap_mb_list=[" + list +
+         "])\nexcept TypeError:  # a PyTorch without bucket_cap_mb_list\n"
+         "    model = DistributedDataParallel(model" +
+         cap + ")\n";
+}
+
+} // namespace
+
+DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const RowsOptions& options) {
+  const TuneProblem question{.scenario = with_schedule(scenario, "ddp"),
+                             .knob = Knob::bucket_bytes};
+  const TuneValues values = tune_values(question, files);
+  const Tuning tuning = tune(question, values, files, options);
+  const Scenario parsed = parse_scenario(values.scenario, files, Leftovers::ignore);
+  const buckets::Problem problem = merge_problem(parsed);
+  const buckets::ScheduleOptions& keys = parsed.communication.schedule_options;
+  const Bytes best{tuning.best->value.as_integer()};
+  DdpBuckets buckets;
+  buckets.warnings = tuning.warnings;
+  buckets.cap = round_cap(parsed, problem, best);
+  buckets::ScheduleOptions with_cap = keys;
+  with_cap.bucket_bytes = buckets.cap;
+  buckets.first = buckets::first_bucket_bytes(with_cap);
+  buckets.step = buckets.cap_step = Seconds{*tuning.best->iteration_time_s};
+  const TuneReference* standard = reference(tuning, "default");
+  buckets.default_step =
+      standard != nullptr ? Seconds{*standard->point.iteration_time_s} : buckets.cap_step;
+  if (standard != nullptr) {
+    const double exposed = number_in(standard->point.record, "exposed_communication_s").value_or(0);
+    buckets.published_error = published_error(exposed / buckets.default_step.value);
+  }
+  buckets.no_list = no_list_of(problem, keys.ddp_mode);
+  if (!buckets.no_list.empty()) {
+    return buckets;
+  }
+  buckets::Schedule schedule = buckets::Schedule::ddp;
+  const TuneReference* merge = reference(tuning, kBestMerge);
+  if (merge != nullptr &&
+      *merge->point.iteration_time_s < buckets.cap_step.value * (1 - kNearBest)) {
+    schedule = buckets::Schedule::optimal;
+    buckets.step = Seconds{*merge->point.iteration_time_s};
+  }
+  buckets.list = sizes_of(plan_with(parsed, problem, schedule, buckets.cap));
+  return buckets;
+}
+
+io::Json ddp_buckets_tree(const io::Json& scenario, const DdpBuckets& buckets) {
+  io::Json list;
+  if (buckets.list) {
+    io::Array sizes;
+    for (const Bytes size : *buckets.list) {
+      sizes.emplace_back(mib(size));
+    }
+    list = std::move(sizes);
+  }
+  return io::Object{
+      {"bucket_cap_mb_list", std::move(list)},
+      {"bucket_cap_mb", mib(buckets.cap)},
+      {"first_bucket_mb", mib(buckets.first)},
+      {"predicted_step_s", buckets.step.value},
+      {"bucket_cap_step_s", buckets.cap_step.value},
+      {"default_step_s", buckets.default_step.value},
+      {"gain", gain_of(buckets)},
+      {"published_error", buckets.published_error},
+      {"advice", worth_it(buckets) ? "change" : "leave"},
+      {"scenario_sha256", io::sha256(io::compact(scenario))},
+      {"python", snippet(buckets)},
+  };
+}
+
+} // namespace stepsim::study

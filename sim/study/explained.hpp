@@ -1,0 +1,66 @@
+#pragma once
+// The result of `stepsim explain`, and of `stepsim run` for a program: the explanation of the
+// program, the gain of possible changes, and possible causes if a measured step takes longer
+// (TRN 7, 8.3).
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "programs/explain/explanation.hpp"
+#include "programs/training_program.hpp"
+#include "scenario/program_file.hpp"
+
+namespace stepsim::study {
+
+// One change of the program or scenario, and its effect.
+struct WhatIf {
+  std::string change;           // "twice the bandwidth"
+  std::vector<std::string> set; // --set values for it: "/cluster/network/bandwidth_Bps=2.5e9"
+  double step_s{};              // step time with the change
+  double gain{};                // 1 - new step time / old step time
+};
+
+// A possible cause for a measured step that is longer than predicted, with the step time of the
+// scenario to which only this cause is added.
+struct Cause {
+  std::string cause;            // in words
+  std::vector<std::string> set; // --set values that add the cause to the scenario
+  double step_s{};
+  double explains_s{}; // increase over the step time without the cause
+};
+
+struct Measured {
+  double step_s{};
+  double gap_s{}; // measured minus predicted
+  std::vector<Cause> causes;
+  double unexplained_s{}; // gap_s minus explains_s of all causes, at least 0
+};
+
+struct Explained {
+  std::string name;
+  programs::Program program;
+  programs::Explanation explanation;
+  programs::LinkConstants links;
+  std::int64_t iterations{};
+  double makespan_s{};            // total time of `iterations` iterations
+  double step_s{};                // period / optimizer steps per iteration
+  std::string bottleneck;         // a word of Summary::bottleneck; of a scenario, that of its run
+  std::string source = "program"; // kind of the explained file: "program" or "scenario"
+  std::vector<WhatIf> what_if;    // the largest gain first
+  std::optional<Measured> measured;
+  std::vector<std::string> sentences; // sentences_of()
+  std::vector<std::string> warnings;
+};
+
+// Explains the program of a file. `source` is "program"; `what_if`, `measured` and `sentences` are
+// empty and left to the caller.
+[[nodiscard]] Explained explained_program(const ProgramFile& file,
+                                          const programs::ProgramLabels& labels = {});
+
+// Evaluates the changes that are possible without a scenario and adds them to `what_if`: half the
+// start-ups, twice the bandwidth, compute twice as fast and, if the program has interference, no
+// interference. Their `set` is empty.
+void add_program_changes(const ProgramFile& file, Explained& explained);
+
+} // namespace stepsim::study

@@ -1,0 +1,263 @@
+// One table of rows per object. Lists that have nothing to say are empty, and objects that do not
+// exist are null.
+#include "study/explained_tree.hpp"
+
+#include <array>
+#include <string_view>
+
+#include "document/fields/written.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using namespace io::rows;
+using io::Json;
+using io::Key;
+using io::Written;
+using programs::Operation;
+
+constexpr Key seconds(std::string_view name, std::string_view sentence) {
+  return number(name, sentence).required();
+}
+
+// A step of the path with the program that it belongs to.
+struct Step {
+  const Explained& explained;
+  const programs::PathStep& step;
+  [[nodiscard]] const Operation& operation() const {
+    return explained.program.operations[step.operation];
+  }
+};
+
+Json label(std::int32_t value) { return value < 0 ? Json() : Json(std::int64_t{value}); }
+
+constexpr auto kStep = std::to_array<Written<Step>>({
+    {text("operation", "Id of the operation.").required(),
+     [](const Step& s) { return Json(s.operation().id); }},
+    {word("kind", programs::kKinds, "What the operation is for.").required(),
+     [](const Step& s) { return Json(programs::kKinds[s.operation().kind]); }},
+    {integer("unit", "Bucket or sharding unit; null if it has none.").nullable().required(),
+     [](const Step& s) { return label(s.operation().unit); }},
+    {integer("iteration", "Iterations after that of the first operation.").required(),
+     [](const Step& s) { return Json(s.step.iteration); }},
+    {integer("visits", "How often the operation is on the path.").in(io::at_least(1)).required(),
+     [](const Step& s) { return Json(s.step.visits); }},
+    {seconds("seconds", "Seconds on the path, of all visits."),
+     [](const Step& s) { return Json(s.step.seconds()); }},
+    {seconds("share_s", "Seconds per iteration of the program; all of them are the period."),
+     [](const Step& s) {
+       return Json(s.step.seconds() / s.explained.explanation.path.iterations);
+     }},
+});
+constexpr std::array kStepKeys = io::written_keys(kStep);
+constexpr std::array kStepObject{object("critical_cycle", kStepKeys, "An operation.")};
+
+constexpr auto kShare = std::to_array<Written<programs::Share>>({
+    {text("name", "What the seconds belong to.").required(),
+     [](const programs::Share& share) { return Json(share.name); }},
+    {seconds("seconds", "Seconds per iteration of the program."),
+     [](const programs::Share& share) { return Json(share.seconds); }},
+});
+constexpr std::array kShareKeys = io::written_keys(kShare);
+constexpr std::array kShareObject{object("shares", kShareKeys, "A share of the period.")};
+
+Json shares_tree(const programs::Shares& shares) {
+  return io::write_each(shares,
+                        [](const programs::Share& share) { return io::write(kShare, share); });
+}
+
+using programs::Attribution;
+constexpr auto kAttribution = std::to_array<Written<Attribution>>({
+    {list("by_kind", kShareObject, "By the kind of operation.").required(),
+     [](const Attribution& all) { return shares_tree(all.by_kind); }},
+    {list("by_unit", kShareObject, "By bucket or sharding unit.").required(),
+     [](const Attribution& all) { return shares_tree(all.by_unit); }},
+    {list("by_layer", kShareObject, "By layer.").required(),
+     [](const Attribution& all) { return shares_tree(all.by_layer); }},
+    {list("by_link", kShareObject, "By part of exchanges: start-up and bandwidth.").required(),
+     [](const Attribution& all) { return shares_tree(all.by_link); }},
+});
+constexpr std::array kAttributionKeys = io::written_keys(kAttribution);
+
+using programs::Sensitivity;
+constexpr auto kSensitivity = std::to_array<Written<Sensitivity>>({
+    {text("parameter", "latency_s, seconds_per_byte, a factor on start-ups, data or computing, or "
+                       "seconds of an operation.")
+         .required(),
+     [](const Sensitivity& each) { return Json(each.parameter); }},
+    {number("left", "Change of the period per unit, where the parameter falls.").required(),
+     [](const Sensitivity& each) { return Json(each.left); }},
+    {number("right", "Change of the period per unit, where the parameter rises.").required(),
+     [](const Sensitivity& each) { return Json(each.right); }},
+    {boolean("exact", "By critical cycles; otherwise numeric, by a relative step of 1e-6.")
+         .required(),
+     [](const Sensitivity& each) { return Json(each.exact); }},
+});
+constexpr std::array kSensitivityKeys = io::written_keys(kSensitivity);
+constexpr std::array kSensitivityObject{
+    object("derivatives", kSensitivityKeys, "The derivatives of the period by a parameter.")};
+
+constexpr std::array kSetText{text("set", "POINTER=VALUE, as --set takes it.")};
+Json set_tree(const std::vector<std::string>& set) { return io::Array(set.begin(), set.end()); }
+
+constexpr auto kWhatIf = std::to_array<Written<WhatIf>>({
+    {text("change", "What changes.").required(),
+     [](const WhatIf& each) { return Json(each.change); }},
+    {list("set", kSetText, "Flags --set of a run with the change; empty for a program.").required(),
+     [](const WhatIf& each) { return set_tree(each.set); }},
+    {seconds("step_s", "Time of a step with the change, s."),
+     [](const WhatIf& each) { return Json(each.step_s); }},
+    {number("gain", "1 - new / old.").required(),
+     [](const WhatIf& each) { return Json(each.gain); }},
+});
+constexpr std::array kWhatIfKeys = io::written_keys(kWhatIf);
+constexpr std::array kWhatIfObject{object("what_if", kWhatIfKeys, "One change, run again.")};
+
+constexpr auto kCause = std::to_array<Written<Cause>>({
+    {text("cause", "What may make steps longer.").required(),
+     [](const Cause& each) { return Json(each.cause); }},
+    {list("set", kSetText, "Flags --set of a run with the cause.").required(),
+     [](const Cause& each) { return set_tree(each.set); }},
+    {seconds("step_s", "Time of a step with this cause alone, s."),
+     [](const Cause& each) { return Json(each.step_s); }},
+    {seconds("explains_s", "Seconds of the gap that the cause alone explains."),
+     [](const Cause& each) { return Json(each.explains_s); }},
+});
+constexpr std::array kCauseKeys = io::written_keys(kCause);
+constexpr std::array kCauseObject{object("causes", kCauseKeys, "A cause, run alone.")};
+
+constexpr auto kMeasured = std::to_array<Written<Measured>>({
+    {seconds("step_s", "Measured time of a step, s."),
+     [](const Measured& each) { return Json(each.step_s); }},
+    {seconds("gap_s", "Measured minus predicted time, s."),
+     [](const Measured& each) { return Json(each.gap_s); }},
+    {list("causes", kCauseObject, "Causes, each alone; they need not add up to the gap.")
+         .required(),
+     [](const Measured& each) {
+       return Json(io::write_each(each.causes,
+                                  [](const Cause& cause) { return io::write(kCause, cause); }));
+     }},
+    {seconds("unexplained_s", "The gap without what all causes explain, at least 0, s."),
+     [](const Measured& each) { return Json(each.unexplained_s); }},
+});
+constexpr std::array kMeasuredKeys = io::written_keys(kMeasured);
+
+constexpr auto kSummary = std::to_array<Written<Explained>>({
+    {seconds("period_s", "Time of an iteration of the program, s."),
+     [](const Explained& each) { return Json(each.explanation.path.period_s); }},
+    {integer("steps", "Optimizer steps of an iteration.").in(io::at_least(1)).required(),
+     [](const Explained& each) { return Json(std::int64_t{each.program.steps}); }},
+    {seconds("step_s", "Time of a step, s: period / steps."),
+     [](const Explained& each) { return Json(each.step_s); }},
+    {seconds("exposed_communication_s",
+             "Period minus that with exchanges that take no time, per step, s."),
+     [](const Explained& each) { return Json(each.explanation.exposed_s / each.program.steps); }},
+    {number("utilization", "Period with exchanges that take no time / period; null if it is 0.")
+         .nullable()
+         .required(),
+     [](const Explained& each) {
+       const double period = each.explanation.path.period_s;
+       return period > 0 ? Json((period - each.explanation.exposed_s) / period) : Json();
+     }},
+    {seconds("interference_s", "Period minus that without interference, per step, s."),
+     [](const Explained& each) {
+       return Json(each.explanation.interference_s / each.program.steps);
+     }},
+    {integer("iterations", "Iterations of the run.").in(io::at_least(1)).required(),
+     [](const Explained& each) { return Json(each.iterations); }},
+    {seconds("makespan_s", "Time of all iterations with what follows the last one, s."),
+     [](const Explained& each) { return Json(each.makespan_s); }},
+});
+constexpr std::array kSummaryKeys = io::written_keys(kSummary);
+
+constexpr auto kSize = std::to_array<Written<Explained>>({
+    {integer("operations", "Operations of one iteration.").required(),
+     [](const Explained& each) { return Json(std::int64_t{each.program.iteration_size()}); }},
+    {integer("streams", "Streams of a rank.").required(),
+     [](const Explained& each) { return Json(std::uint64_t{each.program.streams.size()}); }},
+    {integer("waits", "Waits of one iteration.").required(),
+     [](const Explained& each) { return Json(std::uint64_t{each.program.waits.size()}); }},
+    {integer("ranks", "Ranks.").required(),
+     [](const Explained& each) { return Json(std::int64_t{each.program.ranks}); }},
+});
+constexpr std::array kSizeKeys = io::written_keys(kSize);
+
+constexpr std::array kSentence{text("sentences", "A sentence.")};
+constexpr std::array kWarning{text("warnings", "A warning.")};
+
+constexpr auto kExplained = std::to_array<Written<Explained>>({
+    {integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),
+     [](const Explained&) { return Json(1); }},
+    {text("name", "Name that the file gives itself."),
+     [](const Explained& each) { return each.name.empty() ? Json() : Json(each.name); }},
+    {word("method", programs::kEvaluators, "Evaluator of the program.").required(),
+     [](const Explained& each) { return Json(programs::kEvaluators[each.explanation.evaluator]); }},
+    {object("summary", kSummaryKeys, "Times of the program.").required(),
+     [](const Explained& each) { return io::write(kSummary, each); }},
+    {object("program", kSizeKeys, "Size of the program.").required(),
+     [](const Explained& each) { return io::write(kSize, each); }},
+    {list("sentences", kSentence, "What bounds the step, in words.").required(),
+     [](const Explained& each) {
+       return Json(io::Array(each.sentences.begin(), each.sentences.end()));
+     }},
+    {boolean("exact", "The path is a critical cycle; otherwise it comes from recorded events.")
+         .required(),
+     [](const Explained& each) { return Json(each.explanation.path.exact); }},
+    {number("cycle_iterations", "Iterations that the path spans.").required(),
+     [](const Explained& each) { return Json(each.explanation.path.iterations); }},
+    {boolean("other_cycles", "Other cycles are as critical as the one shown.").required(),
+     [](const Explained& each) { return Json(each.explanation.path.other_cycles); }},
+    {list("critical_cycle", kStepObject,
+          "Operations that set the pace: each starts when the one before it ends.")
+         .required(),
+     [](const Explained& each) {
+       return Json(io::write_each(each.explanation.path.steps, [&](const programs::PathStep& step) {
+         return io::write(kStep, Step{each, step});
+       }));
+     }},
+    {object("attribution", kAttributionKeys, "Where the period goes; each list adds up to it.")
+         .required(),
+     [](const Explained& each) { return io::write(kAttribution, each.explanation.attribution); }},
+    {list("derivatives", kSensitivityObject, "How the period depends on parameters.").required(),
+     [](const Explained& each) {
+       return Json(io::write_each(each.explanation.sensitivities,
+                                  [](const Sensitivity& s) { return io::write(kSensitivity, s); }));
+     }},
+    {list("what_if", kWhatIfObject, "Single changes, each run again.").required(),
+     [](const Explained& each) {
+       return Json(io::write_each(each.what_if,
+                                  [](const WhatIf& change) { return io::write(kWhatIf, change); }));
+     }},
+    {object("measured", kMeasuredKeys, "What a measured time has on top; null without one.")
+         .nullable()
+         .required(),
+     [](const Explained& each) {
+       return each.measured ? io::write(kMeasured, *each.measured) : Json();
+     }},
+    {list("warnings", kWarning, "What to know about the result.").required(),
+     [](const Explained& each) {
+       return Json(io::Array(each.warnings.begin(), each.warnings.end()));
+     }},
+});
+constexpr std::array kExplainedKeys = io::written_keys(kExplained);
+
+// The command adds it.
+constexpr std::array kMeta{
+    object("meta", {}, "Program, version and times, which may differ between equal runs.")
+        .open()
+        .example("{}")};
+constexpr Key kExplanation =
+    object("explanation", kExplainedKeys, "What stepsim explain --json writes.").and_also(kMeta);
+
+// A step of 2 s and an exchange of 4 s that wait for each other.
+constexpr std::array<std::string_view, 1> kExamples{
+    R"({"attribution":{"by_kind":[{"name":"allreduce","seconds":4},{"name":"step","seconds":2}],"by_layer":[{"name":"no layer","seconds":6}],"by_link":[{"name":"bandwidth","seconds":3},{"name":"no exchange","seconds":2},{"name":"start-up","seconds":1}],"by_unit":[{"name":"no unit","seconds":6}]},"critical_cycle":[{"iteration":0,"kind":"step","operation":"S","seconds":2,"share_s":2,"unit":null,"visits":1},{"iteration":0,"kind":"allreduce","operation":"X","seconds":4,"share_s":4,"unit":null,"visits":1}],"cycle_iterations":1,"derivatives":[{"exact":true,"left":1,"parameter":"latency_s","right":1}],"exact":true,"measured":null,"method":"closed_form","other_cycles":false,"program":{"operations":2,"ranks":1,"streams":2,"waits":2},"schema_version":1,"sentences":["A training step takes 6 s."],"summary":{"exposed_communication_s":4,"interference_s":0,"iterations":100,"makespan_s":600,"period_s":6,"step_s":6,"steps":1,"utilization":0.3333333333333333},"warnings":[],"what_if":[{"change":"twice the bandwidth","gain":0.25,"set":[],"step_s":4.5}]})"};
+
+} // namespace
+
+Json explained_tree(const Explained& explained) { return io::write(kExplained, explained); }
+
+io::FileKind explanation_kind() { return {"explanation", &kExplanation, kExamples, false}; }
+
+} // namespace stepsim::study

@@ -1,0 +1,214 @@
+// The defaults come from the list that results show (scenario/defaults.hpp), so that a new default
+// that decides a time is written here before anybody thinks of it.
+#include "study/first_scenario.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "document/file_write.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
+#include "scenario/defaults.hpp"
+#include "scenario/recorded_training.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/short_forms.hpp"
+#include "study/sweep/sweep_base.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTrace = "resnet50.ddp.2xa100"; // shipped
+constexpr std::string_view kNetwork = "25g-tcp";
+constexpr std::int64_t kNodes = 8;
+
+// Written whether a result lists them or not: what users change first.
+constexpr std::array<std::string_view, 2> kAlwaysWritten{"/training/algorithm",
+                                                         "/communication/collective"};
+
+bool has(const io::Json& tree, std::string_view pointer) {
+  const io::Json* found = io::resolve(tree, pointer);
+  return found != nullptr && !found->is_null();
+}
+
+// The way from the folder of `output` to `path`. Links are resolved first: ".." after a link does
+// not lead back.
+std::string relative_to_output(const fs::path& path, const std::string& output) {
+  fs::path folder = output == "-" ? fs::path() : fs::path(output).parent_path();
+  folder = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder);
+  return fs::weakly_canonical(path).lexically_relative(folder).generic_string();
+}
+
+// A path inside an address (RFC 3986), in which blanks and letters beyond ASCII cannot stand.
+std::string percent_encoded(std::string_view path) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += kPlain.find(c) != std::string_view::npos
+               ? std::string(1, c)
+               : std::string{'%', kDigits[byte / 16], kDigits[byte % 16]};
+  }
+  return out;
+}
+
+// Editors look for the schema beside the file, or at an address. A way out of the folder is lost
+// when the file is moved, which an address is not; files in the data folder move with it.
+std::string schema_address(const fs::path& data, const fs::path& path, const std::string& output) {
+  const fs::path up = relative_to_output(data, output);
+  const bool outside =
+      std::ranges::any_of(up, [](const fs::path& step) { return step != ".." && step != "."; });
+  const std::string way = relative_to_output(path, output);
+  return way.starts_with("../") && outside
+             ? "file://" + percent_encoded(fs::weakly_canonical(path).generic_string())
+             : percent_encoded(way);
+}
+
+std::string stem(const io::Json& name) {
+  const std::string file = fs::path(name.as_string()).filename().string();
+  return file.substr(0, file.find(".json"));
+}
+
+// What the file calls itself: the workload, the machines and what else was asked for.
+std::string name_of(const io::Json& tree, std::int64_t nodes) {
+  const io::Json* workload = io::resolve(tree, "/workload/trace");
+  workload = workload == nullptr ? io::resolve(tree, "/workload/model") : workload;
+  std::string name = workload != nullptr && workload->is_string() ? stem(*workload) : "training";
+  name += " on " + std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
+  if (const io::Json* preset = io::resolve(tree, "/cluster/preset");
+      preset != nullptr && preset->is_string()) {
+    name += " of " + stem(*preset);
+  }
+  if (has(tree, "/variability")) {
+    name += ", workers and steps as they varied in the trace";
+  }
+  return name;
+}
+
+// Chooses what nobody asked for, and says so.
+void fill_in(io::Json& tree, std::vector<std::string>& assumed) {
+  const auto choose = [&](std::string_view pointer, io::Json value, std::string words) {
+    io::assign(tree, pointer, std::move(value));
+    assumed.push_back(std::move(words));
+  };
+  const bool model = has(tree, "/workload/model");
+  if (!model && !has(tree, "/workload/trace")) {
+    choose("/workload/trace", kTrace, "trace " + std::string(kTrace));
+  }
+  if (model && !has(tree, "/workload/batch_size")) {
+    choose("/workload/batch_size", 1, "batch_size 1");
+  }
+  if (!has(tree, "/cluster/nodes")) {
+    choose("/cluster/nodes", kNodes, "nodes " + std::to_string(kNodes));
+  }
+  const io::Json& nodes = *io::resolve(tree, "/cluster/nodes");
+  const bool alone = nodes.is_number() && nodes.as_double() == 1;
+  if (!alone && !has(tree, "/cluster/network") && !has(tree, "/cluster/preset")) {
+    choose("/cluster/network", kNetwork, "network " + std::string(kNetwork));
+  }
+}
+
+// A trace that came with the program is named: its place on this machine is not that on another.
+void name_shipped_trace(io::Json& tree, const Files& files) {
+  const io::Json* trace = io::resolve(tree, "/workload/trace");
+  if (trace == nullptr || !trace->is_string() || is_shipped_name(trace->as_string())) {
+    return;
+  }
+  for (const auto& [name, path] : shipped_files(files.data_folder(), kShippedTraces)) {
+    if (io::same_file(path_of(*trace), path)) {
+      io::assign(tree, "/workload/trace", name);
+      return;
+    }
+  }
+}
+
+// A default is written as a key, unless it comes from what the scenario names: the values of a node
+// type or of a network stay with it. The number of interfaces is written beside a node type too: it
+// multiplies the bandwidth of whatever network is put in the place of its own.
+bool is_written(const DefaultValue& value, const io::Json& tree) {
+  constexpr std::string_view kInterfaces = "/cluster/nics_per_node";
+  if (value.value.is_null() || value.value.is_object() ||
+      (value.from_node && value.pointer != kInterfaces)) {
+    return false;
+  }
+  constexpr std::string_view kInNetwork = "/cluster/network/";
+  if (value.pointer.starts_with(kInNetwork) && !has(tree, "/cluster/network")) {
+    return false;
+  }
+  return value.decisive || std::ranges::find(kAlwaysWritten, value.pointer) != kAlwaysWritten.end();
+}
+
+// A new file has the present names of profiles.
+void renew_names(io::Json& tree, std::vector<std::string>& said) {
+  for (const std::string_view pointer :
+       {"/cluster/network/calibration", "/cluster/intra_network/calibration"}) {
+    if (const io::Json* given = io::resolve(tree, pointer); given && given->is_string()) {
+      std::string name = given->as_string();
+      renew_name(name, said);
+      io::assign(tree, pointer, std::move(name));
+    }
+  }
+}
+
+// What the trace recorded and the user did not say.
+std::vector<std::string> take_from_trace(io::Json& tree, const Scenario& scenario) {
+  RecordedTraining recorded = recorded_training(scenario.workload, scenario.cluster);
+  if (has(tree, "/training")) {
+    return {};
+  }
+  if (!recorded.taken.empty()) {
+    io::assign(tree, "/training", std::move(recorded.keys));
+  }
+  return std::move(recorded.taken);
+}
+
+} // namespace
+
+// The tree is read three times: as it was asked for, which finds what the user got wrong; with what
+// the trace recorded, which gives the defaults; and as the file will be read.
+FirstScenario first_scenario(io::Json given, Files& files, const std::string& output) {
+  FirstScenario first;
+  io::Json tree = std::move(given);
+  fill_in(tree, first.assumed);
+  name_shipped_trace(tree, files);
+  tree = with_short_forms_expanded(std::move(tree));
+  renew_names(tree, first.assumed);
+  first.from_trace = take_from_trace(tree, parse_scenario(tree, files));
+  const Scenario scenario = parse_scenario(tree, files);
+  first.nodes = scenario.cluster.nodes;
+  const std::vector<DefaultValue> defaults = defaults_that_decide(tree, scenario);
+  if (std::string text = defaults_text(defaults); !text.empty()) {
+    first.assumed.push_back(std::move(text));
+  }
+  for (const DefaultValue& each : defaults) {
+    if (is_written(each, tree)) {
+      io::assign(tree, each.pointer, each.value);
+    }
+  }
+  first.name = name_of(tree, first.nodes);
+  tree = with_names_relative_to(std::move(tree), output);
+  // Without it the file is as good; an address where nothing lies would be a complaint of editors.
+  const fs::path data(files.data_folder());
+  const fs::path schema = data / "schemas" / "scenario.schema.json";
+  if (std::error_code none; fs::is_regular_file(schema, none)) {
+    tree.set("$schema", schema_address(data, schema, output));
+  }
+  tree.set("schema_version", 1);
+  tree.set("kind", "scenario");
+  tree.set("name", first.name);
+  first.tree = io::parse_json(io::pretty(tree), output == "-" ? "" : output);
+  (void)parse_scenario(first.tree, files); // what is written can be read
+  return first;
+}
+
+} // namespace stepsim::study

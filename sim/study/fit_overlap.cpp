@@ -1,0 +1,157 @@
+#include "study/fit_overlap.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/nelder_mead.hpp"
+#include "base/statistics.hpp"
+#include "programs/overlapped_step.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using io::OverlapConstants;
+using Steps = std::vector<const MeasuredStep*>;
+
+constexpr std::int64_t kIterations = 160;
+constexpr double kFirstStep = 1.25; // of the simplex, along each constant
+
+double loss(const Steps& steps, const OverlapConstants& constants) {
+  constexpr double kMost = 0.5; // errors beyond it count alike, so that one odd row decides little
+  double sum = 0;
+  for (const MeasuredStep* step : steps) {
+    const double error = std::abs(std::log(predicted_s(*step, constants) / step->step_s));
+    sum += std::pow(std::min(error, kMost), 1.5);
+  }
+  return sum;
+}
+
+double total_bytes(const MeasuredStep& step) {
+  double sum = 0;
+  for (const MeasuredMessage& message : step.messages) {
+    sum += message.bytes;
+  }
+  return sum;
+}
+
+// One message after backward overlaps nothing: what computing and start-up leave is its data.
+OverlapConstants fit_single(const MeasuredSteps& measured, const MeasuredStep& step) {
+  const double left = step.step_s - step.forward_s - step.backward_s - step.update_s;
+  const double bytes = total_bytes(step);
+  if (!(left > measured.startup_s) || !(bytes > 0)) {
+    throw UsageError("the step leaves no time for its message after computing and start-up");
+  }
+  return {.startup_s = measured.startup_s, .per_byte_s = (left - measured.startup_s) / bytes};
+}
+
+OverlapConstants fit(const MeasuredSteps& measured, const Steps& steps, const KeptConstants& kept) {
+  if (steps.size() == 1 && steps.front()->messages.size() == 1 && !kept.per_byte) {
+    return fit_single(measured, *steps.front());
+  }
+  if (steps.size() < kept.free()) {
+    throw UsageError("needs at least " + std::to_string(kept.free()) + " measured steps for " +
+                     std::to_string(kept.free()) + " constants, got " +
+                     std::to_string(steps.size()));
+  }
+  const auto constants_at = [&](const std::vector<double>& x) {
+    OverlapConstants constants{.startup_s = measured.startup_s, .per_byte_s = measured.per_byte_s};
+    std::size_t next = 0;
+    constants.startup_s = kept.startup ? measured.startup_s : std::abs(x[next++]);
+    constants.per_byte_s = kept.per_byte ? measured.per_byte_s : std::abs(x[next++]);
+    constants.compute = kept.compute ? 1 : 1 + std::abs(x[next++]);
+    return constants;
+  };
+  std::vector<double> start;
+  if (!kept.startup) {
+    start.push_back(measured.startup_s);
+  }
+  if (!kept.per_byte) {
+    start.push_back(2 * measured.per_byte_s);
+  }
+  if (!kept.compute) {
+    start.push_back(0.5);
+  }
+  if (start.empty()) {
+    return constants_at(start);
+  }
+  return constants_at(
+      base::nelder_mead([&](const std::vector<double>& x) { return loss(steps, constants_at(x)); },
+                        start, kFirstStep, kIterations)
+          .at);
+}
+
+io::OverlapQuality quality_of(const std::vector<double>& errors) {
+  return {.rows = static_cast<std::int64_t>(errors.size()),
+          .median_error = base::median(errors),
+          .max_error = *std::ranges::max_element(errors)};
+}
+
+double error_of(const MeasuredStep& step, double predicted) {
+  return std::abs(predicted / step.step_s - 1);
+}
+
+} // namespace
+
+double predicted_s(const MeasuredStep& step, const OverlapConstants& constants) {
+  std::vector<programs::OverlappedMessage> messages;
+  messages.reserve(step.messages.size());
+  for (const MeasuredMessage& message : step.messages) {
+    messages.push_back({.ready_s = message.ready_s,
+                        .seconds = constants.startup_s + constants.per_byte_s * message.bytes});
+  }
+  return programs::overlapped_step_s(step.forward_s + step.update_s, step.backward_s, messages,
+                                     constants.compute);
+}
+
+io::OverlapFit fit_overlap(const MeasuredSteps& measured, const std::string& leave_out,
+                           const KeptConstants& kept) {
+  io::OverlapFit result{.name = measured.name, .source = measured.source, .leave_out = leave_out};
+  Steps all;
+  std::set<std::string> folds;
+  for (const MeasuredStep& step : measured.steps) {
+    all.push_back(&step);
+    folds.insert(step.fold);
+  }
+  result.constants = fit(measured, all, kept);
+  std::vector<double> errors;
+  for (const MeasuredStep& step : measured.steps) {
+    const double predicted = predicted_s(step, result.constants);
+    errors.push_back(error_of(step, predicted));
+    result.steps.push_back({.schedule = step.schedule,
+                            .left_out = step.fold,
+                            .step_s = step.step_s,
+                            .predicted_s = predicted,
+                            .held_out_s = {}});
+  }
+  result.quality = quality_of(errors);
+  if (leave_out.empty()) {
+    return result;
+  }
+  if (folds.size() < 2) {
+    throw UsageError("--leave-out " + leave_out + ": all rows have the same value, " +
+                     *folds.begin());
+  }
+  for (const std::string& fold : folds) {
+    Steps others;
+    std::ranges::copy_if(all, std::back_inserter(others),
+                         [&](const MeasuredStep* step) { return step->fold != fold; });
+    const OverlapConstants constants = fit(measured, others, kept);
+    std::vector<double> left_out;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i]->fold == fold) {
+        const double predicted = predicted_s(*all[i], constants);
+        result.steps[i].held_out_s = predicted;
+        left_out.push_back(error_of(*all[i], predicted));
+      }
+    }
+    result.folds.push_back(
+        {.left_out = fold, .constants = constants, .quality = quality_of(left_out)});
+  }
+  return result;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,41 @@
+#pragma once
+// The keys of a file of measured steps (kind measured_steps, TRN 3.5): a list of scenarios, each
+// with its measured iteration time. Users write such files from publications or their own runs;
+// `stepsim fit-overlap` reads them.
+#include <array>
+
+#include "document/fields/schema.hpp"
+#include "scenario/keys/schedule_keys.hpp"
+#include "study/sweep/sweep_keys.hpp"
+
+namespace stepsim::study::keys {
+
+inline constexpr std::array kMeasuredScenario{
+    text("scenario", "File of kind scenario."),
+    object("scenario", {}, "The scenario itself.").open()};
+inline constexpr std::array kMeasuredStepKeys{
+    either("scenario", kMeasuredScenario,
+           "The scenario of the step, with the network that the fit starts from.")
+        .example(R"("two-layers.scenario.json")")
+        .required(),
+    word("schedule", schedules, "Schedule of the step; the default is that of the scenario.")
+        .example(R"("wfbp")"),
+    number("step_s", "Measured time of the step, s.").in(io::above(0)).example("1.2334").required(),
+    text("source", "Where this number comes from.").example(R"("table 3")")};
+inline constexpr std::array kMeasuredStepRow{
+    object("rows", kMeasuredStepKeys, "One measured step.")};
+
+inline constexpr std::array kMeasuredStepsKeys{
+    text("source", "Where the numbers come from.").example(R"("our own runs, 2026-01-31")"),
+    text("note", "A remark for readers of the file.").example(R"("means of 50 steps")"),
+    list("rows", kMeasuredStepRow, "Measured steps on one network.")
+        .sizes(1)
+        .example(
+            R"([{"scenario": "two-layers.scenario.json", "schedule": "wfbp", "step_s": 0.05}])")
+        .required()};
+inline constexpr io::Key kMeasuredSteps =
+    object("measured_steps", kMeasuredStepsKeys, "Measured times of steps, to fit a slowdown to.");
+
+[[nodiscard]] io::FileKind measured_steps_file();
+
+} // namespace stepsim::study::keys

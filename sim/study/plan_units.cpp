@@ -1,0 +1,162 @@
+#include "study/plan_units.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/number_text.hpp"
+#include "document/json_text.hpp"
+#include "document/sha256.hpp"
+#include "run/run.hpp"
+#include "run/sharding_plan.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using layers::Wrapping;
+using layers::WrappingPolicy;
+
+// A time without the last digit, in which sums differ from the number that they stand for: 30 s and
+// not 30.000000000000004 s.
+double without_noise(double seconds) { return base::rounded_to(seconds, 15); }
+
+PlannedUnits with_wrapping(Scenario scenario, std::string name, Wrapping wrapping,
+                           std::vector<std::string>& warnings) {
+  scenario.training.sharding.wrapping = std::move(wrapping);
+  Result result = run(scenario);
+  for (std::string& warning : result.warnings) {
+    if (std::ranges::find(warnings, warning) == warnings.end()) {
+      warnings.push_back(std::move(warning));
+    }
+  }
+  return {.name = std::move(name),
+          .step_s = without_noise(*result.summary.iteration_time_s),
+          .memory_bytes = result.summary.memory_total_bytes.value_or(0),
+          .fits = result.summary.memory_fits,
+          .units = std::move(result.units)};
+}
+
+Wrapping default_wrapping(const Sharding& sharding) {
+  return {.policy = sharding.preset == ShardingPreset::fsdp1 ? WrappingPolicy::size
+                                                             : WrappingPolicy::block};
+}
+
+double gain_over_default(const UnitPlanning& planning) {
+  const double standard = row_of(planning, "default").step_s;
+  return standard > 0 ? 1 - planning.rows.front().step_s / standard : 0;
+}
+
+// [first layer, last layer, names], layers from 1.
+io::Json units_tree(const Scenario& scenario, const std::vector<UnitResult>& units) {
+  io::Array all;
+  for (const UnitResult& unit : units) {
+    io::Array names;
+    for (std::int64_t l = unit.first; l <= unit.last; ++l) {
+      names.emplace_back(scenario.workload.layers[static_cast<std::size_t>(l - 1)].name);
+    }
+    all.emplace_back(io::Array{unit.first, unit.last, std::move(names)});
+  }
+  return all;
+}
+
+// A string that Python reads as it is.
+std::string quoted(const std::string& text) { return io::compact(io::Json(text)); }
+
+// The last unit stays gathered where the scenario keeps it. Layers without parameters are no
+// modules to shard, but belong to a unit all the same.
+std::string snippet(const Scenario& scenario, const PlannedUnits& best) {
+  const Sharding& sharding = scenario.training.sharding;
+  std::string text = "from torch.distributed.fsdp import fully_shard\n\nunits = [\n";
+  for (const UnitResult& unit : best.units) {
+    text += "    [";
+    for (std::int64_t l = unit.first; l <= unit.last; ++l) {
+      const std::string& name = scenario.workload.layers[static_cast<std::size_t>(l - 1)].name;
+      text += (l == unit.first ? "" : ", ") + quoted(name);
+    }
+    text += "],\n";
+  }
+  const std::string reshard = sharding.reshard_after_forward ? "True" : "False";
+  const bool keeps = sharding.reshard_after_forward && sharding.keep_last;
+  return text +
+         "]\nfor unit in units:\n    fully_shard([model.get_submodule(name) for name in unit], "
+         "reshard_after_forward=" +
+         (keeps ? "unit is not units[-1]" : reshard) + ")\nfully_shard(model)\n";
+}
+
+} // namespace
+
+const PlannedUnits& row_of(const UnitPlanning& planning, std::string_view name) {
+  return *std::ranges::find(planning.rows, name, &PlannedUnits::name);
+}
+
+UnitPlanning plan_sharding_units(const Scenario& scenario) {
+  const Sharding& sharding = scenario.training.sharding;
+  UnitPlanning planning;
+  planning.plan = best_units(scenario);
+  planning.largest_unit = largest_unit_of(scenario);
+  const auto add = [&](std::string name, Wrapping wrapping) {
+    planning.rows.push_back(
+        with_wrapping(scenario, std::move(name), std::move(wrapping), planning.warnings));
+  };
+  add("optimal", wrapping_of(planning.plan.cuts));
+  const Wrapping standard = default_wrapping(sharding);
+  if (sharding.wrapping.policy != WrappingPolicy::optimal &&
+      sharding.wrapping.policy != standard.policy) {
+    add("configured", sharding.wrapping);
+  }
+  add("default", standard);
+  add("layer", {.policy = WrappingPolicy::layer});
+  add("all", {.policy = WrappingPolicy::all});
+  return planning;
+}
+
+io::Json unit_planning_tree(const Scenario& scenario, const UnitPlanning& planning) {
+  const buckets::UnitPlan& plan = planning.plan;
+  io::Array cuts;
+  for (const std::uint32_t cut : plan.cuts) {
+    cuts.emplace_back(static_cast<std::int64_t>(cut));
+  }
+  io::Array rows;
+  for (const PlannedUnits& row : planning.rows) {
+    io::Json tree(io::Object{{"name", row.name},
+                             {"step_s", row.step_s},
+                             {"units", static_cast<std::int64_t>(row.units.size())},
+                             {"memory_bytes", row.memory_bytes}});
+    if (row.fits) {
+      tree.set("fits", *row.fits);
+    }
+    rows.push_back(std::move(tree));
+  }
+  io::Json tree(io::Object{
+      {"units", units_tree(scenario, planning.rows.front().units)},
+      {"cuts", std::move(cuts)},
+      {"predicted_step_s", planning.rows.front().step_s},
+      {"default_step_s", row_of(planning, "default").step_s},
+      {"gain", gain_over_default(planning)},
+      {"lower_bound_s", without_noise(plan.lower_bound.value)},
+      {"certified", plan.certified},
+      {"gap", plan.gap()},
+      {"labels", plan.labels},
+      {"alternatives", std::move(rows)},
+      {"warnings", io::Array(planning.warnings.begin(), planning.warnings.end())},
+  });
+  if (planning.largest_unit) {
+    tree.set("largest_unit_parameters", *planning.largest_unit);
+  }
+  return tree;
+}
+
+io::Json fsdp_units_tree(const Scenario& scenario, const io::Json& tree,
+                         const UnitPlanning& planning) {
+  return io::Object{
+      {"units", units_tree(scenario, planning.rows.front().units)},
+      {"reshard_after_forward", scenario.training.sharding.reshard_after_forward},
+      {"predicted_step_s", planning.rows.front().step_s},
+      {"default_step_s", row_of(planning, "default").step_s},
+      {"gain", gain_over_default(planning)},
+      {"scenario_sha256", io::sha256(io::compact(tree))},
+      {"python", snippet(scenario, planning.rows.front())},
+  };
+}
+
+} // namespace stepsim::study

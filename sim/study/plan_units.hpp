@@ -1,0 +1,47 @@
+#pragma once
+// Finds the best sharding units of a scenario and compares them with the default units of its
+// framework, with one unit per layer and with one unit of all layers (TRN 6, 8.3). Every row is the
+// result of a full run with its units.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "buckets/unit_planner.hpp"
+#include "document/json.hpp"
+#include "run/result.hpp"
+#include "scenario/scenario.hpp"
+
+namespace stepsim::study {
+
+struct PlannedUnits {
+  std::string name; // optimal, configured, default, layer, all
+  double step_s{};
+  double memory_bytes{};
+  // Whether memory_bytes is at most /training/sharding/memory_bytes; empty if that is not given.
+  std::optional<bool> fits;
+  std::vector<UnitResult> units; // forward order
+};
+
+struct UnitPlanning {
+  buckets::UnitPlan plan;
+  // Most parameters that memory_bytes and max_unit_parameters allow in a unit; empty: no limit.
+  std::optional<std::int64_t> largest_unit;
+  // In this order: optimal; configured, only if the policy of the scenario is neither optimal nor
+  // the policy of its preset; default, the policy of the preset; layer; all.
+  std::vector<PlannedUnits> rows;
+  std::vector<std::string> warnings;
+};
+
+// `scenario` must shard parameters. Throws SimulationError where best_units() or run() throws it.
+[[nodiscard]] UnitPlanning plan_sharding_units(const Scenario& scenario);
+// The row `name`, which must exist.
+[[nodiscard]] const PlannedUnits& row_of(const UnitPlanning& planning, std::string_view name);
+
+// The object that `plan-units --json` prints.
+[[nodiscard]] io::Json unit_planning_tree(const Scenario& scenario, const UnitPlanning& planning);
+// The settings for PyTorch's FSDP, with a Python snippet that applies them and the SHA-256 of
+// `tree`, the scenario as it was read.
+[[nodiscard]] io::Json fsdp_units_tree(const Scenario& scenario, const io::Json& tree,
+                                       const UnitPlanning& planning);
+
+} // namespace stepsim::study

@@ -1,0 +1,185 @@
+#include "study/reproduce/figure_tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/number_text.hpp"
+#include "base/percent.hpp"
+#include "study/reproduce/series.hpp"
+
+namespace stepsim::reproduce {
+
+namespace {
+
+// A cell of a Markdown table.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    out += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
+  }
+  return out;
+}
+
+std::string titled(const plot::Axis& axis) {
+  return axis.unit.empty() ? axis.title : axis.title + " [" + axis.unit + "]";
+}
+
+// The x values of a table: all of them, or those of the ticks where there are many.
+std::vector<double> rows_at(const std::set<double>& all, const plot::Axis& axis) {
+  constexpr std::size_t kMost = 24;
+  std::vector<double> rows(all.begin(), all.end());
+  if (rows.size() > kMost) {
+    std::vector<double> some;
+    for (std::size_t i = 0; i < kMost; ++i) {
+      some.push_back(rows[i * (rows.size() - 1) / (kMost - 1)]);
+    }
+    std::vector<double> ticks;
+    std::ranges::copy_if(axis.ticks, std::back_inserter(ticks),
+                         [&](double tick) { return all.contains(tick); });
+    return ticks.size() > 2 ? ticks : some;
+  }
+  return rows;
+}
+
+std::string named(const Reproduction& paper, const io::Json& value) {
+  const std::string text = value.is_string()   ? value.as_string()
+                           : value.is_number() ? shown_number(value.as_double())
+                                               : std::string("-");
+  const auto found =
+      std::ranges::find(paper.words, text, &std::pair<std::string, std::string>::first);
+  return found == paper.words.end() ? text : found->second;
+}
+
+} // namespace
+
+std::string markdown_table(const Row& heading, const std::vector<Row>& rows) {
+  const auto line = [](const Row& row) {
+    std::string text = "|";
+    for (const std::string& cell : row) {
+      text += " " + escaped(cell) + " |";
+    }
+    return text + "\n";
+  };
+  std::string text = line(heading) + "|";
+  for (std::size_t i = 0; i < heading.size(); ++i) {
+    text += "---|";
+  }
+  text += "\n";
+  for (const Row& row : rows) {
+    text += line(row);
+  }
+  return text + "\n";
+}
+
+std::string curve_table(const PanelOf& panel, const FigureOf& figure, const Reproduction& paper,
+                        const AllRecords& all) {
+  std::set<double> places;
+  Row heading{titled(panel.x.value_or(figure.x))};
+  std::vector<std::map<double, double>> columns;
+  const auto add = [&](const Curve& curve, const std::string& label) {
+    heading.push_back(label);
+    std::map<double, double>& column = columns.emplace_back();
+    for (const plot::Point& point : points_of(curve, all, paper.file)) {
+      places.insert(point.x);
+      column.emplace(point.x, point.y);
+    }
+  };
+  for (const Curve& curve : panel.curves) {
+    add(curve, curve.label);
+  }
+  for (const Curve& curve : panel.reported) {
+    if (may_be_drawn(paper, curve.series.run)) {
+      add(curve, curve.label + ", " + evidence(paper, curve.series.run));
+    }
+  }
+  std::vector<Row> rows;
+  for (const double x : rows_at(places, panel.x.value_or(figure.x))) {
+    Row& row = rows.emplace_back(Row{shown_number(x)});
+    for (const std::map<double, double>& column : columns) {
+      const auto found = column.find(x);
+      row.push_back(found == column.end() ? "" : base::significant(found->second));
+    }
+  }
+  return titled(panel.y.value_or(figure.y)) + (panel.title.empty() ? "" : ", " + panel.title) +
+         ":\n\n" + markdown_table(heading, rows);
+}
+
+std::string bar_table(const PanelOf& panel, const plot::Panel& drawn, const Reproduction& paper) {
+  Row heading{"group", "bar"};
+  heading.insert(heading.end(), drawn.bars.parts.begin(), drawn.bars.parts.end());
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < drawn.bars.groups.size(); ++i) {
+    const plot::BarGroup& group = drawn.bars.groups[i];
+    auto of = panel.bars.groups[i].second.begin();
+    for (const plot::Bar& bar : group.bars) {
+      while (!may_be_drawn(paper, of->series.run)) {
+        ++of;
+      }
+      const std::size_t first = (of++)->first;
+      Row& row = rows.emplace_back(
+          Row{group.name,
+              bar.name + (bar.reported ? (bar.name.empty() ? "" : ", ") + drawn.bars.reported_label
+                                       : std::string())});
+      for (std::size_t part = 0; part < drawn.bars.parts.size(); ++part) {
+        const bool there = part >= first && part < bar.values.size();
+        row.push_back(there ? base::significant(bar.values[part]) : std::string());
+      }
+    }
+  }
+  return markdown_table(heading, rows);
+}
+
+std::string lane_table(const plot::Panel& drawn) {
+  std::vector<Row> rows;
+  for (const plot::Lane& lane : drawn.lanes.lanes) {
+    for (const plot::Span& span : lane.spans) {
+      rows.push_back({lane.name, base::significant(span.start), base::significant(span.end)});
+    }
+  }
+  return markdown_table({"lane", "start", "end"}, rows);
+}
+
+std::string comparison_table(const Comparison& comparison, const Reproduction& paper,
+                             const AllRecords& all) {
+  const std::string unit = comparison.unit.empty() ? "" : " [" + comparison.unit + "]";
+  std::vector<Row> rows;
+  const std::string& theirs_run =
+      comparison.series.other ? comparison.series.other->run : comparison.series.run;
+  const bool interval = !comparison.low.empty() && !comparison.high.empty();
+  for (const Joined& each : select(comparison.series, all, paper.file)) {
+    std::string name;
+    for (const std::string& column_name : comparison.names) {
+      const io::Json* value = column(*each.record, column_name);
+      name += (name.empty() ? "" : ", ") + (value == nullptr ? "-" : named(paper, *value));
+    }
+    const double ours = evaluate(comparison.ours, each, comparison.series, paper.file);
+    const double theirs = evaluate(comparison.theirs, each, comparison.series, paper.file);
+    const double error = ours / theirs - 1;
+    Row row{name, base::significant(ours)};
+    if (interval) {
+      row.push_back(
+          base::significant(evaluate(comparison.low, each, comparison.series, paper.file)) +
+          " to " +
+          base::significant(evaluate(comparison.high, each, comparison.series, paper.file)));
+    }
+    row.insert(row.end(),
+               {base::significant(theirs), evidence(paper, theirs_run), base::percent(error)});
+    if (comparison.limit) {
+      row.emplace_back(std::abs(error) <= *comparison.limit ? "met" : "not met");
+    }
+    rows.push_back(std::move(row));
+  }
+  Row heading{"", "ours" + unit};
+  if (interval) {
+    heading.emplace_back("interval");
+  }
+  heading.insert(heading.end(), {"theirs" + unit, "label", "difference"});
+  if (comparison.limit) {
+    heading.push_back("within " + base::percent(*comparison.limit));
+  }
+  return markdown_table(heading, rows);
+}
+
+} // namespace stepsim::reproduce

@@ -1,0 +1,250 @@
+#include "study/reproduce/paper_records.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "base/statistics.hpp"
+#include "document/csv.hpp"
+#include "document/file.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
+#include "scenario/files/measured_file.hpp"
+
+namespace stepsim::reproduce {
+
+namespace {
+
+std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                  : std::nullopt;
+}
+
+// "1.5 2 3*4" is 1.5, 2 and four times 3.
+std::vector<double> values_of(std::string_view list) {
+  std::vector<double> values;
+  while (!list.empty()) {
+    const std::size_t blank = std::min(list.find(' '), list.size());
+    const std::string_view word = list.substr(0, blank);
+    list.remove_prefix(std::min(blank + 1, list.size()));
+    const std::size_t star = word.find('*');
+    const auto count = star == std::string_view::npos ? 1 : number_of(word.substr(star + 1));
+    if (const auto value = number_of(word.substr(0, star)); value && count) {
+      values.insert(values.end(), static_cast<std::size_t>(*count), *value);
+    }
+  }
+  return values;
+}
+
+Records records_of_csv(std::string_view text, const std::string& file) {
+  const std::vector<io::CsvRow> rows = io::parse_csv(text, file);
+  Records records;
+  for (std::size_t r = 1; r < rows.size(); ++r) {
+    io::Object record;
+    for (std::size_t c = 0; c < std::min(rows[r].fields.size(), rows[0].fields.size()); ++c) {
+      const std::string& name = rows[0].fields[c];
+      const std::string& cell = rows[r].fields[c];
+      if (name == "values") {
+        if (const std::vector<double> values = values_of(cell); !values.empty()) {
+          record.emplace_back("value", base::median(values));
+          record.emplace_back("low", std::ranges::min(values));
+          record.emplace_back("high", std::ranges::max(values));
+        }
+      } else if (const auto number = number_of(cell)) {
+        record.emplace_back(name, *number);
+      } else {
+        record.emplace_back(name, cell);
+      }
+    }
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+// One record per number, so that workers are a column like any other.
+Records records_of_training(const io::Json& tree) {
+  Records records;
+  for (const layers::MeasuredModel& model : io::parse_measured(tree).models) {
+    io::Object of_model{{"model", model.name}};
+    if (model.batch_size) {
+      of_model.emplace_back("batch_size", *model.batch_size);
+    }
+    if (model.phases) {
+      of_model.emplace_back("compute_s", model.phases->compute.value);
+      of_model.emplace_back("compress_s", model.phases->compress.value);
+      of_model.emplace_back("communication_s", model.phases->communication.value);
+    }
+    for (const layers::MeasuredThroughput& row : model.throughput) {
+      for (const auto& [ranks, speed] : row.samples_per_s_per_gpu) {
+        io::Object record = of_model;
+        record.emplace_back("method", row.method);
+        record.emplace_back("ranks", ranks);
+        record.emplace_back("samples_per_s_per_gpu", speed);
+        records.push_back(std::move(record));
+      }
+    }
+  }
+  return records;
+}
+
+} // namespace
+
+Records records_of_lines(std::string_view text, const std::string& file) {
+  Records records;
+  std::int64_t line = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view one = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++line;
+    if (one.empty()) {
+      continue;
+    }
+    const io::Json tree = io::parse_json(one, file);
+    const io::Json* record = tree.find("record");
+    const bool is_point = record == nullptr || !record->is_string() ||
+                          record->as_string() == "point" || record->as_string() == "collective";
+    if (is_point) {
+      records.push_back(io::flattened(tree));
+    }
+  }
+  return records;
+}
+
+Records records_of_tree(const io::Json& tree, std::string_view pointer) {
+  const io::Json* kind = tree.find("kind");
+  if (pointer.empty() && kind != nullptr && kind->is_string() &&
+      kind->as_string() == "measured_training") {
+    return records_of_training(tree);
+  }
+  const io::Json* list = io::resolve(tree, pointer);
+  if (list != nullptr && list->is_object()) {
+    return {io::flattened(*list)};
+  }
+  if (list == nullptr || !list->is_array()) {
+    throw InputError(std::string(tree.file()), std::string(pointer),
+                     "must be a list of records, or one record");
+  }
+  Records records;
+  for (const io::Json& each : list->as_array()) {
+    records.push_back(io::flattened(each));
+  }
+  return records;
+}
+
+namespace {
+
+Records unpivoted(const Table& table, const std::string& reproduction) {
+  if (table.file.empty()) {
+    return table.records;
+  }
+  const std::string path = io::relative_to(reproduction, table.file);
+  if (path.ends_with(".csv")) {
+    return records_of_csv(io::read_text(path), path);
+  }
+  if (path.ends_with(".jsonl")) {
+    return records_of_lines(io::read_text(path), path);
+  }
+  return records_of_tree(io::read_json(path), table.rows);
+}
+
+} // namespace
+
+// What the record of each value of the column has as `value` becomes a column of its own name; the
+// other columns but `low` and `high` tell which records belong together.
+Records pivoted(Records records, const Pivot& pivot) {
+  if (pivot.column.empty()) {
+    return records;
+  }
+  Records out;
+  std::map<std::string, std::size_t> places;
+  for (const io::Object& record : records) {
+    io::Object shared;
+    const io::Json* value = nullptr;
+    std::string name;
+    for (const auto& [column, cell] : record) {
+      if (column == pivot.value) {
+        value = &cell;
+      } else if (column == pivot.column) {
+        const auto found = std::ranges::find_if(pivot.names, [&](const auto& each) {
+          return cell.is_string() && each.first == cell.as_string();
+        });
+        const bool own = pivot.names.empty() && cell.is_string();
+        name = found != pivot.names.end() ? found->second : own ? cell.as_string() : std::string();
+      } else if (column != "low" && column != "high") {
+        shared.emplace_back(column, cell);
+      }
+    }
+    if (value == nullptr || name.empty()) {
+      continue;
+    }
+    const auto [place, is_new] = places.emplace(io::compact(io::Json(shared)), out.size());
+    if (is_new) {
+      out.push_back(std::move(shared));
+    }
+    out[place->second].emplace_back(name, *value);
+  }
+  return out;
+}
+
+Records records_of_table(const Table& table, const std::string& reproduction) {
+  return pivoted(unpivoted(table, reproduction), table.pivot);
+}
+
+Records medians(const std::vector<Records>& seeds) {
+  Records out = seeds.front();
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    for (std::size_t c = 0; c < out[i].size(); ++c) {
+      if (!out[i][c].second.is_number() || seeds.size() == 1) {
+        continue;
+      }
+      std::vector<double> values;
+      for (const Records& records : seeds) {
+        const io::Json& value = records.at(i).at(c).second;
+        if (!value.is_number()) {
+          throw SimulationError(out[i][c].first + " is a number for some seeds only");
+        }
+        values.push_back(value.as_double());
+      }
+      out[i][c].second = base::median(values);
+    }
+  }
+  return out;
+}
+
+Records rounded(Records records, int digits) {
+  for (io::Object& record : records) {
+    for (io::Member& member : record) {
+      if (member.second.is_number()) {
+        member.second = base::rounded_to(member.second.as_double(), digits);
+      }
+    }
+  }
+  return records;
+}
+
+Records with_columns(const Records& records, const std::vector<std::string>& columns) {
+  Records out;
+  for (const io::Object& record : records) {
+    io::Object& kept = out.emplace_back();
+    std::ranges::copy_if(record, std::back_inserter(kept), [&](const io::Member& member) {
+      return std::ranges::find(columns, member.first) != columns.end();
+    });
+  }
+  return out;
+}
+
+std::string lines_of_records(const Records& records) {
+  std::string text;
+  for (const io::Object& record : records) {
+    io::append_compact(text, record);
+    text += '\n';
+  }
+  return text;
+}
+
+} // namespace stepsim::reproduce

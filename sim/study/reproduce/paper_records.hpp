@@ -1,0 +1,47 @@
+#pragma once
+// The records of a run or of a table. A record is a flat object with a value per column; the names
+// of nested members are joined by "_".
+//     {"point": 0, "nodes": 4, "speedup": 3.99, ...}
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/json.hpp"
+#include "study/reproduce/reproduction.hpp"
+
+namespace stepsim::reproduce {
+
+using Records = std::vector<io::Object>;
+using AllRecords = std::map<std::string, Records, std::less<>>; // by the id of the run or table
+
+// Returns one record per line of JSON Lines, except for lines that are not results, such as the
+// header and the end of a sweep. Throws InputError if a line cannot be parsed; `file` is the name
+// in errors.
+[[nodiscard]] Records records_of_lines(std::string_view text, const std::string& file);
+// Returns one record per element of the list at `pointer`, or one record for an object there. A
+// file of kind measured_training without pointer gives one record per measured speed, with the
+// columns model, method, ranks, samples_per_s_per_gpu and, if given, batch size and phases of the
+// model. Throws InputError if `pointer` names neither a list nor an object.
+[[nodiscard]] Records records_of_tree(const io::Json& tree, std::string_view pointer);
+// Returns the records of a table, pivoted: those in the table itself, or those of its file, whose
+// path is relative to the file `reproduction`.
+[[nodiscard]] Records records_of_table(const Table& table, const std::string& reproduction);
+
+// Returns one list of records for several lists, one per seed: each number is the median over the
+// lists, all other values are those of the first list. The lists must have the same records, with
+// the same columns, in the same order. Throws SimulationError if a value is a number in the first
+// list but not in another.
+[[nodiscard]] Records medians(const std::vector<Records>& seeds);
+// Returns the records with their numbers rounded to `digits` significant digits.
+[[nodiscard]] Records rounded(Records records, int digits);
+// Returns the records with only these columns, in the order of the record; a record may lack some.
+[[nodiscard]] Records with_columns(const Records& records, const std::vector<std::string>& columns);
+// Returns the records that Pivot describes; `records` unchanged if pivot.column is "".
+[[nodiscard]] Records pivoted(Records records, const Pivot& pivot);
+
+// Returns the records as JSON Lines.
+[[nodiscard]] std::string lines_of_records(const Records& records);
+
+} // namespace stepsim::reproduce

@@ -1,0 +1,207 @@
+#include "study/reproduce/speed_rules.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "document/json_text.hpp"
+#include "scenario/files/import_number.hpp"
+#include "study/reproduce/series.hpp"
+
+namespace stepsim::reproduce {
+
+namespace {
+
+std::int64_t count(const io::Object& row, std::string_view name) {
+  return std::llround(row_number(row, name));
+}
+
+template <class Rule>
+const Rule& rule_of(const std::map<std::string, Rule, std::less<>>& rules, const std::string& file,
+                    const io::Object& row, std::string_view name) {
+  const std::string word = row_text(row, name);
+  const auto found = rules.find(word);
+  if (found == rules.end()) {
+    std::vector<std::string_view> known;
+    for (const auto& [each, rule] : rules) {
+      known.push_back(each);
+    }
+    throw InputError(file, row_text(row, "row"), base::unknown_word(name, word, known));
+  }
+  return found->second;
+}
+
+struct Link {
+  double latency_s{}, bandwidth_Bps{};
+};
+
+Link bus_of(const io::Object& row, const Scoreboard& rules) {
+  return {rules.bus_latency_s, rule_of(rules.buses, rules.rows, row, "intra")};
+}
+
+Link fabric_of(const io::Object& row, const Scoreboard& rules) {
+  constexpr double kBytesPerGigabit = 1e9 / 8;
+  const FabricRule& rule = rule_of(rules.fabrics, rules.rows, row, "fabric");
+  const double rate = row_number(row, "gbps_per_node") * kBytesPerGigabit;
+  return {rate <= rule.slow_Bps ? rule.slow_latency_s : rule.latency_s, rate * rule.share};
+}
+
+// A ring through machines and their GPUs takes as long as a ring of its slowest link.
+Link slower_of(const Link& a, const Link& b) {
+  return {std::max(a.latency_s, b.latency_s), std::min(a.bandwidth_Bps, b.bandwidth_Bps)};
+}
+
+double batches(const io::Object& row) { return std::max(1.0, row_number(row, "grad_accum")); }
+
+bool counts_steps(const io::Object& row) { return row_text(row, "unit") == "steps/s"; }
+
+double batch_s(const io::Object& row) {
+  const double samples =
+      counts_steps(row) ? 1 : row_number(row, "batch_per_gpu") * row_number(row, "base_gpus");
+  return samples / row_number(row, "base_measured");
+}
+
+} // namespace
+
+double row_number(const io::Object& row, std::string_view name) {
+  const io::Json* value = column(row, name);
+  return value != nullptr && value->is_number() ? value->as_double() : 0;
+}
+
+std::string row_text(const io::Object& row, std::string_view name) {
+  const io::Json* value = column(row, name);
+  return value == nullptr     ? std::string()
+         : value->is_string() ? value->as_string()
+                              : io::compact(*value);
+}
+
+double samples_of(const io::Object& row) {
+  return counts_steps(row)
+             ? 1
+             : row_number(row, "batch_per_gpu") * batches(row) * row_number(row, "gpus");
+}
+
+double measured_step_s(const io::Object& row) {
+  return samples_of(row) / row_number(row, "measured");
+}
+
+double computing_s(const io::Object& row) { return batches(row) * batch_s(row); }
+
+TableRule table_rule(const io::Object& row, const Scoreboard& rules, std::string_view name) {
+  const std::size_t colon = name.find(':');
+  if (const auto rule = rules.tables.find(name.substr(0, colon)); rule != rules.tables.end()) {
+    return rule->second;
+  }
+  const auto elements =
+      colon == std::string_view::npos ? std::nullopt : io::parse_real(name.substr(colon + 1));
+  if (rules.other_table.empty() || !elements || !(*elements >= 1 && *elements <= 1e15)) {
+    throw InputError(rules.rows, row_text(row, "row"),
+                     "table " + base::shown_value("inline:" + std::string(name)) +
+                         ": no rule for this table; one without a rule is "
+                         "inline:NAME:PARAMETERS, a number of 1 to 1e15");
+  }
+  return {rules.other_table, *elements};
+}
+
+// Forward is a third of a batch. With accumulation all batches but the last come first, and overlap
+// with nothing. Every key that a prediction depends on is named, so that a change of a default
+// changes no prediction.
+io::Json scenario_of(const io::Object& row, const Scoreboard& rules, const std::string& model,
+                     double slower) {
+  const std::int64_t nodes = count(row, "nodes");
+  const std::int64_t per_node = count(row, "gpus_per_node");
+  const bool one_machine = nodes == 1 && per_node > 1;
+  const MethodRule& method = rule_of(rules.methods, rules.rows, row, "method");
+  const bool on_machines =
+      method.servers == ServerPlace::machines || method.servers == ServerPlace::workers;
+  const bool on_host = method.servers == ServerPlace::host;
+  const bool servers = on_host || (on_machines && !one_machine);
+  const bool between = row_text(row, "fabric") != "none";
+
+  // Workers of servers on machines are machines: what is inside them is not expressed.
+  const Link bus = bus_of(row, rules);
+  const Link link = on_host || !between || one_machine ? bus
+                    : servers || per_node == 1         ? fabric_of(row, rules)
+                                                       : slower_of(bus, fabric_of(row, rules));
+  const std::int64_t ranks = on_host ? per_node : servers ? nodes : nodes * per_node;
+
+  const double sent_bytes = row_number(row, "gradient_bytes_per_element");
+  const std::int64_t value_bytes = sent_bytes < 4 ? 2 : 4;
+  const double factor = sent_bytes / static_cast<double>(value_bytes); // more bytes: a slower link
+  const double batch = batch_s(row);
+  io::Object workload{{"model", model},
+                      {"batch_size", 1},
+                      {"granularity", "tensor"},
+                      {"measured", io::Object{{"forward_s", (batches(row) - 1) * batch + batch / 3},
+                                              {"backward_s", batch * 2 / 3}}},
+                      {"value_bytes", value_bytes}};
+  if (count(row, "seq_len") > 0) {
+    workload.emplace_back("sequence_length", count(row, "seq_len"));
+  }
+
+  io::Object training{{"algorithm", servers ? "parameter_server" : "sync_sgd"},
+                      {"iterations", 3},
+                      {"sync_s", 0},
+                      {"update_s", 0}};
+  if (servers) {
+    const bool sharded = method.servers == ServerPlace::workers;
+    training.emplace_back("mode", "sync");
+    training.emplace_back("server_split", "even");
+    training.emplace_back("placement", sharded ? "sharded" : "dedicated");
+    if (!sharded) {
+      training.emplace_back("servers", on_host ? per_node : nodes);
+    }
+  }
+
+  const std::string schedule =
+      one_machine && on_machines && method.schedule != "single" ? "wfbp" : method.schedule;
+  io::Object communication{{"schedule", schedule},     {"chunking", "real"},
+                           {"cost_form", "exact"},     {"next_forward", "per_layer"},
+                           {"overlap_backward", true}, {"reduction_mode", "overlapped"}};
+  if (const auto options = rules.schedules.find(schedule); options != rules.schedules.end()) {
+    communication.insert(communication.end(), options->second.begin(), options->second.end());
+  }
+  if (!servers) {
+    communication.emplace_back("exchange", "allreduce");
+    communication.emplace_back("collective", "ring");
+  }
+
+  return io::Object{
+      {"schema_version", 1},
+      {"kind", "scenario"},
+      {"name", row_text(row, "row")},
+      {"workload", std::move(workload)},
+      {"cluster",
+       io::Object{{"nodes", ranks},
+                  {"gpus_per_node", 1},
+                  {"network", io::Object{{"model", "alpha_beta"},
+                                         {"latency_s", link.latency_s * slower},
+                                         {"bandwidth_Bps", link.bandwidth_Bps / factor / slower},
+                                         {"efficiency", 1},
+                                         {"reduction_Bps", 0}}}}},
+      {"training", std::move(training)},
+      {"communication", std::move(communication)}};
+}
+
+io::Json scaled_table(const io::Json& table, const std::string& name, double elements) {
+  io::Json scaled = table;
+  const double factor = elements / table.find("totals")->find("elements")->as_double();
+  std::int64_t total = 0;
+  for (io::Json& layer : scaled.find("layers")->as_array()) {
+    for (io::Json& tensor : layer.find("tensors")->as_array()) {
+      double size = 1;
+      for (const io::Json& side : tensor.find("shape")->as_array()) {
+        size *= side.as_double();
+      }
+      const auto count = std::max<std::int64_t>(1, std::llrint(size * factor));
+      tensor.set("shape", io::Array{count});
+      total += count;
+    }
+  }
+  scaled.set("name", name);
+  scaled.find("totals")->set("elements", total);
+  return scaled;
+}
+
+} // namespace stepsim::reproduce

@@ -1,0 +1,109 @@
+#include "study/reproduce/verdicts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/number_text.hpp"
+#include "study/reproduce/series.hpp"
+
+namespace stepsim::reproduce {
+
+namespace {
+
+std::string range_text(const std::vector<double>& values, const std::string& unit) {
+  if (values.empty()) {
+    return "-";
+  }
+  const auto [low, high] = std::ranges::minmax(values);
+  const std::string first = shown_number(low);
+  const std::string last = shown_number(high);
+  return first + (first == last ? "" : " to " + last) + (unit.empty() ? "" : " " + unit);
+}
+
+} // namespace
+
+std::string shown_number(double value) {
+  constexpr double kMost = 1e9;
+  return value == std::round(value) && std::abs(value) < kMost ? base::shortest(value)
+                                                               : base::significant(value);
+}
+
+std::string reason_text(const Decided& decided) {
+  std::string text = decided.claim->reason;
+  if (decided.verdict == Verdict::bracketed) {
+    text = "nobody outside knows " + decided.claim->free + (text.empty() ? "." : ". " + text);
+  }
+  if (const std::size_t place = text.find("{}"); place != std::string::npos) {
+    text.replace(place, 2, ours_text(decided));
+  }
+  return text;
+}
+
+std::vector<Decided> decide(const Reproduction& paper, const AllRecords& all) {
+  std::vector<Decided> decided;
+  for (const Claim& claim : paper.claims) {
+    Decided& one = decided.emplace_back(Decided{&claim, Verdict::not_comparable, {}});
+    for (const Cell& cell : claim.ours) {
+      one.ours.push_back(evaluate(cell, all, paper.file));
+    }
+    if (!one.ours.empty() && claim.comparable && counts(claim.label)) {
+      const auto [low, high] = std::ranges::minmax(one.ours);
+      const bool met = (!claim.low || low >= *claim.low) && (!claim.high || high <= *claim.high);
+      one.verdict = !met                 ? Verdict::not_met
+                    : claim.free.empty() ? Verdict::met
+                                         : Verdict::bracketed;
+    }
+  }
+  return decided;
+}
+
+std::string verdict_text(const Decided& decided) {
+  std::string text(kVerdicts[decided.verdict]);
+  if (decided.verdict != Verdict::not_comparable && decided.claim->label == Label::second_hand) {
+    text += " as read by others";
+  }
+  return text;
+}
+
+std::string ours_text(const Decided& decided) {
+  return range_text(decided.ours, decided.claim->unit);
+}
+
+std::string theirs_text(const Claim& claim) {
+  return claim.theirs.empty() ? range_text(claim.reported, claim.unit) : claim.theirs;
+}
+
+std::string limits_text(const Claim& claim) {
+  std::string text = claim.low ? "at least " + base::shortest(*claim.low) : std::string();
+  if (claim.high) {
+    text += (text.empty() ? "at most " : ", at most ") + base::shortest(*claim.high);
+  }
+  return text.empty() ? "-" : text;
+}
+
+io::Json claims_tree(const Reproduction& paper, const std::vector<Decided>& decided) {
+  const auto number = [](const std::optional<double>& value) {
+    return value ? io::Json(*value) : io::Json();
+  };
+  io::Array claims;
+  for (const Decided& each : decided) {
+    const Claim& claim = *each.claim;
+    claims.push_back(
+        io::Object{{"id", claim.id},
+                   {"figure", claim.figure},
+                   {"text", claim.text},
+                   {"label", kLabels[claim.label]},
+                   {"source", claim.source},
+                   {"verdict", verdict_text(each)},
+                   {"ours", io::Array(each.ours.begin(), each.ours.end())},
+                   {"reported", io::Array(claim.reported.begin(), claim.reported.end())},
+                   {"unit", claim.unit},
+                   {"free", claim.free},
+                   {"low", number(claim.low)},
+                   {"high", number(claim.high)},
+                   {"reason", reason_text(each)}});
+  }
+  return io::Object{{"paper", paper.name}, {"claims", std::move(claims)}};
+}
+
+} // namespace stepsim::reproduce

@@ -1,0 +1,252 @@
+// One table of rows per object of the result, from the innermost outwards.
+#include "study/semantics_result.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/fields/written.hpp"
+#include "study/semantics_run.hpp"
+#include "study/vector_keys.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using namespace io::rows;
+using collectives::FeedbackStep;
+using collectives::SparseVector;
+using io::Json;
+using io::Key;
+using io::Written;
+using keys::vector_key;
+using keys::vectors_key;
+
+constexpr Key count(std::string_view name, std::string_view sentence) {
+  return integer(name, sentence).in(io::at_least(0)).example("0").required();
+}
+
+Json vector_tree(const SparseVector& vector) {
+  io::Array indices;
+  for (const std::uint32_t index : vector.indices) {
+    indices.push_back(std::int64_t{index});
+  }
+  return io::Object{{"index", std::move(indices)},
+                    {"value", io::Array(vector.values.begin(), vector.values.end())}};
+}
+
+Json vectors_tree(std::span<const SparseVector> vectors) {
+  return io::write_each(vectors, vector_tree);
+}
+
+constexpr auto kMerge = std::to_array<Written<collectives::Merge>>({
+    {count("rank", "Rank that merges."),
+     [](const collectives::Merge& merge) { return Json(std::int64_t{merge.rank}); }},
+    {count("from", "Rank whose list it gets."),
+     [](const collectives::Merge& merge) { return Json(std::int64_t{merge.from}); }},
+    {vector_key("result", "The first k entries of the sum of both lists.").required(),
+     [](const collectives::Merge& merge) { return vector_tree(merge.result); }},
+});
+constexpr std::array kMergesKeys = io::written_keys(kMerge);
+constexpr std::array kMergeObject{object("merges", kMergesKeys, "A merge.")};
+
+struct Round {
+  std::size_t number;
+  const std::vector<collectives::Merge>& merges;
+};
+
+constexpr auto kRound = std::to_array<Written<Round>>({
+    {count("round", "Number of the round, from 0."),
+     [](const Round& round) { return Json(std::uint64_t{round.number}); }},
+    {list("merges", kMergeObject, "Merges of the round by rank.").example("[]").required(),
+     [](const Round& round) {
+       return Json(io::write_each(round.merges,
+                                  [](const auto& merge) { return io::write(kMerge, merge); }));
+     }},
+});
+constexpr std::array kRoundKeys = io::written_keys(kRound);
+constexpr std::array kRoundObject{object("rounds", kRoundKeys, "A round.")};
+
+constexpr auto kLost = std::to_array<Written<collectives::LostEntry>>({
+    {count("rank", "Rank that sent the entry."),
+     [](const collectives::LostEntry& lost) { return Json(std::int64_t{lost.rank}); }},
+    {count("index", "Index of the entry."),
+     [](const collectives::LostEntry& lost) { return Json(std::int64_t{lost.index}); }},
+    {number("value", "Value of the entry.").example("3").required(),
+     [](const collectives::LostEntry& lost) { return Json(lost.value); }},
+});
+constexpr std::array kLostKeys = io::written_keys(kLost);
+constexpr std::array kLostObject{object("lost", kLostKeys, "A lost entry.")};
+
+constexpr auto kResiduals = std::to_array<Written<FeedbackStep>>({
+    {vectors_key("final", "Residuals of the ranks under mask final.").required(),
+     [](const FeedbackStep& step) { return vectors_tree(step.final.residuals); }},
+    {vectors_key("per_round", "Residuals of the ranks under mask per_round.").required(),
+     [](const FeedbackStep& step) { return vectors_tree(step.per_round.residuals); }},
+});
+constexpr std::array kResidualsKeys = io::written_keys(kResiduals);
+
+constexpr auto kErrors = std::to_array<Written<FeedbackStep>>({
+    {number("final", "The error under mask final.").example("3").required(),
+     [](const FeedbackStep& step) { return Json(step.final.conservation_error); }},
+    {number("per_round", "The error under mask per_round.").example("0").required(),
+     [](const FeedbackStep& step) { return Json(step.per_round.conservation_error); }},
+});
+constexpr std::array kErrorsKeys = io::written_keys(kErrors);
+
+struct Iteration {
+  const FeedbackStep& step;
+  std::uint32_t k;
+};
+
+constexpr auto kReferences = std::to_array<Written<Iteration>>({
+    {vector_key("exact_local_top_k", "The first k entries of the sum of the selections.")
+         .required(),
+     [](const Iteration& each) {
+       return vector_tree(
+           collectives::select_top_k(collectives::sparse_sum(each.step.selected), each.k));
+     }},
+    {vector_key("dense_top_k", "The first k entries of the sum of gradients and residuals.")
+         .required(),
+     [](const Iteration& each) {
+       return vector_tree(
+           collectives::select_top_k(collectives::sparse_sum(each.step.accumulated), each.k));
+     }},
+});
+constexpr std::array kReferencesKeys = io::written_keys(kReferences);
+
+Json rounds_of(const Iteration& each) {
+  io::Array rounds;
+  for (const std::vector<collectives::Merge>& merges : each.step.global.rounds) {
+    rounds.push_back(io::write(kRound, Round{rounds.size(), merges}));
+  }
+  return rounds;
+}
+
+constexpr auto kIteration = std::to_array<Written<Iteration>>({
+    {vectors_key("selected", "What every rank selects: the first k entries of gradient and "
+                             "residual.")
+         .required(),
+     [](const Iteration& each) { return vectors_tree(each.step.selected); }},
+    {list("rounds", kRoundObject, "Rounds of merges; none for gathering methods and one rank.")
+         .example(R"([{"round": 0, "merges": []}])")
+         .required(),
+     rounds_of},
+    {vector_key("final", "What every rank gets.").required(),
+     [](const Iteration& each) { return vector_tree(each.step.global.result); }},
+    {vector_key("update", "What every rank gets, divided by the number of ranks.").required(),
+     [](const Iteration& each) { return vector_tree(each.step.update); }},
+    {object("residual_by_mask", kResidualsKeys, "Residuals after the iteration under both masks.")
+         .required(),
+     [](const Iteration& each) { return io::write(kResiduals, each.step); }},
+    {list("lost", kLostObject,
+          "Entries that mask final neither applies nor returns, by rank and index.")
+         .example(R"([{"rank": 0, "index": 1, "value": 3}])")
+         .required(),
+     [](const Iteration& each) {
+       return Json(
+           io::write_each(each.step.lost, [](const auto& lost) { return io::write(kLost, lost); }));
+     }},
+    {object("conservation_error_by_mask", kErrorsKeys,
+            "Largest difference over all indices between what went in (gradients and residuals "
+            "before) and what came out (the result and residuals after).")
+         .required(),
+     [](const Iteration& each) { return io::write(kErrors, each.step); }},
+    {object("references", kReferencesKeys, "What exact selections would give.").required(),
+     [](const Iteration& each) { return io::write(kReferences, each); }},
+});
+constexpr std::array kIterationKeys = io::written_keys(kIteration);
+constexpr std::array kIterationObject{object("iterations", kIterationKeys, "An iteration.")};
+
+struct SemanticsRun {
+  const SemanticsFile& file;
+  std::span<const FeedbackStep> steps;
+};
+
+constexpr auto kSemanticsRows = std::to_array<Written<SemanticsRun>>({
+    {text("name", "Name that the file gives itself, or an empty text.")
+         .example(R"("example-b")")
+         .required(),
+     [](const SemanticsRun& run) { return Json(run.file.name); }},
+    {word("method", collectives::kSparseMethods, "How the selections were combined.").required(),
+     [](const SemanticsRun& run) { return Json(collectives::kSparseMethods[run.file.method]); }},
+    {count("ranks", "Number of ranks."),
+     [](const SemanticsRun& run) { return Json(std::int64_t{run.file.ranks}); }},
+    {count("dims", "Length of a dense vector."),
+     [](const SemanticsRun& run) { return Json(run.file.dims); }},
+    {count("k", "Entries that a rank selects and a merge keeps."),
+     [](const SemanticsRun& run) { return Json(std::int64_t{run.file.k}); }},
+    {word("residual_mask", collectives::kResidualMasks,
+          "Mask that the next iteration started from.")
+         .required(),
+     [](const SemanticsRun& run) { return Json(collectives::kResidualMasks[run.file.mask]); }},
+    {list("iterations", kIterationObject, "Iterations in order.").example("[]").required(),
+     [](const SemanticsRun& run) {
+       return Json(io::write_each(run.steps, [&](const FeedbackStep& step) {
+         return io::write(kIteration, Iteration{step, run.file.k});
+       }));
+     }},
+});
+
+constexpr auto kDifference = std::to_array<Written<Difference>>({
+    {text("pointer", "JSON pointer into the file.").required(),
+     [](const Difference& found) { return Json(found.pointer); }},
+    {text("message", "What was expected there, and what came out.").required(),
+     [](const Difference& found) { return Json(found.message); }},
+});
+constexpr std::array kDifferenceKeys = io::written_keys(kDifference);
+
+struct Compared {
+  const SemanticsFile& file;
+  const std::optional<Difference>& difference;
+};
+
+constexpr std::array kSemanticsWarning{text("warnings", "A warning.")};
+
+constexpr auto kComparison = std::to_array<Written<Compared>>({
+    {boolean("matches_expected", "Whether all is as the file expects; null if it expects nothing.")
+         .nullable()
+         .required(),
+     [](const Compared& all) {
+       return all.file.expected.is_null() ? Json() : Json(!all.difference.has_value());
+     }},
+    {object("difference", kDifferenceKeys, "The first difference; null if there is none.")
+         .nullable()
+         .required(),
+     [](const Compared& all) {
+       return all.difference ? io::write(kDifference, *all.difference) : Json();
+     }},
+    {list("warnings", kSemanticsWarning, "What to know about the result.").required(),
+     [](const Compared& all) {
+       const std::vector<std::string> warnings = semantics_warnings(all.file);
+       return Json(io::Array(warnings.begin(), warnings.end()));
+     }},
+});
+constexpr std::array kComparisonKeys = io::written_keys(kComparison);
+
+constexpr Key kSemanticsObject =
+    object("result", keys::kSemanticsResult, "What stepsim semantics --json writes.")
+        .and_also(kComparisonKeys);
+
+// Two ranks, one iteration.
+constexpr std::array<std::string_view, 1> kSemanticsResultExamples{
+    R"({"difference":null,"dims":3,"iterations":[{"conservation_error_by_mask":{"final":0,"per_round":0},"final":{"index":[1],"value":[5]},"lost":[],"references":{"dense_top_k":{"index":[1],"value":[8]},"exact_local_top_k":{"index":[1],"value":[5]}},"residual_by_mask":{"final":[{"index":[0,1],"value":[4,3]},{"index":[2],"value":[1]}],"per_round":[{"index":[0,1],"value":[4,3]},{"index":[2],"value":[1]}]},"rounds":[{"merges":[{"from":1,"rank":0,"result":{"index":[1],"value":[5]}}],"round":0}],"selected":[{"index":[0],"value":[4]},{"index":[1],"value":[5]}],"update":{"index":[1],"value":[2.5]}}],"k":1,"matches_expected":null,"method":"gtopk_tree","name":"","ranks":2,"residual_mask":"final","warnings":[]})"};
+
+} // namespace
+
+constexpr std::array<Key, 7> keys::kSemanticsResult = io::written_keys(kSemanticsRows);
+
+Json semantics_tree(const SemanticsFile& file, std::span<const FeedbackStep> steps) {
+  return io::write(kSemanticsRows, SemanticsRun{file, steps});
+}
+
+void add_comparison(Json& tree, const SemanticsFile& file,
+                    const std::optional<Difference>& difference) {
+  io::add(tree, io::write(kComparison, Compared{file, difference}));
+}
+
+io::FileKind semantics_result_kind() {
+  return {"sparse_semantics_result", &kSemanticsObject, kSemanticsResultExamples, false};
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,233 @@
+// The field is scanned as a sweep in parallel; between two scanned points on different sides of the
+// target single runs close in. A point that fails is a gap: crossings next to it are not looked
+// for, and a warning says where one may hide.
+#include "study/solve.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
+#include "scenario/scenario.hpp"
+#include "study/crossings.hpp"
+#include "study/solve_target.hpp"
+#include "study/sweep/assumed.hpp"
+#include "study/sweep/grid.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// A field refuses fractions if the reader of scenarios says so.
+// Asked by trying a fraction: the reader of scenarios is the one place that knows.
+bool takes_integers(const SolveProblem& problem, Files& files) {
+  io::Json tree = problem.scenario;
+  const double low = problem.low.as_double();
+  io::assign(tree, problem.pointer, std::floor(low) + 0.5);
+  try {
+    (void)parse_scenario(tree, files, Leftovers::ignore);
+    return false;
+  } catch (const InputError& error) {
+    return std::ranges::any_of(error.problems(), [&](const base::Problem& each) {
+      return each.where == problem.pointer && each.message.find("an integer") != std::string::npos;
+    });
+  }
+}
+
+io::Json field_value(double value, bool integers) {
+  return integers ? io::Json(static_cast<std::int64_t>(value)) : io::Json(value);
+}
+
+// Times are met from above.
+// A rate or a ratio should have at least the target, a time at most. samples_per_s ends in "_s" and
+// is none.
+bool higher_is_better(std::string_view metric) {
+  return !metric.ends_with("_s") || metric.ends_with("_per_s");
+}
+
+SolvePoint point_of(const io::Json& record, io::Json value, const std::string& metric) {
+  return {std::move(value), number_in(record, metric), error_in(record)};
+}
+
+// One run per value of the field; warnings are collected, each once.
+std::vector<SolvePoint> run_points(const SolveProblem& problem, std::vector<io::Json> values,
+                                   Files& files, const RowsOptions& options,
+                                   std::vector<std::string>& warnings) {
+  const Sweep sweep = sweep_over(problem.scenario, {{problem.pointer, values}});
+  const Rows rows = rows_of(sweep, files, options);
+  append_each_once(warnings, rows.warnings);
+  std::vector<SolvePoint> points;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    points.push_back(point_of(rows.records[i], std::move(values[i]), problem.metric));
+  }
+  return points;
+}
+
+// Why a point has no value.
+std::string reason_of(const SolveProblem& problem, const SolvePoint& point) {
+  return point.error.empty() ? problem.metric + " has no value here" : point.error;
+}
+
+// Points that failed: one warning for all, and one where a crossing may hide between them.
+// `gap` is true while the last points failed; a change of side across such a gap may be a crossing.
+void warn_of_failures(const SolveProblem& problem, Solution& solution) {
+  std::int64_t failed = 0;
+  const SolvePoint* first = nullptr;
+  const SolvePoint* before = nullptr; // the last that did not fail
+  bool gap = false;
+  for (const SolvePoint& point : solution.points) {
+    if (!point.metric_value) {
+      first = first == nullptr ? &point : first;
+      ++failed;
+      gap = true;
+      continue;
+    }
+    if (gap && before != nullptr &&
+        (*before->metric_value < problem.target) != (*point.metric_value < problem.target)) {
+      solution.warnings.push_back(problem.metric + " passes the target between " +
+                                  io::compact(before->value) + " and " + io::compact(point.value) +
+                                  ", where points fail: not located");
+    }
+    before = &point;
+    gap = false;
+  }
+  if (failed == static_cast<std::int64_t>(solution.points.size())) {
+    const auto fails = [](const SolvePoint& point) { return !point.error.empty(); };
+    const auto error = std::ranges::find_if(solution.points, fails);
+    if (error == solution.points.end()) {
+      throw_absent_metric(problem.metric);
+    }
+    throw SimulationError("no point has " + problem.metric + ": " + error->error);
+  }
+  if (failed > 0) {
+    solution.warnings.push_back(fmt::format("{} of {} points failed, first {}: {}", failed,
+                                            solution.points.size(), io::compact(first->value),
+                                            reason_of(problem, *first)));
+  }
+}
+
+// For the message where nothing crosses.
+std::optional<SolvePoint> closest_point(const SolveProblem& problem, const Solution& solution) {
+  std::optional<SolvePoint> closest;
+  double least = HUGE_VAL;
+  for (const SolvePoint& point : solution.points) {
+    const double by =
+        point.metric_value ? std::abs(*point.metric_value - problem.target) : HUGE_VAL;
+    if (by < least) {
+      least = by;
+      closest = point;
+    }
+  }
+  return closest;
+}
+
+} // namespace
+
+void require_field(const io::Json& scenario, const std::string& pointer, Files& files) {
+  io::Json tree = scenario;
+  io::assign(tree, pointer, nullptr); // whatever it is, a key is known or not
+  try {
+    (void)parse_scenario(tree, files, Leftovers::ignore);
+  } catch (const InputError& error) {
+    for (const base::Problem& each : error.problems()) {
+      const bool is_parent = pointer.starts_with(each.where + "/");
+      if (each.message.starts_with("unknown key") && (each.where == pointer || is_parent)) {
+        throw UsageError(pointer + ": " + (is_parent ? each.where + ": " : "") + each.message);
+      }
+    }
+  }
+}
+
+// The metric is checked before anything runs. Refinement runs one point at a time: each depends on
+// the result of the one before.
+Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options) {
+  require_metric(problem.metric);
+  require_effect(sweep_over(problem.scenario, {{problem.pointer, {problem.low, problem.high}}}),
+                 files);
+  CrossingSearch search{.low = problem.low.as_double(),
+                        .high = problem.high.as_double(),
+                        .target = problem.target,
+                        .integers = takes_integers(problem, files),
+                        .at_least = higher_is_better(problem.metric)};
+  for (const double bound : {search.low, search.high}) {
+    if (search.integers && bound != std::floor(bound)) {
+      throw UsageError("--between: " + problem.pointer + " takes integers, got " +
+                       base::shortest(bound));
+    }
+  }
+  Solution solution;
+  std::vector<io::Json> values;
+  for (const double value : scan_values(search, problem.points)) {
+    values.push_back(field_value(value, search.integers));
+  }
+  solution.points = run_points(problem, std::move(values), files, options, solution.warnings);
+  warn_of_failures(problem, solution);
+  solution.closest = closest_point(problem, solution);
+
+  std::vector<Sample> scan;
+  for (const SolvePoint& point : solution.points) {
+    scan.push_back({point.value.as_double(), point.metric_value});
+  }
+  const RowsOptions alone{.max_seconds = options.max_seconds, .progress = {}};
+  const auto evaluate = [&](double at) {
+    try {
+      return run_points(problem, {field_value(at, search.integers)}, files, alone,
+                        solution.warnings)
+          .front()
+          .metric_value;
+    } catch (const InputError&) { // refused at this value, as scanned points can be
+      return std::optional<double>();
+    }
+  };
+  for (const Crossing& crossing : find_crossings(search, scan, evaluate)) {
+    SolveCrossing found{{field_value(crossing.at, search.integers), crossing.value, ""},
+                        crossing.rising,
+                        std::nullopt};
+    if (crossing.beyond) {
+      found.beyond = {field_value(crossing.beyond->at, search.integers), crossing.beyond->value,
+                      ""};
+    }
+    solution.crossings.push_back(std::move(found));
+  }
+  return solution;
+}
+
+io::Json solution_tree(const SolveProblem& problem, const Solution& solution) {
+  const auto number = [](const std::optional<double>& value) {
+    return value ? io::Json(*value) : io::Json();
+  };
+  io::Array crossings;
+  for (const SolveCrossing& crossing : solution.crossings) {
+    io::Json entry(io::Object{{"value", crossing.point.value},
+                              {"metric_value", number(crossing.point.metric_value)},
+                              {"direction", crossing.rising ? "rising" : "falling"}});
+    if (crossing.beyond) {
+      entry.set("beyond", io::Object{{"value", crossing.beyond->value},
+                                     {"metric_value", number(crossing.beyond->metric_value)}});
+    }
+    crossings.push_back(std::move(entry));
+  }
+  io::Array points;
+  for (const SolvePoint& point : solution.points) {
+    io::Json entry(
+        io::Object{{"value", point.value}, {"metric_value", number(point.metric_value)}});
+    if (!point.metric_value) {
+      entry.set("error", reason_of(problem, point));
+    }
+    points.push_back(std::move(entry));
+  }
+  return io::Object{
+      {"pointer", problem.pointer},
+      {"target", io::Object{{"metric", problem.metric}, {"value", problem.target}}},
+      {"crossings", std::move(crossings)},
+      {"points", std::move(points)},
+      {"warnings", io::Array(solution.warnings.begin(), solution.warnings.end())},
+  };
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,63 @@
+#pragma once
+// Finds all values of one scenario field at which a metric of the summary reaches a target. There
+// may be several, because most curves are not monotone: compression can pay on slow and on fast
+// networks, and not in between. The field is swept first; crossings.hpp then searches between the
+// points.
+//
+//   solve --for /cluster/network/bandwidth_Bps --between 1Gbps,400Gbps
+//         --target scaling_efficiency=0.9
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/json.hpp"
+#include "scenario/files.hpp"
+#include "study/sweep/rows.hpp"
+
+namespace stepsim::study {
+
+struct SolveProblem {
+  io::Json scenario;
+  std::string pointer;                // JSON pointer of the field that is varied
+  io::Json low, high;                 // numbers, low < high
+  std::string metric;                 // numeric key of the flat summary
+  double target{};                    // value of the metric in SI units
+  std::optional<std::int64_t> points; // most points of the sweep, >= 2; see scan_values()
+};
+
+struct SolvePoint {
+  io::Json value; // value of the field; an integer if the field takes integers only
+  std::optional<double> metric_value; // SI units; empty if the run failed or lacks the metric
+  std::string error; // error of a failed run; empty if the run only lacks the metric
+};
+
+struct SolveCrossing {
+  // Here the metric equals the target or, at a jump over it, is on the better side of the target.
+  SolvePoint point;
+  bool rising{}; // the metric grows as the field grows
+  // The other side of the jump, if the metric jumps over the target (integers, changes of plan).
+  std::optional<SolvePoint> beyond;
+};
+
+struct Solution {
+  std::vector<SolveCrossing> crossings; // ascending
+  std::vector<SolvePoint> points;       // points of the sweep, ascending
+  std::optional<SolvePoint> closest;    // the point of the sweep that is closest to the target
+  std::vector<std::string> warnings;
+};
+
+// Throws UsageError, with the nearest pointer, if `pointer` names no field of a scenario.
+void require_field(const io::Json& scenario, const std::string& pointer, Files& files);
+
+// Solves the problem. Throws
+//   UsageError       the metric is unknown (with the nearest known one) or is not computed for such
+//                    a scenario, or a bound is no integer although the field takes integers only
+//   InputError       none of a sample of points can be parsed
+//   SimulationError  no point has the metric, for another reason
+[[nodiscard]] Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options);
+// The object that `solve --json` prints: pointer, target, crossings, points and warnings.
+[[nodiscard]] io::Json solution_tree(const SolveProblem& problem, const Solution& solution);
+
+} // namespace stepsim::study

@@ -1,0 +1,35 @@
+#pragma once
+// The step time with one change to a scenario, and possible causes of a measured step that is
+// longer than predicted (TRN 7.4, 8.3). A change is a list of POINTER=VALUE, as for --set. Every
+// change is run separately and has exactly the time of `stepsim run --set`.
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "document/json.hpp"
+#include "scenario/files.hpp"
+#include "scenario/scenario.hpp"
+#include "study/explained.hpp"
+
+namespace stepsim::study {
+
+// Iteration time of the scenario in `tree` with the assignments `set`, s; empty if the changed
+// scenario is invalid, its run fails or it has no iteration time. In all functions here the short
+// forms of `tree` must be expanded (short_forms.hpp), because a change below one is invalid.
+[[nodiscard]] std::optional<double>
+changed_step_s(const io::Json& tree, const std::vector<std::string>& set, Files& files);
+
+// Every change that is valid for the scenario and changes the step time, the largest gain first.
+// `step_s` is the step time without changes. `progress` is called before every run; may be empty.
+[[nodiscard]] std::vector<WhatIf>
+what_if_lines(const io::Json& tree, const Scenario& scenario, double step_s, Files& files,
+              const std::function<void(std::int64_t done, std::int64_t total)>& progress = {});
+
+// Possible causes of a measured step of `measured_s`, the cause that explains most first; none if
+// measured_s <= step_s. Causes that do not lengthen the step are left out.
+[[nodiscard]] Measured measured_causes(const io::Json& tree, const Scenario& scenario,
+                                       double step_s, double measured_s, Files& files);
+
+} // namespace stepsim::study

@@ -1,0 +1,211 @@
+#include "study/sweep/assumed.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "document/json_text.hpp"
+#include "run/collective_file.hpp"
+#include "scenario/defaults.hpp"
+#include "scenario/rules.hpp"
+#include "scenario/scenario.hpp"
+#include "study/sweep/grid.hpp"
+#include "study/sweep/sweep_point.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+std::vector<DefaultValue> decisive_defaults(const io::Json& tree, Files& files) {
+  std::vector<DefaultValue> defaults;
+  try {
+    defaults = defaults_that_decide(tree, parse_scenario(tree, files, Leftovers::ignore));
+  } catch (const InputError&) { // the row of the point says so
+  }
+  std::erase_if(defaults, [](const DefaultValue& each) { return !each.decisive; });
+  return defaults;
+}
+
+// Points that stand for a sweep.
+constexpr std::int64_t kSome = 32;
+
+// The scenario of point `i` of `looked` points that are evenly spread over the sweep.
+io::Json spread_point(const Sweep& sweep, std::int64_t i, std::int64_t looked) {
+  const std::int64_t last = sweep.grid.points() - 1;
+  const bool is_last = i + 1 == looked;
+  const double share = static_cast<double>(i) * static_cast<double>(last); // no overflow
+  const std::int64_t point =
+      is_last ? last : static_cast<std::int64_t>(share / static_cast<double>(looked - 1));
+  return scenario_at(sweep.base, sweep.grid, point);
+}
+
+std::vector<io::Json> some_points(const Sweep& sweep) {
+  const std::int64_t looked = std::min(sweep.grid.points(), kSome);
+  std::vector<io::Json> trees;
+  for (std::int64_t i = 0; i < looked; ++i) {
+    trees.push_back(spread_point(sweep, i, looked));
+  }
+  return trees;
+}
+
+// Points that are read before a key is said to count at none, for one of many words of another axis
+// may be what gives it a meaning: fewer if the scenario is long.
+std::int64_t many_points(const Sweep& sweep) {
+  constexpr std::int64_t kMany = 4096;
+  constexpr std::int64_t kMostText = 10'000'000; // bytes of all of them
+  const auto text = static_cast<std::int64_t>(io::compact(sweep.base).size());
+  return std::min(sweep.grid.points(), std::clamp(kMostText / (text + 1), kSome, kMany));
+}
+
+bool is_varied(const Sweep& sweep, std::string_view pointer) {
+  return std::ranges::any_of(sweep.grid.axes, [&](const Axis& axis) {
+    return pointer == axis.pointer || pointer.starts_with(axis.pointer + "/");
+  });
+}
+
+std::vector<base::Problem> problems_of(const io::Json& tree, Files& files, Leftovers leftovers) {
+  try {
+    (void)parse_scenario(tree, files, leftovers);
+    return {};
+  } catch (const InputError& error) {
+    return error.problems();
+  }
+}
+
+// Why the key at `pointer` is ignored in a scenario; empty if it counts. A key of an object that is
+// ignored is ignored with it.
+std::string why_ignored(const io::Json& tree, std::string_view pointer, Files& files) {
+  const std::vector<base::Problem> others = problems_of(tree, files, Leftovers::ignore);
+  for (const base::Problem& each : problems_of(tree, files, Leftovers::refuse)) {
+    const bool here = pointer == each.where || pointer.starts_with(each.where + "/");
+    const bool other = std::ranges::any_of(others, [&](const base::Problem& known) {
+      return known.where == each.where && known.message == each.message;
+    });
+    if (here && !other && !each.where.empty()) {
+      return each.where + ": " + each.message;
+    }
+  }
+  return "";
+}
+
+// A value may be ignored where the others of its axis are not: two network cards of a node under a
+// collective that uses one. All points of a small sweep are read.
+void require_effect_of_values(const Sweep& sweep, Files& files) {
+  const Grid& grid = sweep.grid;
+  if (grid.points() > kSome) {
+    return;
+  }
+  std::map<std::pair<std::size_t, std::string>, std::string> reasons; // [axis, value]; "" = counts
+  for (std::int64_t point = 0; point < grid.points(); ++point) {
+    std::vector<MeaninglessKey> left_out;
+    try {
+      left_out =
+          parse_scenario(scenario_at(sweep.base, grid, point), files, Leftovers::ignore).left_out;
+    } catch (const InputError&) { // the row of the point says so
+    }
+    const std::vector<std::size_t> position = grid.position(point);
+    for (std::size_t a = 0; a < position.size(); ++a) {
+      const auto key = std::ranges::find(left_out, grid.axes[a].pointer, &MeaninglessKey::pointer);
+      const std::string reason = key == left_out.end() ? "" : key->pointer + ": " + key->reason;
+      const auto [known, is_new] =
+          reasons.try_emplace({a, io::compact(grid.axes[a].values[position[a]])}, reason);
+      if (!is_new && reason.empty()) {
+        known->second.clear();
+      }
+    }
+  }
+  for (const auto& [value, reason] : reasons) {
+    if (!reason.empty()) {
+      throw UsageError(reason);
+    }
+  }
+}
+
+} // namespace
+
+void require_effect(const Sweep& sweep, Files& files) {
+  if (is_collective(sweep.base)) {
+    return;
+  }
+  const std::vector<io::Json> some = some_points(sweep);
+  for (const Axis& axis : sweep.grid.axes) {
+    std::string reason;
+    const auto ignored = [&](const io::Json& tree) {
+      reason = why_ignored(tree, axis.pointer, files);
+      return !reason.empty();
+    };
+    bool at_all = std::ranges::all_of(some, ignored);
+    const std::int64_t looked = at_all ? many_points(sweep) : 0;
+    for (std::int64_t i = 0; at_all && i < looked; ++i) {
+      at_all = ignored(spread_point(sweep, i, looked));
+    }
+    if (at_all) {
+      throw UsageError(reason);
+    }
+  }
+  require_effect_of_values(sweep, files);
+}
+
+std::string left_out_text(const Sweep& sweep, Files& files) {
+  if (is_collective(sweep.base)) {
+    return "";
+  }
+  std::vector<std::string> reasons;
+  for (const io::Json& tree : some_points(sweep)) {
+    try {
+      for (const MeaninglessKey& key : parse_scenario(tree, files, Leftovers::ignore).left_out) {
+        const std::string name = key.pointer.substr(key.pointer.rfind('/') + 1);
+        const std::string reason =
+            key.reason.starts_with(name) ? key.reason : name + " " + key.reason;
+        if (!is_varied(sweep, key.pointer) && std::ranges::find(reasons, reason) == reasons.end()) {
+          reasons.push_back(reason);
+        }
+      }
+    } catch (const InputError&) { // the row of the point says so
+    }
+  }
+  std::string text;
+  for (const std::string& reason : reasons) {
+    text += (text.empty() ? "" : "; ") + reason;
+  }
+  return text;
+}
+
+std::string assumed_text(const Sweep& sweep, Files& files) {
+  if (is_collective(sweep.base)) {
+    return "";
+  }
+  std::vector<DefaultValue> same;
+  std::vector<std::string> different; // last tokens
+  for (const io::Json& tree : some_points(sweep)) {
+    for (DefaultValue& each : decisive_defaults(tree, files)) {
+      const auto known = std::ranges::find(same, each.pointer, &DefaultValue::pointer);
+      const std::string key = each.pointer.substr(each.pointer.rfind('/') + 1);
+      if (std::ranges::find(different, key) != different.end()) {
+        continue;
+      }
+      if (known == same.end()) {
+        same.push_back(std::move(each));
+      } else if (known->value != each.value) {
+        different.push_back(key);
+        same.erase(known);
+      }
+    }
+  }
+  std::string text = defaults_text(same);
+  for (const std::string& key : different) {
+    text += (&key != &different.front() ? ", "
+             : text.empty()             ? "by point: "
+                                        : "; by point: ") +
+            key;
+  }
+  return text;
+}
+
+std::string assumed_text(const io::Json& scenario, Files& files) {
+  return defaults_text(decisive_defaults(scenario, files));
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,60 @@
+#pragma once
+// The step of QuickRun around its messages: compute, update and input, which are the same on every
+// network, and the parts of the summary that follow from them (train/step/step.hpp,
+// run/step_summary.hpp). Times in seconds, from the start of backward.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "programs/step/step.hpp"
+#include "run/result.hpp"
+#include "scenario/scenario.hpp"
+#include "study/sweep/quick_lanes.hpp"
+
+namespace stepsim::study {
+
+class QuickStep {
+public:
+  struct Period {
+    double exposed{}, period{}, input_wait{};
+  };
+
+  // `input` is the step of `scenario` without messages, whose first gradient with bytes is ready at
+  // `first_ready_s`.
+  QuickStep(const Scenario& scenario, const programs::StepInput& input, double first_ready_s);
+
+  [[nodiscard]] double backward_s() const { return backward_s_; }
+  // Behind a barrier the next forward waits for all messages, not for those of each layer.
+  [[nodiscard]] bool barrier() const { return barrier_; }
+  // [layer]: its update and its next forward.
+  [[nodiscard]] std::vector<double> update_and_forward() const;
+  // End of the next forward, per lane. `done` has the rows that layers wait for (row_of[layer]);
+  // behind a barrier layers wait for nothing more.
+  [[nodiscard]] Lanes next_forward(const Lanes& channel_end, std::span<const std::int32_t> row_of,
+                                   std::span<const Lanes> done) const;
+  // When the last message ends that the next forward waits for on lane k; 0 if it waits for none.
+  [[nodiscard]] double waits_until(std::size_t k, double channel_end,
+                                   std::span<const std::int32_t> row_of,
+                                   std::span<const Lanes> done) const;
+  // The period of a step whose next forward ends at `end`.
+  [[nodiscard]] Period period_of(double end) const;
+  // period_lower_bound() where an exchange of n bytes takes startup + per_byte n, and all messages
+  // under way at the same time together move data at most 1 / slowdown times as fast as one message
+  // alone (buckets::least_slowdown()).
+  [[nodiscard]] double lower_bound(double startup_s, double per_byte_s, double slowdown) const;
+
+  // Sets what a summary says of the times of the step and of its messages on lane k. False if the
+  // run takes more simulated time than the scenario allows.
+  [[nodiscard]] bool summarize(const Scenario& scenario, const Period& step,
+                               const LaneTotals& totals, std::size_t k, std::int64_t workers,
+                               Summary& summary) const;
+
+private:
+  std::vector<double> forward_s_, update_share_s_; // [layer]
+  double forward_work_s_{}, backward_work_s_{};    // Workload::forward() and backward()
+  double forward_total_s_{}, backward_s_{}, update_s_{}, input_s_{}, alone_period_s_{};
+  bool input_pipelined_{}, barrier_{}, update_first_{};
+  double total_bytes_{}, first_layer_bytes_{}, first_ready_s_{};
+};
+
+} // namespace stepsim::study

@@ -1,0 +1,66 @@
+// The sweep writes its text into memory and the records are read from it again: a row is then
+// exactly what the file of the same sweep would hold, nulls and texts included.
+#include "study/sweep/rows.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_pointer.hpp"
+#include "study/sweep/sweep.hpp"
+
+namespace stepsim::study {
+
+Rows rows_of(const Sweep& sweep, Files& files, const RowsOptions& options) {
+  require_scenario(sweep);
+  SweepOptions sweep_options;
+  sweep_options.jobs = options.jobs;
+  sweep_options.max_seconds = options.max_seconds;
+  sweep_options.progress = options.progress;
+  std::string text;
+  const SweepReport report = run_sweep(sweep, files, sweep_options, text);
+  Rows rows;
+  for (const auto& [warning, points] : report.warnings) {
+    rows.warnings.push_back(warning);
+  }
+  std::string_view lines = text;
+  lines.remove_prefix(lines.find('\n') + 1); // the header
+  while (!lines.empty()) {
+    const std::size_t end = lines.find('\n');
+    rows.records.push_back(io::parse_json(lines.substr(0, end), ""));
+    lines.remove_prefix(end + 1);
+  }
+  return rows;
+}
+
+// A sweep needs an axis; the name of the scenario can be one, as it changes no number.
+io::Json row_of(const io::Json& scenario, Files& files) {
+  const io::Json* name = io::resolve(scenario, "/name");
+  const Sweep sweep = sweep_over(scenario, {{"/name", {name == nullptr ? io::Json("") : *name}}});
+  io::Json row = rows_of(sweep, files, {}).records.front();
+  if (const std::string error = error_in(row); !error.empty()) {
+    throw SimulationError(error);
+  }
+  return row;
+}
+
+std::optional<double> number_in(const io::Json& record, std::string_view key) {
+  const io::Json* value = record.find(key);
+  return value != nullptr && value->is_number() ? std::optional(value->as_double()) : std::nullopt;
+}
+
+std::string error_in(const io::Json& record) {
+  const io::Json* error = record.find("error");
+  return error != nullptr && error->is_string() ? error->as_string() : std::string();
+}
+
+// Warnings are few, so that a linear search is enough and their order stays.
+void append_each_once(std::vector<std::string>& to, std::span<const std::string> warnings) {
+  for (const std::string& warning : warnings) {
+    if (std::ranges::find(to, warning) == to.end()) {
+      to.push_back(warning);
+    }
+  }
+}
+
+} // namespace stepsim::study

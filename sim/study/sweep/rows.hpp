@@ -1,0 +1,46 @@
+#pragma once
+// Runs a small sweep in memory: every combination of the axes, with threads. The result has one
+// flat record per point, as in the file of a sweep, in point order. `solve`, `tune` and
+// `compare --algorithms` use it.
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/json.hpp"
+#include "run/work_estimate.hpp"
+#include "scenario/files.hpp"
+#include "study/sweep/sweep_file.hpp"
+
+namespace stepsim::study {
+
+struct RowsOptions {
+  int jobs = 1;                     // number of threads
+  double max_seconds = kMaxSeconds; // a point whose estimated CPU time is larger fails
+  // Called with the points done and all points, as in SweepOptions; may be empty.
+  std::function<void(std::int64_t done, std::int64_t total)> progress;
+};
+
+struct Rows {
+  io::Array records;
+  std::vector<std::string> warnings; // each once
+};
+
+// Runs all points. A failed point gives a record with its `error`. Throws InputError if none of a
+// sample of points can be parsed (check_some_point()), and if the base is a collective.
+[[nodiscard]] Rows rows_of(const Sweep& sweep, Files& files, const RowsOptions& options);
+// Runs one scenario as a sweep of one point. Throws InputError if it cannot be parsed,
+// SimulationError if its run fails.
+[[nodiscard]] io::Json row_of(const io::Json& scenario, Files& files);
+
+// A number of a record; empty if it is null or missing.
+[[nodiscard]] std::optional<double> number_in(const io::Json& record, std::string_view key);
+// The error of a record; empty if its point did not fail.
+[[nodiscard]] std::string error_in(const io::Json& record);
+// Appends the warnings that `to` does not contain yet.
+void append_each_once(std::vector<std::string>& to, std::span<const std::string> warnings);
+
+} // namespace stepsim::study

@@ -1,0 +1,75 @@
+#include "study/sweep/shared_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "buckets/planners.hpp"
+#include "run/run.hpp"
+#include "run/work_estimate.hpp"
+#include "scenario/merge_problem.hpp"
+#include "study/sweep/quick_conditions.hpp"
+
+namespace stepsim::study {
+
+std::unique_ptr<SharedRun> SharedRun::make(const Scenario& first, bool latency_is_block_latency,
+                                           double max_seconds) {
+  if (first.cluster.nodes < 2 || !shares_scenario(first)) {
+    return nullptr;
+  }
+  return std::make_unique<SharedRun>(SharedRun(first, latency_is_block_latency, max_seconds));
+}
+
+SharedRun::SharedRun(const Scenario& scenario, bool block_follows, double max_seconds)
+    : scenario_(scenario), block_follows_(block_follows), max_seconds_(max_seconds),
+      messages_(different_messages(scenario)), seed_(scenario.seed) {
+  if (is_dense_step(scenario)) {
+    parts_.emplace(scenario);
+  }
+  for (const layers::Straggler& straggler : scenario.variability.stragglers) {
+    least_ranks_ = std::max(least_ranks_, std::int64_t{straggler.worker} + 1);
+  }
+}
+
+// Keys that a single node does not read are read with several.
+bool SharedRun::set_point(const QuickPoint& point, std::int64_t replication) {
+  constexpr std::int64_t kMaxRanks = 1 << 20;
+  Cluster& cluster = scenario_.cluster;
+  Network& network = cluster.network;
+  if (point.nodes < 2 || point.nodes * cluster.gpus_per_node > kMaxRanks ||
+      point.nodes * cluster.gpus_per_node < least_ranks_ ||
+      (!block_follows_ && network.block_latency_s > point.latency_s)) {
+    return false;
+  }
+  cluster.nodes = point.nodes;
+  network.latency_s = point.latency_s;
+  network.bandwidth_Bps = point.bandwidth_Bps;
+  network.block_latency_s = block_follows_ ? point.latency_s : network.block_latency_s;
+  scenario_.variability.seed = replication_seed(static_cast<std::uint64_t>(seed_), replication);
+  return true;
+}
+
+bool SharedRun::run(const QuickPoint& point, std::int64_t replication, PointOutcome& outcome,
+                    std::vector<std::string>& warnings) {
+  if (!set_point(point, replication)) {
+    return false;
+  }
+  try {
+    const bool linear = buckets::planner(scenario_.communication.schedule).needs_linear_cost();
+    if (linear && !merge_cost(scenario_).is_linear()) {
+      return false;
+    }
+    refuse_long_work(estimated_seconds(scenario_, messages_), max_seconds_);
+    Result result =
+        parts_ ? run_summary(scenario_, *parts_) : study::run(scenario_, Detail::summary);
+    outcome.summary = std::move(result.summary);
+    outcome.method = std::move(result.method);
+    outcome.error.clear();
+    warnings = std::move(result.warnings);
+    return true;
+  } catch (const SimulationError&) { // the long way tells what is wrong
+  } catch (const UsageError&) {}
+  return false;
+}
+
+} // namespace stepsim::study

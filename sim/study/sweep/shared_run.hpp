@@ -1,0 +1,50 @@
+#pragma once
+// Runs the points of a sweep that differ only in nodes, latency and bandwidth and that QuickRun
+// does not support. The scenario is parsed once and, for synchronous dense training, values that do
+// not depend on the network are computed once. Each point is then planned and timed as by run(),
+// with bit-identical results.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/run_sync.hpp"
+#include "scenario/scenario.hpp"
+#include "study/sweep/sweep_quick.hpp"
+#include "study/sweep/sweep_records.hpp"
+
+namespace stepsim::study {
+
+// Not thread-safe.
+class SharedRun {
+public:
+  // Null if shares_scenario() is false or `first` has a single node. `first` may have the network
+  // of any point. `latency_is_block_latency` means that the scenario gives no block latency, which
+  // then follows the latency of the point. A point with more estimated CPU seconds than
+  // `max_seconds` fails.
+  [[nodiscard]] static std::unique_ptr<SharedRun>
+  make(const Scenario& first, bool latency_is_block_latency, double max_seconds);
+
+  // Runs a point and sets `outcome` and `warnings`, the warnings of the point. Returns false, with
+  // both undefined, for a point that must be parsed and run by itself: a point with one node, too
+  // many or too few ranks or a latency below the given block latency, a point that fails, or one
+  // whose cost is not linear though its planner needs that.
+  [[nodiscard]] bool run(const QuickPoint& point, std::int64_t replication, PointOutcome& outcome,
+                         std::vector<std::string>& warnings);
+  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+
+private:
+  SharedRun(const Scenario& scenario, bool block_follows, double max_seconds);
+  [[nodiscard]] bool set_point(const QuickPoint& point, std::int64_t replication);
+
+  Scenario scenario_;              // its network and seeds are set point by point
+  std::optional<SyncParts> parts_; // if the scenario is one that it takes
+  bool block_follows_;
+  double max_seconds_;
+  double messages_; // different_messages() of the scenario
+  std::int64_t seed_;
+  std::int64_t least_ranks_ = 1; // every straggler is a worker
+};
+
+} // namespace stepsim::study

@@ -1,0 +1,293 @@
+// A sweep is checked as far as it can be without running a point: axes by themselves, zips among
+// axes, and whether each pointer leads into the scenario. What a value does to a scenario is only
+// known at its points.
+#include "study/sweep/sweep_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "document/json_pointer.hpp"
+#include "document/reader.hpp"
+#include "run/collective_record.hpp"
+#include "run/library_record_tree.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/short_forms.hpp"
+#include "study/sweep/sweep_keys.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// steps values from..to, the last exactly `to`. Whole numbers stay whole where both ends are.
+// The last value is `to` as written, not what the steps sum up to.
+std::vector<io::Json> spaced(const io::Json& from, const io::Json& to, std::int64_t steps,
+                             bool logarithmic) {
+  std::vector<io::Json> values;
+  values.reserve(static_cast<std::size_t>(steps));
+  const double low = from.as_double();
+  const double high = to.as_double();
+  const bool whole = from.is_integer() && to.is_integer();
+  for (std::int64_t i = 0; i < steps; ++i) {
+    if (i + 1 == steps && steps > 1) {
+      values.push_back(to);
+      break;
+    }
+    const double share = i == 0 ? 0 : static_cast<double>(i) / static_cast<double>(steps - 1);
+    const double value =
+        logarithmic ? low * std::pow(high / low, share) : low + (high - low) * share;
+    const double nearest = std::round(value);
+    // 2, 4, 8, 16 in equal ratios come out of a power function, which may miss them by a few units
+    // in the last place.
+    if (whole && std::abs(value - nearest) <= 1e-9 * std::abs(value)) {
+      values.emplace_back(static_cast<std::int64_t>(nearest));
+    } else {
+      // Sums and powers leave noise in the last digits: 1e-6 to 1e-4 in three steps has 1e-05 in
+      // the middle.
+      values.emplace_back(base::rounded_to(value, 15));
+    }
+  }
+  return values;
+}
+
+// `from` and `to` with a unit of the field's key as numbers.
+io::Json with_numeric_ends(io::Json axis) {
+  const io::Json* field = axis.find("field");
+  for (const std::string_view key : {"from", "to"}) {
+    io::Json* end = axis.find(key);
+    if (end != nullptr && field != nullptr && field->is_string()) {
+      io::Json number = axis_value(field->as_string(), *end);
+      number.set_origin(end->file_pointer(), end->pointer(), end->line());
+      *end = std::move(number);
+    }
+  }
+  return axis;
+}
+
+void parse_spaced(io::Fields& fields, Axis& axis) {
+  io::Problems& problems = fields.problems();
+  const bool logarithmic = fields.word("scale") == kAxisScales[1];
+  const io::Range range = logarithmic ? io::above(0) : io::Range{};
+  // Values are made only if nothing is wrong with this axis: a step count out of range could be
+  // huge.
+  const std::size_t before = problems.list().size();
+  (void)fields.number("from", range);
+  (void)fields.number("to", range);
+  const std::int64_t steps = fields.integer("steps");
+  const io::Json* from = fields.any("from");
+  const io::Json* to = fields.any("to");
+  // An axis that is no object, or a 21st problem, is not in the list.
+  const bool numbers = from != nullptr && to != nullptr && from->is_number() && to->is_number();
+  if (problems.list().size() == before && numbers) {
+    axis.values = spaced(*from, *to, steps, logarithmic);
+  }
+}
+
+// The two forms are told apart by `values`; keys of the other form then get a message of their own.
+Axis parse_axis(const io::Json& as_written, io::Problems& problems) {
+  const io::Json json = with_numeric_ends(as_written);
+  const bool listed = json.find("values") != nullptr && !json.find("values")->is_null();
+  io::Fields fields(json, problems, keys::kAxisForms[listed ? 0 : 1]);
+  Axis axis;
+  axis.pointer = fields.string("field");
+  if (fields.has("field") && !axis.pointer.empty() &&
+      (!axis.pointer.starts_with('/') || axis.pointer.ends_with('/'))) {
+    problems.add(json, "field",
+                 "must be a JSON pointer such as /cluster/nodes, got " +
+                     base::shown_value(axis.pointer));
+  }
+  if (listed) {
+    const auto values = fields.array("values", true);
+    for (const io::Json& value : values) {
+      axis.values.push_back(axis_value(axis.pointer, value));
+    }
+    if (fields.any("values")->is_array() && values.empty()) {
+      problems.add(json, "values", "needs at least one value");
+    }
+    for (const std::string_view key : {"from", "to", "steps", "scale"}) {
+      if (fields.any(key) != nullptr) {
+        problems.add(json, key, "has no meaning beside values");
+      }
+    }
+  } else {
+    (void)fields.any("values");
+    parse_spaced(fields, axis);
+  }
+  fields.no_more();
+  return axis;
+}
+
+// An axis belongs to one zip at most, and all axes of a zip need equally many values: they share
+// one digit of the point's number.
+void parse_zip(const io::Json& json, io::Problems& problems, Grid& grid) {
+  if (!json.is_array() || json.as_array().size() < 2) {
+    problems.add(json, "must be a list of at least two pointers");
+    return;
+  }
+  std::vector<std::size_t> zip;
+  for (const io::Json& pointer : json.as_array()) {
+    const auto found = std::find_if(grid.axes.begin(), grid.axes.end(), [&](const Axis& axis) {
+      return pointer.is_string() && axis.pointer == pointer.as_string();
+    });
+    if (found == grid.axes.end()) {
+      problems.add(pointer, "must be the field of an axis");
+      return;
+    }
+    const auto a = static_cast<std::size_t>(found - grid.axes.begin());
+    const auto holds = [&](const std::vector<std::size_t>& other) {
+      return std::find(other.begin(), other.end(), a) != other.end();
+    };
+    if (holds(zip) || std::any_of(grid.zips.begin(), grid.zips.end(), holds)) {
+      problems.add(pointer, "zipped twice");
+      return;
+    }
+    zip.push_back(a);
+  }
+  const std::size_t length = grid.axes[zip.front()].values.size();
+  for (const std::size_t a : zip) {
+    if (grid.axes[a].values.size() != length) {
+      problems.add(json, "zipped axes need equal lengths: " + grid.axes[zip.front()].pointer +
+                             " has " + std::to_string(length) + ", " + grid.axes[a].pointer +
+                             " has " + std::to_string(grid.axes[a].values.size()));
+      return;
+    }
+  }
+  grid.zips.push_back(std::move(zip));
+}
+
+// Index of the second axis with the same field, or of none.
+std::size_t repeated_axis(const Grid& grid) {
+  for (std::size_t a = 0; a < grid.axes.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      if (grid.axes[a].pointer == grid.axes[b].pointer) {
+        return a;
+      }
+    }
+  }
+  return grid.axes.size();
+}
+
+// The first axis whose pointer leads nowhere in the scenario, with the reason.
+// Axes up to a are applied together, because an axis may point into what an earlier one puts in.
+std::pair<std::size_t, std::string> unusable_axis(const Sweep& sweep) {
+  for (std::size_t a = 0; a < sweep.grid.axes.size(); ++a) {
+    try {
+      const Grid one{
+          {sweep.grid.axes.begin(), sweep.grid.axes.begin() + static_cast<std::ptrdiff_t>(a) + 1},
+          {},
+          1};
+      (void)scenario_at(sweep.base, one, 0);
+    } catch (const UsageError& error) {
+      return {a, error.what()};
+    }
+  }
+  return {sweep.grid.axes.size(), ""};
+}
+
+} // namespace
+
+// A delay is a member of the records where any point may have one.
+io::Object Sweep::sample() const {
+  if (!is_collective(base)) {
+    return {};
+  }
+  constexpr std::string_view kDelay = "/network/delay_s";
+  io::Json record = record_tree({});
+  if (io::resolve(base, kDelay) != nullptr || grid.axis_of(kDelay)) {
+    record.set("delay_s", nullptr);
+  }
+  if (has_library_keys()) {
+    add_library_keys(record);
+  }
+  return record.as_object();
+}
+
+// An axis may set the algorithm, the node type or a key of the library.
+bool Sweep::has_library_keys() const {
+  return study::has_library_keys(base) || std::ranges::any_of(grid.axes, [](const Axis& axis) {
+           return std::ranges::any_of(axis.values, [&](const io::Json& value) {
+             io::Json tree{io::Object{}};
+             io::assign(tree, axis.pointer.substr(0, axis.pointer.find('/', 1)), value);
+             return study::has_library_keys(tree);
+           });
+         });
+}
+
+void require_scenario(const Sweep& sweep) {
+  if (is_collective(sweep.base)) {
+    throw InputError(std::string(sweep.base.file()), "/kind",
+                     R"(must be "scenario", got "collective")");
+  }
+}
+
+// Files without a kind are told by their axes.
+bool is_sweep(const io::Json& tree) {
+  const io::Json* kind = tree.find("kind");
+  return (kind != nullptr && kind->is_string() && kind->as_string() == "sweep") ||
+         (kind == nullptr && tree.find("axes") != nullptr);
+}
+
+Sweep parse_sweep(const io::Json& tree) {
+  io::Problems problems;
+  io::Fields fields(tree, problems, keys::kSweepRoot);
+  fields.header("sweep");
+  Sweep sweep;
+  const io::Json* scenario = fields.any("scenario");
+  if (scenario == nullptr) {
+    problems.add(tree, "scenario", "required");
+  } else if (!scenario->is_string() && !scenario->is_object()) {
+    problems.add(*scenario, "must be a file name or a scenario");
+  }
+  const auto axes = fields.array("axes", true);
+  for (const io::Json& json : axes) {
+    sweep.grid.axes.push_back(parse_axis(json, problems));
+  }
+  if (const io::Json* json = fields.any("axes");
+      json != nullptr && json->is_array() && axes.empty()) {
+    problems.add(*json, "needs at least one axis");
+  }
+  if (const std::size_t a = repeated_axis(sweep.grid); a < sweep.grid.axes.size()) {
+    problems.add(axes[a], "field", "is the field of an earlier axis too");
+  }
+  for (const io::Json& zip : fields.array("zip", false)) {
+    parse_zip(zip, problems, sweep.grid);
+  }
+  sweep.grid.replications = fields.integer("replications");
+  fields.no_more();
+  problems.throw_if_any();
+
+  try {
+    (void)sweep.grid.points();
+  } catch (const UsageError& error) {
+    problems.add(tree, "axes", error.what());
+    problems.throw_if_any();
+  }
+  io::Json base = scenario->is_string() ? read_named(path_of(*scenario), *scenario) : *scenario;
+  sweep.base = with_short_forms_expanded(std::move(base));
+  if (sweep.grid.replications > 1 && is_collective(sweep.base)) {
+    problems.add(tree, "replications", "has no meaning for a collective: nothing in it is random");
+    problems.throw_if_any();
+  }
+  if (const auto [a, reason] = unusable_axis(sweep); a < sweep.grid.axes.size()) {
+    problems.add(axes[a], "field", reason);
+    problems.throw_if_any();
+  }
+  return sweep;
+}
+
+Sweep sweep_over(const io::Json& scenario, std::vector<Axis> axes) {
+  Sweep sweep{with_short_forms_expanded(scenario), {std::move(axes), {}, 1}};
+  if (const std::size_t a = repeated_axis(sweep.grid); a < sweep.grid.axes.size()) {
+    throw UsageError("--over " + sweep.grid.axes[a].pointer + ": given twice");
+  }
+  (void)sweep.grid.points();
+  if (const auto [a, reason] = unusable_axis(sweep); a < sweep.grid.axes.size()) {
+    throw UsageError("--over " + sweep.grid.axes[a].pointer + ": " + reason);
+  }
+  return sweep;
+}
+
+} // namespace stepsim::study

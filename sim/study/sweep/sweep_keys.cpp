@@ -1,0 +1,100 @@
+// Examples and the rows of output lines. A line is read again by programs of others, so that its
+// schema is open only where the varied fields are.
+#include "study/sweep/sweep_keys.hpp"
+
+#include "scenario/keys/named_file_keys.hpp"
+
+namespace stepsim::study::keys {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> kSweepExamples{R"({
+  "schema_version": 1, "kind": "sweep",
+  "scenario": {
+    "schema_version": 1, "kind": "scenario", "name": "two-layers",
+    "workload": {"layers": [
+      {"name": "a", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 4000000},
+      {"name": "b", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 1000000}]},
+    "cluster": {"nodes": 16, "network": {"latency_s": 5e-05, "bandwidth_Bps": 1.25e9}},
+    "training": {"iterations": 10},
+    "communication": {"collective": "ring", "schedule": "mg_wfbp"}, "seed": 1},
+  "axes": [
+    {"field": "/cluster/nodes", "values": [4, 8, 16]},
+    {"field": "/cluster/network/bandwidth_Bps", "from": 1e9, "to": 1e10, "steps": 3,
+     "scale": "log"}]})"};
+
+constexpr std::array<std::string_view, 1> kHeaderWord{"header"};
+constexpr std::array<std::string_view, 1> kPointWord{"point"};
+constexpr std::array<std::string_view, 2> kStatusWords{"ok", "error"};
+
+constexpr std::array kHeaderAxis{object("axes", kListedAxis, "One varied field.")};
+constexpr std::array kAxisNumber{integer("zip", "Number of an axis, from 0.").in(io::at_least(0))};
+constexpr std::array kZippedAxes{list("zip", kAxisNumber, "Axes that move together.")};
+
+constexpr std::array kFigure{text("columns", "Key of a figure.")};
+
+constexpr std::array kHeader{
+    word("record", kHeaderWord, "Kind of the line.").required(),
+    integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),
+    text("tool", "Program and version.").example(R"("stepsim 0.1.0")").required(),
+    integer("points_total", "Points of the whole grid.")
+        .in(io::at_least(0))
+        .example("9")
+        .required(),
+    text("grid_hash", "Hash of the scenario and the axes, 16 hexadecimal digits.")
+        .example(R"("0123456789abcdef")")
+        .required(),
+    integer("shard", "Part of the grid in this file, from 0.").in(io::at_least(0)).required(),
+    integer("shards", "Number of parts.").in(io::at_least(1)).required(),
+    list("axes", kHeaderAxis, "Varied fields.").required(),
+    object("scenario", {},
+           "Base scenario or collective, as every point starts from it; names of files are "
+           "relative to this "
+           "file.")
+        .open()
+        .example(R"({"workload": {"trace": "../traces/resnet50.json"}})"),
+    list("files", keys::kOneNamedFile, "Files that the scenario names, as they were then.")
+        .example(R"([{"pointer": "/workload/trace", "sha256": "00"}])"),
+    list("columns", kFigure, "The figures of a record, in the order of --columns; absent for all.")
+        .example(R"(["iteration_time_s"])"),
+    list("zip", kZippedAxes, "Axes that move together, by their numbers.").example("[[0, 1]]"),
+    integer("replications", "Runs of each point with other seeds, the fastest axis.")
+        .in(io::between(2, static_cast<double>(kMostReplications)))
+        .example("3"),
+    text("axes_folder", "Folder that names of files in axis values are relative to.")
+        .example(R"("../examples")")};
+
+// Keys that every record has; those of the summary follow from its table.
+constexpr std::array kPoint{
+    word("record", kPointWord, "Kind of the line.").required(),
+    integer("point", "Number of the point, from 0.").in(io::at_least(0)).required(),
+    word("status", kStatusWords, "Whether the point has a result.").required(),
+    word("method", evaluators, "Evaluator used; null where the point failed.")
+        .nullable()
+        .required(),
+    text("error", "Why the point failed, in one line; null where it did not.")
+        .nullable()
+        .required()};
+
+constexpr std::array kLines{
+    object("header", kHeader, "The first line of a sweep's output."),
+    object("point", kPoint, "One point. Besides these keys it has the varied fields.")
+        .and_also(kFlatSummaryKeys)
+        .open()};
+constexpr io::Key kRecordRoot =
+    either("point", kLines, "One line of a sweep's output: the header or a point.");
+
+constexpr std::array<std::string_view, 2> kRecordExamples{
+    R"({"record": "header", "schema_version": 1, "tool": "stepsim 0.1.0", "points_total": 9,
+  "grid_hash": "0123456789abcdef", "shard": 0, "shards": 1,
+  "axes": [{"field": "/cluster/nodes", "values": [4, 8, 16]}]})",
+    R"({"record": "point", "point": 0, "status": "ok", "method": "closed_form", "error": null,
+  "nodes": 4, "iteration_time_s": 0.1})"};
+
+} // namespace
+
+io::FileKind sweep_file() { return {"sweep", &kSweepRoot, kSweepExamples}; }
+
+io::FileKind sweep_record() { return {"point", &kRecordRoot, kRecordExamples, false}; }
+
+} // namespace stepsim::study::keys

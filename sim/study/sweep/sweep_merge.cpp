@@ -1,0 +1,206 @@
+// All inputs are read side by side, one record of each in memory: the smallest point number is
+// next. Time and memory are by the records, not by the number of points in a header, which a
+// damaged file may give as anything.
+#include "study/sweep/sweep_merge.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "base/error.hpp"
+#include "document/file_write.hpp"
+#include "document/json.hpp"
+#include "document/json_text.hpp"
+#include "study/sweep/merge_input.hpp"
+#include "study/sweep/sweep_base.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+std::string hash_of(const MergeInput& input) { return input.header.find("grid_hash")->as_string(); }
+
+// The hash says that the work is the same; the rest of the header must agree as well, because the
+// merged file has only one.
+void check_same_sweep(const MergeInput& a, const MergeInput& b) {
+  if (hash_of(a) != hash_of(b)) {
+    throw InputError(b.path, "",
+                     "grid_hash " + hash_of(b) + " differs from " + a.path + " " + hash_of(a) +
+                         ": not the same sweep");
+  }
+  if (a.format != b.format) {
+    throw InputError(b.path, "", "JSON Lines and CSV cannot be merged with each other");
+  }
+  if (a.shard.count != b.shard.count) {
+    throw InputError(b.path, "",
+                     "is one of " + std::to_string(b.shard.count) + " shards, " + a.path +
+                         " one of " + std::to_string(a.shard.count));
+  }
+  io::Json left = a.header;
+  io::Json right = b.header;
+  left.set("shard", 0);
+  right.set("shard", 0);
+  for (const std::string_view key : {"scenario", "files"}) {
+    left.set(key, nullptr); // grid_hash compares them; they may be written in another way
+    right.set(key, nullptr);
+  }
+  if (io::compact(left) != io::compact(right) || a.columns != b.columns) {
+    throw InputError(b.path, "", "its header differs from that of " + a.path);
+  }
+}
+
+std::string merged_header(const MergeInput& input, const std::string& output) {
+  io::Json header = header_at(input.header, output);
+  header.set("shard", 0);
+  header.set("shards", 1);
+  const bool csv = input.format == RecordFormat::csv;
+  return (csv ? "# " : "") + io::compact(header) + "\n" + (csv ? input.columns + "\n" : "");
+}
+
+// The record of a point.
+struct Taken {
+  std::string row;
+  bool failed = false;
+};
+
+// The record of `point`, which an input holds; all inputs that hold it step on.
+// A point may be in several files, for example after a shard was run twice. Runs are reproducible,
+// so that records of a point that differ are a sign of another version or of a damaged file.
+void take(std::vector<MergeInput>& inputs, std::int64_t point, Taken& taken) {
+  const MergeInput* first = nullptr;
+  for (MergeInput& input : inputs) {
+    if (input.mark.point != point) {
+      continue;
+    }
+    if (first == nullptr) {
+      first = &input;
+      taken.failed = input.mark.failed;
+      taken.row = input.row;
+    } else if (input.row != taken.row) {
+      throw InputError(input.path, "",
+                       "point " + std::to_string(point) + " differs between " + first->path +
+                           " and " + input.path);
+    }
+    input.advance();
+  }
+  assert(first != nullptr && "an input stands at the point");
+}
+
+// Points first..last are in no file.
+// Shards take points in turn, so that a gap of at least as many points as there are shards touches
+// all of them; a shorter one touches neighbouring shards, perhaps around the end.
+void add_missing(MergeReport& report, std::int64_t first, std::int64_t last, std::int64_t shards,
+                 std::set<std::pair<std::int64_t, std::int64_t>>& absent) {
+  report.missing.emplace_back(first, last);
+  if (last - first >= shards - 1) {
+    absent.emplace(0, shards - 1);
+  } else if (first % shards <= last % shards) {
+    absent.emplace(first % shards, last % shards);
+  } else {
+    absent.emplace(first % shards, shards - 1);
+    absent.emplace(0, last % shards);
+  }
+}
+
+// `absent` holds ranges of indices, perhaps overlapping.
+void list_shards(MergeReport& report, std::int64_t shards,
+                 const std::set<std::pair<std::int64_t, std::int64_t>>& absent) {
+  constexpr std::size_t kMostListed = 100;
+  std::int64_t next = 0; // all before are done
+  for (const auto& [first, last] : absent) {
+    std::int64_t index = std::max(first, next);
+    for (; index <= last && report.shards_to_run.size() < kMostListed; ++index) {
+      report.shards_to_run.push_back({index, shards});
+    }
+    report.more_shards_to_run += std::max<std::int64_t>(last - index + 1, 0);
+    next = std::max(next, last + 1);
+  }
+}
+
+// The first point that an input stands at, or `total`.
+std::int64_t next_point(const std::vector<MergeInput>& inputs, std::int64_t total) {
+  std::int64_t next = total;
+  for (const MergeInput& input : inputs) {
+    next = input.mark.point >= 0 ? std::min(next, input.mark.point) : next;
+  }
+  return next;
+}
+
+// A file that appears when it is complete. Devices and pipes, whose readers see every piece, get
+// nothing before all points are there.
+// A merge with points missing writes nothing, so that no file looks complete that is not.
+class MergedLines {
+public:
+  MergedLines(const std::string& path, std::string header)
+      : path_(path), block_(std::move(header)) {
+    if (io::is_replaceable(path)) {
+      file_.emplace(path);
+    }
+  }
+  void add(std::string_view row) {
+    constexpr std::size_t kBlock = std::size_t{1} << 18;
+    block_.append(row).append("\n");
+    if (block_.size() >= kBlock && file_) {
+      file_->write(block_);
+      block_.clear();
+    }
+  }
+  void commit() {
+    if (file_) {
+      file_->write(block_);
+      file_->commit();
+    } else {
+      io::write_file(path_, block_);
+    }
+  }
+
+private:
+  std::string path_;
+  std::optional<io::OutputFile> file_;
+  std::string block_;
+};
+
+} // namespace
+
+MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output) {
+  std::vector<MergeInput> inputs;
+  for (const std::string& path : shards) {
+    inputs.push_back(open_merge_input(path));
+    check_same_sweep(inputs.front(), inputs.back());
+    if (inputs.size() > 1) {
+      inputs.back().header = {}; // equal to the first one
+    }
+  }
+  if (inputs.empty()) {
+    throw UsageError("merge: give the files of the shards");
+  }
+  MergeReport report;
+  report.points = inputs.front().total;
+  const std::int64_t count = inputs.front().shard.count;
+  std::set<std::pair<std::int64_t, std::int64_t>> absent;
+  MergedLines lines(output, merged_header(inputs.front(), output));
+  Taken taken;
+  for (std::int64_t point = 0; point < report.points; ++point) {
+    if (const std::int64_t next = next_point(inputs, report.points); next > point) {
+      add_missing(report, point, next - 1, count, absent);
+      point = next;
+      if (point == report.points) {
+        break;
+      }
+    }
+    take(inputs, point, taken);
+    report.failed += taken.failed ? 1 : 0;
+    if (report.missing.empty()) { // else nothing is written
+      lines.add(taken.row);
+    }
+  }
+  list_shards(report, count, absent);
+  if (report.missing.empty()) {
+    lines.commit();
+  }
+  return report;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,102 @@
+#pragma once
+// Writes the lines of a sweep, and reads what an interrupted sweep has left. A file grows by whole
+// records in point order, and nothing is buffered between calls. If the process is killed, the file
+// is a prefix of the finished file: complete lines, perhaps followed by a part of the next line.
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/file.hpp"
+#include "document/file_write.hpp"
+#include "study/sweep/shard.hpp"
+#include "study/sweep/sweep_records.hpp"
+
+namespace stepsim::study {
+
+// The interval between syncs of the file to the disk. A crash of the machine loses at most so much
+// work; syncing every block would slow sweeps down.
+inline constexpr std::chrono::seconds kSyncInterval{5};
+
+// The destination of the lines: a growing file, or a string in memory.
+class SweepOutput {
+public:
+  explicit SweepOutput(std::string* text) : text_(text) {}
+  explicit SweepOutput(io::OutputFile& file) : file_(&file) {}
+  SweepOutput(const SweepOutput&) = delete;
+  SweepOutput& operator=(const SweepOutput&) = delete;
+
+  // Writes all of `lines`, and syncs the file every kSyncInterval. If that fails, throws
+  // SimulationError `FILE: write failed: REASON (points 0..1233 are safe)`: 1233 is the point of
+  // the last complete record; in a shard, the points of the shard up to 1233 are safe.
+  void write(std::string_view lines);
+  // Tells that the file already has the records up to `point`, of an earlier run.
+  void set_safe(std::int64_t point) { safe_point_ = point; }
+
+private:
+  void note_last_record(std::string_view done);
+
+  io::OutputFile* file_ = nullptr;
+  std::string* text_ = nullptr;
+  std::int64_t safe_point_ = -1;
+  std::chrono::steady_clock::time_point synced_ = std::chrono::steady_clock::now();
+};
+
+// Reads a file row by row; its memory holds one row and one block. The constructor and next() throw
+// InputError if the file cannot be read.
+class RowReader {
+public:
+  explicit RowReader(const std::string& path);
+  RowReader(const RowReader&) = delete;
+  RowReader& operator=(const RowReader&) = delete;
+  ~RowReader();
+
+  // Sets `row` to the next complete row without its line end, valid until the next call. Returns
+  // false at the end of the file, or if only an incomplete row is left. With csv, a line end inside
+  // quotes does not end the row; header lines must be read as jsonl.
+  bool next(std::string_view& row, RecordFormat format);
+  // The offset after the last row that next() gave, in bytes from the start of the file.
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+  [[nodiscard]] std::string_view rest() const; // the incomplete row, after next() returned false
+
+private:
+  bool fill();
+
+  std::string path_;
+  int descriptor_ = -1;
+  std::string buffer_;
+  std::size_t begin_ = 0; // position in `buffer_` of the first byte that next() has not given
+  std::uint64_t offset_ = 0;
+};
+
+// The content of an existing output file of this sweep and shard.
+struct Existing {
+  std::int64_t records = 0;         // complete records: the first `records` points of the shard
+  std::uint64_t header = 0;         // offset after the header lines
+  std::uint64_t end = 0;            // offset after the last complete row; 0 = no complete header
+  std::vector<std::int64_t> failed; // indices, from 0, of the records with status error
+};
+
+// Throws InputError if `row`, the header in the file, differs from `line`, the header of this sweep
+// and shard. The members `scenario` and `files` may differ, because a scenario can be written in
+// several ways (grid_hash says whether two sweeps are equal). Both headers have no line end.
+void require_same_header(const std::string& path, std::string_view row, std::string_view line,
+                         const Shard& shard);
+
+// Reads an output file to continue it. `header` is the text of the header lines that the file must
+// begin with, compared as by require_same_header(). Throws InputError if the file cannot be read,
+// if it belongs to another sweep or shard, or if its records are not the first points of the shard
+// in order.
+[[nodiscard]] Existing scan_existing(const std::string& path, std::string_view header,
+                                     const Shard& shard, RecordFormat format);
+
+// Replaces the records `existing.failed` of `file`, which is at `path`, by again(index), a record
+// with its line end: a copy of the file up to its last complete record takes the place of the file.
+// Returns false and leaves the file unchanged if all these records are the same as before.
+bool replace_records(io::OutputFile& file, const std::string& path, const Existing& existing,
+                     RecordFormat format,
+                     const std::function<std::string(std::int64_t index)>& again);
+
+} // namespace stepsim::study

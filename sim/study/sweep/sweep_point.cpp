@@ -1,0 +1,338 @@
+// Points that differ in nodes, latency and bandwidth only share a context: they take the short way
+// if QuickRun knows their scenario, else share its workload if SharedRun allows it. All others take
+// the long way: scenario, run, summary. All three give the same bits; errors always come from the
+// long way.
+#include "study/sweep/sweep_point.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "document/json_pointer.hpp"
+#include "run/collective_record.hpp"
+#include "run/run.hpp"
+#include "scenario/unusual.hpp"
+#include "study/sweep/shared_run.hpp"
+#include "study/sweep/sweep_quick.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Without the name of the scenario's own file: that differs between machines.
+std::string error_text(const InputError& error, std::string_view scenario_file) {
+  std::string text;
+  for (base::Problem problem : error.problems()) {
+    if (problem.file == scenario_file) {
+      problem.file.clear();
+    }
+    const std::string one =
+        problem.file.empty() ? problem.where + ": " + problem.message : problem.text();
+    text += (text.empty() ? "" : "; ") + (one.starts_with(": ") ? one.substr(2) : one);
+  }
+  return text;
+}
+
+// The value of a quick field (0 nodes, 1 latency, 2 bandwidth); not a number where it may be
+// refused.
+double quick_number(const io::Json& value, std::size_t field) {
+  constexpr double kMaxNodes = 1 << 20;
+  const double number = value.is_number() ? value.as_double() : NAN;
+  const bool fits = field == 0 ? number >= 1 && number <= kMaxNodes && number == std::floor(number)
+                    : field == 1 ? number >= 0
+                                 : number > 0;
+  static constexpr std::array<std::string_view, 3> kKeys{"nodes", "latency_s", "bandwidth_Bps"};
+  return fits && !unusual(kKeys[field], number) ? number : NAN;
+}
+
+// A record is one line, whatever a message holds.
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::replace(text.begin(), text.end(), '\r', ' ');
+  return text.empty() ? "failed" : text;
+}
+
+} // namespace
+
+// What points share that differ in the quick fields only. Its warnings are counted by points and
+// written out when it is forgotten.
+struct PointRunner::Context {
+  std::unique_ptr<QuickRun> quick;
+  std::unique_ptr<SharedRun> shared; // for points that QuickRun does not take; neither: long way
+  bool of_one_node = false;          // made from a point of one node, which may tell too little
+  std::int64_t points = 0, points_alone = 0;
+
+  void add_warnings(std::map<std::string, std::int64_t>& warnings) const {
+    const auto add = [&](bool alone, std::int64_t count) {
+      for (const std::string& text : quick->warnings(alone)) {
+        warnings[text] += count;
+      }
+    };
+    if (quick && points > points_alone) {
+      add(false, points - points_alone);
+    }
+    if (quick && points_alone > 0) {
+      add(true, points_alone);
+    }
+  }
+};
+
+PointRunner::PointRunner(const Sweep& sweep, Files& files, double max_seconds)
+    : sweep_(sweep), files_(files), max_seconds_(max_seconds),
+      library_keys_(sweep.has_library_keys()), strides_(sweep.grid.strides()) {
+  static constexpr std::array<std::string_view, 3> kQuick{
+      "/cluster/nodes", "/cluster/network/latency_s", "/cluster/network/bandwidth_Bps"};
+  bool any = false;
+  std::vector<QuickField> fields(kQuick.size());
+  for (std::size_t f = 0; f < kQuick.size(); ++f) {
+    fields[f].axis = sweep.grid.axes.size(); // none
+    for (std::size_t a = 0; a < sweep.grid.axes.size(); ++a) {
+      const Axis& axis = sweep.grid.axes[a];
+      if (axis.pointer == kQuick[f]) {
+        fields[f].axis = a;
+        any = true;
+        for (const io::Json& value : axis.values) {
+          fields[f].values.push_back(quick_number(value, f));
+        }
+      } else if (kQuick[f].starts_with(axis.pointer + "/")) {
+        return; // an axis that sets the field's object: only the order of axes tells who wins
+      }
+    }
+  }
+  if (any) {
+    quick_fields_ = std::move(fields);
+  }
+}
+
+PointRunner::~PointRunner() = default;
+
+// Keys that have no meaning at this point are ignored: an axis may vary a key that only some of the
+// algorithms of another axis read.
+void PointRunner::run_long(std::int64_t point, PointOutcome& outcome) {
+  outcome.error.clear();
+  try {
+    const io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
+    if (is_collective(tree)) {
+      outcome.collective =
+          evaluate_collective(parse_collective(tree, files_, Leftovers::ignore),
+                              {.max_seconds = max_seconds_, .library_keys = library_keys_});
+      outcome.method = outcome.collective.find("method")->as_string();
+      for (const io::Json& warning : outcome.collective.find("warnings")->as_array()) {
+        ++warnings_[warning.as_string()];
+      }
+      return;
+    }
+    const Scenario scenario = replicated(parse_scenario(tree, files_, Leftovers::ignore),
+                                         point % sweep_.grid.replications);
+    refuse_long_work(estimated_seconds(scenario), max_seconds_);
+    Result result = study::run(scenario, Detail::summary);
+    outcome.summary = std::move(result.summary);
+    outcome.method = std::move(result.method);
+    for (const std::string& warning : result.warnings) {
+      ++warnings_[warning];
+    }
+  } catch (const InputError& error) {
+    outcome.error = one_line(error_text(error, sweep_.base.file()));
+  } catch (const SimulationError& error) {
+    outcome.error = one_line(error.what());
+  } catch (const UsageError& error) {
+    outcome.error = one_line(error.what());
+  }
+}
+
+double PointRunner::quick_value(std::size_t field, std::int64_t point, double otherwise) const {
+  const QuickField& quick = quick_fields_[field];
+  if (quick.axis == sweep_.grid.axes.size()) {
+    return otherwise;
+  }
+  return quick
+      .values[static_cast<std::size_t>(point / strides_[quick.axis + 1]) % quick.values.size()];
+}
+
+// The context of a point, built if need be; null where it takes the long way.
+PointRunner::Context* PointRunner::context_of(std::int64_t point) {
+  constexpr std::int64_t kTrial = 64; // contexts after which they must have paid off
+  if (quick_fields_.empty()) {
+    return nullptr;
+  }
+  for (std::size_t f = 0; f < quick_fields_.size(); ++f) {
+    if (std::isnan(quick_value(f, point, 0))) {
+      return nullptr;
+    }
+  }
+  // A context costs as much as a run. If nearly every point needs a new one, as where another axis
+  // varies fastest, the short way only costs time and is given up.
+  if (contexts_built_ > kTrial && quick_points_ + shared_points_ < 4 * contexts_built_) {
+    return nullptr;
+  }
+  // The key of a context is a number of mixed radix, as that of a point.
+  // Every axis but the quick ones in its place.
+  std::int64_t key = 0;
+  for (std::size_t a = 0; a < sweep_.grid.axes.size(); ++a) {
+    const bool is_quick = std::ranges::any_of(
+        quick_fields_, [a](const QuickField& field) { return field.axis == a; });
+    if (!is_quick) {
+      const auto size = static_cast<std::int64_t>(sweep_.grid.axes[a].values.size());
+      key = key * size + point / strides_[a + 1] % size;
+    }
+  }
+  const auto usable = [](Context& context) {
+    return context.quick || context.shared ? &context : nullptr;
+  };
+  if (const auto found = contexts_.find(key); found != contexts_.end()) {
+    Context& known = *found->second;
+    if (usable(known) != nullptr || !known.of_one_node || quick_value(0, point, 1) < 2) {
+      return usable(known);
+    }
+    contexts_.erase(found);
+  }
+  ++contexts_built_;
+  auto context = std::make_unique<Context>();
+  try {
+    io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
+    const io::Json* block = io::resolve(tree, "/cluster/network/block_latency_s");
+    const bool block_follows = block == nullptr || block->is_null();
+    const Scenario scenario = parse_scenario(tree, files_, Leftovers::ignore);
+    tree = {}; // many layers take more memory here than in the scenario
+    context->of_one_node = scenario.cluster.nodes == 1;
+    context->quick = QuickRun::make(scenario, block_follows);
+    if (!context->quick || !context->quick->takes_all()) {
+      context->shared = SharedRun::make(scenario, block_follows, max_seconds_);
+    }
+  } catch (const InputError&) { // the long way tells what is wrong
+  } catch (const UsageError&) {}
+  return usable(*contexts_.emplace(key, std::move(context)).first->second);
+}
+
+void PointRunner::forget_contexts() {
+  for (const auto& [key, context] : contexts_) {
+    context->add_warnings(warnings_);
+  }
+  contexts_.clear();
+}
+
+QuickPoint PointRunner::quick_point(const Cluster& cluster, std::int64_t point) const {
+  const auto nodes = static_cast<double>(cluster.nodes);
+  return {static_cast<std::int64_t>(quick_value(0, point, nodes)),
+          quick_value(1, point, cluster.network.latency_s),
+          quick_value(2, point, cluster.network.bandwidth_Bps)};
+}
+
+bool PointRunner::run_shared(Context& context, std::int64_t point, PointOutcome& outcome) {
+  std::vector<std::string> warnings;
+  if (!context.shared->run(quick_point(context.shared->scenario().cluster, point),
+                           point % sweep_.grid.replications, outcome, warnings)) {
+    return false;
+  }
+  for (const std::string& warning : warnings) {
+    ++warnings_[warning];
+  }
+  ++shared_points_;
+  return true;
+}
+
+// The points of one context among `points`, from the first on, as many as there are lanes.
+void PointRunner::run_quick(Context& context, std::span<const std::int64_t> points) {
+  std::array<QuickPoint, QuickRun::kLanes> asked{};
+  std::array<Summary*, QuickRun::kLanes> summaries{};
+  std::array<std::size_t, QuickRun::kLanes> places{};
+  std::array<bool, QuickRun::kLanes> done{};
+  std::size_t count = 0;
+  const Cluster& cluster = context.quick->scenario().cluster;
+  for (std::size_t i = 0; i < points.size() && count < QuickRun::kLanes; ++i) {
+    if (context_of_[i] == &context && !tried_[i]) {
+      asked[count] = quick_point(cluster, points[i]);
+      summaries[count] = &outcomes_[i].summary;
+      places[count++] = i;
+      tried_[i] = true;
+    }
+  }
+  context.quick->run(std::span(asked).first(count), std::span(summaries).first(count),
+                     std::span(done).first(count));
+  for (std::size_t k = 0; k < count; ++k) {
+    PointOutcome& outcome = outcomes_[places[k]];
+    finished_[places[k]] = done[k];
+    if (done[k]) {
+      outcome.method = collectives::name(collectives::Method::closed_form);
+      outcome.error.clear();
+      ++context.points;
+      ++quick_points_;
+      context.points_alone += context.quick->ranks(asked[k].nodes) == 1 ? 1 : 0;
+    }
+  }
+}
+
+std::span<const PointOutcome> PointRunner::run(const Shard& shard, std::int64_t begin,
+                                               std::int64_t end) {
+  constexpr std::size_t kMostContexts = 256;
+  if (contexts_.size() >= kMostContexts) {
+    forget_contexts();
+  }
+  const auto count = static_cast<std::size_t>(end - begin);
+  points_.clear();
+  context_of_.clear();
+  for (std::int64_t i = begin; i < end; ++i) {
+    points_.push_back(shard.point(i));
+    context_of_.push_back(context_of(points_.back()));
+  }
+  outcomes_.resize(std::max(outcomes_.size(), count));
+  finished_.assign(count, false);
+  tried_.assign(count, false);
+  for (std::size_t i = 0; i < count; ++i) {
+    Context* context = context_of_[i];
+    if (context != nullptr && context->quick && !tried_[i]) {
+      run_quick(*context, points_);
+    }
+    if (!finished_[i] && context != nullptr && context->shared) {
+      finished_[i] = run_shared(*context, points_[i], outcomes_[i]);
+    }
+    if (!finished_[i]) {
+      run_long(points_[i], outcomes_[i]);
+    }
+  }
+  return std::span(outcomes_).first(count);
+}
+
+std::map<std::string, std::int64_t> PointRunner::warnings() const {
+  std::map<std::string, std::int64_t> all = warnings_;
+  for (const auto& [key, context] : contexts_) {
+    context->add_warnings(all);
+  }
+  return all;
+}
+
+void check_point(const io::Json& tree, Files& files) {
+  if (is_collective(tree)) {
+    (void)parse_collective(tree, files, Leftovers::ignore);
+  } else {
+    (void)parse_scenario(tree, files, Leftovers::ignore);
+  }
+}
+
+// A few points spread over the grid, first and last among them: a scenario that is wrong everywhere
+// is told at once instead of failing a million times.
+void check_some_point(const Sweep& sweep, Files& files) {
+  constexpr std::int64_t kSamples = 16;
+  const std::int64_t points = sweep.grid.points();
+  const std::int64_t samples = std::min(points, kSamples);
+  std::optional<InputError> first;
+  for (std::int64_t i = 0; i < samples; ++i) {
+    const std::int64_t point = i + 1 == samples ? points - 1 : points / samples * i;
+    try {
+      check_point(scenario_at(sweep.base, sweep.grid, point), files);
+      return;
+    } catch (const InputError& error) {
+      if (!first) {
+        first = error;
+      }
+    }
+  }
+  if (first) {
+    throw InputError(*first);
+  }
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,86 @@
+#pragma once
+// Runs the points of a sweep. The long way sets the varied fields of the scenario or collective,
+// parses it, runs it and keeps the summary. An error becomes the error text of the point. Points
+// that differ only in nodes, latency and bandwidth take a short way if they can: QuickRun
+// (sweep_quick.hpp), else SharedRun (shared_run.hpp). All ways give the same bits.
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "run/work_estimate.hpp"
+#include "scenario/files.hpp"
+#include "study/sweep/shard.hpp"
+#include "study/sweep/sweep_file.hpp"
+#include "study/sweep/sweep_quick.hpp"
+#include "study/sweep/sweep_records.hpp"
+
+namespace stepsim::study {
+
+// One object per thread: the class is not thread-safe, but several objects may share `files`, which
+// is guarded by a mutex.
+class PointRunner {
+public:
+  // `sweep` and `files` must outlive the object. A point with more estimated CPU seconds than
+  // `max_seconds` fails.
+  PointRunner(const Sweep& sweep, Files& files, double max_seconds = kMaxSeconds);
+  PointRunner(const PointRunner&) = delete;
+  PointRunner& operator=(const PointRunner&) = delete;
+  ~PointRunner();
+
+  // Runs the points of the shard with indices begin..end-1. The outcomes, in the order of the
+  // points, are valid until the next call.
+  [[nodiscard]] std::span<const PointOutcome> run(const Shard& shard, std::int64_t begin,
+                                                  std::int64_t end);
+  // From now on every point takes the long way. Tests compare the short ways with it.
+  void use_long_way() { quick_fields_.clear(); }
+  // The numbers of points so far that QuickRun and SharedRun evaluated.
+  [[nodiscard]] std::int64_t quick_points() const { return quick_points_; }
+  [[nodiscard]] std::int64_t shared_points() const { return shared_points_; }
+  // Warnings of all points so far: text -> number of points.
+  [[nodiscard]] std::map<std::string, std::int64_t> warnings() const;
+
+private:
+  // A field that the short ways can vary, with the values of its axis. NaN marks a value that may
+  // be invalid: its points take the long way.
+  struct QuickField {
+    std::size_t axis{};
+    std::vector<double> values;
+  };
+  // What points share that differ only in the quick fields.
+  struct Context;
+
+  void run_long(std::int64_t point, PointOutcome& outcome);
+  [[nodiscard]] double quick_value(std::size_t field, std::int64_t point, double otherwise) const;
+  Context* context_of(std::int64_t point);
+  [[nodiscard]] QuickPoint quick_point(const Cluster& cluster, std::int64_t point) const;
+  void run_quick(Context& context, std::span<const std::int64_t> points);
+  [[nodiscard]] bool run_shared(Context& context, std::int64_t point, PointOutcome& outcome);
+  void forget_contexts();
+
+  const Sweep& sweep_;
+  Files& files_;
+  double max_seconds_;
+  bool library_keys_; // Sweep::has_library_keys()
+  std::vector<std::int64_t> strides_;
+  std::vector<QuickField> quick_fields_; // nodes, latency, bandwidth; empty = always the long way
+  std::map<std::int64_t, std::unique_ptr<Context>> contexts_; // key: values of all other axes
+  std::int64_t quick_points_ = 0, shared_points_ = 0, contexts_built_ = 0;
+  std::vector<std::int64_t> points_; // numbers of the points of the current call of run()
+  std::vector<Context*> context_of_; // [index in points_]; null = the long way
+  std::vector<bool> tried_;          // [index in points_]: QuickRun was asked for the point
+  std::vector<bool> finished_;       // [index in points_]: a short way has run the point
+  std::vector<PointOutcome> outcomes_;
+  std::map<std::string, std::int64_t> warnings_;
+};
+
+// Parses the scenario or collective of a point, without running it. Throws InputError with all
+// problems.
+void check_point(const io::Json& tree, Files& files);
+// Parses up to 16 points that are spread over the grid. If none can be parsed, the scenario itself
+// is probably wrong: throws the InputError of the first point.
+void check_some_point(const Sweep& sweep, Files& files);
+
+} // namespace stepsim::study

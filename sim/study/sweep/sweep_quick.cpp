@@ -1,0 +1,414 @@
+#include "study/sweep/sweep_quick.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "buckets/bounds.hpp"
+#include "buckets/groups.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/formula/closed_form.hpp"
+#include "programs/step/step.hpp"
+#include "run/best_merge.hpp"
+#include "run/largest_part.hpp"
+#include "run/period_bound.hpp"
+#include "run/planned_messages.hpp"
+#include "run/run_figures.hpp"
+#include "run/step_summary.hpp"
+#include "run/verdict.hpp"
+#include "study/sweep/quick_conditions.hpp"
+
+namespace stepsim::study {
+std::unique_ptr<QuickRun> QuickRun::make(const Scenario& first, bool latency_is_block_latency) {
+  Scenario scenario = first;
+  if (scenario.cluster.ranks() == 1) { // what is sent with every message is nothing for one worker
+    scenario.cluster.nodes = 2;
+  }
+  if (!takes_quick_way(scenario)) {
+    return nullptr;
+  }
+  std::unique_ptr<QuickRun> quick(std::make_unique<QuickRun>(QuickRun(scenario)));
+  quick->block_follows_ = latency_is_block_latency;
+  return quick->set_up() ? std::move(quick) : nullptr;
+}
+
+bool QuickRun::set_up() {
+  const layers::Workload& workload = scenario_.workload;
+  problem_ = merge_problem(scenario_);
+  items_ = buckets::batch_items(problem_);
+
+  const programs::StepInput input = step_input(scenario_);
+  step_.emplace(scenario_, input, items_.ready_s.front());
+  last_item_.assign(workload.layers.size(), -1);
+  for (std::size_t i = 0; i < workload.gradients.size(); ++i) {
+    last_item_[workload.gradients[i].layer] = static_cast<std::int32_t>(i);
+  }
+
+  warnings_ = workload.warnings;
+  warnings_.insert(warnings_.end(), scenario_.warnings.begin(), scenario_.warnings.end());
+  const Communication& communication = scenario_.communication;
+  const buckets::Planner& planner = buckets::planner(communication.schedule);
+  is_static_ = !planner.reads_cost;
+  slowdown_ = communication.schedule == buckets::Schedule::asc_wfbp
+                  ? buckets::least_slowdown(communication.schedule_options)
+                  : 1;
+  if (!planner.one_channel()) {
+    transfers_.emplace(planner, communication.schedule_options);
+    layer_end_.resize(workload.layers.size());
+    layer_row_.resize(workload.layers.size());
+    std::iota(layer_row_.begin(), layer_row_.end(), 0);
+  }
+  if (planner.gathers_back()) {
+    const bool apart = splits_exchange(scenario_);
+    transfers_->set_back(apart ? QuickTransfers::Halves::apart : QuickTransfers::Halves::equal,
+                         step_->update_and_forward());
+    planned_layer_end_.resize(apart ? workload.layers.size() : 0);
+  }
+  if (is_static_) {
+    const buckets::Plan plan =
+        buckets::make_plan(problem_, communication.schedule, communication.schedule_options);
+    warnings_.insert(warnings_.end(), plan.warnings.begin(), plan.warnings.end());
+    if (transfers_) {
+      transfers_->set_plan(plan, workload);
+    }
+    last_group_.assign(workload.layers.size(), -1);
+    sizes_.assign(1, plan);
+    for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+      group_ready_s_.push_back(plan.groups[g].ready.value);
+      group_bytes_.push_back(static_cast<double>(plan.groups[g].bytes.value));
+      for (const std::uint32_t item : plan.groups[g].items) {
+        last_group_[workload.gradients[item].layer] = static_cast<std::int32_t>(g);
+      }
+    }
+  }
+  if (step_->barrier()) {
+    std::ranges::fill(last_item_, -1);
+    std::ranges::fill(last_group_, -1);
+    std::ranges::fill(layer_row_, -1);
+  }
+  warnings_alone_ = warnings_;
+  warnings_alone_.emplace_back("one worker: no communication");
+  group_end_.resize(group_ready_s_.size());
+  item_end_.resize(items_.size());
+  item_start_.resize(items_.size());
+  best_.emplace(items_);
+  const collectives::AlgorithmId collective = communication.collective;
+  if (collective == collectives::AlgorithmId::automatic ||
+      collectives::algorithm(collective).block_streams > 0) {
+    curves_ = std::make_unique<QuickCurves>(items_);
+    sizes_.resize(is_static_ ? 1 : kLanes);
+    takes_bounds_ = scenario_.method.has_value();
+  }
+  return true;
+}
+
+bool QuickRun::set_network(const QuickPoint& point) {
+  constexpr std::int64_t kMaxRanks = 1 << 20;
+  Cluster& cluster = scenario_.cluster;
+  if (point.nodes * cluster.gpus_per_node > kMaxRanks || !cluster.equal_nodes()) {
+    return false;
+  }
+  cluster.nodes = point.nodes;
+  cluster.network.latency_s = point.latency_s;
+  cluster.network.bandwidth_Bps = point.bandwidth_Bps;
+  if (block_follows_) {
+    cluster.network.block_latency_s = point.latency_s;
+  }
+  return cluster.network.block_latency_s <= point.latency_s;
+}
+
+// The reduce-scatter and the all-gather of an all-reduce. False where they are not a + b bytes.
+bool QuickRun::fill_halves(collectives::Collective half, std::size_t k, LaneCosts& costs) const {
+  half.op = collectives::Op::reduce_scatter;
+  const auto forth = collectives::closed_form(half);
+  half.op = collectives::Op::allgather;
+  const auto back = collectives::closed_form(half);
+  if (!forth || !forth->startup_s || !forth->per_byte_s || !back || !back->startup_s ||
+      !back->per_byte_s) {
+    return false;
+  }
+  costs.forth_startup[k] = *forth->startup_s;
+  costs.forth_per_byte[k] = *forth->per_byte_s;
+  costs.back_startup[k] = *back->startup_s;
+  costs.back_per_byte[k] = *back->per_byte_s;
+  return true;
+}
+
+// False where the exchange has no form here.
+bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs) {
+  if (!set_network(point)) {
+    return false;
+  }
+  costs.ranks[k] = static_cast<double>(scenario_.cluster.ranks());
+  costs.startup[k] = costs.per_byte[k] = 0;
+  costs.latency[k] = costs.bandwidth[k] = costs.reduction[k] = 0;
+  costs.forth_startup[k] = costs.forth_per_byte[k] = 0;
+  costs.back_startup[k] = costs.back_per_byte[k] = 0;
+  if (scenario_.cluster.ranks() == 1) {
+    return !curves_;
+  }
+  collectives::Collective probe = exchange_of(scenario_);
+  probe.bytes = 1;
+  if (!probe.homogeneous()) {
+    return false;
+  }
+  if (curves_) {
+    return curves_->set(k, probe);
+  }
+  const auto whole = collectives::closed_form(probe);
+  if (!whole || !whole->startup_s || !whole->per_byte_s || whole->upper_bound) {
+    return false;
+  }
+  if (!planned_layer_end_.empty() && !fill_halves(probe, k, costs)) {
+    return false;
+  }
+  costs.startup[k] = *whole->startup_s;
+  costs.per_byte[k] = *whole->per_byte_s;
+  const FormParts parts = parts_of_(probe, *whole);
+  costs.latency[k] = parts.latency_s;
+  costs.bandwidth[k] = parts.bandwidth_s_per_byte;
+  costs.reduction[k] = parts.reduction_s_per_byte;
+  return true;
+}
+
+double QuickRun::static_wire(std::size_t k, double ranks) {
+  if (scenario_.communication.collective != collectives::AlgorithmId::automatic) {
+    return wire_.total(scenario_, group_bytes_, ranks);
+  }
+  return wire_.total_by(
+      scenario_, [&](std::size_t g) { return curves_->algorithm(g, k); }, group_bytes_, ranks);
+}
+
+// The plan of one lane by its cost. False where it warns of something.
+bool QuickRun::make_plan(const LaneCosts& costs, std::size_t k, buckets::Plan& plan,
+                         Summary& summary) {
+  const Communication& communication = scenario_.communication;
+  problem_.cost =
+      curves_ ? merge_cost(scenario_)
+              : buckets::Cost{.base = buckets::LinearCost{costs.startup[k], costs.per_byte[k]}};
+  // make_plan() without the times of the groups: every gradient has bytes.
+  plan = buckets::planner(communication.schedule).run(problem_, communication.schedule_options);
+  buckets::count_bytes(problem_, plan);
+  if (communication.schedule == buckets::Schedule::mg_wfbp) {
+    summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
+    summary.merge_certified_optimal = buckets::certified_optimal(problem_, plan);
+  }
+  return plan.warnings.empty();
+}
+
+// One lane through messages that are not sent one at a time.
+bool QuickRun::send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
+                              Summary& summary) {
+  if (buckets::planner(scenario_.communication.schedule).needs_linear_cost()) {
+    summary.merge_linear = true;
+  }
+  if (!planned_layer_end_.empty()) {
+    planned_end_[k] =
+        transfers_->send_as_planned(costs, k, step_->backward_s(), planned_layer_end_);
+  }
+  if (!is_static_) {
+    buckets::Plan plan;
+    if (!make_plan(costs, k, plan, summary)) {
+      return false;
+    }
+    transfers_->set_plan(plan, scenario_.workload);
+  }
+  transfers_->send(costs, k, step_->backward_s(), layer_end_, totals);
+  chained_[k] = programs::chained_s(
+      transfers_->sent(), step_->waits_until(k, totals.channel_end[k], layer_row_, layer_end_));
+  for (std::size_t g = 0; !is_static_ && g < transfers_->size(); ++g) {
+    totals.wire[k] += wire_.most(scenario_, scenario_.communication.collective,
+                                 transfers_->bytes(g), costs.ranks[k]);
+  }
+  return true;
+}
+
+// One lane through the messages of a plan of its own. False where the plan is no list of runs. A
+// single worker waits for no tick of its schedule (plan_of).
+bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
+                         Summary& summary) {
+  runs_.clear();
+  if (scenario_.communication.schedule == buckets::Schedule::optimal) {
+    for (std::size_t end = items_.size(); end > 0;) {
+      runs_.push_back({end, items_.ready_s[end - 1]});
+      end = static_cast<std::size_t>(curves_ ? curves_->best().back(end, k) : best_->back(end, k));
+    }
+    std::ranges::reverse(runs_);
+  } else {
+    buckets::Plan plan;
+    if (!make_plan(costs, k, plan, summary)) {
+      return false;
+    }
+    for (const buckets::Group& group : plan.groups) {
+      const std::size_t end = group.last() + 1;
+      if (group.items.size() != end - (runs_.empty() ? 0 : runs_.back().end)) {
+        return false;
+      }
+      runs_.push_back({end, costs.ranks[k] > 1 ? group.ready.value : items_.ready_s[end - 1]});
+    }
+  }
+
+  double channel_end = 0;
+  std::size_t first = 0;
+  if (curves_) {
+    sizes_[k].groups.clear();
+  }
+  for (const auto& [end, ready] : runs_) {
+    const double bytes = items_.prefix_bytes[end] - items_.prefix_bytes[first];
+    const double seconds =
+        curves_ ? curves_->seconds(k, bytes) : costs.startup[k] + costs.per_byte[k] * bytes;
+    const double start = std::max(channel_end, ready);
+    channel_end = start + seconds;
+    totals.communication[k] += seconds;
+    totals.latency[k] += costs.latency[k];
+    totals.bandwidth[k] += costs.bandwidth[k] * bytes;
+    totals.reduction[k] += costs.reduction[k] * bytes;
+    const collectives::AlgorithmId asked = scenario_.communication.collective;
+    totals.wire[k] += wire_.most(
+        scenario_,
+        asked == collectives::AlgorithmId::automatic ? curves_->algorithm_of(k, bytes) : asked,
+        bytes, costs.ranks[k]);
+    if (curves_) {
+      sizes_[k].groups.emplace_back().bytes = Bytes{static_cast<std::int64_t>(bytes)};
+    }
+    for (; first < end; ++first) {
+      item_start_[first][k] = start;
+      item_end_[first][k] = channel_end;
+    }
+  }
+  totals.channel_end[k] = channel_end;
+  return true;
+}
+
+// As StepTimes::chained_s of messages that are sent one at a time.
+double QuickRun::chained_s(std::size_t k, double channel_end) const {
+  const bool lockstep = is_static_;
+  std::vector<programs::Sent> sent;
+  double end = 0;
+  for (std::size_t g = 0; lockstep && g < group_end_.size(); ++g) {
+    sent.push_back({std::max(end, group_ready_s_[g]), group_end_[g][k]});
+    end = group_end_[g][k];
+  }
+  for (std::size_t i = 0; !lockstep && i < item_end_.size(); ++i) {
+    sent.push_back({item_start_[i][k], item_end_[i][k]});
+  }
+  return programs::chained_s(std::move(sent),
+                             step_->waits_until(k, channel_end, lockstep ? last_group_ : last_item_,
+                                                lockstep ? group_end_ : item_end_));
+}
+
+// As `summarize` of step_summary.cpp. False if the run would be refused.
+bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
+                         const LaneTotals& totals, const Ends& ends, Summary& summary) {
+  const QuickStep::Period step = step_->period_of(ends.own[k]);
+  if (!step_->summarize(scenario_, step, totals, k, ranks(point.nodes), summary)) {
+    return false;
+  }
+  const buckets::Schedule schedule = scenario_.communication.schedule;
+  compare_with_optimum(
+      schedule,
+      schedule == buckets::Schedule::optimal ? step.period : step_->period_of(ends.best[k]).period,
+      summary);
+  summary.closed_form_s = step_->period_of(ends.planned[k]).period;
+  summary.closed_form_is_bound = curves_ && curves_->has_bound(k);
+  if (curves_) {
+    (void)set_network(point);
+    if (const auto bound = period_lower_bound(scenario_, problem_)) {
+      summary.lower_bound_s = bound_of(*bound, step.period);
+    }
+  } else {
+    summary.lower_bound_s =
+        bound_of(step_->lower_bound(costs.startup[k], costs.per_byte[k], slowdown_), step.period);
+  }
+  summary.bottleneck = verdict(
+      summary, [&] { return transfers_ ? chained_[k] : chained_s(k, totals.channel_end[k]); },
+      [&] {
+        return curves_ && !has_parts_ ? largest_part(scenario_, sizes_[is_static_ ? 0 : k], {})
+                                      : largest_of({.latency_s = totals.latency[k],
+                                                    .bandwidth_s = totals.bandwidth[k],
+                                                    .reduction_s = totals.reduction[k]});
+      });
+  find_input_bound(scenario_, summary);
+  fill_compute_interval(scenario_, summary);
+  return true;
+}
+
+// End of the next forward of the best merge, per lane.
+Lanes QuickRun::find_best(const LaneCosts& costs) {
+  if (curves_) {
+    curves_->find_best();
+    const buckets::CurveBlock& best = curves_->best();
+    return step_->next_forward(best.finish_s()[items_.size()], last_item_, best.item_end_s());
+  }
+  best_->run(costs.startup, costs.per_byte);
+  return step_->next_forward(best_->finish_s()[items_.size()], last_item_, best_->item_end_s());
+}
+
+void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const> summaries,
+                   std::span<bool> done) {
+  static constexpr std::string_view kBaseline =
+      "one worker: forward, backward and update without communication";
+  LaneCosts costs;
+  LaneTotals totals;
+  if (curves_) {
+    curves_->clear();
+  }
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    Summary& summary = *summaries[k];
+    std::string baseline = std::move(summary.baseline); // keeps its memory
+    summary = Summary{};
+    summary.baseline = std::move(baseline);
+    done[k] = fill_costs(points[k], k, costs);
+  }
+  if (curves_) {
+    if (std::ranges::none_of(done, std::identity{})) {
+      return;
+    }
+    curves_->fill(done);
+  }
+  const bool lockstep = is_static_ && !transfers_;
+  if (lockstep) {
+    totals = curves_ ? curves_->send(group_ready_s_, group_bytes_, group_end_)
+                     : send_in_lockstep(group_ready_s_, group_bytes_, costs, group_end_);
+  }
+  Ends ends;
+  ends.best = find_best(costs);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    if (done[k] && is_static_) {
+      totals.wire[k] = static_wire(k, static_cast<double>(ranks(points[k].nodes)));
+    }
+    if (done[k] && !lockstep) {
+      (void)set_network(points[k]);
+      done[k] = transfers_ ? send_transfers(costs, k, totals, *summaries[k])
+                           : send_runs(costs, k, totals, *summaries[k]);
+    }
+    done[k] = done[k] && (!curves_ || takes_bounds_ ||
+                          (!curves_->has_bound(k) && !curves_->best_has_bound(k)));
+  }
+  ends.own = transfers_ ? step_->next_forward(totals.channel_end, layer_row_, layer_end_)
+             : lockstep ? step_->next_forward(totals.channel_end, last_group_, group_end_)
+                        : step_->next_forward(totals.channel_end, last_item_, item_end_);
+  ends.planned = planned_layer_end_.empty()
+                     ? ends.own
+                     : step_->next_forward(planned_end_, layer_row_, planned_layer_end_);
+  if (curves_) {
+    has_parts_ = lockstep && scenario_.cluster.network.reduction_Bps <= 0 &&
+                 curves_->set_parts(group_bytes_, totals);
+  }
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    Summary& summary = *summaries[k];
+    if (done[k]) {
+      done[k] = summarize(points[k], k, costs, totals, ends, summary);
+    }
+    if (done[k] && summary.baseline != kBaseline) {
+      summary.baseline = kBaseline;
+    }
+  }
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,132 @@
+#pragma once
+// Computes the summary of `run` for many networks at once. This is the quick path of a sweep whose
+// points differ in nodes, latency and bandwidth only, and whose exchange of n bytes has a closed
+// form: a + b n, or a prepared one (quick_curves.hpp). Values that do not depend on the network
+// (items, buckets that depend on bytes only, sums of the step) are computed once. The points go
+// through the messages together, each in one vector lane. The same operations run in the same order
+// as in `run`, so that all numbers are equal bit for bit.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "buckets/batch.hpp"
+#include "run/result.hpp"
+#include "scenario/scenario.hpp"
+#include "study/sweep/form_parts.hpp"
+#include "study/sweep/quick_curves.hpp"
+#include "study/sweep/quick_lanes.hpp"
+#include "study/sweep/quick_step.hpp"
+#include "study/sweep/quick_transfers.hpp"
+#include "study/sweep/wire_bytes.hpp"
+
+namespace stepsim::study {
+
+// The network of one point: the number of nodes (machines), and latency [s] and bandwidth [bytes/s]
+// between nodes.
+struct QuickPoint {
+  std::int64_t nodes{};
+  double latency_s{};
+  double bandwidth_Bps{};
+};
+
+class QuickRun {
+public:
+  static constexpr std::size_t kLanes = buckets::kBatchLanes;
+
+  // Null if the scenario cannot take the quick path (takes_quick_way()), for example because it has
+  // a measured curve, copies, or an algorithm or planner that is not supported here. `first` may
+  // have the network of any point. `latency_is_block_latency` means that the scenario gives no
+  // block latency, which then follows the latency of the point.
+  [[nodiscard]] static std::unique_ptr<QuickRun> make(const Scenario& first,
+                                                      bool latency_is_block_latency);
+
+  // Fills the summaries of at most kLanes points. done[i] is false for a point that cannot take the
+  // quick path, as are all points that fail; its summary is overwritten and undefined.
+  void run(std::span<const QuickPoint> points, std::span<Summary* const> summaries,
+           std::span<bool> done);
+
+  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+  // Whether nothing but a point that fails is left to others. Else the form of some points may be
+  // an upper bound, for which a run evaluates the schedule.
+  [[nodiscard]] bool takes_all() const { return curves_ == nullptr; }
+  // The warnings that `run` gives for each of these points; with `alone`, including the warning for
+  // a single worker.
+  [[nodiscard]] const std::vector<std::string>& warnings(bool alone) const {
+    return alone ? warnings_alone_ : warnings_;
+  }
+  [[nodiscard]] std::int64_t ranks(std::int64_t nodes) const {
+    return nodes * scenario_.cluster.gpus_per_node;
+  }
+
+private:
+  // Ends of the next forward: of the run, of the best merge, and of the run with its messages timed
+  // as by planned_seconds(), from which closed_form_s follows.
+  struct Ends {
+    Lanes own{}, best{}, planned{};
+  };
+
+  explicit QuickRun(const Scenario& scenario) : scenario_(scenario) {}
+  [[nodiscard]] bool set_up();
+  [[nodiscard]] bool fill_halves(collectives::Collective half, std::size_t k,
+                                 LaneCosts& costs) const;
+  [[nodiscard]] bool set_network(const QuickPoint& point);
+  [[nodiscard]] bool fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs);
+  [[nodiscard]] double static_wire(std::size_t k, double ranks);
+  [[nodiscard]] bool make_plan(const LaneCosts& costs, std::size_t k, buckets::Plan& plan,
+                               Summary& summary);
+  [[nodiscard]] bool send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
+                                    Summary& summary);
+  [[nodiscard]] bool send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
+                               Summary& summary);
+  [[nodiscard]] bool summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
+                               const LaneTotals& totals, const Ends& ends, Summary& summary);
+  [[nodiscard]] double chained_s(std::size_t k, double channel_end) const;
+  [[nodiscard]] Lanes find_best(const LaneCosts& costs);
+
+  Scenario scenario_; // its network is set for every point
+  bool block_follows_ = true;
+  buckets::Problem problem_;
+  buckets::BatchItems items_;
+  std::vector<std::string> warnings_, warnings_alone_;
+
+  std::optional<QuickStep> step_;
+  double slowdown_ = 1; // least_slowdown() for asc_wfbp, else 1
+  // [layer]: its last gradient in launch order; -1 if it has none, and for all layers if the next
+  // forward begins behind a barrier, at which all messages have ended.
+  std::vector<std::int32_t> last_item_;
+
+  // The buckets, if they do not depend on the cost of messages (Planner::reads_cost); else empty.
+  bool is_static_ = false;
+  std::vector<double> group_ready_s_, group_bytes_;
+  std::vector<std::int32_t> last_group_;    // [layer]: its last bucket, -1 as in last_item_
+  std::optional<QuickTransfers> transfers_; // if messages are not sent one at a time
+  std::vector<std::int32_t> layer_row_;     // [layer]: itself, or -1 for all as in last_item_
+  // If splits_exchange(): when the last message of each layer ends ([layer], else empty), and when
+  // all messages have ended, with the times of planned_seconds().
+  std::vector<Lanes> planned_layer_end_;
+  Lanes planned_end_{};
+  WireBytes wire_;
+
+  PartsOfForms parts_of_;
+  // If the exchange is no a + b n: its forms, and the plans that give the sizes of messages:
+  // [lane], or one for all lanes if is_static_.
+  std::unique_ptr<QuickCurves> curves_;
+  std::vector<buckets::Plan> sizes_;
+  bool has_parts_ = false;    // whether set_parts() filled the totals of this run()
+  bool takes_bounds_ = false; // the run takes closed forms that are upper bounds
+
+  // Working memory of run(), kept between calls. Rows of lanes: one per message of the plan, per
+  // gradient and per layer.
+  std::vector<Lanes> group_end_, item_start_, item_end_, layer_end_;
+  Lanes chained_{}; // of `transfers_`: StepTimes::chained_s
+  std::optional<buckets::OptimalBlock> best_;
+  struct RunOfItems {
+    std::size_t end{}; // one past its last item
+    double ready_s{};
+  };
+  std::vector<RunOfItems> runs_; // messages of one lane, in order
+};
+
+} // namespace stepsim::study

@@ -1,0 +1,365 @@
+// All values run as one sweep; scanned knobs are then refined around the best. References are runs
+// of their own, and a reference that cannot exist (no optimal merge for this scenario) is left out.
+#include "study/tune.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.hpp"
+#include "document/fields/written.hpp"
+#include "document/json_pointer.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/scenario_tree.hpp"
+#include "study/sweep/grid.hpp"
+#include "study/tune_density.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Appends points to the curve.
+void run_curve(const std::string& pointer, const io::Json& scenario,
+               const std::vector<io::Json>& values, Files& files, const RowsOptions& options,
+               Tuning& tuning) {
+  for (TunePoint& point : run_points(scenario, pointer, values, files, options, tuning.warnings)) {
+    tuning.curve.push_back(std::move(point));
+  }
+}
+
+// The first of the least times; the end of the list where all failed.
+// Ties within rounding go to the first value.
+std::size_t best_of(const std::vector<TunePoint>& curve) {
+  std::size_t best = curve.size();
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    const double least = best < curve.size() ? *curve[best].iteration_time_s : HUGE_VAL;
+    if (curve[i].iteration_time_s.value_or(HUGE_VAL) < least * (1 - 1e-12)) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+// Of equally good values the one in use, else the default, else the first.
+// An equally good value is no reason to change anything.
+std::size_t familiar(const std::vector<TunePoint>& curve, std::size_t best, const io::Json& current,
+                     const io::Json& standard) {
+  const double limit = *curve[best].iteration_time_s * (1 + 1e-9);
+  for (const io::Json& value : {current, standard}) {
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+      if (curve[i].value == value && curve[i].iteration_time_s.value_or(HUGE_VAL) <= limit) {
+        return i;
+      }
+    }
+  }
+  return best;
+}
+
+// The value nearest the default, as a ratio, whose time is within 1 % of the shortest: less than
+// that is no reason to leave what everybody runs.
+std::size_t nearest_default(const std::vector<TunePoint>& curve, std::size_t best,
+                            const io::Json& standard) {
+  const double limit = *curve[best].iteration_time_s * (1 + kNearBest);
+  const auto distance = [&](std::size_t i) {
+    return std::abs(std::log(curve[i].value.as_double() / standard.as_double()));
+  };
+  std::size_t nearest = best;
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    if (curve[i].iteration_time_s.value_or(HUGE_VAL) <= limit && distance(i) < distance(nearest)) {
+      nearest = i;
+    }
+  }
+  return nearest;
+}
+
+// How far the neighbours that were tried lie from the best: the answer is known to that distance.
+double relative_gap(const std::vector<TunePoint>& curve, std::size_t best) {
+  const double value = curve[best].value.as_double();
+  double gap = 0;
+  for (const std::size_t i : {best - 1, best + 1}) {
+    if (i < curve.size()) { // best - 1 wraps
+      gap = std::max(gap, std::abs(curve[i].value.as_double() - value) / std::max(value, 1e-300));
+    }
+  }
+  return gap;
+}
+
+// New values between the best and its neighbours, until they are close.
+void refine(const std::string& pointer, const TuneValues& values, Files& files,
+            const RowsOptions& options, Tuning& tuning) {
+  const int parts = values.refinements > 1 ? 6 : 3; // a gap is cut into
+  const auto unit = static_cast<double>(values.unit);
+  for (int round = 0; round < values.refinements; ++round) {
+    const std::size_t best = best_of(tuning.curve);
+    if (best == tuning.curve.size()) {
+      return;
+    }
+    std::vector<io::Json> more;
+    for (std::size_t left = best == 0 ? 0 : best - 1;
+         left <= best && left + 1 < tuning.curve.size(); ++left) {
+      const double low = tuning.curve[left].value.as_double();
+      const double high = tuning.curve[left + 1].value.as_double();
+      double before = low;
+      for (int i = 1; i < parts; ++i) {
+        const double part = static_cast<double>(i) / parts;
+        double value = low > 0 ? low * std::pow(high / low, part) : high * part;
+        value = unit > 0 ? std::round(value / unit) * unit : value;
+        if (value > before && value < high) {
+          more.push_back(unit > 0 ? io::Json(static_cast<std::int64_t>(value)) : io::Json(value));
+          before = value;
+        }
+      }
+    }
+    run_curve(pointer, values.scenario, more, files, options, tuning);
+    std::ranges::stable_sort(tuning.curve, {},
+                             [](const TunePoint& point) { return point.value.as_double(); });
+  }
+}
+
+// The curve in `tuning` and the index of the answer in it; the length of the curve if all values
+// failed.
+std::size_t find_best(const std::string& pointer, const TuneValues& values, const io::Json& current,
+                      Files& files, const RowsOptions& options, Tuning& tuning) {
+  run_curve(pointer, values.scenario, values.values, files, options, tuning);
+  refine(pointer, values, files, options, tuning);
+  const std::size_t best = best_of(tuning.curve);
+  return best == tuning.curve.size() ? best
+         : values.near_default       ? nearest_default(tuning.curve, best, values.default_value)
+                                     : familiar(tuning.curve, best, current, values.default_value);
+}
+
+// PIP 10: the smallest width whose period is within the tolerance of the widest that could be run.
+// One at least could.
+std::size_t smallest_width(const std::vector<TunePoint>& curve, double tolerance) {
+  const auto has_time = [](const TunePoint& point) { return point.iteration_time_s.has_value(); };
+  const auto widest = std::find_if(curve.rbegin(), curve.rend(), has_time);
+  const double most_s = *widest->iteration_time_s * (1 + tolerance);
+  const auto first = std::ranges::find_if(curve, [&](const TunePoint& point) {
+    return point.iteration_time_s.value_or(HUGE_VAL) <= most_s;
+  });
+  return static_cast<std::size_t>(first - curve.begin());
+}
+
+// The value is shown as it is; the scenario that runs may hold it in another form.
+void add_reference(const std::string& name, const io::Json& scenario, io::Json value, Files& files,
+                   Tuning& tuning) {
+  try {
+    tuning.references.push_back(
+        {name, tune_point(row_of(scenario, files), std::move(value)), std::nullopt, std::nullopt});
+  } catch (const InputError&) { // this scenario has no such reference: no optimal merge, say
+  } catch (const SimulationError&) {}
+}
+
+// The value that the scenario has now; null where it has none.
+io::Json current_value(const TuneProblem& problem, const std::string& pointer, Files& files) {
+  try {
+    const io::Json tree = scenario_tree(parse_scenario(problem.scenario, files, Leftovers::ignore));
+    const io::Json* found = io::resolve(tree, pointer);
+    return found == nullptr ? io::Json() : *found;
+  } catch (const InputError&) {
+    return {};
+  }
+}
+
+void add_regrets(Tuning& tuning) {
+  const double best = tuning.best ? tuning.best->iteration_time_s.value_or(0) : 0;
+  for (TuneReference& reference : tuning.references) {
+    if (reference.point.iteration_time_s && best > 0) {
+      const double regret = *reference.point.iteration_time_s / best - 1;
+      reference.regret = std::abs(regret) < 1e-12 ? 0 : regret; // rounding
+    }
+  }
+}
+
+// The gain over what the scenario has now or, where it has no such value, over the default; and
+// the median error of published steps of its class (docs/accuracy.md).
+void add_advice(Tuning& tuning) {
+  for (const TuneReference& reference : tuning.references) {
+    if (reference.regret && (reference.name == "current" || reference.name == "default")) {
+      const double step = *reference.point.iteration_time_s;
+      const double exposed =
+          number_in(reference.point.record, "exposed_communication_s").value_or(0);
+      tuning.gain = 1 - *tuning.best->iteration_time_s / step;
+      tuning.published_error = published_error(exposed / step);
+      return;
+    }
+  }
+}
+
+// The answer at half and at twice the latency of all links, among the values within a factor 2 of
+// the answer and the default; none where no latency counts.
+void add_range(const std::string& pointer, const TuneValues& values, Files& files,
+               const RowsOptions& options, Tuning& tuning) {
+  const io::Json resolved =
+      scenario_tree(parse_scenario(values.scenario, files, Leftovers::ignore));
+  std::vector<io::Json> near;
+  for (const TunePoint& point : tuning.curve) {
+    const double ratio = point.value.as_double() / tuning.best->value.as_double();
+    if ((ratio >= 0.5 && ratio <= 2) || point.value == values.default_value) {
+      near.push_back(point.value);
+    }
+  }
+  std::vector<io::Json> answers;
+  bool counts = false;
+  for (const double factor : {0.5, 2.0}) {
+    TuneValues scaled = values;
+    scaled.values = near;
+    scaled.refinements = 0;
+    for (const std::string_view place : {"/cluster/network", "/cluster/intra_network"}) {
+      for (const std::string_view key : {"/latency_s", "/block_latency_s"}) {
+        const std::string at = std::string(place) + std::string(key);
+        const io::Json* latency = io::resolve(resolved, at);
+        if (latency != nullptr && latency->is_number() && latency->as_double() > 0) {
+          io::assign(scaled.scenario, at, latency->as_double() * factor);
+        }
+      }
+    }
+    Tuning other;
+    try {
+      const std::size_t best = find_best(pointer, scaled, {}, files, options, other);
+      if (best == other.curve.size()) {
+        return;
+      }
+      counts = counts || other.curve[best].iteration_time_s != tuning.best->iteration_time_s;
+      answers.push_back(other.curve[best].value);
+    } catch (const InputError&) { // no latency can be given beside what times the exchanges
+      return;
+    }
+  }
+  if (counts) {
+    tuning.range = std::pair(answers.front(), answers.back());
+  }
+}
+
+// Knobs that decide which gradients share a message: for these the best possible merge is a
+// reference.
+bool merges(Knob knob) {
+  return knob == Knob::bucket_bytes || knob == Knob::fusion_bytes || knob == Knob::cycle_s ||
+         knob == Knob::partition_bytes || knob == Knob::credit_bytes || knob == Knob::schedule;
+}
+
+// "optimal" is the default of knobs that the simulator can choose itself (block_bytes).
+void add_references(const TuneProblem& problem, const TuneValues& values, io::Json current,
+                    Files& files, Tuning& tuning) {
+  const std::string pointer(row(problem.knob).pointer);
+  add_reference("current", problem.scenario, std::move(current), files, tuning);
+  if (!values.default_value.is_null()) {
+    io::Json standard = values.scenario;
+    io::assign(standard, pointer, values.default_value);
+    const bool is_optimal =
+        values.default_value.is_string() && values.default_value.as_string() == "optimal";
+    add_reference(is_optimal ? "optimal" : "default", standard, values.default_value, files,
+                  tuning);
+  }
+  if (merges(problem.knob)) {
+    io::Json optimal = problem.scenario;
+    io::assign(optimal, "/communication/schedule", "optimal");
+    add_reference(std::string(kBestMerge), optimal, nullptr, files, tuning);
+  }
+}
+
+// A few numbers of the record; the whole record is that of a sweep.
+io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
+  io::Json tree(io::Object{{"value", point.value},
+                           {"iteration_time_s", io::or_null(point.iteration_time_s)}});
+  for (const std::string_view key : {"exposed_communication_s", "scaling_efficiency"}) {
+    tree.set(key, io::or_null(number_in(point.record, key)));
+  }
+  if (problem.knob == Knob::pipeline_width) {
+    const auto width =
+        point.value.is_number() ? std::optional(point.value.as_double()) : std::nullopt;
+    tree.set("staleness", width ? io::Json(static_cast<std::int64_t>(*width) - 1) : io::Json());
+  }
+  if (problem.knob == Knob::density) {
+    for (const std::string_view key :
+         {"k", "speedup_vs_dense_sequential", "speedup_vs_dense_overlapped"}) {
+      tree.set(key, io::or_null(number_in(point.record, key)));
+    }
+  }
+  if (!point.error.empty()) {
+    tree.set("error", point.error);
+  }
+  return tree;
+}
+
+} // namespace
+
+// Words have no order: their curve is sorted by time at the end.
+Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
+            const RowsOptions& options) {
+  if (problem.knob == Knob::density) {
+    Tuning tuning = tune_density(problem, values, files, options);
+    add_regrets(tuning);
+    return tuning;
+  }
+  const std::string pointer(row(problem.knob).pointer);
+  const io::Json current = current_value(problem, pointer, files);
+  Tuning tuning;
+  tuning.exact = values.exact;
+  tuning.near_default = values.near_default;
+  std::size_t best = find_best(pointer, values, current, files, options, tuning);
+  if (best == tuning.curve.size()) {
+    throw SimulationError("every value of " + std::string(row(problem.knob).name) +
+                          " failed, first: " + tuning.curve.front().error);
+  }
+  if (problem.knob == Knob::pipeline_width) {
+    tuning.tolerance =
+        parse_scenario(values.scenario, files, Leftovers::ignore).training.width_tolerance;
+    best = smallest_width(tuning.curve, tuning.tolerance);
+  } else {
+    tuning.tolerance = tuning.exact ? 0 : relative_gap(tuning.curve, best);
+  }
+  tuning.best = tuning.curve[best];
+  add_references(problem, values, current, files, tuning);
+  add_regrets(tuning);
+  add_advice(tuning);
+  if (values.near_default) {
+    add_range(pointer, values, files, options, tuning);
+  }
+  if (problem.knob == Knob::collective || problem.knob == Knob::schedule) {
+    std::ranges::stable_sort(tuning.curve, {}, [](const TunePoint& point) {
+      return point.iteration_time_s.value_or(HUGE_VAL);
+    });
+  }
+  return tuning;
+}
+
+io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning) {
+  io::Array curve;
+  for (const TunePoint& point : tuning.curve) {
+    curve.push_back(point_tree(problem, point));
+  }
+  io::Array references;
+  for (const TuneReference& reference : tuning.references) {
+    io::Json tree = point_tree(problem, reference.point);
+    tree.set("name", reference.name);
+    tree.set("regret", io::or_null(reference.regret));
+    if (reference.largest_k) {
+      tree.set("largest_k", *reference.largest_k);
+    }
+    references.push_back(std::move(tree));
+  }
+  io::Json tree(io::Object{
+      {"knob", row(problem.knob).name},
+      {"best", tuning.best ? point_tree(problem, *tuning.best) : io::Json()},
+      {"curve", std::move(curve)},
+      {"references", std::move(references)},
+      {"tolerance", tuning.tolerance},
+      {"gain", io::or_null(tuning.gain)},
+      {"published_error", io::or_null(tuning.published_error)},
+      {"advice", tuning.worth_it() ? "change" : "leave"},
+      {"exact", tuning.exact},
+      {"warnings", io::Array(tuning.warnings.begin(), tuning.warnings.end())},
+  });
+  if (tuning.range) {
+    tree.set("latency_range",
+             io::Object{{"half", tuning.range->first}, {"twice", tuning.range->second}});
+  }
+  if (problem.knob == Knob::density) {
+    tree.set("baseline",
+             problem.baseline == programs::DenseBaseline::sequential ? "sequential" : "overlapped");
+  }
+  return tree;
+}
+
+} // namespace stepsim::study

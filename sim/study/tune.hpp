@@ -1,0 +1,93 @@
+#pragma once
+// Finds the best value of one knob, which is a key of a scenario. A list of values is run as a
+// sweep and the shortest iteration time wins. The result is shown next to references: the
+// scenario's own value, the default, and the best possible merge.
+//
+//   bucket_bytes, fusion_bytes   one value for each division into buckets that a value can make or,
+//                                if there are more than 24, a scan of whole MiB, refined once
+//   collective, schedule         every word that the scenario can have, except auto,
+//                                parameter_server and exhaustive; collnet only if the scenario
+//                                uses it
+//   pipeline_width               1..max_width: the smallest width whose iteration time exceeds the
+//                                time of the widest by at most width_tolerance (both are keys of
+//                                /training)
+//   density                      the largest number of entries that is at least as fast as dense
+//                                training, by bisection
+//   all other knobs              a scan, which is then refined around the best value
+//
+// Where the default is a number the answer is the value nearest to it within 1 % of the shortest
+// time. Of other values that are equally good the scenario's own is the best, then the default,
+// then the first; this does not hold for pipeline_width and density. References that the scenario
+// cannot have are left out.
+//
+// regret = iteration time of a reference / iteration time of the best value - 1
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "document/json.hpp"
+#include "programs/step/compression_gain.hpp"
+#include "scenario/files.hpp"
+#include "study/sweep/rows.hpp"
+#include "study/tune_points.hpp"
+#include "study/tune_values.hpp"
+
+namespace stepsim::study {
+
+// The reference with the shortest iteration of all merges that send one message after the other.
+// Schedules that cut gradients or send several messages at once can be faster.
+inline constexpr std::string_view kBestMerge = "best_merge";
+
+// How much longer than the shortest a step with the answer may be.
+inline constexpr double kNearBest = 0.01;
+
+// Median error of predicted steps against 546 published ones, by the share of the step that
+// communication is exposed for: the two classes of docs/accuracy.md.
+[[nodiscard]] constexpr double published_error(double exposed_share) {
+  return exposed_share > 0.15 ? 0.253 : 0.053;
+}
+
+struct TuneReference {
+  // current, default, optimal (the simulator chooses the knob itself), best_merge,
+  // dense_sequential, dense_overlapped
+  std::string name;
+  TunePoint point;
+  std::optional<double> regret; // empty if the reference failed or there is no best
+  // Knob density only: most entries with which compression is at least as fast as this reference.
+  std::optional<std::int64_t> largest_k;
+};
+
+struct Tuning {
+  std::optional<TunePoint> best; // empty: no density is at least as fast as dense
+  std::vector<TunePoint> curve;  // numbers ascending; collectives and schedules by time
+  std::vector<TuneReference> references;
+  // The uncertainty of `best`: 0 if it is exact; after a scan, the relative distance to the farther
+  // of its two neighbours; for pipeline_width, width_tolerance, which is relative to the time.
+  double tolerance{};
+  bool exact = false;        // no value outside `curve` can be better
+  bool near_default = false; // `best` is the value nearest the default, as above
+  // By which a step is shorter with the best value than with the scenario's own (or the default),
+  // and the published error of such steps: a smaller gain is no reason to change anything. Empty
+  // without such a reference, and for the knob density.
+  std::optional<double> gain, published_error;
+  // The answer at half and at twice the latency; empty where the default is no number or no latency
+  // counts.
+  std::optional<std::pair<io::Json, io::Json>> range;
+  std::vector<std::string> warnings;
+  [[nodiscard]] bool worth_it() const { return !gain || *gain >= *published_error; }
+};
+
+// Runs `values`, which must come from tune_values() for the same `problem`. Throws InputError if
+// none of a sample of the values can be parsed, and SimulationError if every value fails or, for
+// the knob density, if the run with one entry fails.
+[[nodiscard]] Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
+                          const RowsOptions& options);
+// The object that `tune --json` prints: knob, best, curve, references, tolerance, exact, gain,
+// published_error, advice, warnings, latency_range if there is one and, for the knob density only,
+// baseline.
+[[nodiscard]] io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning);
+
+} // namespace stepsim::study

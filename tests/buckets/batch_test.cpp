@@ -1,0 +1,123 @@
+#include "buckets/batch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "buckets/plan_problems.hpp"
+#include "buckets/planners.hpp"
+
+using namespace stepsim::buckets;
+using namespace stepsim::buckets::testing;
+using stepsim::base::RandomStream;
+
+namespace {
+
+// Costs around that of the problem: both constants from a tenth to ten times, and 0.
+struct Costs {
+  std::vector<double> startup_s;
+  std::vector<double> per_byte_s;
+};
+
+Costs costs_around(const Problem& problem, std::size_t count, RandomStream& random) {
+  const auto base = std::get<LinearCost>(problem.cost.base);
+  const auto factor = [&] {
+    return random.integer(0, 9) == 0 ? 0.0 : std::pow(10, random.uniform(-1, 1));
+  };
+  Costs costs;
+  for (std::size_t k = 0; k < count; ++k) {
+    costs.startup_s.push_back(base.startup_s * factor());
+    costs.per_byte_s.push_back(base.per_byte_s * factor());
+  }
+  return costs;
+}
+
+std::vector<double> planned(Problem problem, Schedule schedule, const Costs& costs) {
+  std::vector<double> finish;
+  for (std::size_t k = 0; k < costs.startup_s.size(); ++k) {
+    problem.cost = linear(costs.startup_s[k], costs.per_byte_s[k]);
+    finish.push_back(make_plan(problem, schedule).finish.value);
+  }
+  return finish;
+}
+
+} // namespace
+
+TEST_CASE("batch kernels give the finish times of make_plan, bit for bit") {
+  const std::uint64_t seed = 7;
+  CAPTURE(seed);
+  for (const std::size_t count : {0U, 1U, 31U, 32U, 33U, 100U}) {
+    for (std::uint64_t instance = 0; instance < 60; ++instance) {
+      CAPTURE(count);
+      CAPTURE(instance);
+      RandomStream random({.seed = seed, .point = instance, .worker = count});
+      const RandomShape shape{
+          .min_items = 1, .max_items = 40, .empty_items = true, .repeated_ready = true};
+      const Problem problem = random_problem(random, shape);
+      const Costs costs = costs_around(problem, count, random);
+      const BatchItems items = batch_items(problem);
+      std::vector<double> finish(count);
+      wfbp_finish_batch(items, costs.startup_s, costs.per_byte_s, finish);
+      CHECK(finish == planned(problem, Schedule::wfbp, costs));
+      mg_wfbp_finish_batch(items, costs.startup_s, costs.per_byte_s, finish);
+      CHECK(finish == planned(problem, Schedule::mg_wfbp, costs));
+      std::vector<double> scratch;
+      optimal_finish_batch(items, costs.startup_s, costs.per_byte_s, scratch, finish);
+      CHECK(finish == planned(problem, Schedule::optimal, costs));
+    }
+  }
+}
+
+TEST_CASE("batch kernels: a block of best plans has the choices of one cost at a time") {
+  const std::uint64_t seed = 8;
+  for (std::uint64_t instance = 0; instance < 200; ++instance) {
+    CAPTURE(instance);
+    RandomStream random({.seed = seed, .point = instance});
+    const RandomShape shape{
+        .min_items = 1, .max_items = 40, .empty_items = true, .repeated_ready = true};
+    Problem problem = random_problem(random, shape);
+    problem.channel_free = {};
+    const BatchItems items = batch_items(problem);
+    if (items.size() == 0) {
+      continue;
+    }
+    const Costs costs = costs_around(problem, kBatchLanes, random);
+    BatchLanes startup;
+    BatchLanes per_byte;
+    std::copy_n(costs.startup_s.begin(), kBatchLanes, startup.begin());
+    std::copy_n(costs.per_byte_s.begin(), kBatchLanes, per_byte.begin());
+    OptimalBlock block(items);
+    block.run(per_byte, startup); // any numbers before
+    block.run(startup, per_byte);
+    std::vector<double> finish(items.size() + 1);
+    std::vector<std::uint32_t> back(items.size() + 1);
+    for (std::size_t k = 0; k < kBatchLanes; ++k) {
+      CAPTURE(k);
+      (void)optimal_finish(items, {startup[k], per_byte[k]}, finish, back);
+      std::size_t end = items.size();
+      for (std::size_t i = items.size(); i > 0; --i) {
+        end = back[end] >= i ? back[end] : end;
+        CHECK(block.finish_s()[i][k] == finish[i]);
+        CHECK(block.back(i, k) == back[i]);
+        CHECK(block.item_end_s()[i - 1][k] == finish[end]);
+      }
+    }
+  }
+}
+
+TEST_CASE("batch kernels: all bytes 0 finish with backward") {
+  Problem problem = problem_of({1, 2}, {0, 0}, linear(1, 1));
+  problem.channel_free.value = 9;
+  const BatchItems items = batch_items(problem);
+  const std::vector<double> one{1};
+  std::vector<double> finish{0};
+  std::vector<double> scratch;
+  wfbp_finish_batch(items, one, one, finish);
+  CHECK(finish[0] == 2);
+  mg_wfbp_finish_batch(items, one, one, finish);
+  CHECK(finish[0] == 2);
+  optimal_finish_batch(items, one, one, scratch, finish);
+  CHECK(finish[0] == 2);
+}

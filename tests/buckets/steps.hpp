@@ -1,0 +1,117 @@
+#pragma once
+// One training step for tests of disciplines: layers in forward order, the messages that a schedule
+// makes of their gradients, when they travel, and the period from one start of backward to the
+// next.
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "buckets/plan_problems.hpp"
+#include "buckets/planner_options.hpp"
+#include "buckets/planners.hpp"
+#include "buckets/sending.hpp"
+
+namespace stepsim::buckets::testing {
+
+struct Layers { // forward order
+  std::vector<double> forward, backward, bytes;
+  double startup{}, per_byte{};
+
+  [[nodiscard]] double forward_s() const {
+    return std::accumulate(forward.begin(), forward.end(), 0.0);
+  }
+  [[nodiscard]] double backward_s() const {
+    return std::accumulate(backward.begin(), backward.end(), 0.0);
+  }
+};
+
+inline Problem problem_of(const Layers& layers) {
+  std::vector<double> ready;
+  std::vector<double> bytes;
+  double t = 0;
+  for (std::size_t l = layers.bytes.size(); l-- > 0;) {
+    t += layers.backward[l];
+    ready.push_back(t);
+    bytes.push_back(layers.bytes[l]);
+  }
+  Problem problem = problem_of(ready, bytes, linear(layers.startup, layers.per_byte));
+  for (std::size_t i = 0; i < problem.items.size(); ++i) {
+    problem.items[i].layer = static_cast<std::uint32_t>(problem.items.size() - 1 - i);
+  }
+  return problem;
+}
+
+struct Step {
+  Plan plan;
+  Sending sending;
+  SendTimes times;
+  std::vector<double> done; // [layer]
+  double period{};
+};
+
+// t = t_b; for each layer: t = max(t, done(l)) + t_f(l).
+inline double period_of(const Layers& layers, const std::vector<double>& done) {
+  double t = layers.backward_s();
+  for (std::size_t l = 0; l < done.size(); ++l) {
+    t = std::max(t, done[l]) + layers.forward[l];
+  }
+  return t;
+}
+
+// `halves`: every message is a reduce-scatter and an all-gather of half its time each.
+inline Step step_of(const Layers& layers, Schedule schedule, const ScheduleOptions& options = {}) {
+  const Problem problem = problem_of(layers);
+  const Planner& row = planner(schedule);
+  Step step;
+  step.plan = make_plan(problem, schedule, options);
+  step.sending.options = options;
+  step.sending.forward_s = layers.forward;
+  step.sending.comes_back = schedule == Schedule::dear;
+  std::vector<double> ready;
+  for (const Group& group : step.plan.groups) {
+    const auto bytes = static_cast<double>(group.bytes.value);
+    const double share = step.sending.comes_back ? 0.5 : 1;
+    step.sending.transfers.push_back(
+        {.bytes = bytes,
+         .startup_s = share * layers.startup,
+         .data_s = share * layers.per_byte * bytes,
+         .back_s = step.sending.comes_back ? share * (layers.startup + layers.per_byte * bytes) : 0,
+         .first_layer = problem.items[group.items.back()].layer});
+    ready.push_back(group.ready.value);
+  }
+  const std::vector<double> forward_start{layers.backward_s()};
+  const std::vector<double> factor{1.0};
+  row.send(step.sending,
+           {.ready_s = ready,
+            .backward_end_s = layers.backward_s(),
+            .forward_start_s = forward_start,
+            .forward_factor = factor},
+           step.times);
+  step.done.assign(layers.bytes.size(), 0.0);
+  for (std::size_t g = 0; g < step.plan.groups.size(); ++g) {
+    for (const std::uint32_t item : step.plan.groups[g].items) {
+      if (problem.items[item].bytes.value > 0) {
+        double& done = step.done[problem.items[item].layer];
+        done = std::max(done, done_s(step.sending, step.times)[g]);
+      }
+    }
+  }
+  step.period = period_of(layers, step.done);
+  return step;
+}
+
+inline Layers random_layers(base::RandomStream& random, std::int64_t most, bool empty = false) {
+  Layers layers;
+  const auto count = random.integer(1, most);
+  for (std::int64_t l = 0; l < count; ++l) {
+    layers.forward.push_back(random.uniform(0, 2));
+    layers.backward.push_back(random.uniform(0, 4));
+    layers.bytes.push_back(static_cast<double>(random.integer(empty ? 0 : 1, 40)));
+  }
+  layers.startup = random.integer(0, 2) == 0 ? 0 : random.uniform(0, 2);
+  layers.per_byte = random.uniform(0, 0.3);
+  return layers;
+}
+
+} // namespace stepsim::buckets::testing

@@ -1,0 +1,160 @@
+// Streams of blocks over links of any cost: without collecting transfers step by step, the times
+// are those of the sweep over all transfers, to the bit.
+#include "collectives/evaluate/unequal_streams.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "base/random.hpp"
+#include "collectives/choose.hpp"
+#include "collectives/evaluate/equal_streams.hpp"
+#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/formula/blocks.hpp"
+#include "collectives/nodes.hpp"
+#include "collectives/random_streams.hpp"
+#include "collectives/work.hpp"
+
+namespace stepsim::collectives {
+namespace {
+
+using test::on_nodes;
+using test::Shape;
+
+bool taken(const Collective& collective) {
+  return unequal_streams(collective, make_schedule(collective)).has_value();
+}
+
+void check_same(const Collective& collective) {
+  CAPTURE(name(collective.op));
+  CAPTURE(name(collective.algorithm));
+  CAPTURE(collective.ranks);
+  CAPTURE(collective.bytes);
+  const Evaluation quick = has_equal_streams(collective) // which round, and come first
+                               ? unequal_streams(collective, make_schedule(collective)).value()
+                               : max_plus(collective);
+  const Evaluation general = max_plus(collective, false, false);
+  CHECK(quick.seconds == general.seconds);
+  CHECK(quick.messages == general.messages);
+  CHECK(quick.ranks.finish_s == general.ranks.finish_s);
+}
+
+// Nodes with one interface or several; latencies of 0 inside nodes, between them or in both places;
+// delays, entry times, rates of adding and listed pairs of single ranks; one block to some
+// hundreds.
+Collective random_streams(base::RandomStream& random, AlgorithmId algorithm) {
+  const Shape shape{static_cast<std::uint32_t>(random.integer(2, 6)),
+                    static_cast<std::uint32_t>(random.integer(2, 5)),
+                    static_cast<std::uint32_t>(random.integer(1, 3))};
+  const bool tree = algorithm == AlgorithmId::double_binary_tree;
+  const Op op = tree || random.integer(0, 1) == 0 ? Op::allreduce
+                : random.integer(0, 1) == 0       ? Op::broadcast
+                                                  : Op::reduce;
+  Collective collective =
+      on_nodes(op, algorithm, shape, static_cast<double>(random.integer(1, 400'000)),
+               random.integer(0, 1) == 0 ? 0 : random.uniform(0, 1e-9));
+  const auto ranks = static_cast<std::int64_t>(collective.ranks);
+  for (LinkCost* cost : {&collective.links.all, &collective.links.two_level->intra}) {
+    if (random.integer(0, 2) == 0) {
+      cost->latency_s = cost->block_latency_s = 0;
+    }
+    cost->block_latency_s *= random.integer(0, 1) == 0 ? 1 : random.uniform(0, 1);
+    cost->delay_s = random.integer(0, 2) == 0 ? random.uniform(0, 1e-5) : 0;
+  }
+  test::draw_blocks(random, collective);
+  for (std::vector<double>* each : {&collective.enter_s, &collective.reduction_s_per_byte_rank}) {
+    if (random.integer(0, 2) == 0) {
+      for (std::int64_t rank = 0; rank < ranks; ++rank) {
+        each->push_back(random.uniform(0, each == &collective.enter_s ? 1e-3 : 1e-9));
+      }
+    }
+  }
+  if (random.integer(0, 2) == 0) {
+    const auto src = static_cast<std::uint32_t>(random.integer(0, ranks - 2));
+    collective.links.pairs = {{src, src + 1, {3e-6, 1e-6, 2e-10, 0}}};
+  }
+  if (random.integer(0, 3) == 0) {
+    collective.links.two_level.reset();
+  }
+  if (!tree && op == Op::allreduce && random.integer(0, 3) == 0) {
+    collective.chain.resize(collective.ranks);
+    std::iota(collective.chain.begin(), collective.chain.end(), 0U);
+    std::reverse(collective.chain.begin() + 1, collective.chain.end());
+    std::swap(collective.chain[1], collective.chain[collective.ranks / 2]);
+  }
+  return collective;
+}
+
+} // namespace
+
+TEST_CASE("unequal streams: auto takes the time that the search for blocks has found, to the bit") {
+  base::RandomStream random({.seed = 42});
+  int searched = 0;
+  for (int instance = 0; instance < 200; ++instance) {
+    CAPTURE(instance);
+    for (const AlgorithmId algorithm : {AlgorithmId::lp, AlgorithmId::double_binary_tree}) {
+      Collective streams = random_streams(random, algorithm);
+      streams.options.block.reset();
+      streams.enter_s.clear();
+      if (!streams.homogeneous()) {
+        CHECK(candidate_cost(streams, algorithm) == max_plus(streams).seconds);
+        searched += times_blocks(streams) ? 1 : 0;
+      }
+    }
+  }
+  CHECK(searched > 200);
+}
+
+TEST_CASE("unequal streams: pipelines and trees on nodes are what all their transfers give") {
+  base::RandomStream random({.seed = 41});
+  int chains = 0;
+  for (int instance = 0; instance < 600; ++instance) {
+    CAPTURE(instance);
+    const Collective pipeline = random_streams(random, AlgorithmId::lp);
+    check_same(pipeline);
+    chains += taken(pipeline) ? 1 : 0;
+    const Collective trees = random_streams(random, AlgorithmId::double_binary_tree);
+    check_same(trees);
+    CHECK(taken(trees));
+  }
+  CHECK(chains > 400); // all but some with an order of ranks that leaves nodes more often
+}
+
+TEST_CASE("unequal streams: one rank and many, 0 bytes, 1 byte, P - 1 bytes, a size that no block "
+          "divides") {
+  for (const auto algorithm : {AlgorithmId::lp, AlgorithmId::double_binary_tree}) {
+    for (const Shape& shape : {Shape{1, 1, 1}, Shape{2, 1, 1}, Shape{3, 2, 1}, Shape{40, 8, 2}}) {
+      for (const double bytes : {0., 1., shape.ranks() - 1., 1e6 + 1}) {
+        check_same(on_nodes(Op::allreduce, algorithm, shape, bytes));
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "unequal streams: a pipeline that leaves a node twice shares its interface: all is swept") {
+  Collective twice = on_nodes(Op::allreduce, AlgorithmId::lp, {2, 2, 1}, 1e6);
+  CHECK(taken(twice));
+  twice.chain = {0, 2, 1, 3};
+  CHECK(!taken(twice));
+  twice.links.two_level->nics_per_node = 2;
+  CHECK(taken(twice));
+  check_same(twice);
+  Collective other = on_nodes(Op::allreduce, AlgorithmId::ring, {2, 2, 1}, 1e6);
+  CHECK(!taken(other));
+  other.algorithm = AlgorithmId::hierarchical;
+  CHECK(!taken(other));
+}
+
+TEST_CASE("unequal streams: the estimate counts fewer seconds per transfer than of a sweep") {
+  for (const auto algorithm : {AlgorithmId::lp, AlgorithmId::double_binary_tree}) {
+    Collective quick = on_nodes(Op::allreduce, algorithm, {16, 8, 1}, 1e8);
+    quick.options.block = Bytes{100'000};
+    CHECK(3 * evaluation_seconds(quick, Method::max_plus) <
+          evaluation_seconds(quick, Method::max_plus, true));
+  }
+}
+
+} // namespace stepsim::collectives

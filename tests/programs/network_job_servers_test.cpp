@@ -1,0 +1,90 @@
+#include "doctest/doctest.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "collectives/evaluate/events.hpp"
+#include "programs/network_job_scenes.hpp"
+
+namespace stepsim::programs {
+
+namespace {
+
+constexpr double kExact = 1e-9;
+
+// What COL 5.10 says for one exchange on a star whose links have latency d: alpha = 2 d.
+collectives::Collective formula_of(const NetworkJob& job, double latency_s) {
+  collectives::Collective collective;
+  collective.op = collectives::Op::allreduce;
+  collective.algorithm = collectives::AlgorithmId::parameter_server;
+  collective.ranks = job.workers;
+  collective.bytes = static_cast<double>(job.pieces.front().bytes);
+  collective.links.all = {.latency_s = 2 * latency_s, .per_byte_s = 1 / kRate};
+  collective.options.servers = job.servers->count;
+  collective.options.placement = job.servers->placement;
+  collective.options.element_bytes = job.value_bytes;
+  collective.reduction_s_per_byte = job.servers->add_s_per_byte;
+  return collective;
+}
+
+} // namespace
+
+TEST_CASE("servers over flows on a star: an exchange takes what COL 5.10 says") {
+  constexpr double kLatency = 3e-6;
+  constexpr double kBackward = 0.01;
+  for (const std::uint32_t workers : {1U, 2U, 3U, 4U, 8U}) {
+    for (const auto placement :
+         {collectives::Placement::dedicated, collectives::Placement::colocated,
+          collectives::Placement::sharded}) {
+      for (const std::uint32_t servers : {1U, 2U, 4U}) {
+        if (placement != collectives::Placement::dedicated && servers > workers) {
+          continue;
+        }
+        for (const double add : {0.0, 1e-10}) {
+          CAPTURE(workers);
+          CAPTURE(static_cast<int>(placement));
+          CAPTURE(servers);
+          CAPTURE(add);
+          NetworkJob job =
+              with_servers(job_of(workers, {0}, {kBackward}, {9'600'000}), servers, placement);
+          job.servers->add_s_per_byte = add;
+          const JobsResult run = run_job(star_of_flows(workers + 4, kLatency), job);
+          const JobIteration& iteration = run.jobs[0].iterations[0];
+          CHECK(iteration.compute_end_s == kBackward);
+          CHECK(iteration.exchange_end_s - kBackward ==
+                within(collectives::events(formula_of(job, kLatency)).seconds, kExact));
+          CHECK(iteration.exposed_s == within(iteration.exchange_end_s - kBackward, 1e-9));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("servers over packets, raw on unlimited buffers: pushes and pulls of F10") {
+  constexpr double kLatency = 1e-6;
+  constexpr std::int64_t kPackets = 300; // of a piece, full
+  for (const std::uint32_t workers : {1U, 2U, 5U}) {
+    for (const std::uint32_t servers : {1U, 3U}) {
+      CAPTURE(workers);
+      CAPTURE(servers);
+      const NetworkJob job =
+          with_servers(job_of(workers, {0}, {0}, {kPackets * kPayload}), servers);
+      const JobResult result = run_job(star_of_packets(workers + servers, kLatency), job).jobs[0];
+      double pushed = 0;
+      for (const JobMessage& message : result.messages) {
+        pushed = std::max(pushed, message.part == MessagePart::gradient ? message.end_s : 0);
+      }
+      // Every worker sends to server 0 first, so the last server's port starts when S - 1 parts
+      // have left the workers; it is busy with W parts, then the last packet goes on.
+      const double part = static_cast<double>(kPackets) / servers;
+      const double one_server = (workers * part + 1) * kTauS + 2 * kLatency;
+      const double before = (servers - 1) * part * kTauS;
+      CHECK(pushed >= std::max(1.0, static_cast<double>(workers) / servers) * kPackets * kTauS);
+      CHECK(pushed == within(before + one_server, kExact));
+      CHECK(result.iterations[0].exchange_end_s == within(before + 2 * one_server, kExact));
+      CHECK(result.messages.size() == 2 * workers * servers);
+    }
+  }
+}
+
+} // namespace stepsim::programs

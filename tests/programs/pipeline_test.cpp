@@ -1,0 +1,569 @@
+#include "programs/step/pipeline.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/random.hpp"
+#include "collectives/method.hpp"
+#include "programs/factors.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim::layers;
+using namespace stepsim::programs;
+using stepsim::base::RandomStream;
+using stepsim::testing::plus_minus;
+using stepsim::testing::within;
+
+namespace {
+
+// Times in ms below: numbers stay exact.
+PipelineInput fused(double compute, double exchange, std::int64_t width, std::int64_t iterations,
+                    double application = 0) {
+  return {.iterations = iterations,
+          .width = width,
+          .workers = 4,
+          .application_s = application,
+          .pieces = {{compute - application, exchange}},
+          .variability = {}};
+}
+
+PipelineInput warmed(double compute, double exchange, std::int64_t width, std::int64_t iterations,
+                     std::int64_t warmup, WarmupSwitch how) {
+  PipelineInput input = fused(compute, exchange, width, iterations);
+  input.warmup_iterations = warmup;
+  input.warmup_switch = how;
+  return input;
+}
+
+PipelineInput layered(double forward, std::vector<PipelinePiece> pieces, std::int64_t width) {
+  return {.iterations = 100,
+          .width = width,
+          .workers = 4,
+          .forward_s = forward,
+          .pieces = std::move(pieces),
+          .variability = {}};
+}
+
+PipelineInput jittered(double compute, double exchange, std::int64_t width, std::uint32_t workers,
+                       std::int64_t iterations) {
+  PipelineInput input = fused(compute, exchange, width, iterations);
+  input.workers = workers;
+  input.variability = {.compute_cv = 1, .law = JitterLaw::exponential, .seed = 1};
+  return input;
+}
+
+PipelineInput scaled(PipelineInput input, double by) {
+  input.application_s *= by;
+  input.forward_s *= by;
+  for (PipelinePiece& piece : input.pieces) {
+    piece.compute_s *= by;
+    piece.exchange_s *= by;
+  }
+  return input;
+}
+
+double harmonic(int n) { return n == 0 ? 0 : harmonic(n - 1) + 1.0 / n; }
+
+} // namespace
+
+TEST_CASE("pipeline: makespan of 100 iterations is c + m + 99 max(c, m), K = 1: 100 (c + m)") {
+  struct Row {
+    double c, m;
+  };
+  for (const Row row : {Row{100, 60}, Row{100, 100}, Row{60, 100}}) {
+    CHECK(run_pipeline(fused(row.c, row.m, 1, 100)).makespan_s == 100 * (row.c + row.m));
+    for (const std::int64_t width : {2, 3, 4}) {
+      CAPTURE(width);
+      CHECK(run_pipeline(fused(row.c, row.m, width, 100)).makespan_s ==
+            row.c + row.m + 99 * std::max(row.c, row.m));
+    }
+  }
+  CHECK(run_pipeline(fused(100, 60, 2, 100)).makespan_s == 10060);
+  CHECK(run_pipeline(fused(100, 60, 1, 100)).makespan_s == 16000);
+}
+
+TEST_CASE("pipeline: draining applies the pending gradients on the compute thread") {
+  const auto drain = [](double c, double m, std::int64_t width) {
+    const PipelineTimes times = run_pipeline(fused(c, m, width, 100, 5));
+    CHECK(times.pending == width);
+    return times.drained_s - times.makespan_s;
+  };
+  CHECK(drain(100, 60, 2) == 5); // the first fits while the last exchange runs
+  CHECK(drain(100, 1, 2) == 9);  // 2 x 5 - 1
+  CHECK(drain(100, 1, 3) == 14); // 3 x 5 - 1
+  CHECK(drain(60, 100, 3) == 5);
+  PipelineInput slow = fused(60, 100, 2, 100, 5); // the straggler applies in 10
+  slow.variability.stragglers = {{1, 2.0}};
+  CHECK(run_pipeline(slow).drained_s == run_pipeline(slow).makespan_s + 10);
+}
+
+TEST_CASE("pipeline: a warm-up runs synchronously, then switches") {
+  CHECK(run_pipeline(warmed(100, 60, 2, 100, 20, WarmupSwitch::skip)).makespan_s ==
+        20 * 160 + 80 * 100);
+  CHECK(run_pipeline(warmed(100, 60, 2, 100, 20, WarmupSwitch::block)).makespan_s ==
+        21 * 160 + 160 + 78 * 100);
+  CHECK(run_pipeline(warmed(100, 60, 2, 100, 99, WarmupSwitch::block)).makespan_s == 100 * 160);
+}
+
+TEST_CASE("pipeline: warm-up formulas for every W, T and K") {
+  for (const std::int64_t iterations : {1, 2, 3, 7, 20}) {
+    for (std::int64_t warmup = 1; warmup <= iterations; ++warmup) {
+      for (const auto& [c, m] : {std::pair{100.0, 60.0}, {60.0, 100.0}, {5.0, 0.0}, {0.0, 5.0}}) {
+        CAPTURE(iterations);
+        CAPTURE(warmup);
+        CAPTURE(c);
+        const double longest = std::max(c, m);
+        double skip = 0;
+        for (const std::int64_t width : {2, 3, 5, 30}) {
+          skip =
+              run_pipeline(warmed(c, m, width, iterations, warmup, WarmupSwitch::skip)).makespan_s;
+          CHECK(skip == static_cast<double>(warmup) * (c + m) +
+                            static_cast<double>(iterations - warmup) * longest);
+        }
+        const double block =
+            run_pipeline(warmed(c, m, 2, iterations, warmup, WarmupSwitch::block)).makespan_s;
+        CHECK(block == (warmup <= iterations - 2
+                            ? static_cast<double>(warmup + 2) * (c + m) +
+                                  static_cast<double>(iterations - warmup - 2) * longest
+                            : static_cast<double>(iterations) * (c + m)));
+        CHECK(block >= skip);
+      }
+    }
+  }
+}
+
+TEST_CASE("pipeline: every step applies the gradient the bookkeeping names, none twice") {
+  RandomStream random({.seed = 3});
+  for (int trial = 0; trial < 300; ++trial) {
+    const std::int64_t iterations = random.integer(1, 60);
+    const std::int64_t warmup = random.integer(0, 1) * random.integer(0, iterations);
+    const bool block = random.integer(0, 1) == 1;
+    const std::int64_t width = block ? 2 : random.integer(1, 12);
+    CAPTURE(trial);
+    CAPTURE(iterations);
+    CAPTURE(warmup);
+    CAPTURE(width);
+    CAPTURE(block);
+    PipelineInput input = warmed(random.uniform(1, 2), random.uniform(0, 2), width, iterations,
+                                 warmup, block ? WarmupSwitch::block : WarmupSwitch::skip);
+    input.workers = 3;
+    input.variability = {.compute_cv = 0.4, .exchange_cv = 0.4, .seed = 8};
+    const PipelineTimes times = run_pipeline(input);
+    std::set<std::int64_t> applied;
+    for (std::int64_t t = 1; t <= iterations; ++t) {
+      const PipelineIteration& iteration = times.iterations[static_cast<std::size_t>(t - 1)];
+      if (!iteration.applied_gradient) {
+        continue;
+      }
+      const std::int64_t gradient = *iteration.applied_gradient;
+      CHECK(gradient == t - (t <= warmup || (block && t == warmup + 1 && warmup > 0) ? 1 : width));
+      CHECK(applied.insert(gradient).second);
+      // It has arrived before its step starts anywhere.
+      CHECK(iteration.start_s >=
+            times.iterations[static_cast<std::size_t>(gradient - 1)].exchange_end_s);
+    }
+    // What is applied is 1..T - pending without a gap, so a drain applies each exactly once.
+    CHECK(static_cast<std::int64_t>(applied.size()) == iterations - times.pending);
+    CHECK((applied.empty() || *applied.rbegin() == iterations - times.pending));
+    CHECK(times.pending <= std::min(width, iterations));
+    const StalenessCounts counts = pipeline_staleness(pipeline_steps(input), false);
+    CHECK(counts.count() == iterations - times.pending);
+    CHECK(pipeline_staleness(pipeline_steps(input), true).count() == iterations);
+    CHECK(counts.max() <= width - 1);
+    if (warmup == 0 && counts.count() > 0) {
+      CHECK(counts.mean() == static_cast<double>(width - 1));
+    }
+  }
+}
+
+TEST_CASE("pipeline: the first K - 1 steps after a warm-up skip the optimizer and do not wait") {
+  // Naive: step 22 of W = 20, K = 3 would apply gradient 19 again.
+  for (const std::int64_t t : {21, 22}) {
+    const PipelineStep step = pipeline_step(t, 3, 20, WarmupSwitch::skip);
+    CHECK(step.applies == 0);
+    CHECK(step.waits_for == 0);
+  }
+  CHECK(pipeline_step(20, 3, 20, WarmupSwitch::skip).applies == 19);
+  CHECK(pipeline_step(23, 3, 20, WarmupSwitch::skip).applies == 20);
+  // Block: the step W + 2 waits for its gradient but applies the one of W + 1 only at W + 3.
+  CHECK(pipeline_step(21, 2, 20, WarmupSwitch::block).applies == 20);
+  CHECK(pipeline_step(22, 2, 20, WarmupSwitch::block).waits_for == 21);
+  CHECK(pipeline_step(22, 2, 20, WarmupSwitch::block).applies == 0);
+  CHECK(pipeline_step(23, 2, 20, WarmupSwitch::block).applies == 21);
+}
+
+TEST_CASE("pipeline: staleness is 0 in a synchronous phase and K - 1 after it") {
+  // W = 5, K = 3, T = 20: steps 2..5 apply 1..4 at 0, steps 8..20 apply 5..17 at 2.
+  const StalenessCounts counts =
+      pipeline_staleness(pipeline_steps(warmed(1, 1, 3, 20, 5, WarmupSwitch::skip)), false);
+  CHECK(counts.histogram() == std::vector<std::int64_t>{4, 0, 13});
+  CHECK(pipeline_staleness(pipeline_steps(fused(1, 1, 1, 10)), true).histogram() ==
+        std::vector<std::int64_t>{10});
+}
+
+TEST_CASE("pipeline: recurrence equals the closed forms for random times, widths and lengths") {
+  RandomStream random({.seed = 17});
+  for (int trial = 0; trial < 500; ++trial) {
+    CAPTURE(trial);
+    const double c = random.integer(0, 4) == 0 ? 0 : random.uniform(0, 3);
+    const double m = random.integer(0, 4) == 0 ? 0 : random.uniform(0, 3);
+    const std::int64_t iterations = random.integer(1, 200);
+    const std::int64_t width = random.integer(1, 300); // K > T as well
+    const auto count = static_cast<double>(iterations);
+    const PipelineTimes times = run_pipeline(fused(c, m, width, iterations));
+    const double expected = width == 1 ? count * (c + m) : c + m + (count - 1) * std::max(c, m);
+    CHECK(times.makespan_s == within(expected, 1e-12));
+    if (iterations > 1) {
+      CHECK(times.period_s == within(pipeline_period(c, m, width), 1e-11));
+      CHECK(times.exposed_s == plus_minus(width == 1 ? m : std::max(0.0, m - c), 1e-11 * (c + m)));
+    }
+    CHECK(times.compute_s == within(c, 1e-12));
+    // Gain of pipelining is between 1 and 2.
+    const double sync = run_pipeline(fused(c, m, 1, iterations)).makespan_s;
+    CHECK(sync >= times.makespan_s * (1 - 1e-12));
+    CHECK(sync <= 2 * times.makespan_s * (1 + 1e-12));
+    // All times scale together, and the makespan does not shrink with c or m.
+    CHECK(run_pipeline(scaled(fused(c, m, width, iterations), 8)).makespan_s ==
+          8 * times.makespan_s);
+    CHECK(run_pipeline(fused(c + 0.1, m, width, iterations)).makespan_s >= times.makespan_s);
+    CHECK(run_pipeline(fused(c, m + 0.1, width, iterations)).makespan_s >= times.makespan_s);
+  }
+}
+
+TEST_CASE("pipeline: the gain tends to 2 for c = m, and to 1 + r with a free codec of ratio r") {
+  const auto ratio = [](const PipelineInput& slow, const PipelineInput& fast) {
+    return run_pipeline(slow).makespan_s / run_pipeline(fast).makespan_s;
+  };
+  // 2 T c / ((T + 1) c)
+  CHECK(ratio(fused(1, 1, 1, 1000), fused(1, 1, 2, 1000)) == within(2 * 1000.0 / 1001, 1e-12));
+  for (const double r : {2.0, 4.0}) { // reached at m = r c
+    CHECK(ratio(fused(1, r, 1, 1000), fused(1, 1, 2, 1000)) ==
+          within((1 + r) * 1000 / 1001, 1e-12));
+    for (const double m : {0.1, 1.0, 1.9, 2.1, 3.9, 4.1, 100.0}) {
+      CHECK(ratio(fused(1, m, 1, 1000), fused(1, m / r, 2, 1000)) <= 1 + r);
+    }
+  }
+}
+
+TEST_CASE("pipeline: draining costs between one application and one per pending gradient") {
+  RandomStream random({.seed = 23});
+  for (int trial = 0; trial < 300; ++trial) {
+    CAPTURE(trial);
+    const double apply = random.uniform(0, 0.5);
+    const std::int64_t iterations = random.integer(1, 30);
+    const std::int64_t warmup = random.integer(0, iterations);
+    PipelineInput input = fused(apply + random.uniform(0, 1), random.uniform(0, 2),
+                                random.integer(1, 6), iterations, apply);
+    input.warmup_iterations = warmup;
+    input.variability.compute_cv = trial % 2 == 0 ? 0 : 0.5;
+    const PipelineTimes times = run_pipeline(input);
+    CHECK(times.drained_s >= (times.makespan_s + apply) * (1 - 1e-12));
+    CHECK(times.drained_s <=
+          (times.makespan_s + static_cast<double>(times.pending) * apply) * (1 + 1e-12));
+  }
+}
+
+TEST_CASE("pipeline: layer-wise exchange overlaps backward") {
+  const std::vector<PipelinePiece> slow{{20, 30}, {20, 15}, {20, 5}};
+  CHECK(run_pipeline(layered(30, slow, 1)).period_s == 100);
+  CHECK(run_pipeline(layered(30, {{60, 50}}, 1)).period_s == 30 + 60 + 50);
+  CHECK(run_pipeline(layered(30, slow, 2)).makespan_s == 9010);
+  CHECK(run_pipeline(layered(30, slow, 2)).period_s == 90);
+  const PipelineIteration first = run_pipeline(layered(30, slow, 1)).iterations.front();
+  CHECK(first.exchange_start_s == 30 + 20); // of the first piece
+  CHECK(first.exchange_end_s == 30 + 20 + 30 + 15 + 5);
+  CHECK(run_pipeline(layered(30, {{20, 0}, {20, 5}, {20, 0}}, 1)).iterations[0].exchange_start_s ==
+        70);
+  const std::vector<PipelinePiece> fast{{10, 30}, {10, 15}, {10, 5}};
+  CHECK(run_pipeline(layered(10, fast, 1)).period_s == 70);
+  CHECK(run_pipeline(layered(10, fast, 2)).makespan_s == 5020);
+  CHECK(run_pipeline(layered(10, fast, 2)).period_s == 50);
+  const std::vector<PipelinePiece> large{{10, 60}, {10, 30}, {10, 10}};
+  CHECK(run_pipeline(layered(10, large, 1)).period_s == 120);
+  CHECK(run_pipeline(layered(10, large, 2)).makespan_s == 10020);
+  CHECK(run_pipeline(layered(10, large, 2)).period_s == 100);
+}
+
+TEST_CASE("pipeline: layer-wise D-sync is never slower than fused, nor is any piece lost") {
+  RandomStream random({.seed = 29});
+  for (int trial = 0; trial < 200; ++trial) {
+    CAPTURE(trial);
+    PipelineInput layers = layered(random.uniform(0, 1), {}, 1);
+    layers.iterations = 20;
+    PipelinePiece all;
+    for (std::int64_t j = random.integer(1, 6); j > 0; --j) {
+      layers.pieces.push_back({random.uniform(0, 1), random.uniform(0, 1)});
+      all.compute_s += layers.pieces.back().compute_s;
+      all.exchange_s += layers.pieces.back().exchange_s;
+    }
+    PipelineInput one = layers;
+    one.pieces = {all};
+    CHECK(run_pipeline(layers).makespan_s <= run_pipeline(one).makespan_s * (1 + 1e-12));
+    layers.width = one.width = 2;
+    // Same volume: the steady period is max(c, sum of exchanges) either way.
+    CHECK(run_pipeline(layers).period_s == within(run_pipeline(one).period_s, 1e-9));
+  }
+}
+
+TEST_CASE("pipeline: seed 1 gives these makespans per iteration (closed two-station queue)") {
+  const auto mean = [](std::int64_t width) {
+    PipelineInput input = jittered(100, 100, width, 1, 20000);
+    input.variability.exchange_cv = 1;
+    return run_pipeline(input).makespan_s / 20000;
+  };
+  CHECK(mean(1) == within(199.336216, 1e-6 / 199));
+  CHECK(mean(2) == within(149.283720, 1e-6 / 149));
+  CHECK(mean(4) == within(124.667702, 1e-6 / 124));
+  for (const std::int64_t width : {1, 2, 4, 8}) { // 2 mu, then mu (K + 1) / K
+    CAPTURE(width);
+    const auto k = static_cast<double>(width);
+    CHECK(mean(width) == within(100 * (k + 1) / k, 0.03));
+  }
+}
+
+TEST_CASE("pipeline: D-sync waits for the slowest of p workers") {
+  for (const int workers : {4, 8}) { // c H_p + m
+    const PipelineTimes times =
+        run_pipeline(jittered(100, 60, 1, static_cast<std::uint32_t>(workers), 20000));
+    CHECK(times.makespan_s / 20000 == within(100 * harmonic(workers) + 60, 0.03));
+    // Waiting for others is no communication: the exchange takes m whatever the spread.
+    CHECK(times.exposed_s == within(60, 0.03));
+    CHECK(times.straggler_wait_s == within(100 * (harmonic(workers) - 1), 0.03));
+  }
+  PipelineInput uniform = jittered(100, 60, 1, 4, 20000);
+  uniform.variability.law = JitterLaw::uniform;
+  uniform.variability.compute_cv = 0.5 / std::sqrt(3.0);
+  CHECK(run_pipeline(uniform).makespan_s / 20000 ==
+        within(100 * (1 + 0.5 * 3 / 5) + 60, 0.03)); // c (1 + h (p-1)/(p+1)) + m = 190
+}
+
+TEST_CASE("pipeline: one straggler sets the period") {
+  PipelineInput input = fused(100, 60, 1, 100);
+  input.variability.stragglers = {{3, 2.0}};
+  PipelineTimes times = run_pipeline(input);
+  CHECK(times.period_s == 2 * 100 + 60);
+  CHECK(times.exposed_s == 60);
+  CHECK(times.workers[3].straggler_wait_s == 0);
+  CHECK(times.workers[0].straggler_wait_s == 100);
+  CHECK(times.straggler_wait_s == 75); // 3 of 4 workers wait 100
+  CHECK(times.iterations[1].start_s == 260);
+  input.width = 2;
+  times = run_pipeline(input);
+  CHECK(times.period_s == 2 * 100);
+  CHECK(times.exposed_s == 0);
+  CHECK(times.iterations[1].start_s == 100); // of the fast workers
+  CHECK(times.iterations[1].compute_end_s == 400);
+}
+
+TEST_CASE("pipeline: the drawn times do not depend on the width or on other workers") {
+  const PipelineTimes narrow = run_pipeline(jittered(100, 60, 1, 4, 200));
+  const PipelineTimes wide = run_pipeline(jittered(100, 60, 5, 4, 200));
+  // Workers that run ahead make up for slow iterations: no part of the period is longer than it.
+  CHECK(narrow.compute_s <= narrow.period_s);
+  CHECK(wide.compute_s <= wide.period_s);
+  const PipelineTimes more = run_pipeline(jittered(100, 60, 5, 6, 200));
+  for (std::size_t w = 0; w < 4; ++w) {
+    CHECK(narrow.workers[w].compute_s == wide.workers[w].compute_s);
+    CHECK(more.workers[w].compute_s == wide.workers[w].compute_s);
+  }
+  // With the same draws a wider pipeline is never slower.
+  double before = narrow.makespan_s;
+  for (std::int64_t width = 2; width <= 8; ++width) {
+    const double now = run_pipeline(jittered(100, 60, width, 4, 200)).makespan_s;
+    CHECK(now <= before);
+    before = now;
+  }
+  CHECK(run_pipeline(jittered(100, 60, 5, 4, 200)).makespan_s == wide.makespan_s);
+}
+
+TEST_CASE("pipeline: equal workers are simulated as one, with the same times") {
+  PipelineInput equal = layered(30, {{20, 30}, {20, 15}, {20, 5}}, 3);
+  equal.compute_slowdown = 1.25;
+  PipelineInput each = equal;
+  each.variability.stragglers = {{0, 1.0}}; // no difference, but every worker is simulated
+  const PipelineTimes one = run_pipeline(equal);
+  const PipelineTimes four = run_pipeline(each);
+  CHECK(one.makespan_s == four.makespan_s);
+  CHECK(one.workers.size() == 4);
+  CHECK(one.workers[3].compute_s == four.workers[3].compute_s);
+}
+
+TEST_CASE("pipeline: one worker with nothing to exchange has no staleness") {
+  PipelineInput input = fused(100, 0, 4, 50, 5);
+  input.workers = 1;
+  CHECK(effective_width(input) == 1);
+  const PipelineTimes times = run_pipeline(input);
+  CHECK(times.makespan_s == 50 * 100);
+  CHECK(times.pending == 1);
+  CHECK(times.drained_s == 50 * 100 + 5);
+  CHECK(times.iterations[1].applied_gradient == 1);
+  CHECK(pipeline_staleness(pipeline_steps(input), false).max() == 0);
+  input.pieces[0].exchange_s = 1; // the two-station queue is asked for
+  CHECK(effective_width(input) == 4);
+}
+
+TEST_CASE("pipeline: computing slows down while the channel is busy") {
+  const auto period = [](double c, double m, double slowdown) {
+    PipelineInput input = fused(c, m, 2, 100);
+    input.compute_slowdown = slowdown;
+    const double found = run_pipeline(input).period_s;
+    CHECK(found == within(pipeline_period(c, m, 2, slowdown), 1e-12));
+    return found;
+  };
+  CHECK(period(100, 60, 1.5) == within(120, 1e-12)); // max(m, c + m (1 - 1/s))
+  CHECK(period(50, 60, 1.5) == within(70, 1e-12));
+  CHECK(period(30, 60, 1.5) == within(60, 1e-12));
+  // D-sync with one exchange has nothing to slow down; layer-wise has.
+  PipelineInput sync = fused(100, 60, 1, 10);
+  sync.compute_slowdown = 3;
+  CHECK(run_pipeline(sync).makespan_s == 1600);
+  // Backward 20, 20, 20; the first exchange runs over 50..80 and halves the rate:
+  // the second piece ends at 50 + 40 = 90 after 15 of work until 80 and 5 more, so at 85.
+  PipelineInput layers = layered(30, {{20, 30}, {20, 0}, {20, 0}}, 1);
+  layers.iterations = 1;
+  layers.compute_slowdown = 2;
+  CHECK(run_pipeline(layers).iterations[0].compute_end_s == 30 + 20 + 30 + (40 - 30 / 2));
+}
+
+TEST_CASE("pipeline: slowed computing agrees with a small-step integration") {
+  // Independent: the two threads of every worker advanced in steps of dt.
+  RandomStream random({.seed = 31});
+  for (int trial = 0; trial < 10; ++trial) {
+    CAPTURE(trial);
+    PipelineInput input =
+        fused(random.uniform(1, 2), random.uniform(0.2, 2), random.integer(1, 4), 12);
+    input.workers = 2;
+    input.compute_slowdown = random.uniform(1, 3);
+    input.variability = {.stragglers = {{1, random.uniform(0.5, 1.5)}}};
+    constexpr double kStep = 1e-4;
+    std::int64_t exchanged = 0;
+    double left = 0, now = 0;
+    bool sending = false;
+    std::vector<std::int64_t> computed(2, 0);
+    std::vector<double> work(2, 0);
+    for (std::size_t w = 0; w < 2; ++w) {
+      work[w] = compute_seconds(input) *
+                compute_factor(input.variability, static_cast<std::uint32_t>(w), 1);
+    }
+    const std::vector<double> full = work;
+    while (exchanged < input.iterations) {
+      if (!sending && std::min(computed[0], computed[1]) > exchanged) {
+        sending = true;
+        left = exchange_seconds(input);
+      }
+      for (std::size_t w = 0; w < 2; ++w) {
+        if (computed[w] < input.iterations && computed[w] + 1 - input.width <= exchanged) {
+          work[w] -= sending ? kStep / input.compute_slowdown : kStep;
+          if (work[w] <= 0) {
+            ++computed[w];
+            work[w] += full[w];
+          }
+        }
+      }
+      if (sending) {
+        left -= kStep;
+        if (left <= 0) {
+          sending = false;
+          ++exchanged;
+        }
+      }
+      now += kStep;
+    }
+    CHECK(run_pipeline(input).makespan_s == within(now, 2e-3));
+  }
+}
+
+TEST_CASE("pipeline: deterministic times need width 2, random ones more") {
+  // A warm-up is no part of the steady period.
+  const auto period = [](PipelineInput input, std::int64_t width) {
+    input.width = width;
+    input.warmup_iterations = 0;
+    return run_pipeline(input).period_s;
+  };
+  const auto best = [&](const PipelineInput& input, std::int64_t most, double tolerance) {
+    return best_width(most, tolerance, [&](std::int64_t width) { return period(input, width); });
+  };
+  CHECK(best(fused(100, 60, 5, 100), 16, 0.01) == 2);
+  CHECK(period(fused(100, 60, 5, 100), 1) == 160);
+  CHECK(period(fused(100, 60, 5, 100), 16) == 100);
+  CHECK(best(fused(100, 0, 2, 100), 16, 0.01) == 1);
+  CHECK(best(warmed(100, 60, 2, 100, 100, WarmupSwitch::block), 4, 0.01) == 2);
+  CHECK(best(fused(100, 0.5, 2, 100), 16, 0.01) == 1); // within 1 %
+  PipelineInput alone = fused(100, 0, 2, 100);
+  alone.workers = 1;
+  CHECK(best(alone, 4, 0) == 1);
+  // Exponential c = m: period 100 (K + 1) / K, within 10 % of K = 16 (106.25) from K = 6 (116.67).
+  PipelineInput random = jittered(100, 100, 2, 1, 20000);
+  random.variability.exchange_cv = 1;
+  const std::int64_t width = best(random, 16, 0.1);
+  CHECK(width >= 5);
+  CHECK(width <= 7);
+  for (std::int64_t k = 2; k <= 16; ++k) {
+    CHECK(period(random, k) <= period(random, k - 1) * 1.001);
+  }
+}
+
+TEST_CASE("pipeline: exchange times of the ring of N4, with free codecs, and by layers") {
+  // m = 2 (p-1) alpha + 2 (p-1)/p (n/r) beta + (p-1)/p n gamma; the reductions stay uncompressed.
+  const auto ring = [](double n, double ratio, double p) {
+    const double share = (p - 1) / p;
+    return 2 * (p - 1) * 50e-6 + 2 * share * (n / ratio) / 1.25e9 + share * n * 1e-10;
+  };
+  const auto by_collective = [](double n, std::uint32_t p) {
+    stepsim::collectives::Collective collective;
+    collective.ranks = p;
+    collective.bytes = n;
+    collective.links.all = {.latency_s = 50e-6, .block_latency_s = 50e-6, .per_byte_s = 0.8e-9};
+    collective.reduction_s_per_byte = 1e-10;
+    collective.options.chunking = stepsim::collectives::Chunking::real;
+    collective.options.reduction_mode = stepsim::collectives::ReductionMode::serial;
+    return stepsim::collectives::seconds(collective, stepsim::collectives::Method::closed_form);
+  };
+  constexpr double kMlp = 2592040, kResNet = 46758048, kAlexNet = 243860896;
+  CHECK(1e3 * ring(kMlp, 1, 4) == within(3.604851, 1e-6));
+  CHECK(1e3 * ring(kMlp, 2, 4) == within(2.049627, 1e-6));
+  CHECK(1e3 * ring(kMlp, 4, 4) == within(1.272015, 1e-6));
+  CHECK(1e3 * ring(kResNet, 1, 4) == within(59.916511, 1e-6));
+  CHECK(1e3 * ring(kResNet, 2, 4) == within(31.861682, 1e-6));
+  CHECK(1e3 * ring(kAlexNet, 1, 4) == within(311.222642, 1e-6));
+  CHECK(1e3 * ring(kAlexNet, 2, 4) == within(164.906105, 1e-6));
+  CHECK(1e3 * ring(kAlexNet, 4, 4) == within(91.747836, 1e-6));
+  CHECK(1e3 * ring(kAlexNet, 1, 2) == within(207.381762, 1e-6));
+  for (const double n : {kMlp, kResNet, kAlexNet}) {
+    CHECK(by_collective(n, 4) == within(ring(n, 1, 4), 1e-12));
+  }
+  // The latency of 6 messages is the bandwidth part of n = p alpha / beta.
+  CHECK(6 * 50e-6 == within(1.5 * 250000 / 1.25e9, 1e-12));
+  // L exchanges pay latency and 100 us of synchronisation L times: m_L of equal pieces.
+  for (const auto& [pieces, milliseconds] :
+       {std::pair{1, 311.322642}, {8, 314.122642}, {16, 317.322642}, {62, 335.722642}}) {
+    PipelineInput layers = fused(0, 0, 1, 1);
+    layers.pieces.assign(static_cast<std::size_t>(pieces),
+                         {.exchange_s = ring(kAlexNet / pieces, 1, 4) + 100e-6});
+    CHECK(1e3 * run_pipeline(layers).makespan_s == within(milliseconds, 1e-6));
+  }
+}
+
+TEST_CASE("pipeline: iteration times with the ring of N4 and codecs (AlexNet, c = 200 ms)") {
+  // m_r = 2 (p-1) alpha + 2 (p-1)/p (n/r) beta + (p-1)/p n (gamma + kc + kd), c gains n (kc + kd).
+  const double n = 243860896;
+  const auto iteration = [&](double ratio, double codec, std::int64_t width) {
+    const double m = 6 * 50e-6 + 2 * 0.75 * (n / ratio) / 1.25e9 + 0.75 * n * (1e-10 + 2 * codec);
+    return 1e3 * run_pipeline(fused(0.2 + 2 * n * codec, m, width, 1000)).period_s;
+  };
+  CHECK(iteration(1, 0, 1) == within(511.222642, 1e-6));
+  CHECK(iteration(2, 0, 1) == within(364.906105, 1e-6));
+  CHECK(iteration(4, 0, 1) == within(291.747836, 1e-6));
+  CHECK(iteration(1, 0, 2) == within(311.222642, 1e-6));
+  CHECK(iteration(2, 0, 2) == within(200, 1e-6));
+  CHECK(iteration(4, 0, 2) == within(200, 1e-6));
+  CHECK(iteration(2, 1e-10, 1) == within(450.257418, 1e-6));
+  CHECK(iteration(2, 1e-10, 2) == within(248.772179, 1e-6));
+  CHECK(iteration(4, 1e-10, 1) == within(377.099150, 1e-6));
+  CHECK(iteration(4, 1e-10, 2) == within(248.772179, 1e-6));
+  const PipelineTimes pipe = run_pipeline(fused(200, 311.222642, 2, 1000));
+  CHECK(pipe.exposed_s == within(111.222642, 1e-6));
+}

@@ -1,0 +1,155 @@
+// Rules that make a scenario of a measured speed.
+#include "study/reproduce/speed_rules.hpp"
+
+#include <doctest/doctest.h>
+
+#include "base/error.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_pointer.hpp"
+
+using namespace stepsim;
+using reproduce::Scoreboard;
+
+namespace {
+
+Scoreboard rules() {
+  Scoreboard out;
+  out.rows = "mine.csv";
+  out.bus_latency_s = 1e-6;
+  out.buses = {{"bus", 1e10}};
+  out.fabrics = {
+      {"net", {.latency_s = 1e-5, .share = 0.5, .slow_Bps = 1e8, .slow_latency_s = 1e-3}}};
+  out.methods = {{"ring", {"wfbp", reproduce::ServerPlace::none}},
+                 {"servers", {"priority", reproduce::ServerPlace::machines}},
+                 {"cpu", {"wfbp", reproduce::ServerPlace::host}}};
+  out.schedules = {{"priority", {{"credit_bytes", 5}}}};
+  return out;
+}
+
+// Two machines of four GPUs with 8 Gb/s; one GPU makes 100 samples/s in batches of 50.
+io::Object row() {
+  return {{"row", "r1"},         {"nodes", 2},
+          {"gpus_per_node", 4},  {"gpus", 8},
+          {"batch_per_gpu", 50}, {"grad_accum", 1},
+          {"fabric", "net"},     {"gbps_per_node", 8},
+          {"intra", "bus"},      {"method", "ring"},
+          {"measured", 400},     {"base_measured", 100},
+          {"base_gpus", 1},      {"gradient_bytes_per_element", 4}};
+}
+
+io::Object changed(std::vector<io::Member> values) {
+  io::Object out = row();
+  for (const auto& [name, value] : values) {
+    for (auto& [key, old] : out) {
+      old = key == name ? value : old;
+    }
+  }
+  return out;
+}
+
+double at(const io::Json& tree, const char* pointer) {
+  const io::Json* found = io::resolve(tree, pointer);
+  REQUIRE(found != nullptr);
+  return found->as_double();
+}
+
+} // namespace
+
+TEST_CASE(
+    "speed rules: a ring of all GPUs takes its slowest link, computing the base measurement") {
+  const io::Json tree = reproduce::scenario_of(row(), rules(), "resnet50", 1);
+  CHECK(at(tree, "/cluster/nodes") == 2 * 4);
+  CHECK(at(tree, "/cluster/network/bandwidth_Bps") == 8e9 / 8 * 0.5); // below the bus's 1e10
+  CHECK(at(tree, "/cluster/network/latency_s") == 1e-5);
+  const double batch_s = 50.0 / 100;
+  CHECK(at(tree, "/workload/measured/forward_s") == batch_s / 3);
+  CHECK(at(tree, "/workload/measured/backward_s") == batch_s * 2 / 3);
+  CHECK(io::resolve(tree, "/communication/collective")->as_string() == "ring");
+  CHECK(reproduce::measured_step_s(row()) == 8 * 50.0 / 400);
+  CHECK(reproduce::computing_s(row()) == batch_s);
+}
+
+TEST_CASE("speed rules: batches before the last overlap with nothing") {
+  const io::Object four = changed({{"grad_accum", 4}});
+  const io::Json tree = reproduce::scenario_of(four, rules(), "resnet50", 1);
+  const double batch_s = 50.0 / 100;
+  CHECK(at(tree, "/workload/measured/forward_s") == 3 * batch_s + batch_s / 3);
+  CHECK(at(tree, "/workload/measured/backward_s") == batch_s * 2 / 3);
+  CHECK(reproduce::computing_s(four) == 4 * batch_s);
+  CHECK(reproduce::samples_of(four) == 4 * 50 * 8);
+}
+
+TEST_CASE("speed rules: slow networks, one machine, servers, and bytes that are no value") {
+  const auto link = [](const io::Object& of) {
+    return reproduce::scenario_of(of, rules(), "resnet50", 1);
+  };
+  CHECK(at(link(changed({{"gbps_per_node", 0.8}})), "/cluster/network/latency_s") == 1e-3);
+
+  const io::Json one = link(changed({{"nodes", 1}, {"fabric", "none"}}));
+  CHECK(at(one, "/cluster/nodes") == 4);
+  CHECK(at(one, "/cluster/network/bandwidth_Bps") == 1e10);
+
+  const io::Json servers = link(changed({{"method", "servers"}}));
+  CHECK(at(servers, "/cluster/nodes") == 2); // workers are machines
+  CHECK(at(servers, "/training/servers") == 2);
+  CHECK(at(servers, "/communication/credit_bytes") == 5);
+  CHECK(io::resolve(servers, "/communication/collective") == nullptr);
+  // The GPUs of one machine exchange as usual, layer by layer.
+  const io::Json alone = link(changed({{"method", "servers"}, {"nodes", 1}}));
+  CHECK(io::resolve(alone, "/training/algorithm")->as_string() == "sync_sgd");
+  CHECK(io::resolve(alone, "/communication/schedule")->as_string() == "wfbp");
+
+  const io::Json host = link(changed({{"method", "cpu"}, {"nodes", 1}}));
+  CHECK(at(host, "/training/servers") == 4);
+  CHECK(at(host, "/cluster/network/bandwidth_Bps") == 1e10);
+
+  const io::Json three = link(changed({{"gradient_bytes_per_element", 3}}));
+  CHECK(at(three, "/workload/value_bytes") == 2);
+  CHECK(at(three, "/cluster/network/bandwidth_Bps") == 5e8 / 1.5);
+
+  const io::Json slower = reproduce::scenario_of(row(), rules(), "resnet50", 2);
+  CHECK(at(slower, "/cluster/network/latency_s") == 2e-5);
+  CHECK(at(slower, "/cluster/network/bandwidth_Bps") == 5e8 / 2);
+}
+
+TEST_CASE("speed rules: steps/s count steps, whatever the batch") {
+  const io::Object steps = [] {
+    io::Object out = row();
+    out.emplace_back("unit", "steps/s");
+    return out;
+  }();
+  CHECK(reproduce::samples_of(steps) == 1);
+  CHECK(reproduce::measured_step_s(steps) == 1.0 / 400);
+  CHECK(reproduce::computing_s(steps) == 1.0 / 100);
+}
+
+TEST_CASE("speed rules: a table with parameters and without a rule is made of the one for others") {
+  Scoreboard known = rules();
+  known.tables = {{"small", {"gpt2", 5e6}}};
+  CHECK(reproduce::table_rule(row(), known, "small").elements == 5e6);
+  CHECK_THROWS_AS((void)reproduce::table_rule(row(), known, "large:7e9"), InputError);
+  known.other_table = "gpt2_xl";
+  CHECK(reproduce::table_rule(row(), known, "large:7e9").model == "gpt2_xl");
+  CHECK(reproduce::table_rule(row(), known, "large:7e9").elements == 7e9);
+  CHECK(reproduce::table_rule(row(), known, "small:7e9").elements == 5e6); // its own rule wins
+  for (const char* bad : {"large", "large:", "large:0", "large:many", "large:inf"}) {
+    CHECK_THROWS_AS((void)reproduce::table_rule(row(), known, bad), InputError);
+  }
+}
+
+TEST_CASE("speed rules: a word without a rule is named with the row") {
+  CHECK_THROWS_WITH_AS((void)reproduce::scenario_of(changed({{"method", "rong"}}), rules(), "m", 1),
+                       "mine.csv:r1: unknown method \"rong\"; did you mean \"ring\"?", InputError);
+}
+
+TEST_CASE("speed rules: a scaled table keeps its layers and rounds each tensor") {
+  const io::Json table = io::parse_json(
+      R"({"name": "a", "totals": {"elements": 100, "tensors": 2}, "layers": [
+          {"name": "l", "tensors": [{"name": "w", "shape": [9, 11]}, {"name": "b", "shape": [1]}]}]})",
+      "a.json");
+  const io::Json scaled = reproduce::scaled_table(table, "b", 50);
+  CHECK(at(scaled, "/layers/0/tensors/0/shape/0") == 50); // 99 / 2, to even
+  CHECK(at(scaled, "/layers/0/tensors/1/shape/0") == 1);  // at least one
+  CHECK(at(scaled, "/totals/elements") == 51);
+  CHECK(scaled.find("name")->as_string() == "b");
+}

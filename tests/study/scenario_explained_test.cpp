@@ -1,0 +1,64 @@
+// What an explanation of a scenario adds up to is the period that its run reports.
+#include "study/scenario_explained.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "programs/explain/explanation.hpp"
+#include "programs/explain/program_evaluation.hpp"
+#include "programs/steady_state.hpp"
+#include "scenario/scenario_text.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+using stepsim::testing::plus_minus;
+using stepsim::testing::within;
+
+namespace {
+
+std::string differing(const std::string& training, const std::string& schedule,
+                      const std::string& first_bytes, const std::string& more = "") {
+  return R"({"workload": {"layers": [
+      {"name": "a", "forward_s": 0.003, "backward_s": 0.001, "gradient_bytes": )" +
+         first_bytes + R"(},
+      {"name": "b", "forward_s": 0.001, "backward_s": 0.001, "gradient_bytes": 4000000}]},
+      "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}},
+      "training": {)" +
+         training + R"("iterations": 40}, "communication": {"schedule": ")" + schedule +
+         R"(", "collective": "ring")" + more +
+         R"(}, "variability": {"compute_cv": 0.2, "exchange_cv": 0.1}})";
+}
+
+} // namespace
+
+TEST_CASE("explanation: its period and exposed communication are those of the run") {
+  for (const std::string& text :
+       {differing("", "wfbp", "0"), differing("", "wfbp", "400000"),
+        differing("", "single", "400000", R"(, "next_forward": "barrier")"),
+        differing("", "dear", "400000"), differing("", "priority", "400000"),
+        differing(R"("discard_iterations": 0, )", "wfbp", "0"),
+        differing(R"("micro_batches": 2, )", "wfbp", "0"),
+        differing(R"("algorithm": "pipe_sgd", )", "wfbp", "400000")}) {
+    CAPTURE(text);
+    const study::Scenario scenario = study::testing::scenario(text);
+    const study::Summary summary = study::run(scenario).summary;
+    study::ExplainableScenario made = study::explainable(scenario);
+    study::count_as_run(scenario, made.file);
+    const double period =
+        programs::period_s(made.file.program, made.file.evaluation) / made.file.program.steps;
+    CHECK(period == within(*summary.iteration_time_s, 1e-9));
+    const double exposed = programs::beyond_s(programs::without_exchanges(made.file.program),
+                                              made.file.evaluation, period) /
+                           made.file.program.steps;
+    CHECK(exposed == plus_minus(*summary.exposed_communication_s, 1e-9 * period));
+    const programs::Explanation found = programs::explain(
+        made.file.program,
+        {.evaluation = made.file.evaluation, .labels = {}, .links = {}, .operations = 0});
+    double sum = 0;
+    for (const programs::PathStep& step : found.path.steps) {
+      sum += step.seconds() / found.path.iterations;
+    }
+    CHECK(sum == within(period, 1e-6));
+  }
+}

@@ -1,0 +1,169 @@
+#include "study/solve.hpp"
+#include "study/solve_target.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "base/error.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_pointer.hpp"
+#include "scenario/scenario_text.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+using stepsim::testing::within;
+using study::testing::shipped_files;
+
+namespace {
+
+// One layer of 100 MB on a ring of 4: T = 6 ms + 6 a + 2 (3/4) 1e8 / B, nothing hidden.
+constexpr std::string_view kOneLayer = R"({
+  "workload": {"layers": [
+    {"name": "one", "forward_s": 2e-3, "backward_s": 4e-3, "gradient_bytes": 100000000}]},
+  "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}},
+  "communication": {"schedule": "wfbp", "collective": "ring"}
+})";
+
+study::SolveProblem one_layer(const std::string& pointer, io::Json low, io::Json high,
+                              const std::string& metric, double target) {
+  return {.scenario = io::parse_json(kOneLayer, "one.json"),
+          .pointer = pointer,
+          .low = std::move(low),
+          .high = std::move(high),
+          .metric = metric,
+          .target = target,
+          .points = {}};
+}
+
+double iteration_s(double nodes, double bandwidth) {
+  return 6e-3 + 2 * (nodes - 1) * 1e-5 + 2 * (nodes - 1) / nodes * 1e8 / bandwidth;
+}
+
+} // namespace
+
+TEST_CASE("solve: a bandwidth by the closed form of one message") {
+  const auto problem =
+      one_layer("/cluster/network/bandwidth_Bps", 1e8, 1e11, "iteration_time_s", 0.02);
+  const auto solution = study::solve(problem, shipped_files(), {});
+  REQUIRE(solution.crossings.size() == 1);
+  // 0.02 = 6e-3 + 6e-5 + 1.5e8 / B
+  const double expected = 1.5e8 / (0.02 - 6e-3 - 6e-5);
+  CHECK(std::abs(solution.crossings[0].point.value.as_double() - expected) <= 1e-9 * expected);
+  CHECK_FALSE(solution.crossings[0].rising);
+  CHECK(*solution.crossings[0].point.metric_value == within(0.02, 1e-8));
+  CHECK_FALSE(solution.crossings[0].beyond);
+  REQUIRE(solution.points.size() == 129);
+  for (const study::SolvePoint& point : solution.points) {
+    CHECK(*point.metric_value == within(iteration_s(4, point.value.as_double()), 1e-12));
+  }
+}
+
+TEST_CASE("solve: nodes are integers, and the answer meets the target") {
+  const auto problem = one_layer("/cluster/nodes", 1, 4096, "scaling_efficiency", 0.03);
+  const auto solution = study::solve(problem, shipped_files(), {});
+  const auto efficiency = [](double nodes) { return 6e-3 / iteration_s(nodes, 1.25e9); };
+  REQUIRE(solution.crossings.size() == 1);
+  const auto& crossing = solution.crossings[0];
+  REQUIRE(crossing.point.value.is_integer());
+  const auto nodes = static_cast<double>(crossing.point.value.as_integer());
+  CHECK(efficiency(nodes) >= 0.03);
+  CHECK(efficiency(nodes + 1) < 0.03);
+  REQUIRE(crossing.beyond);
+  CHECK(crossing.beyond->value.as_integer() == crossing.point.value.as_integer() + 1);
+  CHECK_FALSE(crossing.rising);
+  // A time is met from below.
+  const auto times = study::solve(one_layer("/cluster/nodes", 2, 512, "iteration_time_s", 0.17),
+                                  shipped_files(), {});
+  REQUIRE(times.crossings.size() == 1);
+  const auto most = static_cast<double>(times.crossings[0].point.value.as_integer());
+  CHECK(iteration_s(most, 1.25e9) <= 0.17);
+  CHECK(iteration_s(most + 1, 1.25e9) > 0.17);
+}
+
+TEST_CASE("solve: a curve that is not monotone has two crossings") {
+  // From one worker to two the speed-up falls below 1; with more it grows again.
+  const auto solution =
+      study::solve(one_layer("/cluster/nodes", 1, 512, "speedup", 0.6), shipped_files(), {});
+  REQUIRE(solution.crossings.size() == 2);
+  CHECK_FALSE(solution.crossings[0].rising);
+  CHECK(solution.crossings[0].point.value.as_integer() == 1);
+  CHECK(solution.crossings[1].rising);
+  const auto nodes = static_cast<double>(solution.crossings[1].point.value.as_integer());
+  CHECK(nodes * 6e-3 / iteration_s(nodes, 1.25e9) >= 0.6);
+  CHECK((nodes - 1) * 6e-3 / iteration_s(nodes - 1, 1.25e9) < 0.6);
+}
+
+TEST_CASE("solve: no crossing, and the closest point") {
+  const auto solution =
+      study::solve(one_layer("/cluster/network/bandwidth_Bps", 1e8, 1e9, "scaling_efficiency", 0.9),
+                   shipped_files(), {});
+  CHECK(solution.crossings.empty());
+  REQUIRE(solution.closest);
+  CHECK(solution.closest->value.as_double() == 1e9);
+  const auto above = study::solve(
+      one_layer("/cluster/network/bandwidth_Bps", 1e8, 1e9, "scaling_efficiency", 1e-4),
+      shipped_files(), {});
+  CHECK(above.crossings.empty());
+  CHECK(above.closest->value.as_double() == 1e8);
+}
+
+TEST_CASE("solve: points that fail are reported and nothing is sought beside them") {
+  const auto problem = one_layer("/cluster/nodes", 0, 8, "iteration_time_s", 0.1);
+  const auto solution = study::solve(problem, shipped_files(), {});
+  CHECK(solution.points[0].error == "/cluster/nodes: must be an integer in [1, 1048576], got 0");
+  CHECK_FALSE(solution.points[0].metric_value);
+  CHECK(solution.crossings.size() == 1);
+  CHECK(solution.warnings.back() == "1 of 9 points failed, first 0: " + solution.points[0].error);
+}
+
+TEST_CASE("solve: leftovers of the file do not disturb, wrong fields and metrics do") {
+  auto problem = one_layer("/communication/collective", 1, 2, "speedup", 1);
+  CHECK_THROWS_AS((void)study::solve(problem, shipped_files(), {}), InputError);
+  problem = one_layer("/cluster/nodes", 1.5, 4, "speedup", 1);
+  CHECK_THROWS_WITH_AS((void)study::solve(problem, shipped_files(), {}),
+                       "--between: /cluster/nodes takes integers, got 1.5", UsageError);
+  problem = one_layer("/cluster/nodes", 1, 4, "speed_up", 1);
+  CHECK_THROWS_WITH_AS((void)study::solve(problem, shipped_files(), {}),
+                       "--target: unknown metric \"speed_up\"; did you mean \"speedup\"?",
+                       UsageError);
+  problem = one_layer("/cluster/network/bandwidth_Bps", 1e8, 1e11, "iteration_time_s", 0.02);
+  io::assign(problem.scenario, "/communication/cycle_s", 0.001); // of horovod
+  CHECK(study::solve(problem, shipped_files(), {}).crossings.size() == 1);
+}
+
+TEST_CASE("solve: a pointer that names no field is an error whatever the values") {
+  const io::Json scenario = one_layer("/cluster/nodes", 1, 4, "speedup", 1).scenario;
+  const auto require = [&](const std::string& pointer) {
+    study::require_field(scenario, pointer, shipped_files());
+  };
+  CHECK_THROWS_WITH_AS(require("/cluster/network/bandwidth"),
+                       "/cluster/network/bandwidth: unknown key, did you mean bandwidth_Bps?",
+                       UsageError);
+  CHECK_THROWS_WITH_AS(require("/clustr/nodes"),
+                       "/clustr/nodes: /clustr: unknown key, did you mean cluster?", UsageError);
+  require("/cluster/nodes");
+  require("/variability/compute_cv"); // of an object that the scenario does not have
+}
+
+TEST_CASE("solve: a number that does not exist here is an error that says so") {
+  CHECK_THROWS_WITH_AS((void)study::solve(one_layer("/cluster/nodes", 1, 4, "samples_per_s", 1),
+                                          shipped_files(), {}),
+                       "--target samples_per_s: only a run with a batch size has samples_per_s; "
+                       "add --set /workload/batch_size=...",
+                       UsageError);
+}
+
+TEST_CASE("solve: targets carry the unit of their metric") {
+  CHECK(study::parse_target("scaling_efficiency=90%") ==
+        std::pair<std::string, double>("scaling_efficiency", 0.9));
+  CHECK(study::parse_target("iteration_time_s=200ms").second == 0.2);
+  CHECK(study::parse_target("iteration_time_s=0.2").second == 0.2);
+  CHECK(study::parse_target("samples_per_s=1500").second == 1500);
+  CHECK(study::parse_target("wire_bytes=1MB").second == 1e6);
+  for (const std::string_view wrong :
+       {"scaling_efficiency", "=1", "speedup=", "speedup=fast", "iteration_time_s=5GB"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS((void)study::parse_target(wrong), UsageError);
+  }
+}

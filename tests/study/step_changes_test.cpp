@@ -1,0 +1,70 @@
+// One change to a scenario, as `explain` lists them.
+#include "study/step_changes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "document/json_parse.hpp"
+#include "document/temporary_folder.hpp"
+#include "run/run.hpp"
+#include "scenario/files.hpp"
+#include "testing/paths.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+using stepsim::testing::within;
+
+TEST_CASE("half the latency is half that of further blocks, too, where a calibration gives both") {
+  const io::TemporaryFolder folder;
+  const std::string file = folder.put("net.json", R"({"schema_version": 1, "name": "net",
+      "kind": "network_calibration", "label": "measured", "network": {"latency_s": 1e-5,
+      "bandwidth_Bps": 1e9, "block_latency_s": 2e-6}})");
+  const auto half = [&](const std::string& collective, const std::string& model) {
+    const io::Json tree = io::parse_json(
+        R"({"kind": "scenario", "workload": {"layers": [{"name": "a", "forward_s": 0.01,
+            "backward_s": 0.02, "gradient_bytes": 40000000}]}, "cluster": {"nodes": 4,
+            "network": {"calibration": ")" +
+            file + R"(", "model": ")" + model + R"("}}, "communication": {"collective": ")" +
+            collective + "\"" + (collective == "lp" ? R"(, "block_bytes": 1000000)" : "") + "}}",
+        "test.json");
+    study::Files files(STEPSIM_SOURCE_DIR);
+    const study::Scenario scenario = study::parse_scenario(tree, files);
+    const double before = *study::run(scenario).summary.iteration_time_s;
+    const auto changes = study::what_if_lines(tree, scenario, before, files);
+    const auto found =
+        std::ranges::find(changes, "half the latency of the network", &study::WhatIf::change);
+    REQUIRE(found != changes.end());
+    return before - found->step_s;
+  };
+  // The first block waits for a latency on each of 3 hops of the reduction. Behind it follow 39
+  // blocks of the reduction and 40 of the broadcast, whose first one does not wait for the last.
+  CHECK(half("lp", "alpha_beta") == within(3 * 5e-6 + 79 * 1e-6, 1e-9));
+  CHECK(half("ring", "alpha_beta") == within(2 * 3 * 5e-6, 1e-9));
+  CHECK(half("lp", "flow") > 0);
+}
+
+TEST_CASE("one network card more and another collective are tried") {
+  const io::Json tree = io::parse_json(
+      R"({"kind": "scenario", "workload": {"layers": [{"name": "a", "forward_s": 0.01,
+          "backward_s": 0.02, "gradient_bytes": 400000000}]}, "cluster": {"nodes": 4,
+          "gpus_per_node": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9},
+          "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11}},
+          "communication": {"collective": "ring_rails"}})",
+      "test.json");
+  study::Files files(STEPSIM_SOURCE_DIR);
+  const study::Scenario scenario = study::parse_scenario(tree, files);
+  const double before = *study::run(scenario).summary.iteration_time_s;
+  const auto changes = study::what_if_lines(tree, scenario, before, files);
+  const auto step = [&](const std::string& change) {
+    const auto found = std::ranges::find(changes, change, &study::WhatIf::change);
+    REQUIRE(found != changes.end());
+    return found->step_s;
+  };
+  CHECK(step("one network card per node more") ==
+        *study::changed_step_s(tree, {"/cluster/nics_per_node=2"}, files));
+  CHECK(step("one network card per node more") < before);
+  CHECK(step("collective two_level") ==
+        *study::changed_step_s(tree, {"/communication/collective=two_level"}, files));
+}
