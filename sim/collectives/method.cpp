@@ -172,6 +172,27 @@ Method automatic_method(const Collective& asked) {
   return one_by_one ? Method::max_plus : Method::events;
 }
 
+std::optional<std::string> estimate_warning(const Collective& collective, Method method) {
+  if (method == Method::closed_form && collective.options.cost_form == CostForm::exact) {
+    const std::optional<ClosedForm> form =
+        collective.homogeneous() ? closed_form(collective) : std::nullopt;
+    if (form && form->upper_bound) {
+      return "the closed form is an upper bound here; max_plus is exact";
+    }
+    if (!parts_divide(collective)) {
+      return "the closed form takes equal parts, but the bytes do not divide; max_plus is exact";
+    }
+  }
+  if (method == Method::max_plus && static_share_estimates(collective)) {
+    return "max_plus gives every rank a fixed share of its interface, but transfers differ in size "
+           "or start; events is exact";
+  }
+  if (method == Method::max_plus && shares_interfaces(collective)) {
+    return "max_plus estimates the sharing of interfaces; events is exact";
+  }
+  return std::nullopt;
+}
+
 // Formulas of a printed cost form may lie below the bound and are given as they are; all other
 // times are checked.
 double seconds(const Collective& asked, Method method) {

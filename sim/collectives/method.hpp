@@ -51,6 +51,11 @@ void check_bound(const Collective& collective, Method method, double seconds);
 // a fabric, and if no such other algorithm exists.
 [[nodiscard]] std::optional<std::string> idle_interfaces(const Collective& collective);
 
+// The warning that `method` only estimates the time of the schedule, and which method is exact;
+// empty where it is exact, and for printed cost forms, which are asked for by name.
+[[nodiscard]] std::optional<std::string> estimate_warning(const Collective& collective,
+                                                          Method method);
+
 // Whether the collective is a ring of equal ranks on equal links without delays, one level and no
 // fabric, whose parts have the same size: what one rank does tells what all do.
 [[nodiscard]] bool has_equal_ring(const Collective& collective);

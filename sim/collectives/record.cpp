@@ -88,13 +88,8 @@ void add_warnings(CollectiveRecord& record, const Collective& collective) {
       collective.op == Op::allreduce) {
     warnings.push_back("ring_startup 2P charges two start-ups more than the schedule has");
   }
-  if (record.method == Method::closed_form && collective.options.cost_form == CostForm::exact) {
-    if (closed_form(collective)->upper_bound) {
-      warnings.push_back("the closed form is an upper bound here; max_plus is exact");
-    } else if (!parts_divide(collective)) {
-      warnings.push_back("the closed form takes equal parts, but the bytes do not divide; "
-                         "max_plus is exact");
-    }
+  if (auto estimate = estimate_warning(collective, record.method)) {
+    warnings.push_back(std::move(*estimate));
   }
   if (collective.links.measured && !takes_measured_steps(collective)) {
     warnings.push_back(std::string(name(collective.algorithm)) +
@@ -107,13 +102,6 @@ void add_warnings(CollectiveRecord& record, const Collective& collective) {
   }
   if (auto idle = idle_interfaces(collective); idle && !record.choice) {
     warnings.push_back(std::move(*idle));
-  }
-  if (record.method == Method::max_plus && static_share_estimates(collective)) {
-    warnings.push_back("max_plus gives every rank a fixed share of its interface, but transfers "
-                       "differ in size or start; events is exact");
-  }
-  if (record.method == Method::max_plus && shares_interfaces(collective)) {
-    warnings.push_back("max_plus estimates the sharing of interfaces; events is exact");
   }
 }
 

@@ -14,17 +14,17 @@ Instance PriorityChannel::next() const {
   return {.operation = operation, .iteration = iteration};
 }
 
-Instance PriorityChannel::take() {
+Instance PriorityChannel::take(std::int64_t bytes) {
   const Instance instance = next();
   waiting_.pop();
+  credit_ -= bytes;
   return instance;
 }
 
 Instance PriorityChannel::dispatch(double now, std::int64_t bytes, double startup_s,
                                    double data_s) {
   assert(can_dispatch());
-  const Instance instance = take();
-  credit_ -= bytes;
+  const Instance instance = take(bytes);
   data_end_ = std::max(now + startup_s, data_end_) + data_s;
   sent_.push_back({.instance = instance, .bytes = bytes, .end = data_end_});
   return instance;
@@ -33,7 +33,7 @@ Instance PriorityChannel::dispatch(double now, std::int64_t bytes, double startu
 void PriorityChannel::advance(double now, std::vector<Instance>& ended) {
   for (; !sent_.empty() && sent_.front().end <= now; sent_.pop_front()) {
     ended.push_back(sent_.front().instance);
-    credit_ = std::min(credit_ + sent_.front().bytes, most_credit_);
+    give_back(sent_.front().bytes);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Part of the evaluator `events`: streams whose discipline is not fifo. Times are seconds since the
 // start of the run and never decrease from call to call.
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -31,9 +32,10 @@ public:
   // Whether next() may be sent now; dispatch() sends it.
   [[nodiscard]] bool can_dispatch() const { return !waiting_.empty() && credit_ > 0; }
   Instance dispatch(double now, std::int64_t bytes, double startup_s, double data_s);
-  // Removes and returns the next message without using credit, for a caller that carries messages
-  // itself. A message must be waiting, for next() too.
-  Instance take();
+  // Removes and returns the next message, which takes `bytes` from the credit until the caller, who
+  // carries it, gives them back. A message must be waiting, for next() too.
+  Instance take(std::int64_t bytes);
+  void give_back(std::int64_t bytes) { credit_ = std::min(credit_ + bytes, most_credit_); }
   [[nodiscard]] Instance next() const;
   // The time at which the next message ends; infinity if none is in flight.
   [[nodiscard]] double next_time() const { return sent_.empty() ? kNoEvent : sent_.front().end; }

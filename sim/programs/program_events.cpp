@@ -80,7 +80,12 @@ void ProgramEvents::exchange_ended(double now, std::uint32_t operation, std::uin
   if (program_.streams[of.stream].discipline == Discipline::fifo) {
     end_for(operation, parts_.of(of, rank), iteration);
   } else {
-    --channels_[channel_of_[of.stream]].carried;
+    Channel& channel = channels_[channel_of_[of.stream]];
+    if (auto* priority = std::get_if<PriorityChannel>(&channel.discipline)) {
+      priority->give_back(of.bytes);
+    } else {
+      --channel.carried;
+    }
     end_everywhere({.operation = operation, .iteration = iteration});
   }
 }
@@ -274,7 +279,7 @@ void ProgramEvents::advance_channel(std::size_t c) {
 void ProgramEvents::dispatch(std::size_t c) {
   Channel& channel = channels_[c];
   if (auto* priority = std::get_if<PriorityChannel>(&channel.discipline)) {
-    dispatch_by_priority(channel, *priority);
+    dispatch_by_priority(*priority);
     set_timer(lanes_.cursors() + c, priority->next_time());
     return;
   }
@@ -283,15 +288,11 @@ void ProgramEvents::dispatch(std::size_t c) {
   set_timer(lanes_.cursors() + c, at_once.next_time());
 }
 
-void ProgramEvents::dispatch_by_priority(Channel& channel, PriorityChannel& priority) {
+void ProgramEvents::dispatch_by_priority(PriorityChannel& priority) {
   while (priority.can_dispatch()) {
     const Instance instance = priority.next();
     if (is_carried(instance.operation)) {
-      if (channel.carried > 0) {
-        return;
-      }
-      priority.take();
-      ++channel.carried;
+      priority.take(program_.operations[instance.operation].bytes);
       enter_all(instance.operation, instance.iteration);
       continue;
     }

@@ -7,9 +7,9 @@
 //     exchange_ended(now, ..)  <-  the owner, when the last transfer has arrived
 //
 // A carried exchange begins when its last rank has entered; its seconds are ignored. A stream of
-// discipline `priority` has one carried exchange in flight at a time, a stream `at_once` as many as
-// it has slots, and ranks enter an exchange when its turn comes. Times are seconds since the start
-// of the run.
+// discipline `priority` has carried exchanges in flight as its credit allows, a stream `at_once` as
+// many as it has slots, and ranks enter an exchange when its turn comes. Times are seconds since
+// the start of the run.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -73,7 +73,7 @@ private:
     std::variant<PriorityChannel, AtOnceChannel> discipline;
     std::size_t next_place = 0; // at_once: the next instance to start
     std::int64_t next_iteration = 0;
-    std::int32_t carried = 0; // carried exchanges in flight
+    std::int32_t carried = 0; // at once: carried exchanges in flight
   };
 
   [[nodiscard]] bool is_carried(std::uint32_t operation) const {
@@ -102,7 +102,7 @@ private:
   void next(std::uint32_t cursor);
   void advance_channel(std::size_t c);
   void dispatch(std::size_t c);
-  void dispatch_by_priority(Channel& channel, PriorityChannel& priority);
+  void dispatch_by_priority(PriorityChannel& priority);
   void dispatch_at_once(Channel& channel, AtOnceChannel& at_once);
   void begin_exchange(std::uint32_t o, const std::vector<std::uint32_t>& ranks,
                       std::int64_t iteration);

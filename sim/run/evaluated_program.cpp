@@ -1,8 +1,11 @@
 #include "run/evaluated_program.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "collectives/method.hpp"
@@ -13,6 +16,7 @@
 #include "programs/rank_vectors.hpp"
 #include "programs/recurrence.hpp"
 #include "programs/steady_state.hpp"
+#include "run/program_lists.hpp"
 #include "run/run_figures.hpp"
 
 namespace stepsim::study {
@@ -24,6 +28,7 @@ using programs::Program;
 
 // Instances that are recorded for the lists of a result, as doubles of 8 bytes, twice.
 constexpr std::uint64_t kMostInstances = std::uint64_t{1} << 26;
+constexpr double kForever = std::numeric_limits<double>::infinity();
 
 void refuse_many_instances(const Program& made, std::uint64_t ranks, std::int64_t iterations) {
   const std::uint64_t instances =
@@ -51,43 +56,99 @@ OperationTimes evaluate(const Scenario& scenario, const Program& made,
                               record);
 }
 
-// The mean of the iterations that are not discarded. The first one waits for no exchange of an
-// iteration before it: where it counts, one iteration more follows and takes its place. Iterations
-// behind that one run, too, where they slow it.
-double mean_of(const Scenario& scenario, const Program& made, const programs::Factors& factors,
-               const OperationTimes& times) {
-  const std::int64_t discard = discarded_iterations(scenario);
-  const std::int64_t after = programs::iterations_after(made);
-  if (discard > 0 && after == 0) {
-    return programs::mean_period(times, discard).value;
+// Means are taken over the iterations from the end of the marker of iteration `from` to that of
+// iteration `to`.
+struct Window {
+  std::int64_t from{}, to{};
+};
+
+// Whether an exchange follows the marker of its own iteration, as in a step whose marker is the end
+// of its backward pass.
+bool exchanges_follow_marker(const Program& made) {
+  std::vector<bool> follows(made.iteration_size());
+  follows[made.marker] = true;
+  for (std::uint32_t o = made.marker + 1; o < made.iteration_size(); ++o) {
+    follows[o] = std::ranges::any_of(made.waits_of(o), [&](const programs::Wait& wait) {
+      return wait.distance == 0 && follows[wait.operation];
+    });
+    if (follows[o] && made.operations[o].type == programs::OperationType::exchange) {
+      return true;
+    }
   }
-  const std::int64_t counted = times.iterations + (discard > 0 ? 0 : 1);
-  return programs::mean_period(
-             first_iterations(evaluate(scenario, made, factors, counted + after), counted),
-             std::max<std::int64_t>(discard, 1))
-      .value;
+  return false;
+}
+
+// The iterations that are not discarded, each with its own exchanges: where they follow the marker
+// they lie between this one and that of the next iteration. The first iteration waits for no
+// exchange of an iteration before it: where it counts, one iteration more takes its place.
+Window window_of(const Scenario& scenario, const Program& made) {
+  const std::int64_t discard = discarded_iterations(scenario);
+  const std::int64_t back = discard == 0 || exchanges_follow_marker(made) ? 0 : 1;
+  return {discard - back, scenario.training.iterations - back};
+}
+
+double mean_period(const OperationTimes& times, const Window& window) {
+  return (programs::latest_marker_end(times, window.to) -
+          programs::latest_marker_end(times, window.from)) /
+         static_cast<double>(window.to - window.from);
+}
+
+// Seconds per iteration of the window with an exchange under way, of all streams and of the stream
+// of outer exchanges.
+void set_communication(const Program& made, const OperationTimes& times, const Window& window,
+                       EvaluatedProgram& result) {
+  const auto seconds = [&](std::string_view stream) {
+    return exchange_seconds(made, times, 0, programs::latest_marker_end(times, window.from),
+                            programs::latest_marker_end(times, window.to), stream) /
+           static_cast<double>(window.to - window.from);
+  };
+  result.communication_s = seconds("");
+  result.outer_communication_s = seconds("outer");
+}
+
+std::vector<double> marker_ends(const OperationTimes& times, std::int64_t iterations) {
+  std::vector<double> ends;
+  for (std::int64_t t = 0; t < iterations; ++t) {
+    ends.push_back(programs::latest_marker_end(times, t));
+  }
+  return ends;
+}
+
+// Iterations behind the window run, too, where they slow those of the window.
+OperationTimes window_times(const Scenario& scenario, const Program& made,
+                            const programs::Factors& factors, const Window& window,
+                            programs::Record record) {
+  return evaluate(scenario, made, factors, window.to + 1 + programs::iterations_after(made),
+                  record);
 }
 
 // Whether the period is a mean over the iterations that were evaluated, not that of a steady state.
 bool averages(const Scenario& scenario) {
-  return scenario.variability.varies() ||
+  return scenario.variability.random() ||
          scenario.training.warmup_iterations > discarded_iterations(scenario);
 }
 
-// The first iteration of means; the first one that there is waits for no exchange before it.
-std::int64_t first_of_mean(const Scenario& scenario) {
-  return std::min(std::max<std::int64_t>(discarded_iterations(scenario), 1),
-                  scenario.training.iterations - 1);
-}
-
 // `exact`: the cycle ratio of equal ranks on fifo streams.
-double period_of(const Scenario& scenario, const Program& made, const programs::Factors& factors,
-                 const OperationTimes& times, bool exact) {
-  if (averages(scenario)) {
-    return mean_of(scenario, made, factors, times);
-  }
+double steady_period(const Program& made, bool exact) {
   return exact ? programs::steady_period(made).value
                : programs::event_period(programs::one_rank(made)).period.value;
+}
+
+// The program of the slowest of workers whose factors are constant. Every exchange waits for that
+// worker, which ends no operation before another does, so that its period is that of all.
+Program slowed(Program program, double factor) {
+  if (factor != 1) {
+    for (programs::Operation& operation : program.operations) {
+      if (operation.type == programs::OperationType::compute) {
+        operation.seconds = operation.seconds * factor;
+      }
+    }
+  }
+  return program;
+}
+
+double slowest_of(const Scenario& scenario, const Program& made) {
+  return layers::Jitter(scenario.variability, made.ranks).slowest();
 }
 
 EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProgram& made,
@@ -98,56 +159,81 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
   const std::int64_t iterations = scenario.training.iterations;
   EvaluatedProgram result;
   result.times = evaluate(scenario, program, factors, iterations);
-  result.alone = evaluate(scenario, no_exchanges, factors, iterations, programs::Record::marker);
-  result.first_counted = averages(scenario) ? first_of_mean(scenario) : iterations / 2;
   const bool by_recurrence = programs::recurrence_applies(program);
-  result.period = period_of(scenario, program, factors, result.times, by_recurrence);
-  result.alone_period = period_of(scenario, no_exchanges, factors, result.alone, by_recurrence);
-  result.method =
-      collectives::name(std::max(made.method, !by_recurrence ? collectives::Method::events
+  const Window window = window_of(scenario, program);
+  const double slowest = slowest_of(scenario, program);
+  const auto mean_of = [&](const Program& other) {
+    return window_times(scenario, other, factors, window, programs::Record::marker);
+  };
+  const auto period_of = [&](const Program& other) {
+    return averages(scenario) ? mean_period(mean_of(other), window)
+                              : steady_period(slowed(other, slowest), by_recurrence);
+  };
+  if (averages(scenario)) {
+    const OperationTimes times =
+        window_times(scenario, program, factors, window, programs::Record::all);
+    const OperationTimes alone = mean_of(no_exchanges);
+    result.period = mean_period(times, window);
+    result.alone_period = mean_period(alone, window);
+    result.ends = marker_ends(times, window.to + 1);
+    result.alone_ends = marker_ends(alone, window.to + 1);
+    set_communication(program, times, window, result);
+  } else {
+    const OperationTimes alone =
+        evaluate(scenario, no_exchanges, factors, iterations, programs::Record::marker);
+    result.period = period_of(program);
+    result.alone_period = period_of(no_exchanges);
+    result.ends = marker_ends(result.times, iterations);
+    result.alone_ends = marker_ends(alone, iterations);
+    const std::int64_t half = iterations / 2;
+    const auto seconds = [&](std::string_view stream) {
+      return exchange_seconds(program, result.times, half, 0, kForever, stream) /
+             static_cast<double>(iterations - half);
+    };
+    result.communication_s = seconds("");
+    result.outer_communication_s = seconds("outer");
+  }
+  // A method that the scenario asks for says how exchanges are timed, whatever plays the program.
+  result.method = collectives::name(
+      scenario.method ? made.method
+                      : std::max(made.method, !by_recurrence ? collectives::Method::events
                                               : varies       ? collectives::Method::max_plus
                                                              : made.method));
   if (program.interference.any()) {
     Program free = program;
     free.interference = {};
-    const OperationTimes times =
-        varies ? evaluate(scenario, free, factors, iterations) : OperationTimes{};
-    result.interference =
-        std::max(0.0, result.period - period_of(scenario, free, factors, times, false));
+    result.interference = std::max(0.0, result.period - period_of(free));
   }
   return result;
 }
 
-// The network may remember what was sent, so that the mean is over simulated iterations. Where none
-// is discarded one more takes the place of the first, which waits for nothing.
+// The network may remember what was sent, so that the mean is over simulated iterations.
 EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& own,
                                       const ScenarioProgram& made,
                                       const programs::Factors& factors) {
   const std::int64_t iterations = own.training.iterations;
-  const std::int64_t discard = discarded_iterations(own);
-  const std::int64_t first = std::max<std::int64_t>(discard, 1);
-  const std::int64_t counted = discard > 0 ? iterations : iterations + 1;
-  const std::int64_t simulated = counted + programs::iterations_after(made.program);
+  const Window window = window_of(own, made.program);
+  const std::int64_t simulated = window.to + 1 + programs::iterations_after(made.program);
   refuse_many_instances(made.program, made.program.ranks, simulated);
   EvaluatedProgram result;
   result.network = network_program(scenario, made, simulated);
-  OperationTimes times =
-      first_iterations(std::move(result.network->run.jobs.front().times), counted);
-  result.period = programs::mean_period(times, first).value;
+  OperationTimes times = std::move(result.network->run.jobs.front().times);
+  result.period = mean_period(times, window);
+  set_communication(made.program, times, window, result);
+  result.ends = marker_ends(times, window.to + 1);
   result.times = first_iterations(std::move(times), iterations);
-  result.first_counted = first_of_mean(own);
   const Program no_exchanges = programs::without_exchanges(made.program);
-  result.alone = evaluate(own, no_exchanges, factors, counted, programs::Record::marker);
-  result.alone_period = own.variability.varies()
-                            ? programs::mean_period(result.alone, first).value
-                            : period_of(own, no_exchanges, factors, result.alone,
-                                        programs::recurrence_applies(no_exchanges));
-  result.alone = first_iterations(std::move(result.alone), iterations);
+  const OperationTimes alone =
+      evaluate(own, no_exchanges, factors, window.to + 1, programs::Record::marker);
+  result.alone_ends = marker_ends(alone, window.to + 1);
+  result.alone_period = averages(own)
+                            ? mean_period(alone, window)
+                            : steady_period(slowed(no_exchanges, slowest_of(own, made.program)),
+                                            programs::recurrence_applies(no_exchanges));
   result.method = collectives::name(collectives::Method::events);
   if (made.program.interference.any()) {
-    const OperationTimes free =
-        first_iterations(without_interference(scenario, *result.network), counted);
-    result.interference = std::max(0.0, result.period - programs::mean_period(free, first).value);
+    result.interference = std::max(
+        0.0, result.period - mean_period(without_interference(scenario, *result.network), window));
   }
   return result;
 }

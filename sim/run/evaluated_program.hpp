@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "programs/operation_times.hpp"
 #include "run/network_program.hpp"
@@ -13,15 +14,18 @@
 
 namespace stepsim::study {
 
-// The times of all iterations with exchanges (`times`) and without (`alone`, ends of
-// the marker only), and the mean seconds per iteration of both. Means of `times` count from
-// iteration `first_counted` on: the first one in the mean of the periods or, where the period is
-// the exact one of the steady state, the first of the second half. `interference` is the seconds
-// per iteration that the slowdown by overlap adds; empty if the program has no slowdown.
+// The times of all iterations with exchanges, the ends of their markers with and without exchanges,
+// and the mean seconds per iteration of both. The ends have one iteration more where iterations
+// last from marker to marker of the next one, with the exchanges between them. `communication_s`
+// and `outer_communication_s` are the seconds per iteration with an exchange under way, over the
+// same iterations as the periods or, where these are the exact ones of the steady state, over the
+// second half. `interference` is the seconds per iteration that the slowdown by overlap adds; empty
+// if the program has no slowdown.
 struct EvaluatedProgram {
-  programs::OperationTimes times, alone;
+  programs::OperationTimes times;
+  std::vector<double> ends, alone_ends; // [iteration]
   double period{}, alone_period{};
-  std::int64_t first_counted{};
+  double communication_s{}, outer_communication_s{};
   std::optional<double> interference;
   std::string method;
   std::optional<NetworkProgram> network; // set if every message was simulated

@@ -13,6 +13,7 @@
 #include "nccl/library_record.hpp"
 #include "run/bucket_cost.hpp"
 #include "scenario/keys/communication_keys.hpp"
+#include "scenario/merge_problem.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
@@ -115,11 +116,24 @@ GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collec
   halved_ = op != collectives::Op::allreduce && (measured || (!offered && !library));
   collective_.op = halved_ || !offered ? collectives::Op::allreduce : op;
   times_.emplace(collective_, scenario.method, curve());
-  if (collective_.ranks > 1 && !has_curve(scenario) && !collective_.links.fabric) {
-    line_ = programs::planner_cost(collective_);
+  const bool slowed = scenario.training.overlap.any(); // a start-up is told apart
+  if (collective_.ranks > 1 && !has_curve(scenario) && (slowed || !collective_.links.fabric)) {
+    line_ = startup_line();
   } else if (measured) {
     line_ = *scenario.cluster.network.curve;
   }
+}
+
+buckets::Cost GroupExchanges::startup_line() const {
+  if (collective_.links.fabric && scenario_.cluster.topology.is_null()) {
+    collectives::Collective flat = collective_of(on_alpha_beta(scenario_), group_);
+    flat.op = collective_.op;
+    flat.options = collective_.options;
+    return programs::planner_cost(flat);
+  }
+  const buckets::Cost cost = programs::planner_cost(collective_);
+  return collective_.links.fabric ? buckets::Cost{.base = tangent(cost, mean_message(scenario_))}
+                                  : cost;
 }
 
 std::optional<buckets::Cost> GroupExchanges::curve() const {

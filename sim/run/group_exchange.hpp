@@ -48,6 +48,7 @@ public:
   [[nodiscard]] std::uint64_t events() const { return times_->events(); }
 
 private:
+  [[nodiscard]] buckets::Cost startup_line() const;
   [[nodiscard]] std::optional<buckets::Cost> curve() const;
   [[nodiscard]] double startup(double seconds);
   [[nodiscard]] double reduction(Bytes bytes, const programs::Exchange& exchange);

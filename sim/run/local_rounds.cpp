@@ -9,6 +9,7 @@
 #include "layers/layer_units.hpp"
 #include "programs/builders/local_sgd_program.hpp"
 #include "run/group_exchange.hpp"
+#include "run/merge_search.hpp"
 #include "run/program_parts.hpp"
 #include "scenario/scenario_local.hpp"
 
@@ -146,7 +147,13 @@ programs::Program make_rounds(const Scenario& scenario, ScenarioProgram& out) {
   if (islands) {
     // The links inside a node are no part of the network.
     const bool simulated = std::exchange(out.simulated, false);
-    ProgramParts parts = allreduced_parts(island_of(scenario), out);
+    Scenario island = island_of(scenario);
+    if (!scenario.communication.merge_of) { // searched in the run of all islands, not in one
+      const buckets::Schedule own = scenario.communication.schedule;
+      island.communication.merge_of =
+          searches_merge(scenario) ? faster_merge(scenario).value_or(own) : own;
+    }
+    ProgramParts parts = allreduced_parts(island, out);
     out.simulated = simulated;
     round.layers = std::move(parts.layers);
     round.buckets = std::move(parts.buckets);

@@ -12,6 +12,7 @@
 #include "collectives/compress/compressed_exchange.hpp"
 #include "collectives/compress/compressed_time.hpp"
 #include "run/bucket_cost.hpp"
+#include "run/merge_search.hpp"
 
 namespace stepsim::study {
 
@@ -101,10 +102,17 @@ buckets::Plan plan_of(const Scenario& scenario, const buckets::Problem& problem)
     check_range(*other);
   }
   const buckets::Problem& planned = other ? *other : problem;
-  buckets::Plan plan =
-      communication.schedule == buckets::Schedule::omgs
-          ? omgs_plan(scenario, planned)
-          : buckets::make_plan(planned, communication.schedule, communication.schedule_options);
+  const std::optional<buckets::Schedule> faster =
+      searches_merge(scenario) ? faster_merge(scenario) : communication.merge_of;
+  const buckets::Schedule merge = faster.value_or(communication.schedule);
+  buckets::Plan plan = merge == buckets::Schedule::omgs
+                           ? omgs_plan(scenario, planned)
+                           : buckets::make_plan(planned, merge, communication.schedule_options);
+  if (faster && !communication.merge_of) {
+    plan.warnings.push_back("optimal takes the merge of " +
+                            std::string(buckets::planner(merge).name) +
+                            ", which is faster in this run than the one with the earliest finish");
+  }
   if (!exchanges(scenario)) {
     wait_for_gradients_only(problem, plan);
   }

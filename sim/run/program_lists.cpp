@@ -41,10 +41,14 @@ double iteration_start_s(const Program& program, const OperationTimes& times,
 }
 
 std::vector<Iteration> program_iterations(const Program& program, const OperationTimes& times,
-                                          const OperationTimes& alone) {
+                                          const std::vector<double>& ends,
+                                          const std::vector<double>& alone_ends) {
+  const auto seconds = [&](const std::vector<double>& of, std::int64_t t) {
+    const auto i = static_cast<std::size_t>(t);
+    const bool to_next = of.size() > static_cast<std::size_t>(times.iterations);
+    return to_next ? of[i + 1] - of[i] : of[i] - (t > 0 ? of[i - 1] : 0);
+  };
   std::vector<Iteration> iterations;
-  double before = 0;
-  double alone_before = 0;
   for (std::int64_t t = 0; t < times.iterations; ++t) {
     Iteration& each = iterations.emplace_back();
     each.index = t;
@@ -62,14 +66,9 @@ std::vector<Iteration> program_iterations(const Program& program, const Operatio
     if (each.exchange_end_s == 0) { // nothing is sent
       each.exchange_start_s = each.exchange_end_s = each.compute_end_s;
     }
-    const double end = programs::latest_marker_end(times, t);
-    const double alone_end = programs::latest_marker_end(alone, t);
-    each.iteration_time_s = end - before;
-    each.exposed_communication_s =
-        std::max(0.0, each.iteration_time_s - (alone_end - alone_before));
+    each.iteration_time_s = seconds(ends, t);
+    each.exposed_communication_s = std::max(0.0, each.iteration_time_s - seconds(alone_ends, t));
     each.applied_gradient = t;
-    before = end;
-    alone_before = alone_end;
   }
   return iterations;
 }
@@ -192,7 +191,7 @@ std::vector<LayerResult> program_layers(const Scenario& scenario, const Scenario
 }
 
 double exchange_seconds(const Program& program, const OperationTimes& times, std::int64_t first,
-                        std::string_view stream) {
+                        double from_s, double to_s, std::string_view stream) {
   std::vector<std::pair<double, double>> spans;
   for (std::int64_t t = first; t < times.iterations; ++t) {
     for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
@@ -205,12 +204,12 @@ double exchange_seconds(const Program& program, const OperationTimes& times, std
   }
   std::ranges::sort(spans);
   double busy = 0;
-  double until = 0;
+  double until = from_s;
   for (const auto& [start, end] : spans) {
-    busy += std::max(0.0, end - std::max(start, until));
+    busy += std::max(0.0, std::min(end, to_s) - std::max(start, until));
     until = std::max(until, end);
   }
-  return busy / static_cast<double>(times.iterations - first);
+  return busy;
 }
 
 } // namespace stepsim::study

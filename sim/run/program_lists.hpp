@@ -17,11 +17,13 @@ namespace stepsim::study {
                                        const programs::OperationTimes& times,
                                        std::int64_t iteration);
 
-// The iterations, with exposed communication relative to `alone`, the times of the same program
-// without exchanges, of which only the ends of the markers are read.
+// The iterations, with exposed communication relative to the same program without exchanges.
+// `ends` and `alone_ends` are the ends of the markers; with one more than there are iterations an
+// iteration lasts to the next marker, else from the marker before it.
 [[nodiscard]] std::vector<Iteration> program_iterations(const programs::Program& program,
                                                         const programs::OperationTimes& times,
-                                                        const programs::OperationTimes& alone);
+                                                        const std::vector<double>& ends,
+                                                        const std::vector<double>& alone_ends);
 [[nodiscard]] std::vector<Bucket> program_buckets(const Scenario& scenario,
                                                   const ScenarioProgram& made,
                                                   const programs::OperationTimes& times);
@@ -31,11 +33,10 @@ namespace stepsim::study {
                                                       const ScenarioProgram& made,
                                                       const programs::OperationTimes& times);
 
-// Mean seconds per iteration, from iteration `first` on, during which rank 0 has an exchange in
-// flight on the stream of this name, or on any stream if the name is empty. `first` must be below
-// the number of iterations.
+// Seconds between `from_s` and `to_s` during which rank 0 has an exchange of iteration `first` or a
+// later one in flight on the stream of this name, or on any stream if the name is empty.
 [[nodiscard]] double exchange_seconds(const programs::Program& program,
                                       const programs::OperationTimes& times, std::int64_t first,
-                                      std::string_view stream = {});
+                                      double from_s, double to_s, std::string_view stream);
 
 } // namespace stepsim::study

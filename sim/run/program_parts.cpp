@@ -166,12 +166,14 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
   const bool each = training.accumulation_exchange == AccumulationExchange::each;
   const double decoded = each ? static_cast<double>(training.micro_batches) : 1;
   const programs::StepInput step = step_input(scenario, out.plan, seconds, schedule);
+  buckets::Problem phases;
+  phases.cost = training.overlap.any() ? startup_cost(scenario, problem.cost) : problem.cost;
   ProgramParts parts = bare_parts(step, training.update + Seconds{decoded * decode});
   for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
     const BucketCost& cost = out.units[g].cost;
     BucketTimes& bucket = parts.buckets[g];
     std::tie(bucket.reduce, bucket.gather) =
-        halves(step.messages[g], out.simulated ? 0 : startup_seconds(problem, cost.exchange_s()));
+        halves(step.messages[g], out.simulated ? 0 : startup_seconds(phases, cost.exchange_s()));
     bucket.select = {cost.compress_s()};
     bucket.encode = {cost.encode_s};
   }

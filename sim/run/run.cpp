@@ -18,6 +18,7 @@
 #include "buckets/planners.hpp"
 #include "nccl/prediction_interval.hpp"
 #include "run/bucket_cost.hpp"
+#include "run/merge_search.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_async_server.hpp"
 #include "run/run_figures.hpp"
@@ -105,10 +106,6 @@ void fill_convergence(const Convergence& convergence, Summary& summary) {
   summary.time_to_accuracy_s = *summary.epochs *
                                static_cast<double>(convergence.iterations_per_epoch) *
                                *summary.iteration_time_s;
-}
-
-double period_of(const Scenario& scenario) {
-  return *run_algorithm(scenario, Detail::period).summary.iteration_time_s;
 }
 
 // Against the same run without compression: everything in one message after backward, and
@@ -225,6 +222,10 @@ void finish(const Scenario& scenario, Result& result) {
   if (summary.closed_form_s && !summary.closed_form_is_bound) {
     summary.closed_form_is_bound = false;
   }
+  if (scenario.communication.schedule == buckets::Schedule::optimal &&
+      !has_units(scenario.training.sharding)) {
+    summary.merge_certified_optimal = merge_is_certified(scenario);
+  }
   compare_with_dense(scenario, result.summary);
   fill_library_interval(scenario, result.summary);
   find_input_bound(scenario, result.summary);
@@ -232,6 +233,10 @@ void finish(const Scenario& scenario, Result& result) {
 }
 
 } // namespace
+
+double period_of(const Scenario& scenario) {
+  return *run_algorithm(scenario, Detail::period).summary.iteration_time_s;
+}
 
 bool counts_forward(const Scenario& scenario) {
   const Training& training = scenario.training;

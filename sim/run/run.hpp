@@ -19,6 +19,8 @@ inline constexpr std::string_view kEqualWorkers =
 // Throws SimulationError if the run lasts longer than /limits/simulated_s in simulated time, if its
 // collective algorithm does not work on these ranks, or if a message never completes.
 [[nodiscard]] Result run(const Scenario& scenario, Detail detail = Detail::all);
+// Returns iteration_time_s of run(scenario), which nothing else is made of.
+[[nodiscard]] double period_of(const Scenario& scenario);
 // Returns the summary, method and warnings of run(scenario), bit for bit. `parts` holds what
 // several scenarios have in common, so that it is computed only once. The scenario must be one of
 // sync_sgd without /training/convergence, and one that SyncParts::summary() takes.

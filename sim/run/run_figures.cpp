@@ -4,13 +4,20 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "buckets/planners.hpp"
+#include "collectives/algorithms.hpp"
+#include "collectives/choose.hpp"
+#include "collectives/compress/compressed_exchange.hpp"
 #include "collectives/method.hpp"
 #include "programs/step/alone.hpp"
 #include "run/bucket_cost.hpp"
+#include "run/planned_messages.hpp"
 #include "run/step_summary.hpp"
 #include "scenario/scenario_library.hpp"
 
@@ -43,6 +50,52 @@ std::optional<double> extrapolation_factor(const Network& network, std::int64_t 
   return factor;
 }
 
+// The collectives of a bucket: the stages of a compressed exchange, the two halves of one that has
+// two, where the algorithm knows them, or the exchange as a whole.
+std::vector<collectives::Collective> collectives_of(const Scenario& scenario,
+                                                    const buckets::Group& group) {
+  collectives::Collective exchange = exchange_of(scenario);
+  std::vector<collectives::Collective> all;
+  if (is_compressed(scenario)) {
+    for (collectives::ExchangeStage& stage :
+         collectives::compressed_exchange(scenario.communication.compression,
+                                          gradient_part(scenario, group), exchange)
+             .stages) {
+      all.push_back(std::move(stage.collective));
+    }
+    return all;
+  }
+  exchange.bytes = static_cast<double>(group.bytes.value);
+  if (scenario.training.sharding.strategy != ShardingStrategy::none || splits_exchange(scenario)) {
+    for (const collectives::Op op : {collectives::Op::reduce_scatter, collectives::Op::allgather}) {
+      if (exchange.algorithm == collectives::AlgorithmId::automatic ||
+          collectives::find_algorithm(op, exchange.algorithm) != nullptr) {
+        all.push_back(exchange);
+        all.back().op = op;
+      }
+    }
+  }
+  return all.empty() ? std::vector{exchange} : all;
+}
+
+// Of a run that names a method: the warnings that it only estimates some message, each once.
+void add_estimates(const Scenario& scenario, const buckets::Plan& plan, Result& result) {
+  std::set<std::string> said;
+  std::set<Bytes> sizes;
+  for (const buckets::Group& group : plan.groups) {
+    if (!sizes.insert(group.bytes).second) {
+      continue;
+    }
+    for (const collectives::Collective& asked : collectives_of(scenario, group)) {
+      if (auto warning = collectives::estimate_warning(collectives::with_chosen_algorithm(asked),
+                                                       *scenario.method)) {
+        said.insert(*std::move(warning));
+      }
+    }
+  }
+  append(result.warnings, {said.begin(), said.end()});
+}
+
 } // namespace
 
 void add_common_warnings(const Scenario& scenario, const buckets::Plan& plan, Result& result) {
@@ -55,6 +108,10 @@ void add_common_warnings(const Scenario& scenario, const buckets::Plan& plan, Re
     if (auto idle = collectives::idle_interfaces(exchange_of(scenario))) {
       result.warnings.push_back(std::move(*idle));
     }
+  }
+  if (scenario.method && exchanges(scenario) && !scenario.cluster.network.curve &&
+      !scenario.communication.question) {
+    add_estimates(scenario, plan, result);
   }
   if (const auto& question = scenario.communication.question) {
     std::vector<double> bytes;

@@ -181,10 +181,9 @@ void fill_delays(const Program& made, Result& result) {
   fill_staleness(counts, result.summary);
 }
 
-void fill_rounds(const Scenario& scenario, const Program& made, const EvaluatedProgram& found,
-                 Summary& summary) {
+void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summary& summary) {
   const LocalTraining& local = scenario.training.local;
-  summary.outer_communication_s = exchange_seconds(made, found.times, found.first_counted, "outer");
+  summary.outer_communication_s = found.outer_communication_s;
   summary.local_steps = static_cast<double>(local.local_steps);
   summary.overlap_steps = static_cast<double>(local.overlap_steps);
   summary.outer_staleness_steps = summary.overlap_steps;
@@ -274,7 +273,6 @@ Result run_program(const Scenario& whole, Detail detail) {
   const std::int64_t discard = discarded_iterations(scenario);
   EvaluatedProgram found = evaluated(whole, scenario, made, factors);
   OperationTimes& times = found.times;
-  const OperationTimes& alone = found.alone;
   const double period = found.period;
   // Without the time to read batches: computing and communication.
   const auto [busy, alone_period] = scenario.training.input.value > 0
@@ -301,8 +299,7 @@ Result run_program(const Scenario& whole, Detail detail) {
   summary.steps = steps;
   summary.utilization = period > 0 ? (period - beyond(period, found.alone_period)) / period : 1;
   fill_computing(scenario, made, computing / steps, summary);
-  fill_communication(exchange_seconds(program, times, found.first_counted) / steps, exposed / steps,
-                     summary);
+  fill_communication(found.communication_s / steps, exposed / steps, summary);
   summary.input_wait_s = input_wait / steps;
   summary.straggler_wait_s = 0;
   summary.makespan_s = times.makespan_s;
@@ -319,7 +316,7 @@ Result run_program(const Scenario& whole, Detail detail) {
     fill_memory(scenario, made, times, summary);
   }
   if (trains_in_rounds(scenario.training)) {
-    fill_rounds(scenario, program, found, summary);
+    fill_rounds(scenario, found, summary);
   }
   if (made.sharded) {
     summary.units = static_cast<double>(made.units.size());
@@ -336,7 +333,7 @@ Result run_program(const Scenario& whole, Detail detail) {
   const bool counts_iterations = ends_before_tail || applies_late(scenario.training.algorithm) ||
                                  scenario.variability.random();
   if (detail == Detail::all || counts_iterations) {
-    result.iterations = program_iterations(program, times, alone);
+    result.iterations = program_iterations(program, times, found.ends, found.alone_ends);
   }
   if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
     fill_pipeline(scenario, program, times, result);

@@ -161,8 +161,8 @@ void fill_varied(const Scenario& scenario, const buckets::Problem& problem,
 
 // What computing takes by itself stays apart from what overlap costs. Formulas and the best merge
 // are of steps without slowdown. The first iteration follows no exchange that could slow it.
-void count_slowdown(const programs::StepTimes& free, const programs::StepTimes& step,
-                    double first_shift_s, Result& result) {
+void count_slowdown(const Scenario& scenario, const programs::StepTimes& free,
+                    const programs::StepTimes& step, double first_shift_s, Result& result) {
   Summary& summary = result.summary;
   *summary.forward_s += free.forward_s - step.forward_s;
   *summary.backward_s += free.backward_s - step.backward_s;
@@ -181,7 +181,9 @@ void count_slowdown(const programs::StepTimes& free, const programs::StepTimes& 
       *time -= first_shift_s;
     }
   }
-  result.method = collectives::name(collectives::Method::events);
+  if (!scenario.method) { // else it says how exchanges are timed
+    result.method = collectives::name(collectives::Method::events);
+  }
 }
 
 // What the channel is busy for, per message.
@@ -261,7 +263,7 @@ Result step_result(const Scenario& scenario, Detail detail) {
   }
   release(problem);
   if (free) {
-    count_slowdown(*free, step, first_shift_s, result);
+    count_slowdown(scenario, *free, step, first_shift_s, result);
   }
   show_hidden_selection(scenario, input, step, result.summary);
   if (detail != Detail::all) {

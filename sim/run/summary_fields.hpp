@@ -201,7 +201,8 @@ inline constexpr std::array kAll{
         "Merges of MG-WFBP for which the channel waits though a message is ready.")
         .below("merge"),
     row("merge_certified_optimal", &Summary::merge_certified_optimal,
-        "Whether the merge of MG-WFBP is proved to be the best one.")
+        "Whether the merge of MG-WFBP or optimal is proved to be the best one of messages that "
+        "follow each other.")
         .below("merge"),
     row("merge_linear", &Summary::merge_linear,
         "Whether a message costs a start-up and a time per byte, as the planner takes it; false: "

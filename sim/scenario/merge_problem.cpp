@@ -61,6 +61,9 @@ buckets::Cost dense_cost(const Scenario& scenario, bool by_formula) {
   if (!separable) {
     return programs::merge_cost(exchange, scenario.method);
   }
+  if (is_simulated(scenario) && scenario.cluster.topology.is_null()) {
+    return dense_cost(on_alpha_beta(scenario), by_formula);
+  }
   if (scenario.method &&
       *scenario.method != collectives::Method::closed_form) { // not the printed form
     exchange.options.cost_form = collectives::CostForm::exact;
@@ -136,6 +139,22 @@ buckets::Problem as_planned(const Scenario& scenario, buckets::Problem problem) 
     problem.cost = {.base = *cost};
   }
   return problem;
+}
+
+Scenario on_alpha_beta(const Scenario& scenario) {
+  Scenario result = scenario;
+  result.cluster.network.model = NetworkModel::alpha_beta;
+  result.cluster.fabric.reset();
+  return result;
+}
+
+buckets::Cost startup_cost(const Scenario& scenario, const buckets::Cost& cost) {
+  if (!is_simulated(scenario)) {
+    return cost;
+  }
+  return scenario.cluster.topology.is_null()
+             ? merge_cost(on_alpha_beta(scenario))
+             : buckets::Cost{.base = tangent(cost, mean_message(scenario))};
 }
 
 // A curve is a cost that no line replaces, whoever asks for it.

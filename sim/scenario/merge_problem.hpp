@@ -15,6 +15,12 @@ namespace stepsim::study {
 // The two parts of merge_problem(). The items do not depend on the network.
 [[nodiscard]] std::vector<buckets::Item> merge_items(const Scenario& scenario);
 [[nodiscard]] buckets::Cost merge_cost(const Scenario& scenario);
+// The scenario with the latency and bandwidth of its network and nothing simulated.
+[[nodiscard]] Scenario on_alpha_beta(const Scenario& scenario);
+// A cost whose start-up is that of the messages that `cost` times, where it can be told. `cost` is
+// merge_cost(). Messages that are flows of a star have the start-up of alpha_beta, those of a
+// topology that of the tangent at the mean gradient.
+[[nodiscard]] buckets::Cost startup_cost(const Scenario& scenario, const buckets::Cost& cost);
 // The problem with its cost replaced by /communication/plan_cost; unchanged without that key.
 [[nodiscard]] buckets::Problem as_planned(const Scenario& scenario, buckets::Problem problem);
 // The same as merge_cost(), except that dense messages without a measured curve cost the closed

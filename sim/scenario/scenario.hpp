@@ -190,6 +190,8 @@ struct Communication {
   collectives::Options options; // chunking is real by default here
   buckets::Schedule schedule = buckets::Schedule::ddp;
   buckets::ScheduleOptions schedule_options;
+  // The schedule whose merge schedule `optimal` takes; a run sets it where it has searched.
+  std::optional<buckets::Schedule> merge_of;
   double copy_bandwidth_Bps = 0;                // 0 = no copies
   std::optional<buckets::LinearCost> plan_cost; // the key: cost that planners use, if it is set
   bool reduce_broadcast = false;                // whether the key `exchange` is reduce_broadcast

@@ -150,8 +150,9 @@ bool simulates_messages(const Scenario& scenario) {
   return model == NetworkModel::packet ||
          (model == NetworkModel::flow &&
           (communication.collective == collectives::AlgorithmId::parameter_server ||
-           communication.schedule == buckets::Schedule::priority || exchanges_meet(scenario) ||
-           stops_early(scenario) || !scenario.other_jobs.empty()));
+           (communication.schedule == buckets::Schedule::priority &&
+            !scenario.cluster.topology.is_null()) ||
+           exchanges_meet(scenario) || stops_early(scenario) || !scenario.other_jobs.empty()));
 }
 
 std::string_view collective_word(const Communication& communication) {

@@ -8,8 +8,8 @@
 OTHER is the program of an older commit, for example that of `git worktree add ../old COMMIT`. Both answer the
 same random files by every command (cases.py); documents are compared key by key: numbers as they are written,
 words, the exit code and the first line of an error. differences.json lists the keys that may be unlike, each
-with its reason: {"command", "key", "kind", "reason"}, with the wildcards of fnmatch; kind is `added`, `removed`,
-`changed`, or `rounded` for numbers within 1e-12. All else that is unlike is printed, and the exit code is 1.
+with its reason: {"command", "key", "kind", "of", "reason"}, with the wildcards of fnmatch; kind is `added`, `removed`,
+`changed`, or `rounded` for numbers within 1e-12; with `of` only cases whose scenario has this text. All else that is unlike is printed, and the exit code is 1.
 """
 import argparse
 import collections
@@ -116,9 +116,11 @@ class Tally:
         self.allowed = json.loads((HERE / "differences.json").read_text())
         self.used = collections.Counter()
         self.answers, self.hangs = collections.Counter(), 0
-        self.wrong, self.most_shown = collections.Counter(), most_shown
+        self.wrong, self.most_shown, self.scenario = collections.Counter(), most_shown, ""
 
     def add(self, name, case, old, new):
+        scenario = case["files"].get("s.json", "")
+        self.scenario = scenario if isinstance(scenario, str) else json.dumps(scenario)
         for command, one, two in zip(case["commands"], old, new):
             if one[0] is None:
                 self.hangs += 1
@@ -129,7 +131,9 @@ class Tally:
 
     def one(self, where, command, key, kind, old, new):
         for number, row in enumerate(self.allowed):
-            if row["kind"] == kind and fnmatch.fnmatch(command, row["command"]) and fnmatch.fnmatch(key, row["key"]):
+            of = row.get("of", "") in self.scenario
+            if of and all(fnmatch.fnmatch(word, row[part]) for word, part in
+                          [(kind, "kind"), (command, "command"), (key, "key")]):
                 self.used[number] += 1
                 return
         self.wrong[command, key, kind] += 1

@@ -71,8 +71,8 @@ TEST_CASE("overlap: the makespan counts one update per iteration") {
 }
 
 TEST_CASE("overlap: every schedule has the period of its program") {
-  for (const std::string name : {"wfbp", "single", "ddp", "horovod", "mg_wfbp", "optimal", "eager",
-                                 "asc_wfbp", "priority", "dear"}) {
+  for (const std::string name :
+       {"wfbp", "single", "ddp", "horovod", "mg_wfbp", "eager", "asc_wfbp", "priority", "dear"}) {
     for (const std::string& more : {std::string(), std::string(R"(, "next_forward": "barrier")")}) {
       if (name == "priority" && !more.empty()) {
         continue;

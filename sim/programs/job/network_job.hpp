@@ -113,8 +113,8 @@ struct NetworkJob {
   std::vector<JobPiece> pieces; // in the order in which their gradients are ready
   std::int64_t value_bytes = 4; // bytes of a value; parts and packets hold whole values
   bool by_layer = false;        // the most urgent layer is sent first
-  // With servers and by_layer: a queue passes parts to the network while fewer bytes than this are
-  // in flight; > 0.
+  // By layer: a queue of servers passes parts to the network, or a collective begins, while fewer
+  // bytes than this are in flight; > 0.
   double credit_bytes = std::numeric_limits<double>::infinity();
   std::int64_t iterations = 1;
   std::uint32_t workers = 1;

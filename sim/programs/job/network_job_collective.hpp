@@ -1,14 +1,16 @@
 #pragma once
-// A job whose pieces are collectives (PKT 7.3). One collective runs at a time; the next begins when
-// all ranks have finished it. Times are seconds from the start of the run. The order of the pieces:
-//   FIFO       pieces in the order of JobWorkers; a piece begins when its gradient is ready at one
-//              rank, and every other rank enters when its own gradient is ready
+// A job whose pieces are collectives (PKT 7.3). A collective ends when all ranks have finished it.
+// Times are seconds from the start of the run. The order of the pieces:
+//   FIFO       pieces in the order of JobWorkers, one at a time; a piece begins when its gradient
+//   is
+//              ready at one rank, and every other rank enters when its own gradient is ready
 //   by layer   the smallest (first layer, time at which the last rank was ready, piece) among the
-//              pieces that are ready at all ranks; all ranks enter at once
+//              pieces that are ready at all ranks, while fewer bytes than credit_bytes are in
+//              flight (PKT 7.4); all ranks enter at once
 // job_collective.hpp runs the collectives.
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <list>
 #include <queue>
 #include <tuple>
 #include <vector>
@@ -39,11 +41,11 @@ public:
   [[nodiscard]] std::uint64_t events() const { return events_; }
 
 private:
-  static constexpr std::uint32_t kNoPiece = ~std::uint32_t{0};
-
-  void next_piece(double now);
+  void start_next(double now);
   void start(double now, std::uint32_t piece);
-  void end_if_done(double now);
+  void end_finished(double now);
+  // The collective of a piece in flight; null if it is not.
+  [[nodiscard]] CollectiveMessages* run_of(std::uint32_t piece);
   [[nodiscard]] bool is_ready(std::uint32_t piece, std::uint32_t rank) const {
     return ready_iteration_[piece * job_.workers + rank] == iteration_;
   }
@@ -51,9 +53,9 @@ private:
   const NetworkJob& job_;
   JobWorkers workers_;
   JobCollective collective_;
-  std::optional<CollectiveMessages> run_;     // messages of the current piece
-  std::uint32_t piece_ = kNoPiece;            // the current piece
-  std::int64_t iteration_ = 0;                // iteration of the current piece, or of the next
+  std::list<CollectiveMessages> runs_;        // messages of the pieces in flight
+  double bytes_in_flight_ = 0;                // of these pieces
+  std::int64_t iteration_ = 0;                // iteration of the pieces in flight, or of the next
   std::size_t done_ = 0;                      // pieces of the iteration that are finished
   std::vector<std::int64_t> ready_iteration_; // [piece x workers + rank]: last ready iteration
   std::vector<std::uint32_t> ready_ranks_;    // [piece]: ranks at which it is ready

@@ -4,7 +4,7 @@
 // decides when an exchange runs:
 //   fifo       a rank enters when it reaches the exchange, so that transfers among early ranks may
 //              begin; the exchange as a whole begins when its last rank enters
-//   priority   one exchange at a time, the most urgent one that is ready at all ranks
+//   priority   the most urgent one that is ready at all ranks, while credit is left
 //   at_once    as many as the stream has slots; all ranks enter at once
 // An exchange ends for all ranks of its part when all of them have finished the schedule and the
 // seconds of the operation, which are added to the messages, have passed. A factor x of an exchange

@@ -16,6 +16,7 @@
 #include "programs/step/step.hpp"
 #include "run/best_merge.hpp"
 #include "run/largest_part.hpp"
+#include "run/merge_search.hpp"
 #include "run/period_bound.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"
@@ -310,12 +311,18 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
     return false;
   }
   const buckets::Schedule schedule = scenario_.communication.schedule;
+  if (schedule == buckets::Schedule::optimal) {
+    summary.merge_certified_optimal = merge_is_certified(scenario_);
+  }
   compare_with_optimum(
       schedule,
       schedule == buckets::Schedule::optimal ? step.period : step_->period_of(ends.best[k]).period,
       summary);
   summary.closed_form_s = step_->period_of(ends.planned[k]).period;
   summary.closed_form_is_bound = curves_ && curves_->has_bound(k);
+  if (scenario_.method && *summary.closed_form_is_bound) {
+    return false; // the run has a warning
+  }
   if (curves_) {
     (void)set_network(point);
     if (const auto bound = period_lower_bound(scenario_, problem_)) {

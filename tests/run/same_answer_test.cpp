@@ -1,0 +1,321 @@
+// One question has one answer: whichever planner, network level, evaluator or number of equal parts
+// it is asked with. Rows are computed by hand; nets are random scenarios.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <exception>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/random.hpp"
+#include "document/json.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
+#include "run/merge_search.hpp"
+#include "run/random_scenarios.hpp"
+#include "scenario/scenario_text.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+using namespace stepsim::study;
+using namespace stepsim::study::testing;
+using stepsim::testing::within;
+
+namespace {
+
+constexpr double kSame = 1e-9;
+
+io::Json json(const std::string& text) { return io::parse_json(text, "test.json"); }
+
+// The text with more keys: `more` is an object of pointers.
+std::string with(const std::string& text, const std::string& more) {
+  io::Json tree = json(text);
+  const io::Json keys = json(more);
+  for (const auto& [pointer, value] : keys.as_object()) {
+    io::assign(tree, pointer, value);
+  }
+  return io::compact(tree);
+}
+
+// Empty where such a run does not exist.
+std::optional<Result> run_or_none(const std::string& text) {
+  try {
+    return run(scenario(text, Leftovers::ignore));
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+// STEPSIM_NET_CASES runs more of them.
+int cases() {
+  const char* many = std::getenv("STEPSIM_NET_CASES");
+  return many != nullptr ? std::stoi(many) : 300;
+}
+
+bool estimates(const Result& result) {
+  return std::ranges::any_of(result.warnings, [](const std::string& warning) {
+    return warning.ends_with("max_plus is exact") || warning.ends_with("events is exact") ||
+           warning.starts_with("method ");
+  });
+}
+
+// Random training with the keys that shares_of, halves and slowdowns come from.
+std::string random_case(base::RandomStream& random) {
+  static constexpr std::array<const char*, 9> kMore{
+      R"({})",
+      R"({})",
+      R"({"/training/sharding": "zero1"})",
+      R"({"/training/sharding": "zero2", "/training/micro_batches": 2})",
+      R"({"/training/micro_batches": 3, "/training/accumulation_exchange": "each"})",
+      R"({"/training/micro_batches": 2})",
+      R"({"/training/overlap": {"compute": 1.2, "exchange": 1.3}})",
+      R"({"/training/algorithm": "od_sgd"})",
+      R"({"/training/iterations": 5})"};
+  const Workers workers = random.integer(0, 1) == 0 ? Workers::equal : Workers::differ;
+  return with(random_scenario(random, workers), pick(random, kMore));
+}
+
+const std::string kThree = R"({"workload": {"layers": [
+    {"name": "l0", "forward_s": 0.005, "backward_s": 0.005, "gradient_bytes": 4000},
+    {"name": "l1", "forward_s": 0.005, "backward_s": 0.02, "gradient_bytes": 4000000},
+    {"name": "l2", "forward_s": 0.005, "backward_s": 0.001, "gradient_bytes": 4000}]},
+  "cluster": {"nodes": 3, "network": {"latency_s": 0.005, "bandwidth_Bps": 1.25e8}},
+  "training": {"iterations": 4, "sharding": "zero1"}, "communication": {"collective": "ring"}})";
+const std::string kTwo = R"({"workload": {"layers": [
+    {"name": "a", "forward_s": 5e-3, "backward_s": 5e-3, "gradient_bytes": 400000},
+    {"name": "b", "forward_s": 5e-3, "backward_s": 5e-3, "gradient_bytes": 400000}]},
+  "cluster": {"nodes": 4, "network": {"latency_s": 5e-4, "bandwidth_Bps": 1.25e9}},
+  "training": {"iterations": 4, "overlap": {"compute": 1, "exchange": 2}},
+  "communication": {"collective": "ring", "schedule": "wfbp"}})";
+
+double period(const std::string& text, const std::string& more) {
+  return *run_text(with(text, more)).summary.iteration_time_s;
+}
+
+} // namespace
+
+TEST_CASE("same answer: optimal takes the merge that is the fastest in the run") {
+  const auto by = [](const std::string& schedule) {
+    return run_text(with(kThree, R"({"/communication/schedule": ")" + schedule + "\"}"));
+  };
+  const Result optimal = by("optimal");
+  CHECK(*optimal.summary.iteration_time_s == within(0.093064, kSame));
+  CHECK(!*optimal.summary.merge_certified_optimal);
+  CHECK(std::ranges::count_if(optimal.warnings, [](const std::string& warning) {
+          return warning.starts_with("optimal takes the merge of single");
+        }) == 1);
+  for (const char* other : {"single", "exhaustive", "wfbp"}) {
+    CHECK(*optimal.summary.iteration_time_s <= *by(other).summary.iteration_time_s * (1 + kSame));
+  }
+  const Result plain = run_text(
+      with(kThree, R"({"/communication/schedule": "optimal", "/training/sharding": "none"})"));
+  CHECK(*plain.summary.merge_certified_optimal);
+}
+
+TEST_CASE("same answer: a blocking message starts when the last one has ended") {
+  const std::string text = R"({"workload": {"layers": [
+      {"name": "a", "forward_s": 1e-2, "backward_s": 1e-3, "gradient_bytes": 4000000},
+      {"name": "b", "forward_s": 1e-3, "backward_s": 1e-3, "gradient_bytes": 40000000}]},
+    "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e8}},
+    "training": {"sharding": "zero1", "iterations": 4},
+    "communication": {"collective": "ring", "schedule": "horovod", "blocking": true,
+                      "fusion_bytes": 0}})";
+  CHECK(period(text, "{}") == within(0.40812, kSame));
+  CHECK(period(text, R"({"/training/sharding": "none", "/variability": {"exchange_cv": 0.5}})") ==
+        within(0.396, 1e-3));
+}
+
+// A start-up of 3 ms and data of 0.48 ms, which twice as slow beside computing.
+TEST_CASE("same answer: the start-up of flows is not slowed by computing") {
+  for (const char* level : {"alpha_beta", "flow"}) {
+    CAPTURE(level);
+    const Result result =
+        run_text(with(kTwo, R"({"/cluster/network/model": ")" + std::string(level) + "\"}"));
+    REQUIRE(result.buckets.size() == 2);
+    CHECK(result.buckets[0].end_s - result.buckets[0].start_s == within(3.96e-3, kSame));
+    CHECK(*result.summary.iteration_time_s == within(23.48e-3, kSame));
+  }
+  for (const char* strategy : {"zero1", "zero2"}) {
+    const std::string more = R"(, "/training/sharding": ")" + std::string(strategy) + "\"}";
+    CAPTURE(strategy);
+    CHECK(period(kTwo, R"({"/cluster/network/model": "flow")" + more) ==
+          within(period(kTwo, R"({"/cluster/network/model": "alpha_beta")" + more), kSame));
+  }
+  CHECK(period(kTwo, R"({"/cluster/topology": "star_16", "/cluster/network": {"model": "flow"}})") >
+        0);
+}
+
+TEST_CASE("same answer: a method that estimates says so") {
+  const std::string tree = R"({"workload": {"layers": [
+      {"name": "l0", "forward_s": 0.01, "backward_s": 0, "gradient_bytes": 4000000},
+      {"name": "l1", "forward_s": 0.002, "backward_s": 0, "gradient_bytes": 40000000}]},
+    "cluster": {"nodes": 3, "network": {"latency_s": 5e-5, "bandwidth_Bps": 1.25e10}},
+    "training": {"iterations": 8}, "communication": {"schedule": "mg_wfbp",
+    "collective": "double_binary_tree"}, "variability": {"compute_cv": 1}})";
+  for (const char* training :
+       {R"({"iterations": 8})", R"({"micro_batches": 2})", R"({"sharding": "zero1"})",
+        R"({"algorithm": "pipe_sgd"})", R"({"overlap": {"compute": 1.1}})"}) {
+    CAPTURE(training);
+    const std::string keys = R"({"/training": )" + std::string(training);
+    const Result formula = run_text(with(tree, keys + R"(, "/method": "closed_form"})"));
+    CHECK(estimates(formula));
+    CHECK(formula.method == "closed_form");
+    CHECK(!estimates(run_text(with(tree, keys + R"(, "/method": "events"})"))));
+    CHECK(!estimates(run_text(with(tree, keys + "}"))));
+    const std::string shared = keys + R"(, "/cluster/gpus_per_node": 8, "/cluster/intra_network":
+        {"latency_s": 1e-7, "bandwidth_Bps": 1e10}, "/method": "max_plus"})";
+    const Result estimate = run_text(with(tree, shared));
+    CHECK(estimates(estimate));
+    CHECK(estimate.method == "max_plus");
+  }
+}
+
+// Four exchanges of 6 ms of start-ups each, under way at once or one after the other.
+TEST_CASE("same answer: the credit of a priority schedule counts on every level") {
+  const auto by = [](const std::string& communication, const std::string& network) {
+    return period(R"({"workload": {"layers": [
+        {"name": "a", "forward_s": 1e-3, "backward_s": 1e-3, "gradient_bytes": 40000},
+        {"name": "b", "forward_s": 1e-3, "backward_s": 1e-3, "gradient_bytes": 40000},
+        {"name": "c", "forward_s": 1e-3, "backward_s": 1e-3, "gradient_bytes": 40000},
+        {"name": "d", "forward_s": 1e-3, "backward_s": 1e-3, "gradient_bytes": 40000}]},
+      "cluster": {"nodes": 4, "network": {"latency_s": 1e-3, "bandwidth_Bps": 1.25e10)" +
+                      network + R"(}}, "training": {"iterations": 4}, "communication": {
+      "collective": "ring", "schedule": "priority")" +
+                      communication + "}}",
+                  "{}");
+  };
+  for (const auto& [communication, expected] :
+       std::initializer_list<std::pair<std::string, double>>{
+           {"", 14.0048e-3},
+           {R"(, "preset": "p3")", 27.0192e-3},
+           {R"(, "preset": "tictac")", 27.0192e-3},
+           {R"(, "preset": "bytescheduler")", 14.0048e-3},
+           {R"(, "credit_bytes": 80000)", 17.0096e-3}}) {
+    CAPTURE(communication);
+    CHECK(by(communication, "") == within(expected, kSame));
+    CHECK(by(communication, R"(, "model": "flow")") == within(expected, kSame));
+    CHECK(by(communication, R"(, "model": "packet", "packet": {"transport": "dctcp"})") ==
+          within(expected, 3e-4));
+  }
+}
+
+TEST_CASE("same answer: a second micro-batch adds its computing, whichever exchanges were drawn") {
+  const std::string text = R"({"workload": {"layers": [
+      {"name": "a", "forward_s": 1e-3, "backward_s": 1e-3, "gradient_bytes": 4000000}]},
+    "cluster": {"nodes": 2, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}},
+    "training": {"iterations": 6}, "communication": {"collective": "ring", "schedule": "single"},
+    "variability": {"exchange_cv": 1}})";
+  for (const char* discard : {"0", "1", "3"}) {
+    const std::string keys = R"({"/training/discard_iterations": )" + std::string(discard);
+    const Summary one = run_text(with(text, keys + "}")).summary;
+    const Summary two = run_text(with(text, keys + R"(, "/training/micro_batches": 2})")).summary;
+    CHECK(*two.iteration_time_s == within(*one.iteration_time_s + 2e-3, kSame));
+    CHECK(*two.communication_s == within(*one.communication_s, kSame));
+    CHECK(*two.exposed_communication_s == within(*two.communication_s, kSame));
+  }
+}
+
+TEST_CASE("same answer: no merge is faster than optimal, and nobody is slower by 1e-10") {
+  const int kCases = cases();
+  base::RandomStream random(base::RandomKey{.seed = 20261125});
+  int compared = 0;
+  int slowed = 0;
+  for (int i = 0; i < kCases; ++i) {
+    const std::string text = random_case(random);
+    CAPTURE(text);
+    const auto by = [&](const char* schedule) {
+      return run_or_none(
+          with(text, R"({"/communication/schedule": ")" + std::string(schedule) + "\"}"));
+    };
+    if (const std::optional<Result> optimal = by("optimal");
+        optimal && optimal->summary.merge_certified_optimal) {
+      const Scenario& asked = optimal->scenario;
+      const bool servers = // of schedule single they have rounds
+          asked.training.algorithm == TrainingAlgorithm::parameter_server;
+      const bool promises =
+          *optimal->summary.merge_certified_optimal || (searches_merge(asked) && !servers);
+      for (const char* schedule : {"single", "wfbp", "mg_wfbp", "eager", "exhaustive", "ddp"}) {
+        const std::optional<Result> other = promises ? by(schedule) : std::nullopt;
+        CAPTURE(std::string(schedule));
+        if (other) {
+          ++compared;
+          CHECK(*optimal->summary.iteration_time_s <=
+                *other->summary.iteration_time_s * (1 + kSame));
+        }
+      }
+    }
+    const std::optional<Result> result = run_or_none(text);
+    if (!result) {
+      continue;
+    }
+    const bool servers = // have queues
+        result->scenario.training.algorithm == TrainingAlgorithm::parameter_server;
+    const bool ticks = // a message waits for its cycle, too
+        result->scenario.communication.schedule == buckets::Schedule::horovod;
+    if (!servers && !ticks && result->scenario.variability.compute_cv == 0 &&
+        result->scenario.variability.stragglers.empty()) {
+      CHECK(*result->summary.exposed_communication_s <=
+            *result->summary.communication_s * (1 + kSame) + 1e-15);
+    }
+    const bool packets = // of several workers may come at a server in another order
+        servers && result->scenario.cluster.network.model == NetworkModel::packet;
+    if (!packets && !result->scenario.variability.varies()) {
+      const std::optional<Result> other = run_or_none(with(
+          text, R"({"/variability": {"stragglers": [{"worker": 0, "factor": 1.0000000001}]}})"));
+      if (other) {
+        ++slowed;
+        CHECK(*other->summary.iteration_time_s == within(*result->summary.iteration_time_s, kSame));
+      }
+    }
+  }
+  CHECK(compared > kCases);
+  CHECK(slowed > kCases / 10);
+}
+
+TEST_CASE(
+    "same answer: a method is exact or says that it estimates, and flows without a topology are "
+    "links of alpha_beta") {
+  base::RandomStream random(base::RandomKey{.seed = 20261126});
+  int methods = 0;
+  int levels = 0;
+  for (int i = 0; i < cases(); ++i) {
+    const std::string text =
+        with(random_case(random), R"({"/method": "auto", "/communication/chunking": "integer"})");
+    const std::optional<Result> result = run_or_none(text);
+    if (!result) {
+      continue;
+    }
+    CAPTURE(text);
+    const double period = *result->summary.iteration_time_s;
+    for (const char* method : {"closed_form", "max_plus", "events"}) {
+      CAPTURE(std::string(method));
+      const std::optional<Result> other =
+          run_or_none(with(text, R"({"/method": ")" + std::string(method) + "\"}"));
+      const bool padded = // the parts of a shard, in other sizes than the warnings know
+          result->scenario.training.sharding.strategy != ShardingStrategy::none;
+      if (other && !estimates(*other)) {
+        ++methods;
+        CHECK(*other->summary.iteration_time_s == within(period, padded ? 1e-6 : kSame));
+      }
+    }
+    const bool
+        alike = // servers are shared ports; flows know contention; no merge is searched there
+        result->scenario.communication.schedule != buckets::Schedule::asc_wfbp &&
+        result->scenario.communication.collective != collectives::AlgorithmId::parameter_server &&
+        result->scenario.communication.collective != collectives::AlgorithmId::automatic &&
+        !searches_merge(result->scenario);
+    const std::optional<Result> flow =
+        run_or_none(with(text, R"({"/cluster/network/model": "flow"})"));
+    if (flow && alike && result->scenario.cluster.topology.is_null()) {
+      ++levels;
+      CHECK(*flow->summary.iteration_time_s == within(period, kSame));
+    }
+  }
+  CHECK(methods > cases() / 2);
+  CHECK(levels > cases() / 4);
+}
