@@ -103,6 +103,20 @@ TEST_CASE("equal streams: ranks beyond one node's worth, and one byte") {
   }
 }
 
+TEST_CASE("equal streams: trees of every number of ranks up to 70, with one block and many") {
+  for (std::uint32_t ranks = 2; ranks <= 70; ++ranks) {
+    for (const double block_latency : {1e-6, 2e-7}) {
+      for (const double bytes : {3.0, 999'983.0}) {
+        Collective trees = point(Op::allreduce, AlgorithmId::double_binary_tree, ranks, bytes,
+                                 {1e-6, 1e-9, ranks % 3 == 0 ? 0 : 2e-10});
+        trees.links.all.block_latency_s = block_latency;
+        trees.options.block = Bytes{10'007};
+        check_both(trees);
+      }
+    }
+  }
+}
+
 TEST_CASE("equal streams: only where ranks and links are alike and nothing is delayed") {
   for (const auto algorithm : {AlgorithmId::lp, AlgorithmId::double_binary_tree}) {
     const Collective alike = point(Op::allreduce, algorithm, 4, 1e6, {1e-6, 1e-9, 0});

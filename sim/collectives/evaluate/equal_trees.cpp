@@ -2,8 +2,9 @@
 // most. Edges that begin in one slot, of one tree, stand in a row and carry the same block:
 //     offset   0 0 0 0 | 1 1 | 2 2 | ...       in slot s the edges of offset o carry block (s - o)
 //     / 2
-// Where all edges carry whole blocks, two slots are a period. The blocks that reach a root are
-// kept, because it sends them on much later.
+// A port serves one edge of even and one of odd offsets, so that their last blocks tell when it is
+// free. Where all edges carry whole blocks, two slots are a period. The blocks that reach a root
+// are kept, because it sends them on much later.
 #include "collectives/evaluate/equal_trees.hpp"
 
 #include <algorithm>
@@ -18,94 +19,105 @@ namespace stepsim::collectives {
 
 namespace {
 
-// Places of `ready`: a rank in a tree; then one that is never written, for what leaves send, and
-// one that is never read.
-struct Edge {
-  std::uint32_t src{}, dst{};
-  std::uint32_t read{}, write{};
-  double end_s{}, ready_s{}; // of the last block
-};
-
+// Edges that begin in the same slot are `edges[begin .. end)` of their pass.
 struct EdgeRow {
-  std::size_t begin{}, end{};
+  std::uint32_t begin{}, end{};
   Index offset{};
   std::uint32_t tree{};
-  bool at_root{}; // reduce: the root receives the last part of its blocks; broadcast: it sends them
 };
 
+// The edges towards the roots, or away from them. An edge has the number tree P + child. A row
+// stands before the rows of its tree and parity that bring its blocks.
 struct Pass {
-  std::vector<Edge> edges;
-  std::vector<EdgeRow> rows;
+  bool up{};
   Index slots{}; // of the first block
+  std::vector<EdgeRow> rows;
+  std::vector<std::uint32_t> edges;
+  std::vector<std::uint32_t> brings; // [edge] the one that brings its blocks
+  struct Root {
+    std::uint32_t edge{};
+    Index offset{};
+  };
+  std::array<Root, 2> roots; // [tree] the edge that completes blocks at the root, or sends them
 };
 
-// The edges towards the roots, or away from them, ordered by parity, tree and offset.
-Pass make_pass(std::uint32_t size, bool up) {
-  const std::uint32_t leaf = 2 * size;
-  const std::uint32_t nowhere = leaf + 1;
-  const DoubleTree& trees = double_tree(size);
-  Pass pass;
-  pass.slots = up ? trees.reduce_slots : trees.broadcast_slots;
-  // [tree x ranks + rank] the last of its children to send a block up, and its offset.
-  std::vector<std::uint32_t> completes(leaf, nowhere), latest(leaf);
-  std::vector<std::uint32_t> parents(leaf, nowhere);
-  for (const DoubleTreeEdge& edge : trees.edges) {
-    const std::uint32_t place = edge.tree * size + edge.parent;
-    parents[edge.tree * size + edge.child] = edge.parent;
-    if (completes[place] == nowhere || edge.reduce_offset > latest[place]) {
-      completes[place] = edge.child;
-      latest[place] = edge.reduce_offset;
-    }
+struct Passes {
+  std::uint32_t ranks{};
+  Pass up, down;
+  std::vector<std::uint32_t> siblings; // [edge] the other one to its parent
+
+  // Added to an edge of the tree, modulo 2^32, gives the edge of the same child in the other tree.
+  [[nodiscard]] std::uint32_t twin(std::uint32_t tree) const {
+    return tree == 0 ? ranks : 0 - ranks;
   }
-  struct Key {
-    std::uint32_t order{}, index{};
+  // Numbers beyond those of edges: an edge that never carries a block, and what the root of a tree
+  // holds.
+  [[nodiscard]] std::uint32_t never() const { return 2 * ranks; }
+  [[nodiscard]] std::uint32_t held_by_root(std::uint32_t tree) const {
+    return 2 * ranks + 1 + tree;
+  }
+};
+
+void list_rows(Pass& pass, const DoubleTree& trees, std::uint8_t DoubleTreeEdge::*offset) {
+  const auto slots = static_cast<std::uint32_t>(pass.slots);
+  std::vector<EdgeRow> rows(4 * std::size_t{slots});
+  const auto row_of = [&](const DoubleTreeEdge& edge) -> EdgeRow& {
+    return rows[(edge.*offset % 2U * 2 + edge.tree) * slots + slots - 1 - edge.*offset];
   };
-  std::vector<Key> keys;
-  keys.reserve(trees.edges.size());
-  const std::uint32_t offsets = static_cast<std::uint32_t>(pass.slots);
-  std::vector<Edge> edges;
-  edges.reserve(trees.edges.size());
   for (const DoubleTreeEdge& edge : trees.edges) {
-    const std::uint32_t child = edge.tree * size + edge.child;
-    const std::uint32_t parent = edge.tree * size + edge.parent;
-    const std::uint32_t offset = up ? edge.reduce_offset : edge.broadcast_offset;
-    const bool root = parents[parent] == nowhere;
-    const bool at_root = root && (!up || completes[parent] == edge.child);
-    keys.push_back({((offset % 2 * 2 + edge.tree) * offsets + offset) * 2 + (at_root ? 1U : 0U),
-                    static_cast<std::uint32_t>(edges.size())});
-    if (up) {
-      edges.push_back({edge.child, edge.parent, completes[child] == nowhere ? leaf : child,
-                       completes[parent] == edge.child ? parent : nowhere});
-    } else {
-      edges.push_back({edge.parent, edge.child, parent, child});
-    }
+    EdgeRow& row = row_of(edge);
+    ++row.end;
+    row.offset = edge.*offset;
+    row.tree = edge.tree;
   }
-  pass.edges.reserve(edges.size());
-  std::ranges::stable_sort(keys, {}, &Key::order);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const std::uint32_t order = keys[i].order;
-    if (i == 0 || keys[i - 1].order != order) {
-      pass.rows.push_back({i, i, order / 2 % offsets, order / 2 / offsets % 2, order % 2 == 1});
-    }
-    pass.rows.back().end = i + 1;
-    pass.edges.push_back(edges[keys[i].index]);
+  std::uint32_t begin = 0;
+  for (EdgeRow& row : rows) {
+    row.begin = begin;
+    begin += std::exchange(row.end, begin);
   }
-  return pass;
+  pass.edges.resize(trees.edges.size());
+  for (const DoubleTreeEdge& edge : trees.edges) {
+    pass.edges[row_of(edge).end++] = edge.tree * trees.ranks + edge.child;
+  }
+  std::erase_if(rows, [](const EdgeRow& row) { return row.begin == row.end; });
+  pass.rows = std::move(rows);
 }
 
-// Both passes for a number of ranks, with all times 0: the last answer is kept, as double_tree()
-// keeps its own, and used up by the sweep.
-std::array<Pass, 2>& fresh_passes(std::uint32_t size) {
-  thread_local std::uint32_t known_size = 0;
-  thread_local std::array<Pass, 2> known;
-  if (size != known_size) {
-    known = {make_pass(size, true), make_pass(size, false)};
-    known_size = size;
-  }
-  for (Pass& pass : known) {
-    for (Edge& edge : pass.edges) {
-      edge.end_s = edge.ready_s = 0;
+Passes make_passes(const DoubleTree& trees) {
+  Passes passes;
+  passes.ranks = trees.ranks;
+  passes.up.up = true;
+  passes.up.slots = trees.reduce_slots;
+  passes.down.slots = trees.broadcast_slots;
+  list_rows(passes.up, trees, &DoubleTreeEdge::reduce_offset);
+  list_rows(passes.down, trees, &DoubleTreeEdge::broadcast_offset);
+  passes.siblings.assign(passes.never(), passes.never());
+  passes.up.brings = passes.down.brings = passes.siblings;
+  for (std::size_t i = 0; i < trees.edges.size(); ++i) {
+    const DoubleTreeEdge& edge = trees.edges[i];
+    const std::uint32_t number = edge.tree * trees.ranks + edge.child;
+    const std::uint32_t above = edge.tree * trees.ranks + edge.parent;
+    if (const std::uint32_t other = trees.siblings[i]; other != DoubleTree::kNone) {
+      passes.siblings[number] = trees.edges[other].tree * trees.ranks + trees.edges[other].child;
     }
+    const bool to_root = edge.parent == trees.roots[edge.tree];
+    passes.down.brings[number] = to_root ? passes.held_by_root(edge.tree) : above;
+    if (edge.completes) {
+      passes.up.brings[above] = number; // which nobody asks for the root
+    }
+    if (to_root && edge.completes) {
+      passes.up.roots[edge.tree] = {number, edge.reduce_offset};
+      passes.down.roots[edge.tree] = {number, edge.broadcast_offset};
+    }
+  }
+  return passes;
+}
+
+// The passes for a number of ranks: the last answer is kept, as double_tree() keeps its own.
+const Passes& passes_for(std::uint32_t ranks) {
+  thread_local Passes known;
+  if (ranks != known.ranks) {
+    known = make_passes(double_tree(ranks));
   }
   return known;
 }
@@ -114,54 +126,71 @@ class TreeSweep {
 public:
   TreeSweep(const Phase& phase, const TreePair& rule, const StreamCosts& costs)
       : phase_(phase), costs_(costs), blocks_{rule.blocks(0), rule.blocks(1)},
-        size_(static_cast<std::uint32_t>(phase.layout.size)), tx_(size_, costs.enter_s),
-        rx_(size_, costs.enter_s), added_(size_, costs.enter_s),
-        ready_(2 * std::size_t{size_} + 2, costs.enter_s) {}
+        passes_(passes_for(static_cast<std::uint32_t>(phase.layout.size))) {}
 
   std::vector<double> run() {
-    auto& [up, down] = fresh_passes(size_);
-    play<true>(up);
-    play<false>(down);
-    for (std::uint32_t rank = 0; rank < size_; ++rank) {
-      tx_[rank] = std::max({tx_[rank], rx_[rank], added_[rank]});
+    const std::uint32_t ranks = passes_.ranks;
+    const DoubleTree& trees = double_tree(ranks);
+    const bool adds = costs_.reduction_s_per_byte > 0;
+    start_.assign(passes_.never(), costs_.enter_s);
+    adds ? play<true>(passes_.up) : play<false>(passes_.up);
+    // [rank] when its ports are free and its additions have ended
+    std::vector<double> tx(ranks, costs_.enter_s);
+    std::vector<double> rx = tx;
+    std::vector<double> finish = tx;
+    const std::vector<double>& added = adds ? ready_ : end_;
+    const std::vector<double>& received = costs_.serial ? added : end_;
+    for (const DoubleTreeEdge& edge : trees.edges) {
+      const std::uint32_t number = edge.tree * ranks + edge.child;
+      tx[edge.child] = std::max(tx[edge.child], end_[number]);
+      rx[edge.parent] = std::max(rx[edge.parent], received[number]);
+      finish[edge.parent] = std::max(finish[edge.parent], added[number]);
     }
-    return std::move(tx_);
+    for (const DoubleTreeEdge& edge : trees.edges) {
+      start_[edge.tree * ranks + edge.child] = std::max(tx[edge.parent], rx[edge.child]);
+    }
+    play<false>(passes_.down);
+    for (const DoubleTreeEdge& edge : trees.edges) {
+      const double end = end_[edge.tree * ranks + edge.child];
+      finish[edge.parent] = std::max(finish[edge.parent], end);
+      finish[edge.child] = std::max(finish[edge.child], end);
+    }
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      finish[rank] = std::max({finish[rank], tx[rank], rx[rank]});
+    }
+    return finish;
   }
 
 private:
   // Times are compared with those of the period before only where skip() asks for it.
-  template <bool kUp> void play(Pass& pass) {
+  template <bool kAdds> void play(const Pass& pass) {
+    end_.assign(passes_.never() + 3, costs_.enter_s);
+    ready_ = kAdds ? end_ : std::vector<double>();
     const Index slots = pass.slots + 2 * (blocks_[0] - 1);
     for (Index slot = 0; slot < slots; ++slot) {
       if (slot % 2 == 0) {
-        slot += 2 * skip<kUp>(pass, slot);
+        slot += 2 * skip<kAdds>(pass, slot);
       }
-      if (slot > pass.slots && periods_left(slot) > 0) {
-        play_slot<kUp, true>(pass, slot);
-      } else {
-        play_slot<kUp, false>(pass, slot);
+      if (!pass.up) {
+        send_from_roots(pass, slot);
       }
-    }
-  }
-
-  template <bool kUp, bool kCompares> void play_slot(Pass& pass, Index slot) {
-    for (const EdgeRow& row : pass.rows) {
-      if (const Index block = block_of(row, slot); block >= 0) {
-        send<kUp, kCompares>(pass, row, block);
+      const bool compares = slot > pass.slots && periods_left(slot) > 0;
+      for (const EdgeRow& row : pass.rows) {
+        if (const Index block = block_in(slot, row.offset, row.tree); block >= 0) {
+          compares ? carry<kAdds, true>(pass, row, block) : carry<kAdds, false>(pass, row, block);
+        }
       }
-    }
-    for (const EdgeRow& row : pass.rows) {
-      if (const Index block = block_of(row, slot); block >= 0) {
-        receive<kUp, kCompares>(pass, row, block);
+      if (pass.up) {
+        receive_at_roots(pass, slot);
       }
     }
   }
 
-  // The block that the edges carry in the slot, or -1.
-  [[nodiscard]] Index block_of(const EdgeRow& row, Index slot) const {
-    const Index block = (slot - row.offset) / 2;
-    const bool carries = slot >= row.offset && (slot - row.offset) % 2 == 0;
-    return carries && block < blocks_[row.tree] ? block : -1;
+  // The block that edges of the offset carry in the slot, or -1.
+  [[nodiscard]] Index block_in(Index slot, Index offset, std::uint32_t tree) const {
+    const Index block = (slot - offset) / 2;
+    const bool carries = slot >= offset && (slot - offset) % 2 == 0;
+    return carries && block < blocks_[tree] ? block : -1;
   }
   [[nodiscard]] double bytes(std::uint32_t tree, Index block) const {
     return phase_.partition.bytes((tree == 0 ? 0 : blocks_[0]) + block, 1);
@@ -171,91 +200,95 @@ private:
     return std::min(blocks_[0], blocks_[1]) - 2 - slot / 2;
   }
 
-  template <bool kUp, bool kCompares> void send(Pass& pass, const EdgeRow& row, Index block) {
-    const double duration = (block > 0 ? costs_.block_latency_s : costs_.latency_s) +
-                            bytes(row.tree, block) * costs_.per_byte_s;
+  // A serial addition holds the receive port, which is then free when the sum is ready.
+  template <bool kAdds, bool kCompares>
+  void carry(const Pass& pass, const EdgeRow& row, Index block) {
+    const double bytes = this->bytes(row.tree, block);
+    const double duration =
+        (block > 0 ? costs_.block_latency_s : costs_.latency_s) + bytes * costs_.per_byte_s;
+    const double addition = bytes * costs_.reduction_s_per_byte;
+    double* const end = end_.data();
+    double* const ready = kAdds ? ready_.data() : end;
+    const double* const rx = costs_.serial ? ready : end;
+    const double* const before = block == 0 ? start_.data() : rx;
+    // The two edges to the parents of a rank share its send port if they go up, else its receive
+    // port; the two edges to its children share the other one.
+    const std::uint32_t* const siblings = passes_.siblings.data();
+    const std::uint32_t* const brings = pass.brings.data();
+    const std::uint32_t twin = passes_.twin(row.tree);
+    const double* const at_child = pass.up ? end : rx;
+    const double* const at_parent = pass.up ? rx : end;
     double low = low_;
     double high = high_;
-    const bool from_root = !kUp && row.at_root;
-    const double at_root = from_root ? at_root_[row.tree][static_cast<std::size_t>(block)] : 0;
-    for (std::size_t i = row.begin; i < row.end; ++i) {
-      Edge& edge = pass.edges[i];
-      const double port = std::max(tx_[edge.src], rx_[edge.dst]);
-      const double end = std::max(port, from_root ? at_root : ready_[edge.read]) + duration;
+    for (std::uint32_t k = row.begin; k < row.end; ++k) {
+      const std::uint32_t i = pass.edges[k];
+      const std::uint32_t sibling = siblings[i];
+      const double port = std::max(std::max(before[i], at_child[i + twin]), at_parent[sibling]);
+      const double sent = std::max(port, ready[brings[i]]) + duration;
       if constexpr (kCompares) {
-        low = std::min(low, end - edge.end_s);
-        high = std::max(high, end - edge.end_s);
+        low = std::min(low, sent - end[i]);
+        high = std::max(high, sent - end[i]);
       }
-      edge.end_s = end;
-      if (from_root) {
-        edge.ready_s = port; // which nobody else asks for
+      end[i] = sent;
+      if constexpr (kAdds) {
+        const double added = std::max(std::max(ready[i], ready[sibling]), sent) + addition;
+        if constexpr (kCompares) {
+          low = std::min(low, added - ready[i]);
+          high = std::max(high, added - ready[i]);
+        }
+        ready[i] = added;
       }
     }
     low_ = low;
     high_ = high;
   }
 
-  template <bool kUp, bool kCompares> void receive(Pass& pass, const EdgeRow& row, Index block) {
-    const double addition = kUp ? bytes(row.tree, block) * costs_.reduction_s_per_byte : 0;
-    const double held = costs_.serial ? addition : 0;
-    double low = low_;
-    double high = high_;
-    for (std::size_t i = row.begin; i < row.end; ++i) {
-      Edge& edge = pass.edges[i];
-      tx_[edge.src] = edge.end_s;
-      rx_[edge.dst] = edge.end_s + held;
-      double ready = edge.end_s;
-      if constexpr (kUp) {
-        ready = std::max(added_[edge.dst], ready) + addition;
-        if constexpr (kCompares) {
-          low = std::min(low, ready - edge.ready_s);
-          high = std::max(high, ready - edge.ready_s);
-        }
-        edge.ready_s = ready;
-        added_[edge.dst] = ready;
+  void receive_at_roots(const Pass& pass, Index slot) {
+    for (const std::uint32_t tree : {0U, 1U}) {
+      const auto& [edge, offset] = pass.roots[tree];
+      if (block_in(slot, offset, tree) >= 0) {
+        at_root_[tree].push_back((ready_.empty() ? end_ : ready_)[edge]);
       }
-      ready_[edge.write] = ready;
     }
-    low_ = low;
-    high_ = high;
-    if (kUp && row.at_root) {
-      at_root_[row.tree].push_back(pass.edges[row.begin].ready_s);
+  }
+
+  void send_from_roots(const Pass& pass, Index slot) {
+    for (const std::uint32_t tree : {0U, 1U}) {
+      const auto& [edge, offset] = pass.roots[tree];
+      if (const Index block = block_in(slot, offset, tree); block >= 0) {
+        end_[passes_.held_by_root(tree)] = at_root_[tree][static_cast<std::size_t>(block)];
+        root_port_[tree] =
+            std::max({block == 0 ? start_[edge] : end_[edge], end_[edge + passes_.twin(tree)],
+                      end_[passes_.siblings[edge]]});
+      }
     }
   }
 
   // Before an even slot: adds as many periods as there are, if the last one moved all times alike.
   // Returns their number.
-  template <bool kUp> Index skip(Pass& pass, Index slot) {
+  template <bool kAdds> Index skip(const Pass& pass, Index slot) {
     const double low = std::exchange(low_, std::numeric_limits<double>::infinity());
     const double high = std::exchange(high_, 0);
     Index periods = periods_left(slot);
     if (slot < pass.slots + 3 || periods <= 0 ||
-        !same_advance(low, high, *std::ranges::max_element(tx_))) {
+        !same_advance(low, high, *std::ranges::max_element(end_))) {
       return 0;
     }
     const double period = (low + high) / 2;
-    if constexpr (!kUp) {
+    if (!pass.up) {
       periods = sent_by_roots(pass, slot, periods, period);
     }
     const double more = static_cast<double>(periods) * period;
-    std::vector<double> sent(size_), received(size_);
-    for (Edge& edge : pass.edges) {
-      sent[edge.src] = received[edge.dst] = more;
-      edge.end_s += more;
-      edge.ready_s += more;
-    }
-    for (std::uint32_t rank = 0; rank < size_; ++rank) {
-      tx_[rank] += sent[rank];
-      rx_[rank] += received[rank];
-      added_[rank] += kUp ? received[rank] : 0;
-    }
-    for (const EdgeRow& row : pass.rows) {
-      for (std::size_t i = row.begin; i < row.end; ++i) {
-        ready_[pass.edges[i].write] += more;
+    for (const std::uint32_t edge : pass.edges) {
+      end_[edge] += more;
+      if constexpr (kAdds) {
+        ready_[edge] += more;
       }
-      for (Index k = 1; kUp && row.at_root && k <= periods; ++k) {
-        std::vector<double>& blocks = at_root_[row.tree];
-        blocks.push_back(pass.edges[row.begin].ready_s + static_cast<double>(k - periods) * period);
+    }
+    for (Index k = 1; pass.up && k <= periods; ++k) {
+      for (const std::uint32_t tree : {0U, 1U}) {
+        at_root_[tree].push_back((kAdds ? ready_ : end_)[pass.roots[tree].edge] +
+                                 static_cast<double>(k - periods) * period);
       }
     }
     return periods;
@@ -265,19 +298,12 @@ private:
   // before their ports are free.
   [[nodiscard]] Index sent_by_roots(const Pass& pass, Index slot, Index periods,
                                     double period) const {
-    for (const EdgeRow& row : pass.rows) {
-      if (!row.at_root) {
-        continue;
-      }
-      const std::vector<double>& blocks = at_root_[row.tree];
-      const auto block = static_cast<std::size_t>((slot - 1 - row.offset) / 2); // sent last
-      for (std::size_t i = row.begin; i < row.end; ++i) {
-        const double port = pass.edges[i].ready_s;
-        for (Index k = 0; k <= periods; ++k) {
-          const double start = port + static_cast<double>(k) * period;
-          if (blocks[block + static_cast<std::size_t>(k)] > start) {
-            periods = std::max<Index>(k - 1, 0);
-          }
+    for (const std::uint32_t tree : {0U, 1U}) {
+      const auto sent_last = static_cast<std::size_t>((slot - 1 - pass.roots[tree].offset) / 2);
+      for (Index k = 0; k <= periods; ++k) {
+        if (at_root_[tree][sent_last + static_cast<std::size_t>(k)] >
+            root_port_[tree] + static_cast<double>(k) * period) {
+          periods = std::max<Index>(k - 1, 0);
         }
       }
     }
@@ -287,11 +313,12 @@ private:
   const Phase& phase_;
   const StreamCosts& costs_;
   std::array<Index, 2> blocks_;
-  std::uint32_t size_;
-  // [rank] times at which its ports are free and its last addition has ended
-  std::vector<double> tx_, rx_, added_;
-  std::vector<double> ready_;                  // see Edge
-  std::array<std::vector<double>, 2> at_root_; // [tree] the blocks that its root has
+  const Passes& passes_;
+  // [edge] when its ports are free in the first slot, its last block has been sent, and has been
+  // added; the last is empty where additions take no time
+  std::vector<double> start_, end_, ready_;
+  std::array<std::vector<double>, 2> at_root_; // [tree] when its root has the blocks
+  std::array<double, 2> root_port_{};          // [tree] when the root could send its last block
   double low_ = 0, high_ = 0; // by how much later each edge ended than one period before
 };
 

@@ -1,18 +1,16 @@
-// How slots are given: every port serves at most two edges, one of each tree, so that the edges
-// that share ports form paths and even cycles, which two colours suffice for. An edge of colour c
-// then works in slots of parity c. Going down from the root (for the broadcast) and up from the
-// leaves (for the reduce) each edge takes the first slot of its parity after the one that brings
-// its data.
+// How slots are given: every port serves at most two edges, so that the edges that share ports form
+// paths and even cycles, which two colours suffice for. An edge of colour c then works in slots of
+// parity c. Going up from the leaves (for the reduce) and down from the root (for the broadcast)
+// each edge takes the first slot of its parity after the one that brings its data.
 #include "collectives/schedule/double_tree.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 
 namespace stepsim::collectives {
 namespace {
 
-constexpr std::uint32_t kNoParent = ~std::uint32_t{0};
+constexpr std::uint8_t kNoColour = 255;
 
 // The in-order binary tree over 1 .. P-1 with 0 above its root: the lowest set bit of a rank is its
 // height, and its parent differs in that bit and the next. Ranks beyond P do not exist; whoever
@@ -26,52 +24,105 @@ std::uint32_t first_tree_parent(std::uint32_t rank, std::uint32_t ranks) {
   return up >= ranks ? rank ^ low : up;
 }
 
-// The (at most two) edges at one port.
-struct PortEdges {
-  std::array<std::uint32_t, 2> edge{kNoParent, kNoParent};
-  void add(std::uint32_t index) {
-    assert(edge[1] == kNoParent && "a port serves at most two edges");
-    (edge[0] == kNoParent ? edge[0] : edge[1]) = index;
-  }
-  [[nodiscard]] std::uint32_t other(std::uint32_t index) const {
-    return edge[0] == index ? edge[1] : edge[0];
-  }
-};
+// Both trees are the first one, whose place r holds rank r, or a rank mirrored or shifted by one.
+std::uint32_t rank_at(std::uint32_t tree, std::uint32_t place, std::uint32_t ranks) {
+  return tree == 0 ? place : ranks % 2 == 0 ? ranks - 1 - place : (place + 1) % ranks;
+}
 
-// Alternating colours along the paths and even cycles that edges with a common port form.
-std::vector<std::uint32_t> colour_edges(const std::vector<DoubleTreeEdge>& edges,
-                                        std::uint32_t ranks) {
-  std::vector<PortEdges> senders(ranks);
-  std::vector<PortEdges> receivers(ranks);
-  for (std::uint32_t i = 0; i < edges.size(); ++i) {
-    senders[edges[i].child].add(i);
-    receivers[edges[i].parent].add(i);
+DoubleTree list_edges(std::uint32_t ranks) {
+  DoubleTree trees;
+  trees.ranks = ranks;
+  trees.roots = {0, rank_at(1, 0, ranks)};
+  trees.edges.reserve(2 * std::size_t{ranks - 1});
+  // [rank] exclusive or of the places + 1 of the edges to it; there are two at most
+  std::vector<std::uint32_t> below(ranks);
+  for (const std::uint8_t tree : {std::uint8_t{0}, std::uint8_t{1}}) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      if (const std::uint32_t parent = double_tree_parent(tree, rank, ranks); parent != rank) {
+        trees.edges.push_back({rank, parent, tree, kNoColour});
+        below[parent] ^= static_cast<std::uint32_t>(trees.edges.size());
+      }
+    }
   }
-  std::vector<std::uint32_t> colours(edges.size(), kNoParent);
+  trees.siblings.reserve(trees.edges.size());
+  for (const DoubleTreeEdge& edge : trees.edges) {
+    const auto place = static_cast<std::uint32_t>(trees.siblings.size()) + 1;
+    trees.siblings.push_back((below[edge.parent] ^ place) - 1);
+  }
+  return trees;
+}
+
+// Alternating colours along the paths and even cycles that edges with a common port form. They
+// stand where the reduce offsets will.
+void colour_edges(DoubleTree& trees) {
   std::vector<std::uint32_t> open;
-  for (std::uint32_t first = 0; first < edges.size(); ++first) {
-    if (colours[first] != kNoParent) {
+  for (std::uint32_t first = 0; first < trees.edges.size(); ++first) {
+    if (trees.edges[first].reduce_offset != kNoColour) {
       continue;
     }
-    colours[first] = 0;
+    trees.edges[first].reduce_offset = 0;
     open.push_back(first);
     while (!open.empty()) {
-      const std::uint32_t edge = open.back();
+      const std::uint32_t at = open.back();
       open.pop_back();
+      const DoubleTreeEdge& edge = trees.edges[at];
       for (const std::uint32_t next :
-           {senders[edges[edge].child].other(edge), receivers[edges[edge].parent].other(edge)}) {
-        if (next != kNoParent && colours[next] == kNoParent) {
-          colours[next] = 1 - colours[edge];
+           {trees.edge_of(1U - edge.tree, edge.child), trees.siblings[at]}) {
+        if (next != DoubleTree::kNone && trees.edges[next].reduce_offset == kNoColour) {
+          trees.edges[next].reduce_offset = edge.reduce_offset == 0 ? 1 : 0;
           open.push_back(next);
         }
       }
     }
   }
-  return colours;
 }
 
-std::uint32_t with_parity(std::uint32_t least, std::uint32_t colour) {
-  return least % 2 == colour ? least : least + 1;
+// The first slot of the colour from `least` on.
+std::uint8_t with_parity(std::uint8_t least, unsigned colour) {
+  return static_cast<std::uint8_t>(least + (least + colour) % 2);
+}
+
+// A parent is higher than its children: going up and down is going through the heights.
+void give_offsets(DoubleTree& trees, std::uint32_t tree) {
+  std::vector<std::uint8_t> ready(
+      trees.ranks); // [place] first slot at which it can pass on a block
+  const auto each_at_height = [&](std::uint64_t low, const auto& call) {
+    for (std::uint64_t place = low; place < trees.ranks; place += 2 * low) {
+      const auto at = static_cast<std::uint32_t>(place);
+      call(trees.edges[trees.edge_of(tree, rank_at(tree, at, trees.ranks))], ready[at],
+           ready[first_tree_parent(at, trees.ranks)]);
+    }
+  };
+  std::uint64_t low = 1;
+  for (; low < trees.ranks; low *= 2) {
+    each_at_height(low, [](DoubleTreeEdge& edge, std::uint8_t& below, std::uint8_t& above) {
+      edge.reduce_offset = with_parity(below, edge.reduce_offset);
+      above = std::max(above, static_cast<std::uint8_t>(edge.reduce_offset + 1));
+    });
+  }
+  trees.reduce_slots = std::max<std::uint32_t>(trees.reduce_slots, ready.front());
+  ready.front() = 0;
+  while ((low /= 2) > 0) {
+    each_at_height(low, [&](DoubleTreeEdge& edge, std::uint8_t& below, std::uint8_t& above) {
+      edge.broadcast_offset = with_parity(above, edge.reduce_offset);
+      below = static_cast<std::uint8_t>(edge.broadcast_offset + 1);
+      trees.broadcast_slots = std::max<std::uint32_t>(trees.broadcast_slots, below);
+    });
+  }
+}
+
+DoubleTree build_double_tree(std::uint32_t ranks) {
+  DoubleTree trees = list_edges(ranks);
+  colour_edges(trees);
+  give_offsets(trees, 0);
+  give_offsets(trees, 1);
+  for (std::uint32_t i = 0; i < trees.edges.size(); ++i) {
+    DoubleTreeEdge& edge = trees.edges[i];
+    const std::uint32_t other = trees.siblings[i];
+    edge.completes = other == DoubleTree::kNone || trees.edges[other].tree != edge.tree ||
+                     trees.edges[other].reduce_offset < edge.reduce_offset;
+  }
+  return trees;
 }
 
 } // namespace
@@ -80,82 +131,15 @@ std::uint32_t double_tree_parent(std::uint32_t tree, std::uint32_t rank, std::ui
   if (tree == 0) {
     return first_tree_parent(rank, ranks);
   }
-  if (ranks % 2 == 0) {
-    return ranks - 1 - first_tree_parent(ranks - 1 - rank, ranks);
-  }
-  return (first_tree_parent((rank + ranks - 1) % ranks, ranks) + 1) % ranks;
+  const std::uint32_t place = ranks % 2 == 0 ? ranks - 1 - rank : (rank + ranks - 1) % ranks;
+  return rank_at(tree, first_tree_parent(place, ranks), ranks);
 }
-
-namespace {
-
-// [rank] its number of edges to the root. A climb ends at a rank whose depth is known.
-std::vector<std::uint32_t> depths_of(const std::vector<std::uint32_t>& parents) {
-  std::vector<std::uint32_t> depths(parents.size(), kNoParent);
-  std::vector<std::uint32_t> path;
-  for (std::uint32_t rank = 0; rank < parents.size(); ++rank) {
-    std::uint32_t at = rank;
-    for (; depths[at] == kNoParent && parents[at] != at; at = parents[at]) {
-      path.push_back(at);
-    }
-    depths[at] = parents[at] == at ? 0 : depths[at];
-    for (; !path.empty(); path.pop_back()) {
-      depths[path.back()] = depths[parents[path.back()]] + 1;
-    }
-  }
-  return depths;
-}
-
-DoubleTree build_double_tree(std::uint32_t ranks) {
-  DoubleTree result;
-  std::vector<std::vector<std::size_t>> by_depth; // [depth of the child] edges
-  for (std::uint32_t tree = 0; tree < 2; ++tree) {
-    std::vector<std::uint32_t> parents(ranks);
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      parents[rank] = double_tree_parent(tree, rank, ranks);
-    }
-    const std::vector<std::uint32_t> depths = depths_of(parents);
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      if (parents[rank] != rank) {
-        by_depth.resize(std::max(by_depth.size(), std::size_t{depths[rank]} + 1));
-        by_depth[depths[rank]].push_back(result.edges.size());
-        result.edges.push_back({tree, rank, parents[rank], 0, 0});
-      }
-    }
-  }
-  const std::vector<std::uint32_t> colours = colour_edges(result.edges, ranks);
-  // First slot at which a rank can pass on its first block, per tree; down from the root, then up.
-  std::array<std::vector<std::uint32_t>, 2> ready;
-  ready.fill(std::vector<std::uint32_t>(ranks, 0));
-  for (const std::vector<std::size_t>& edges : by_depth) {
-    for (const std::size_t i : edges) {
-      DoubleTreeEdge& edge = result.edges[i];
-      edge.broadcast_offset = with_parity(ready[edge.tree][edge.parent], colours[i]);
-      ready[edge.tree][edge.child] = edge.broadcast_offset + 1;
-      result.broadcast_slots = std::max(result.broadcast_slots, edge.broadcast_offset + 1);
-    }
-  }
-  ready.fill(std::vector<std::uint32_t>(ranks, 0));
-  for (auto edges = by_depth.rbegin(); edges != by_depth.rend(); ++edges) {
-    for (const std::size_t i : *edges) {
-      DoubleTreeEdge& edge = result.edges[i];
-      edge.reduce_offset = with_parity(ready[edge.tree][edge.child], colours[i]);
-      std::uint32_t& parent_ready = ready[edge.tree][edge.parent];
-      parent_ready = std::max(parent_ready, edge.reduce_offset + 1);
-      result.reduce_slots = std::max(result.reduce_slots, edge.reduce_offset + 1);
-    }
-  }
-  return result;
-}
-
-} // namespace
 
 const DoubleTree& double_tree(std::uint32_t ranks) {
   assert(ranks >= 2 && "a tree has an edge");
-  thread_local std::uint32_t known_ranks = 0;
   thread_local DoubleTree known;
-  if (ranks != known_ranks) {
+  if (ranks != known.ranks) {
     known = build_double_tree(ranks);
-    known_ranks = ranks;
   }
   return known;
 }

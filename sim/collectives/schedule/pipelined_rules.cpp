@@ -14,32 +14,23 @@ TreePair::TreePair(Index size, std::array<Index, 2> blocks)
     reduce_steps_ = 2 * (blocks[0] - 1) + trees.reduce_slots;
     broadcast_steps_ = 2 * (blocks[0] - 1) + trees.broadcast_slots;
   }
-  for (const std::uint32_t tree : {0U, 1U}) {
-    std::uint32_t root = 0;
-    while (double_tree_parent(tree, root, static_cast<std::uint32_t>(size)) != root) {
-      ++root;
-    }
-    roots_[tree] = root;
-  }
+  std::ranges::copy(trees.roots, roots_.begin());
   for (const DoubleTreeEdge& edge : trees.edges) {
     const std::size_t parity = edge.reduce_offset % 2;
     assert(edge.broadcast_offset % 2 == parity && "an edge keeps its colour");
     Port& up = ports_[edge.child].up[parity];
     Port& down = ports_[edge.parent].down[parity];
-    assert(up.peer == kNobody && down.peer == kNobody && "one edge per port and slot");
-    up = {edge.parent, edge.tree, edge.reduce_offset, edge.broadcast_offset, false};
-    down = {edge.child, edge.tree, edge.reduce_offset, edge.broadcast_offset, true};
-    Port& sibling = ports_[edge.parent].down[1 - parity];
-    if (sibling.peer != kNobody && sibling.tree == down.tree) {
-      (sibling.reduce_offset < down.reduce_offset ? sibling : down).completes = false;
-    }
+    assert(up.tree == kNoTree && down.tree == kNoTree && "one edge per port and slot");
+    up = {edge.parent, edge.tree, edge.reduce_offset, edge.broadcast_offset, edge.completes};
+    down = up;
+    down.peer = edge.child;
   }
 }
 
 Index TreePair::edges(Index tree, Index rank) const {
   const Ports& ports = ports_[static_cast<std::size_t>(rank)];
-  const auto of_tree = [&](const Port& port) { return port.peer != kNobody && port.tree == tree; };
-  return std::ranges::count_if(ports.up, of_tree) + std::ranges::count_if(ports.down, of_tree);
+  return std::ranges::count(ports.up, tree, &Port::tree) +
+         std::ranges::count(ports.down, tree, &Port::tree);
 }
 
 Index TreePair::cell(Index stream, Index block) const {
@@ -52,11 +43,11 @@ Index TreePair::cell(Index stream, Index block) const {
 }
 
 Index TreePair::block_in(const Port& port, Index slot, Index offset) const {
-  if (port.peer == kNobody || slot < offset) {
+  if (port.tree == kNoTree || slot < offset) {
     return -1;
   }
   const Index block = (slot - offset) / 2;
-  return block < blocks_[static_cast<std::size_t>(port.tree)] ? block : -1;
+  return block < blocks_[port.tree] ? block : -1;
 }
 
 Send TreePair::send(Index step, Index rank) const {
@@ -69,11 +60,8 @@ Send TreePair::send(Index step, Index rank) const {
   if (block < 0) {
     return {};
   }
-  const bool root = rank == roots_[static_cast<std::size_t>(port.tree)];
-  const bool leaf =
-      up && std::none_of(ports.down.begin(), ports.down.end(), [&](const Port& child) {
-        return child.peer != kNobody && child.tree == port.tree;
-      });
+  const bool root = rank == roots_[port.tree];
+  const bool leaf = up && ports.down[0].tree != port.tree && ports.down[1].tree != port.tree;
   return {.peer = port.peer,
           .first = (port.tree == 0 ? 0 : blocks_[0]) + block,
           .count = 1,

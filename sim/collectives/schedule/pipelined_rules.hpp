@@ -115,14 +115,15 @@ public:
   [[nodiscard]] Receive receive(Index step, Index rank) const;
 
 private:
-  // An edge, seen from one of its two ranks.
+  // An edge, seen from one of its two ranks; of no tree if there is none. Small, as there are many.
   struct Port {
-    Index peer = kNobody;
-    Index tree{};
-    Index reduce_offset{};
-    Index broadcast_offset{};
+    std::uint32_t peer{};
+    std::uint8_t tree = kNoTree;
+    std::uint8_t reduce_offset{};
+    std::uint8_t broadcast_offset{};
     bool completes = false; // down: this child is the last to send a block to the rank
   };
+  static constexpr std::uint8_t kNoTree = 2;
   // The edges of a rank, by parity of their slots.
   struct Ports {
     std::array<Port, 2> up;   // to its parents
