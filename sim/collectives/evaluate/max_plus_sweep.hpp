@@ -78,6 +78,10 @@ private:
     Needs needs{};
     bool follow_up{};
   };
+  struct Arrival {
+    std::size_t data{}, write{}; // places in `ready` and in `cells_`
+    double ready_s{};
+  };
   static constexpr std::size_t kNoCell = ~std::size_t{0};
   static constexpr bool kSharesInterfaces = std::same_as<Links, TwoLevelLinks>;
 
@@ -95,10 +99,10 @@ private:
     return entries;
   }
 
-  // Runs a phase step by step: all sends of a step are collected, then timed on the state before
-  // the step, then applied. Timing and applying are two loops, because a rank that sends and
-  // receives in one step must not see the other half of the step. Collecting and timing are one
-  // where no send has to know how many others share its interface.
+  // Runs a phase step by step. A port serves one send of a step, so that sends are timed and
+  // applied one by one, but for the data that they bring: a rank that sends and receives in one
+  // step must not see the other half of the step. Where sends have to know how many others share
+  // their interface, they are collected first.
   template <class R> void run_phase(const Phase& phase, const R& rule) {
     if constexpr (!Observer::kWatches && std::same_as<R, RingPass>) {
       run_ring(phase, rule);
@@ -111,15 +115,24 @@ private:
       cells_.assign(static_cast<std::size_t>(phase.layout.groups * rule.cells()), 0.0);
     }
     for (Index step = 0; step < rule.steps() && !observer_.done(); ++step) {
-      collect(phase, rule, step);
+      arrivals_.clear();
       if constexpr (kSharesInterfaces) {
+        collect(phase, rule, step);
         count_leaving(phase);
         for (Pending& pending : pending_) {
-          time(pending, phase);
+          play(pending, phase);
         }
+      } else {
+        each_send(phase, rule, step, [&](Pending& pending) { play(pending, phase); });
       }
-      for (const Pending& pending : pending_) {
-        apply(pending, phase);
+      for (const Arrival& arrival : arrivals_) {
+        double& ready = state_.ready[arrival.data];
+        ready = std::max(ready, arrival.ready_s);
+        if constexpr (StreamRule<R>) {
+          if (arrival.write != kNoCell) {
+            cells_[arrival.write] = arrival.ready_s;
+          }
+        }
       }
     }
   }
@@ -129,9 +142,14 @@ private:
     return std::size_t{phase.data} * enter_.size() + rank;
   }
 
-  // Collects all sends of a step.
   template <class R> void collect(const Phase& phase, const R& rule, Index step) {
     pending_.clear();
+    each_send(phase, rule, step, [&](const Pending& pending) { pending_.push_back(pending); });
+  }
+
+  // Calls `use` for all sends of a step.
+  template <class R, class Use>
+  void each_send(const Phase& phase, const R& rule, Index step, const Use& use) const {
     for (Index group = 0; group < phase.layout.groups; ++group) {
       for (Index local = 0; local < phase.layout.size; ++local) {
         const Send send = rule.send(step, local);
@@ -161,10 +179,7 @@ private:
           pending.read = cell(send.stream, send.block);
           pending.write = cell(receive.stream, receive.block);
         }
-        if constexpr (!kSharesInterfaces) {
-          time(pending, phase);
-        }
-        pending_.push_back(pending);
+        use(pending);
       }
     }
   }
@@ -199,7 +214,7 @@ private:
   // Applies the equations of the evaluator. With serial additions, the addition holds the receive
   // port; with overlapped additions, it holds only the reduction engine behind the port, which
   // works in order.
-  void time(Pending& pending, const Phase& phase) {
+  void play(Pending& pending, const Phase& phase) {
     Operation& operation = pending.operation;
     const LinkCost& cost = links_.cost(operation.src, operation.dst);
     double data = 0;
@@ -232,24 +247,16 @@ private:
       }
       operation.ready_s = std::max(state_.reduced[pending.to], operation.ready_s) + addition;
     }
-  }
-
-  void apply(const Pending& pending, const Phase& phase) {
-    const Operation& operation = pending.operation;
     state_.tx[pending.from] = operation.end_s;
     state_.rx[pending.to] = operation.port_free_s;
     if (operation.reduce) {
       state_.reduced[pending.to] = operation.ready_s;
     }
-    double& ready = state_.ready[data_of(phase, operation.dst)];
-    ready = std::max(ready, operation.ready_s);
+    arrivals_.push_back({data_of(phase, operation.dst), pending.write, operation.ready_s});
     double& sent = state_.finish[operation.src];
     sent = std::max(sent, operation.end_s);
     double& received = state_.finish[operation.dst];
     received = std::max({received, operation.port_free_s, operation.ready_s});
-    if (pending.write != kNoCell) {
-      cells_[pending.write] = operation.ready_s;
-    }
     ++state_.messages;
     observer_.seen(operation);
   }
@@ -320,6 +327,7 @@ private:
   std::vector<double> own_;   // `ready` at the start of the phase
   std::vector<double> cells_; // ready times of the blocks of streams
   std::vector<Pending> pending_;
+  std::vector<Arrival> arrivals_; // of the step
   std::vector<std::uint32_t> leaving_;
   std::optional<RunRing> last_ring_;
 };
