@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <variant>
@@ -134,7 +135,7 @@ struct StreamEdge {
   LinkCost cost;
   double per_byte_s{}; // with the share of the interface
   double addition_s_per_byte{};
-  double end_s{}, port_free_s{}, ready_s{}; // of the block in this slot
+  double ready_s{}; // its last block is there, and added
 
   static constexpr std::uint32_t kInside = ~std::uint32_t{0};
 };
@@ -164,12 +165,23 @@ public:
           result.messages += static_cast<std::uint64_t>(rule_.blocks(edge.tree));
         }
       }
+      for (Parity& parity : parities) {
+        std::ranges::stable_sort(parity.edges, std::ranges::greater{}, &StreamEdge::offset);
+      }
       const Index slots = later + (up ? trees.reduce_slots : trees.broadcast_slots);
       for (Index slot = 0; slot < slots; ++slot) {
         Parity& parity = parities[static_cast<std::size_t>(slot % 2)];
         begin(parity, slot);
         play(parity.active, slot, up);
       }
+      for (const Parity& parity : parities) {
+        for (const StreamEdge& edge : parity.edges) {
+          finish_[edge.dst] = std::max(finish_[edge.dst], edge.ready_s);
+        }
+      }
+    }
+    for (std::size_t rank = 0; rank < finish_.size(); ++rank) {
+      finish_[rank] = std::max({finish_[rank], tx_[rank], rx_[rank]});
     }
     result.seconds = *std::ranges::max_element(finish_);
     result.ranks.finish_s = std::move(finish_);
@@ -208,7 +220,8 @@ private:
     return edge;
   }
 
-  // Edges whose slots are all even, or all odd.
+  // Edges whose slots are all even, or all odd, by descending offset: an edge comes before the one
+  // that brings its blocks.
   struct Parity {
     std::vector<StreamEdge> edges;
     std::vector<StreamEdge*> active; // those with a block in the slot
@@ -234,36 +247,24 @@ private:
     share_interfaces(parity.active);
   }
 
-  // Nobody uses a port twice in a slot, but a rank that sends and receives must not see the block
-  // that it receives.
+  // Nobody uses a port twice in a slot, and an edge sends before its next block arrives.
   void play(const std::vector<StreamEdge*>& active, Index slot, bool up) {
     for (StreamEdge* const edge : active) {
-      const Index block = (slot - edge->offset) / 2;
-      const double bytes = bytes_[edge->first_part + static_cast<std::size_t>(block)];
+      const auto block = static_cast<std::size_t>((slot - edge->offset) / 2);
+      const double bytes = bytes_[edge->first_part + block];
       const double latency = block > 0 ? edge->cost.block_latency_s : edge->cost.latency_s;
-      const double data =
-          std::max(enter_[edge->src],
-                   cells_[edge->read + static_cast<std::size_t>(block) * edge->read_step]);
-      const double port = std::max(tx_[edge->src], rx_[edge->dst]);
-      edge->end_s = std::max(port, data) + (latency + bytes * edge->per_byte_s);
-      edge->port_free_s = edge->end_s;
-      edge->ready_s = edge->end_s + edge->cost.delay_s;
+      double& tx = tx_[edge->src];
+      double& rx = rx_[edge->dst];
+      const double data = std::max(enter_[edge->src], cells_[edge->read + block * edge->read_step]);
+      tx = rx = std::max(std::max(tx, rx), data) + (latency + bytes * edge->per_byte_s);
+      edge->ready_s = tx + edge->cost.delay_s;
       if (up) {
         const double addition = bytes * edge->addition_s_per_byte;
-        edge->port_free_s += serial_ ? addition : 0;
-        edge->ready_s = std::max(added_[edge->dst], edge->ready_s) + addition;
-      }
-    }
-    for (const StreamEdge* const edge : active) {
-      const auto block = static_cast<std::size_t>((slot - edge->offset) / 2);
-      tx_[edge->src] = edge->end_s;
-      rx_[edge->dst] = edge->port_free_s;
-      if (up) {
-        added_[edge->dst] = edge->ready_s;
+        rx += serial_ ? addition : 0;
+        double& added = added_[edge->dst];
+        added = edge->ready_s = std::max(added, edge->ready_s) + addition;
       }
       cells_[edge->write + block * edge->write_step] = edge->ready_s;
-      finish_[edge->src] = std::max(finish_[edge->src], edge->end_s);
-      finish_[edge->dst] = std::max({finish_[edge->dst], edge->port_free_s, edge->ready_s});
     }
   }
 
