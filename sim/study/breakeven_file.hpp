@@ -12,6 +12,7 @@
 #include "document/json.hpp"
 #include "programs/step/compression_gain.hpp"
 #include "scenario/files.hpp"
+#include "study/compare.hpp"
 
 namespace stepsim::study {
 
@@ -25,5 +26,18 @@ struct BreakEvenFile {
 // Throws InputError with all problems (SPA 14), and if the method has no linear closed form for
 // this number of ranks.
 [[nodiscard]] BreakEvenFile parse_breakeven(const io::Json& tree, Files& files);
+
+// The rows of `compare --break-even`. At every bandwidth of the file, the fastest first, they are
+// the compressed training, dense_overlapped (the exchange hides behind backward) and
+// dense_sequential (it follows backward), with
+//   algorithm, bandwidth_Bps, iteration_time_s, exposed_communication_s, ratio, assumes, error
+// and in the row of compressed training:
+//   speedup_vs_dense_overlapped, speedup_vs_dense_sequential
+//   encode_decode_s, exchange_startup_s, exchange_bytes   (times and bytes of an iteration)
+//   break_even_Bps, compression_wins                      (against dense_overlapped, as in the rows
+//   break_even_sequential_Bps, compression_wins_sequential      of alternatives; against
+//   sequential)
+// A file without bandwidths has one row, of compressed training, without any times.
+[[nodiscard]] Comparison breakeven_rows(const BreakEvenFile& file);
 
 } // namespace stepsim::study

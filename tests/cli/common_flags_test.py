@@ -37,7 +37,6 @@ COMMANDS = {
                    "--latency", "10us", "--bandwidth", "10Gbps"],
     "flows": ["examples/incast.flows.json"],
     "semantics": ["examples/semantics-a.json"],
-    "breakeven": ["examples/breakeven.json"],
     "reproduce": ["lp"],
     "import": ["layer-table", "tests/golden/input/layers.csv"],
     "check": [TWO],

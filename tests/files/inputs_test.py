@@ -292,9 +292,9 @@ def escapes(place):
         tree = json.loads(path.read_text())
         kind = tree.get("kind")
         if kind in ("flows", "sparse_semantics", "compression_breakeven", "program"):
-            command = {"flows": "flows", "sparse_semantics": "semantics",
-                       "compression_breakeven": "breakeven", "program": "explain"}[kind]
-            documents.append((tree, [[command], ["check"]]))
+            command = {"flows": ["flows"], "sparse_semantics": ["semantics"], "program": ["explain"],
+                       "compression_breakeven": ["compare", "--break-even"]}[kind]
+            documents.append((tree, [command, ["check"]]))
     count = 0
     for tree, commands in documents:
         for pointer in names_in(tree)[:6]:

@@ -36,7 +36,7 @@ COMMANDS = {
     "sweep": stepsim("sweep", "mutant.json", "--dry-run"),
     "flows": stepsim("flows", "mutant.json", "-o", "out.json", "--json"),
     "program": stepsim("explain", "mutant.json", "-o", "out.json", "--json"),
-    "compression_breakeven": stepsim("breakeven", "mutant.json", "-o", "out.json", "--json"),
+    "compression_breakeven": stepsim("compare", "mutant.json", "--break-even", "-o", "out.json", "--json"),
     "sparse_semantics": stepsim("semantics", "mutant.json"),
 }
 CHECK = stepsim("check", "mutant.json", "--json")

@@ -22,8 +22,7 @@ READ_KINDS = ["collective", "compression_breakeven", "cost", "flows", "library_c
               "measured_training", "model", "network_calibration", "node_preset", "problem",
               "program", "samples", "scenario", "sparse_semantics", "sweep", "topology", "trace"]
 # What commands write with --json -> its kind.
-WRITTEN_KINDS = {"breakeven": "compression_breakeven_result", "explain": "explanation",
-                 "flows": "flows_result",
+WRITTEN_KINDS = {"explain": "explanation", "flows": "flows_result",
                  "run": "result", "semantics": "sparse_semantics_result"}
 
 

@@ -1,4 +1,4 @@
-#include "study/breakeven_result.hpp"
+#include "study/breakeven_file.hpp"
 
 #include <doctest/doctest.h>
 
@@ -38,8 +38,15 @@ io::Json changed(const Changes& changes) {
   return tree;
 }
 
-io::Json answer(const Changes& changes) {
-  return study::breakeven_tree(study::parse_breakeven(changed(changes), shipped_files()));
+study::BreakEvenFile answer(const Changes& changes) {
+  return study::parse_breakeven(changed(changes), shipped_files());
+}
+
+// The first row of compressed training.
+io::Json compressed_row(const study::BreakEvenFile& file) {
+  const io::Array rows = study::breakeven_rows(file).rows;
+  return *std::ranges::find_if(
+      rows, [&](const io::Json& row) { return *row.find("algorithm") == io::Json(file.method); });
 }
 
 double number_at(const io::Json& tree, std::string_view pointer) {
@@ -64,59 +71,79 @@ std::string problem_of(const Changes& changes) {
 } // namespace
 
 TEST_CASE("break-even file: topk and gtopk_tree on 16 ranks") {
-  const io::Json topk = answer({});
-  CHECK(number_at(topk, "/buckets") == 4);
-  CHECK(number_at(topk, "/last_bucket_bytes") == 25e6);
-  CHECK(number_at(topk, "/exchange/startup_s") == within(4 * 5e-5, 1e-12)); // ceil(log2 P) alpha
-  CHECK(number_at(topk, "/exchange/bytes") == within(15 * 250'000 * 8.0, 1e-12)); // (P-1) k E
-  CHECK(size_at(topk, "/warnings") == 0); // compressing takes encode_decode_s
-  CHECK(size_at(topk, "/break_even_Bps/overlapped") == 1);
-  CHECK(number_at(topk, "/break_even_Bps/overlapped/0") == within(1.0922330e9, 1e-6));
-  CHECK(number_at(topk, "/break_even_Bps/sequential/0") == within(3.2340862e9, 1e-6));
-  CHECK(number_at(topk, "/compression_wins/overlapped/0/from_Bps") == 0);
-  CHECK(number_at(topk, "/compression_wins/overlapped/0/to_Bps") ==
-        number_at(topk, "/break_even_Bps/overlapped/0"));
-  CHECK(number_at(topk, "/points/0/bandwidth_Bps") == 1.25e9);
-  CHECK(number_at(topk, "/points/0/dense_overlapped_s") == within(0.156, 1e-6));
-  CHECK(number_at(topk, "/points/0/compressed_s") == within(0.1742, 1e-6));
-  CHECK(number_at(topk, "/points/0/exposed_dense_s") == within(0.056, 1e-6));
-  CHECK(number_at(topk, "/points/1/dense_overlapped_s") == within(0.381, 1e-6));
-  CHECK(number_at(topk, "/points/1/compressed_s") == within(0.2102, 1e-6));
-  const io::Json tree = answer({{"/compression/method", "gtopk_tree"}});
-  CHECK(number_at(tree, "/break_even_Bps/overlapped/0") == within(1.1876731e9, 1e-6));
-  CHECK(number_at(tree, "/break_even_Bps/sequential/0") == within(3.5071575e9, 1e-6));
+  const study::BreakEvenFile file = answer({});
+  CHECK(programs::buckets_of(file.problem).count == 4);
+  CHECK(programs::buckets_of(file.problem).last_bytes == 25'000'000);
+  CHECK(file.problem.startup_s == within(4 * 5e-5, 1e-12));            // ceil(log2 P) alpha
+  CHECK(file.problem.sent_bytes == within(15 * 250'000 * 8.0, 1e-12)); // (P-1) k E
+  CHECK(file.warnings.empty()); // compressing takes encode_decode_s
+  const io::Json topk = compressed_row(file);
+  CHECK(size_at(topk, "/break_even_Bps") == 1);
+  CHECK(number_at(topk, "/break_even_Bps/0") == within(1.0922330e9, 1e-6));
+  CHECK(number_at(topk, "/break_even_sequential_Bps/0") == within(3.2340862e9, 1e-6));
+  CHECK(number_at(topk, "/compression_wins/0/from_Bps") == 0);
+  CHECK(number_at(topk, "/compression_wins/0/to_Bps") == number_at(topk, "/break_even_Bps/0"));
+  const io::Json tree = compressed_row(answer({{"/compression/method", "gtopk_tree"}}));
+  CHECK(number_at(tree, "/break_even_Bps/0") == within(1.1876731e9, 1e-6));
+  CHECK(number_at(tree, "/break_even_sequential_Bps/0") == within(3.5071575e9, 1e-6));
+}
+
+TEST_CASE("break-even file: three rows for each bandwidth, the fastest first") {
+  const study::Comparison found = study::breakeven_rows(answer({}));
+  CHECK(found.varied == std::vector<std::string>{"algorithm", "bandwidth_Bps"});
+  const io::Json rows(found.rows);
+  REQUIRE(found.rows.size() == 2 * 3);
+  CHECK(number_at(rows, "/0/bandwidth_Bps") == 1.25e9);
+  CHECK(*io::resolve(rows, "/0/algorithm") == io::Json("dense_overlapped"));
+  CHECK(number_at(rows, "/0/iteration_time_s") == within(0.156, 1e-6));
+  CHECK(number_at(rows, "/0/exposed_communication_s") == within(0.156 - 0.1, 1e-6));
+  CHECK(number_at(rows, "/0/ratio") == 1);
+  CHECK(*io::resolve(rows, "/1/algorithm") == io::Json("topk"));
+  CHECK(number_at(rows, "/1/iteration_time_s") == within(0.1742, 1e-6));
+  CHECK(number_at(rows, "/1/ratio") == within(0.1742 / 0.156, 1e-6));
+  CHECK(*io::resolve(rows, "/2/algorithm") == io::Json("dense_sequential"));
+  CHECK(number_at(rows, "/2/iteration_time_s") == within(0.2515, 1e-6));
+  CHECK(*io::resolve(rows, "/3/algorithm") == io::Json("topk"));
+  CHECK(number_at(rows, "/3/iteration_time_s") == within(0.2102, 1e-6));
+  CHECK(number_at(rows, "/3/speedup_vs_dense_overlapped") == within(0.381 / 0.2102, 1e-6));
+  CHECK(number_at(rows, "/3/speedup_vs_dense_sequential") == within(0.4765 / 0.2102, 1e-6));
+  const study::Comparison one = study::breakeven_rows(answer({{"/bandwidth_Bps", nullptr}}));
+  REQUIRE(one.rows.size() == 1);
+  CHECK(one.varied == std::vector<std::string>{"algorithm"});
+  CHECK(one.rows[0].find("iteration_time_s") == nullptr);
+  CHECK(number_at(one.rows[0], "/break_even_Bps/0") == within(1.0922330e9, 1e-6));
 }
 
 TEST_CASE("break-even file: start-up and bytes of an exchange are told apart") {
   // One entry of 8 bytes from each of 15 others, messages of 1 s.
-  const io::Json tree = answer({{"/gradient_bytes", 400}, {"/latency_s", 1}});
-  CHECK(number_at(tree, "/exchange/startup_s") == within(4, 1e-12));
-  CHECK(number_at(tree, "/exchange/bytes") == within(15 * 8, 1e-12));
+  const programs::BreakEvenProblem problem =
+      answer({{"/gradient_bytes", 400}, {"/latency_s", 1}}).problem;
+  CHECK(problem.startup_s == within(4, 1e-12));
+  CHECK(problem.sent_bytes == within(15 * 8, 1e-12));
 }
 
 TEST_CASE(
     "break-even file: slowed-down backward gives two bandwidths, an end without limit is null") {
-  const io::Json two = answer(
-      {{"/overlap_slowdown", 1.1}, {"/encode_decode_s", 0.005}, {"/compression/density", 0.04}});
-  CHECK(size_at(two, "/break_even_Bps/overlapped") == 2);
-  CHECK(number_at(two, "/break_even_Bps/overlapped/0") == within(6.8044355e8, 1e-6));
-  CHECK(number_at(two, "/break_even_Bps/overlapped/1") == within(1.16071429e10, 1e-6));
-  CHECK(size_at(two, "/compression_wins/overlapped") == 2);
-  CHECK(number_at(two, "/compression_wins/overlapped/0/from_Bps") == 0);
-  CHECK(number_at(two, "/compression_wins/overlapped/1/from_Bps") ==
-        number_at(two, "/break_even_Bps/overlapped/1"));
-  CHECK(io::resolve(two, "/compression_wins/overlapped/1/to_Bps")->is_null());
+  const io::Json two = compressed_row(answer(
+      {{"/overlap_slowdown", 1.1}, {"/encode_decode_s", 0.005}, {"/compression/density", 0.04}}));
+  CHECK(size_at(two, "/break_even_Bps") == 2);
+  CHECK(number_at(two, "/break_even_Bps/0") == within(6.8044355e8, 1e-6));
+  CHECK(number_at(two, "/break_even_Bps/1") == within(1.16071429e10, 1e-6));
+  CHECK(size_at(two, "/compression_wins") == 2);
+  CHECK(number_at(two, "/compression_wins/0/from_Bps") == 0);
+  CHECK(number_at(two, "/compression_wins/1/from_Bps") == number_at(two, "/break_even_Bps/1"));
+  CHECK(io::resolve(two, "/compression_wins/1/to_Bps")->is_null());
 }
 
 TEST_CASE("break-even file: five buckets, the last of 1e7 bytes") {
-  const io::Json tree = answer({{"/ranks", 8},
-                                {"/latency_s", 1e-5},
-                                {"/gradient_bytes", 1.1e8},
-                                {"/backward_s", 0.05},
-                                {"/encode_decode_s", 0.01}});
-  CHECK(number_at(tree, "/buckets") == 5);
-  CHECK(number_at(tree, "/last_bucket_bytes") == 1e7);
-  CHECK(number_at(tree, "/break_even_Bps/overlapped/0") == within(2.9849992e9, 1e-6));
+  const study::BreakEvenFile file = answer({{"/ranks", 8},
+                                            {"/latency_s", 1e-5},
+                                            {"/gradient_bytes", 1.1e8},
+                                            {"/backward_s", 0.05},
+                                            {"/encode_decode_s", 0.01}});
+  CHECK(programs::buckets_of(file.problem).count == 5);
+  CHECK(programs::buckets_of(file.problem).last_bytes == 10'000'000);
+  CHECK(number_at(compressed_row(file), "/break_even_Bps/0") == within(2.9849992e9, 1e-6));
 }
 
 TEST_CASE("break-even file: the costs of compressing where encode_decode_s is not given") {
@@ -124,14 +151,15 @@ TEST_CASE("break-even file: the costs of compressing where encode_decode_s is no
   const io::Json costs = io::Object{{"select_s_per_element", 1e-9},
                                     {"staging_s_per_element", 2e-9},
                                     {"scatter_s_per_entry", 3e-9}};
-  const io::Json tree = answer({{"/encode_decode_s", nullptr}, {"/compression/costs", costs}});
-  CHECK(number_at(tree, "/encode_decode_s") ==
+  const study::BreakEvenFile file =
+      answer({{"/encode_decode_s", nullptr}, {"/compression/costs", costs}});
+  CHECK(number_at(compressed_row(file), "/encode_decode_s") ==
         within(25e6 * (1e-9 + 2e-9) + 16 * 250'000 * 3e-9, 1e-12));
-  CHECK(size_at(tree, "/warnings") == 0);
-  const io::Json free = answer({{"/encode_decode_s", nullptr}});
-  CHECK(number_at(free, "/encode_decode_s") == 0);
-  CHECK(io::resolve(free, "/warnings/0")->as_string() ==
-        "compression is free: no select cost given");
+  CHECK(file.warnings.empty());
+  const study::BreakEvenFile free = answer({{"/encode_decode_s", nullptr}});
+  CHECK(free.problem.encode_decode_s == 0);
+  CHECK(study::breakeven_rows(free).warnings ==
+        std::vector<std::string>{"compression is free: no select cost given"});
 }
 
 TEST_CASE("break-even file: every method has a straight line or an error that says why not") {
@@ -157,16 +185,16 @@ TEST_CASE("break-even file: every method has a straight line or an error that sa
       continue;
     }
     CHECK(problem.empty());
-    const io::Json tree = answer({{"/compression", compression}});
+    const io::Json compressed = compressed_row(answer({{"/compression", compression}}));
     ++with_line;
-    CHECK(number_at(tree, "/exchange/startup_s") > 0);
-    CHECK(number_at(tree, "/exchange/bytes") > 0);
+    CHECK(number_at(compressed, "/exchange_startup_s") > 0);
+    CHECK(number_at(compressed, "/exchange_bytes") > 0);
   }
   CHECK(with_line >= 19);
   // Compared with itself, dense: T_z = T_s + T_e never gains on sequential dense.
-  const io::Json none = answer({{"/compression", "none"}});
-  CHECK(number_at(none, "/exchange/bytes") == within(2 * 15.0 / 16 * 1e8, 1e-12));
-  CHECK(size_at(none, "/compression_wins/sequential") == 0);
+  const io::Json none = compressed_row(answer({{"/compression", "none"}}));
+  CHECK(number_at(none, "/exchange_bytes") == within(2 * 15.0 / 16 * 1e8, 1e-12));
+  CHECK(size_at(none, "/compression_wins_sequential") == 0);
   CHECK(problem_of({{"/ranks", 6}, {"/compression/method", "sparcml_rd"}}) ==
         "b.json: /compression: sparcml_rd has no closed form on 6 ranks");
 }

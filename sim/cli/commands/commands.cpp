@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "cli/collective/collective_command.hpp"
-#include "cli/commands/breakeven_command.hpp"
 #include "cli/commands/check_command.hpp"
 #include "cli/commands/compare_command.hpp"
 #include "cli/commands/converge_command.hpp"
@@ -65,7 +64,6 @@ constexpr std::array kCommands{
     Command{"Parts of a step", "collective", "the cost of collective operations", collective},
     Command{"Parts of a step", "flows", "completion times of flows through a network", flows},
     Command{"Parts of a step", "semantics", "a sparse exchange on given vectors", semantics},
-    Command{"Parts of a step", "breakeven", "the bandwidths at which compression pays", breakeven},
     Command{"Papers", "reproduce", "the figures and claims of a paper from our own runs",
             reproduce},
     Command{"Data", "import", "measurements of other tools as traces and costs", import_files},
@@ -92,6 +90,9 @@ const Command& find_command(const std::string& name) {
       return command;
     }
     known.push_back(command.name);
+  }
+  if (name == "breakeven") {
+    throw UsageError("breakeven: is a part of compare now: stepsim compare FILE --break-even");
   }
   const std::string nearest = base::did_you_mean(name, known);
   throw UsageError(base::shown_value(name) + ": unknown command" +

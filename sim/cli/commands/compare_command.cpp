@@ -21,6 +21,7 @@
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 #include "study/alternative_rows.hpp"
+#include "study/breakeven_file.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/sweep/grid_text.hpp"
 #include "study/sweep/sweep_estimate.hpp"
@@ -42,7 +43,8 @@ constexpr CommandText kCompareText = choosing_columns({
     " --over /cluster/nodes=8,64\n"
     "stepsim compare scenario.json --algorithms all --over "
     "/cluster/network/bandwidth_Bps=1,10,100Gbps\n"
-    "stepsim compare scenario.json --algorithms ddp,topk --rows mine.json",
+    "stepsim compare scenario.json --algorithms ddp,topk --rows mine.json\n"
+    "stepsim compare examples/breakeven.json --break-even",
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json.",
     kTableFormats,
 });
@@ -138,12 +140,13 @@ struct AlgorithmFlags {
   std::vector<std::string> names;
   std::vector<std::string> rows; // files
   bool break_even = false;
-  [[nodiscard]] bool given() const { return !names.empty() || !rows.empty(); }
+  [[nodiscard]] bool given() const { return !names.empty() || !rows.empty() || break_even; }
 };
 
 // The scenarios of --rows, called by their names; without --algorithms SCENARIO is the first of
 // them. Two of one name go by their files.
-std::vector<study::NamedScenario> named_rows(const std::string& file, const AlgorithmFlags& flags,
+std::vector<study::NamedScenario> named_rows(const std::string& file, const io::Json& scenario,
+                                             const AlgorithmFlags& flags,
                                              const ScenarioFlags& scenario_flags,
                                              const std::string& data_folder) {
   std::vector<std::string> rows = flags.rows;
@@ -152,7 +155,8 @@ std::vector<study::NamedScenario> named_rows(const std::string& file, const Algo
   }
   std::vector<study::NamedScenario> named;
   for (const std::string& row : rows) {
-    io::Json tree = read_scenario_tree(row, scenario_flags, data_folder);
+    const bool is_first = flags.names.empty() && named.empty();
+    io::Json tree = is_first ? scenario : read_scenario_tree(row, scenario_flags, data_folder);
     const io::Json* name = tree.find("name");
     std::string called = name != nullptr && name->is_string() && !name->as_string().empty()
                              ? name->as_string()
@@ -165,6 +169,8 @@ std::vector<study::NamedScenario> named_rows(const std::string& file, const Algo
   return named;
 }
 
+constexpr std::string_view kBreakEvenKind = "compression_breakeven";
+
 // Runs every chosen alternative at every combination of --over. --set is parsed a second time here:
 // the scenario has its values already, but only the pairs show whether a value given by hand
 // contradicts what a chosen alternative sets.
@@ -172,9 +178,17 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
                        const std::vector<std::string>& over, const AlgorithmFlags& flags,
                        const ScenarioFlags& scenario_flags) {
   study::Files files(invocation.data_folder, {common.output});
-  const io::Json scenario = read_scenario_tree(file, scenario_flags, files.data_folder());
+  const bool alone = flags.names.empty() && flags.rows.empty() && over.empty();
+  const io::Json scenario =
+      read_scenario_tree(file, scenario_flags, files.data_folder(), alone ? kBreakEvenKind : "");
+  const io::Json* kind = scenario.find("kind");
+  if (alone && kind != nullptr && *kind == io::Json(kBreakEvenKind)) {
+    const study::Comparison found = study::breakeven_rows(study::parse_breakeven(scenario, files));
+    std::ranges::for_each(found.rows, io::require_finite);
+    return show(found, common, true);
+  }
   const std::vector<study::NamedScenario> rows =
-      named_rows(file, flags, scenario_flags, files.data_folder());
+      named_rows(file, scenario, flags, scenario_flags, files.data_folder());
   const std::vector<study::Alternative> chosen = study::find_alternatives(flags.names);
   const std::vector<study::Axis> axes = parse_over_flags(over);
   std::vector<std::pair<std::string, io::Json>> set;
@@ -223,8 +237,9 @@ int compare(const Invocation& invocation) {
       ->type_name("FILE,...")
       ->delimiter(',');
   app.add_flag("--break-even", algorithms.break_even,
-               "with --algorithms: the bandwidths between 10 Mb/s and 10 Tb/s at which each "
-               "compression is faster than dense training that overlaps with backward");
+               "also finds the bandwidths between 10 Mb/s and 10 Tb/s at which each compression is "
+               "faster than dense training that overlaps with backward; SCENARIO may be a file of "
+               "kind compression_breakeven");
   app.add_option("--best", best,
                  "what makes a row the best: iteration_time, throughput or efficiency; default "
                  "iteration_time, where the number of workers varies throughput")
@@ -236,10 +251,7 @@ int compare(const Invocation& invocation) {
     return kOk;
   }
   if (!algorithms.given() && over.empty()) {
-    throw UsageError("give --over, --algorithms or --rows");
-  }
-  if (!algorithms.given() && algorithms.break_even) {
-    throw UsageError("--break-even needs --algorithms or --rows");
+    throw UsageError("give --over, --algorithms, --rows or --break-even");
   }
   if (!best.empty() && algorithms.given()) {
     throw UsageError("--best goes with --over alone; --algorithms lists by iteration time");

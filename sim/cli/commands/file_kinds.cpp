@@ -22,7 +22,6 @@
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/program_keys.hpp"
 #include "study/breakeven_keys.hpp"
-#include "study/breakeven_result.hpp"
 #include "study/explained_tree.hpp"
 #include "study/measured_steps_keys.hpp"
 #include "study/reproduce/reproduction_keys.hpp"
@@ -33,8 +32,7 @@
 namespace stepsim::cli {
 
 std::vector<io::FileKind> file_kinds() {
-  return {study::keys::collective_file(), study::keys::breakeven_file(),
-          study::breakeven_result_kind(), io::keys::cost_file(),
+  return {study::keys::breakeven_file(),  io::keys::cost_file(),
           study::explanation_kind(),      study::keys::flows_file(),
           study::flows_result_kind(),     io::keys::library_calibration_file(),
           io::keys::links_file(),         study::keys::measured_steps_file(),
@@ -47,7 +45,8 @@ std::vector<io::FileKind> file_kinds() {
           study::result_kind(),           io::keys::samples_file(),
           study::keys::scenario_file(),   study::keys::semantics_file(),
           study::semantics_result_kind(), study::keys::sweep_file(),
-          io::keys::topology_file(),      io::keys::trace_file()};
+          io::keys::topology_file(),      io::keys::trace_file(),
+          study::keys::collective_file()};
 }
 
 } // namespace stepsim::cli

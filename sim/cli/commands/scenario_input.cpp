@@ -101,8 +101,8 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
 double max_seconds(const ScenarioFlags& flags) { return max_seconds(flags.max_seconds); }
 
 io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags,
-                            const std::string& data_folder) {
-  io::Json tree = read_scenario_source(file, flags.point, data_folder).tree;
+                            const std::string& data_folder, std::string_view other_kind) {
+  io::Json tree = read_scenario_source(file, flags.point, data_folder, other_kind).tree;
   apply_flags(tree, flags);
   return tree;
 }

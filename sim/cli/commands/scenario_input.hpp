@@ -30,7 +30,8 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags);
 // scenario in it; for the output of a sweep, the scenario of --point. Throws as
 // read_scenario_source() and apply_flags() do.
 [[nodiscard]] io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags,
-                                          const std::string& data_folder);
+                                          const std::string& data_folder,
+                                          std::string_view other_kind = {});
 
 // The estimated CPU seconds above which a run is refused. Throws UsageError for a text that is not
 // a time.

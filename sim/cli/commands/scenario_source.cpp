@@ -84,7 +84,8 @@ void refuse_by_use(const std::string& file, std::string_view kind) {
       Use{"problem", "stepsim plan reads it"},
       Use{"links", "stepsim collective --links reads it"},
       Use{"sparse_semantics", "stepsim semantics runs it"},
-      Use{"compression_breakeven", "stepsim breakeven reads it"},
+      Use{"compression_breakeven",
+          "stepsim compare FILE --break-even reads it, without --over, --algorithms and --rows"},
       Use{"samples", "stepsim-calibrate fit makes a calibration of it"}};
   const auto* use = std::ranges::find(kUses, kind, &Use::kind);
   if (use != kUses.end()) {
@@ -99,7 +100,7 @@ void refuse_by_use(const std::string& file, std::string_view kind) {
 // A file of another program is refused with the command that imports it, instead of with errors of
 // a parser that expects a scenario.
 ScenarioSource read_scenario_source(const std::string& file, const std::string& point,
-                                    const std::string& data_folder) {
+                                    const std::string& data_folder, std::string_view other_kind) {
   if (file != "-") {
     const std::string head = io::head_of(file);
     if (study::is_sweep_output(head)) {
@@ -120,7 +121,7 @@ ScenarioSource read_scenario_source(const std::string& file, const std::string& 
     study::find_named_files(source.tree, source.files, data_folder);
     return source;
   }
-  if (kind != nullptr && kind->is_string()) {
+  if (kind != nullptr && kind->is_string() && kind->as_string() != other_kind) {
     refuse_by_use(file, kind->as_string());
   }
   return {study::with_short_forms_expanded(std::move(tree)), {}, 0, {}};

@@ -3,6 +3,7 @@
 // sweep's output.
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "document/json.hpp"
 
@@ -21,8 +22,10 @@ struct ScenarioSource {
 // `point`: number of a point of a sweep's output, from 0, as typed; "" = not given. Throws
 // UsageError for a point that is missing, not allowed or out of range, and InputError for a file
 // that must be imported first: `FILE: this is a Kineto trace: stepsim import kineto FILE -o
-// T.json`. Files that a result or a point names are found again (find_named_files()).
+// T.json`, and for a file of a kind that is not a scenario, unless it is `other_kind`. Files that a
+// result or a point names are found again (find_named_files()).
 [[nodiscard]] ScenarioSource read_scenario_source(const std::string& file, const std::string& point,
-                                                  const std::string& data_folder);
+                                                  const std::string& data_folder,
+                                                  std::string_view other_kind = {});
 
 } // namespace stepsim::cli

@@ -22,8 +22,8 @@ namespace {
 
 // Bandwidths in Gb/s where compression is faster: "< 148", "> 9330", "20.5 .. 51.5", "always",
 // "never".
-std::string wins_cell(const io::Json& row) {
-  const io::Json* list = row.find("compression_wins");
+std::string wins_cell(const io::Json& row, std::string_view key) {
+  const io::Json* list = row.find(key);
   if (list == nullptr || !list->is_array()) {
     return "-";
   }
@@ -70,7 +70,7 @@ std::string cell_of(const io::Json& row, const RecordColumn& column) {
   case RecordLook::part:
     return milliseconds_cell(part_of(number, record_number(row, "iteration_time_s")));
   case RecordLook::wins:
-    return wins_cell(row);
+    return wins_cell(row, column.key);
   }
   return {};
 }
@@ -104,6 +104,7 @@ const std::vector<RecordColumn>& algorithm_looks() {
       {"speedup_vs_dense_overlapped", "faster than dense", RecordLook::number},
       {"staleness_mean", "staleness", RecordLook::number},
       {"compression_wins", "wins at [Gb/s]", RecordLook::wins},
+      {"compression_wins_sequential", "wins over sequential at [Gb/s]", RecordLook::wins},
   };
   return columns;
 }
@@ -121,6 +122,8 @@ constexpr std::array kAlgorithmMeanings{
     "0 = synchronous",
     "with --break-even, compressed only: bandwidths between 10 Mb/s and 10 Tb/s at which it is "
     "faster than dense; < 148 = below 148 Gb/s",
+    "of a file of kind compression_breakeven: the same against dense training that exchanges after "
+    "backward",
     "what the row takes for granted; \"by default\": the scenario does not say it"};
 
 // The columns that --columns names, in its order: as a table shows them by itself, else by the unit
@@ -212,11 +215,11 @@ std::vector<AlgorithmColumn> algorithm_columns() {
 std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
                                     std::span<const std::string> varied,
                                     std::span<const std::string> chosen) {
-  const bool with_break_even = std::ranges::any_of(
-      rows, [](const io::Json& row) { return row.find("break_even_Bps") != nullptr; });
   std::vector<RecordColumn> columns =
       chosen_columns(rows, chosen, algorithm_looks(), [&](const RecordColumn& column) {
-        return with_break_even || column.look != RecordLook::wins;
+        return column.look != RecordLook::wins ||
+               std::ranges::any_of(
+                   rows, [&](const io::Json& row) { return row.find(column.key) != nullptr; });
       });
   if (!chosen.empty()) {
     columns.insert(columns.begin(), algorithm_looks().front());
