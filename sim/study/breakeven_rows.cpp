@@ -1,3 +1,5 @@
+#include "study/breakeven_file.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "study/breakeven_file.hpp"
 
 namespace stepsim::study {
 
