@@ -1,0 +1,56 @@
+#pragma once
+// The answer of a command as a document, and the one renderer that writes a document in any format.
+// The parts are functions, so that a part that the format does not need is never made:
+//   table            the text, else the tables
+//   HTML, Markdown   the tables, else the text, which then is a page; SVG likewise
+//   JSON             the tree
+//   CSV              the records
+//   JSON Lines       the lines, else the records, else the tree on one line
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/shell/app.hpp"
+#include "cli/shell/table.hpp"
+#include "document/json.hpp"
+
+namespace stepsim::cli {
+
+struct Document {
+  std::function<std::string()> text = {};
+  std::function<std::vector<Table>()> tables = {};
+  std::function<io::Json()> tree = {};
+  std::function<std::vector<io::Object>()> records = {};
+  std::function<std::vector<io::Object>()> lines = {};
+  std::vector<std::string> kept = {};     // keys that records have besides those of --columns
+  std::vector<std::string> warnings = {}; // on standard error, behind the result
+};
+
+// The document in the format of the flags (format_of), `fallback` if they name none. Throws
+// SimulationError for a number of the tree that is not finite, and UsageError for --columns that no
+// record has.
+[[nodiscard]] std::string rendered(const Document& document, const Common& common,
+                                   Format fallback = Format::table);
+// Writes the rendered document as write_output() does, then prints its warnings.
+void write_document(const Common& common, const Document& document,
+                    Format fallback = Format::table);
+
+// The objects of the list `key` of a tree, such as the flows of a result.
+[[nodiscard]] std::vector<io::Object> records_in(const io::Json& tree, std::string_view key);
+
+// A column of a table of records: the value of `key`, times `factor` from SI to the unit of the
+// heading.
+struct Column {
+  using Show = std::string (*)(const io::Json& record, const Column& column);
+  std::string key, heading;
+  double factor = 1;
+  Show show = nullptr; // null = four significant digits
+};
+[[nodiscard]] Table table_of(std::span<const io::Json> records, std::span<const Column> columns);
+// The cell of one record; "-" for a number that the record lacks.
+[[nodiscard]] std::string cell_of(const io::Json& record, const Column& column);
+// For Column::show: words as they are and numbers in full; "-" for an absent key or null.
+[[nodiscard]] std::string in_full(const io::Json& record, const Column& column);
+
+} // namespace stepsim::cli
