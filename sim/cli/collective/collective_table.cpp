@@ -7,41 +7,39 @@
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "document/json_text.hpp"
+#include "cli/shell/document.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
 
 namespace {
 
-// "-" for a time that no evaluator gave.
-std::string microseconds(const std::optional<double>& seconds) {
-  return seconds ? base::significant(*seconds * 1e6) : "-";
-}
-
-std::string gigabytes(const std::optional<double>& rate) {
-  return rate ? base::significant(*rate / 1e9) : "-";
-}
-
 // With auto also what it chose: "auto: lp".
-std::string algorithm_text(const io::Json& record) {
-  std::string text = record.find("algorithm")->as_string();
-  if (const io::Json& chosen = *record.find("chosen"); chosen.is_string() && text == "auto") {
-    text.append(": ").append(chosen.as_string());
-  }
-  return text;
-}
-
-// "-" for a word that the record does not have.
-std::string word_of(const io::Json& record, std::string_view key) {
-  const io::Json* value = record.find(key);
-  return value != nullptr && value->is_string() ? value->as_string() : "-";
+std::string algorithm(const io::Json& record, const Column& column) {
+  const std::string text = in_full(record, column);
+  const io::Json* chosen = record.find("chosen");
+  return text == "auto" && chosen != nullptr && chosen->is_string()
+             ? text + ": " + chosen->as_string()
+             : text;
 }
 
 // What the library takes: "tree/ll128".
-std::string pair_text(const io::Json& record) {
-  const std::string protocol = word_of(record, "protocol");
-  return protocol == "-" ? protocol : word_of(record, "chosen") + "/" + protocol;
+std::string library_pair(const io::Json& record, const Column&) {
+  const std::string protocol = in_full(record, {"protocol", ""});
+  return protocol == "-" ? protocol : in_full(record, {"chosen", ""}) + "/" + protocol;
+}
+
+std::string bytes(const io::Json& record, const Column& column) {
+  return base::readable_bytes(record.find(column.key)->as_double());
+}
+
+// No latency is one of 0.
+std::string latency(const io::Json& record, const Column& column) {
+  return cell(study::number_in(record, column.key).value_or(0) * column.factor);
+}
+
+std::string time_of_method(const io::Json& record, const Column& column) {
+  return cell(seconds_of(record) * column.factor);
 }
 
 } // namespace
@@ -56,94 +54,61 @@ bool CollectiveTable::varies(std::string_view pointer) const {
 }
 
 CollectiveTable::CollectiveTable(const study::Sweep& sweep) : sweep_(sweep) {
-  varied_entries_ = varies("/compression/density") || varies("/compression/k");
-  varied_network_ = varies("/network/latency_s") || varies("/network/bandwidth_Bps");
-  varied_delay_ = varies("/network/delay_s");
-  const io::Json* method = sweep.base.find("method");
-  all_methods_ = method != nullptr && *method == io::Json("all");
-  const auto add = [this](std::initializer_list<const char*> headings) {
-    table_.headings.insert(table_.headings.end(), headings.begin(), headings.end());
+  const auto add = [this](std::initializer_list<Column> columns) {
+    columns_.insert(columns_.end(), columns);
   };
-  add({"op", "algorithm"});
-  for (const std::string_view key : {"preset", "shape"}) {
+  add({{"op", "op", 1, in_full}, {"algorithm", "algorithm", 1, algorithm}});
+  for (const char* key : {"preset", "shape"}) {
     if (varies("/" + std::string(key))) {
-      varied_words_.push_back(key);
-      add({key.data()});
+      add({{key, key, 1, in_full}});
     }
   }
-  add({"ranks", "bytes"});
-  has_library_ = sweep.has_library_keys();
-  if (has_library_) {
-    add({"algorithm/protocol", "limited_by"});
+  add({{"ranks", "ranks", 1, in_full}, {"bytes", "bytes", 1, bytes}});
+  asked_ = columns_.size();
+  if (sweep.has_library_keys()) {
+    add({{"protocol", "algorithm/protocol", 1, library_pair},
+         {"limited_by", "limited_by", 1, in_full}});
   }
-  if (varied_entries_) {
-    add({"k"});
+  if (varies("/compression/density") || varies("/compression/k")) {
+    add({{"k", "k", 1, in_full}});
   }
-  if (varied_network_) {
-    add({"latency [us]", "bandwidth [GB/s]"});
+  if (varies("/network/latency_s") || varies("/network/bandwidth_Bps")) {
+    add({{"latency_s", "latency [us]", 1e6, latency}, {"bandwidth_Bps", "bandwidth [GB/s]", 1e-9}});
   }
-  if (varied_delay_) {
-    add({"delay [us]"});
+  if (varies("/network/delay_s")) {
+    add({{"delay_s", "delay [us]", 1e6}});
   }
-  if (all_methods_) {
-    add({"closed form [us]", "max plus [us]", "events [us]"});
+  const io::Json* method = sweep.base.find("method");
+  if (method != nullptr && *method == io::Json("all")) {
+    add({{"closed_form_s", "closed form [us]", 1e6},
+         {"max_plus_s", "max plus [us]", 1e6},
+         {"events_s", "events [us]", 1e6}});
   } else {
-    add({"time [us]", "method"});
+    add({{"", "time [us]", 1e6, time_of_method}, {"method", "method", 1, in_full}});
   }
-  add({"algbw [GB/s]", "busbw [GB/s]", "time / bound", ""});
+  add({{"algbw_Bps", "algbw [GB/s]", 1e-9},
+       {"busbw_Bps", "busbw [GB/s]", 1e-9},
+       {"gap_ratio", "time / bound"}});
+  table_ = table_of({}, columns_);
+  table_.headings.emplace_back();
 }
 
 // A point that failed shows what it was asked for, and its error in the last column.
 void CollectiveTable::add(std::int64_t point, const io::Json& record) {
   points_.push_back(point);
   std::vector<std::string>& row = table_.rows.emplace_back();
-  const auto add_cells = [&row](std::initializer_list<std::string> cells) {
-    row.insert(row.end(), cells);
-  };
-  if (const std::string error = study::error_in(record); !error.empty()) {
-    const io::Json asked = study::scenario_at(sweep_.base, sweep_.grid, point);
-    std::vector<std::string_view> keys{"op", "algorithm"};
-    keys.insert(keys.end(), varied_words_.begin(), varied_words_.end());
-    keys.insert(keys.end(), {"ranks", "bytes"});
-    for (const std::string_view key : keys) {
-      const io::Json* value = asked.find(key);
-      row.push_back(value == nullptr     ? "-"
-                    : value->is_string() ? value->as_string()
-                                         : io::compact(*value));
-    }
-    row.resize(table_.headings.size() - 1, "-");
-    row.push_back(error);
-    return;
+  const io::Json asked = study::scenario_at(sweep_.base, sweep_.grid, point);
+  const std::string error = study::error_in(record);
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const Column& column = columns_[i];
+    row.push_back(!error.empty() ? (i < asked_ ? in_full(asked, column) : "-")
+                  : column.key == "preset" || column.key == "shape" ? in_full(asked, column)
+                                                                    : cell_of(record, column));
   }
-  const auto number = [&](std::string_view key) { return study::number_in(record, key); };
-  seconds_[point] = seconds_of(record);
-  add_cells({record.find("op")->as_string(), algorithm_text(record)});
-  for (const std::string_view key : varied_words_) {
-    row.push_back(study::scenario_at(sweep_.base, sweep_.grid, point).find(key)->as_string());
+  row.push_back(error);
+  if (error.empty()) {
+    seconds_[point] = seconds_of(record);
   }
-  add_cells({std::to_string(record.find("ranks")->as_integer()),
-             base::readable_bytes(record.find("bytes")->as_double())});
-  if (has_library_) {
-    add_cells({pair_text(record), word_of(record, "limited_by")});
-  }
-  if (varied_entries_) {
-    const io::Json& k = *record.find("k");
-    add_cells({k.is_null() ? "-" : std::to_string(k.as_integer())});
-  }
-  if (varied_network_) { // no latency is one of 0
-    add_cells({microseconds(number("latency_s").value_or(0)), gigabytes(number("bandwidth_Bps"))});
-  }
-  if (varied_delay_) {
-    add_cells({microseconds(number("delay_s"))});
-  }
-  if (all_methods_) {
-    add_cells({microseconds(number("closed_form_s")), microseconds(number("max_plus_s")),
-               microseconds(number("events_s"))});
-  } else {
-    add_cells({microseconds(seconds_[point]), record.find("method")->as_string()});
-  }
-  add_cells({gigabytes(number("algbw_Bps")), gigabytes(number("busbw_Bps")),
-             cell(number("gap_ratio")), ""});
 }
 
 // Equal times are all marked; points of other shards and failed ones do not count.

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/shell/table.hpp"
+#include "cli/shell/document.hpp"
 #include "document/json.hpp"
 #include "study/sweep/sweep_file.hpp"
 
@@ -30,8 +30,8 @@ private:
   [[nodiscard]] bool varies(std::string_view pointer) const;
 
   const study::Sweep& sweep_;
-  bool varied_entries_, varied_network_, varied_delay_, all_methods_, has_library_;
-  std::vector<std::string_view> varied_words_; // preset, shape
+  std::vector<Column> columns_;
+  std::size_t asked_{}; // number of the first columns that show what a point was asked for
   Table table_;
   std::vector<std::int64_t> points_;       // [row]
   std::map<std::int64_t, double> seconds_; // [point], for points that have a time

@@ -13,7 +13,7 @@
 #include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/check_lines.hpp"
-#include "cli/shell/output.hpp"
+#include "cli/shell/document.hpp"
 #include "document/json_parse.hpp"
 #include "document/reader.hpp"
 #include "run/collective_file.hpp"
@@ -337,11 +337,8 @@ int check(const Invocation& invocation) {
   for (const std::string& name : names) {
     all.push_back(check_file(name, files));
   }
-  if (format_of(common, Format::table) == Format::table) {
-    write_output(common, text_of(all));
-  } else {
-    write_tree(common, tree_of(all));
-  }
+  write_document(common,
+                 {.text = [&] { return text_of(all); }, .tree = [&] { return tree_of(all); }});
   const bool good =
       std::ranges::all_of(all, [](const Checked& checked) { return checked.errors.empty(); });
   return good ? kOk : kBadInput;

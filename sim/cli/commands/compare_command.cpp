@@ -14,7 +14,7 @@
 #include "cli/commands/over_flags.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/shell/flat_records.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/record_table.hpp"
@@ -49,15 +49,6 @@ constexpr CommandText kCompareText = choosing_columns({
     kTableFormats,
 });
 
-// The rows as JSON Lines and CSV take them, without a list around them and without the ranking.
-std::vector<io::Object> records_of(const study::Comparison& comparison) {
-  std::vector<io::Object> records;
-  for (const io::Json& row : comparison.rows) {
-    records.push_back(row.as_object());
-  }
-  return records;
-}
-
 // `best`: the index of the best row, null if all failed, and what made it so.
 io::Object tree_of(const study::Comparison& comparison) {
   const study::Ranking& ranking = comparison.ranking;
@@ -68,38 +59,34 @@ io::Object tree_of(const study::Comparison& comparison) {
 
 // JSON keeps the index of the best row; with --algorithms the rows are sorted within each
 // combination, so there is no single best one and the key is absent.
-std::string text_in(Format format, const study::Comparison& comparison, bool algorithms,
-                    std::span<const std::string> columns) {
-  std::vector<std::string> kept = comparison.varied;
-  kept.insert(kept.end(), {"algorithm", "error"});
-  const std::vector<io::Object> records = chosen_keys(records_of(comparison), kept, columns);
-  switch (format) {
-  case Format::table:
-  case Format::html:
-  case Format::markdown:
-  case Format::svg:
-    return tables_in(format,
-                     algorithms ? algorithm_tables(comparison.rows, comparison.varied, columns)
-                                : record_tables({comparison.rows, comparison.varied,
-                                                 comparison.ranking, comparison.batches, columns}));
-  case Format::json:
-    return io::pretty(algorithms ? io::Object{{"rows", comparison.rows}} : tree_of(comparison));
-  case Format::jsonl:
-    return jsonl_text(records);
-  case Format::csv:
-    return csv_text(records);
-  }
-  return {};
+Document document_of(const study::Comparison& found, bool algorithms,
+                     std::span<const std::string> columns) {
+  Document document{.tables =
+                        [&found, algorithms, columns] {
+                          return algorithms
+                                     ? algorithm_tables(found.rows, found.varied, columns)
+                                     : record_tables({found.rows, found.varied, found.ranking,
+                                                      found.batches, columns});
+                        },
+                    .tree =
+                        [&found, algorithms] {
+                          return algorithms ? io::Object{{"rows", found.rows}} : tree_of(found);
+                        },
+                    .records = [&found] { return records_in(tree_of(found), "rows"); },
+                    .kept = found.varied,
+                    .warnings = found.warnings};
+  document.kept.insert(document.kept.end(), {"algorithm", "error"});
+  return document;
 }
 
 // Rows that failed are shown with their error like all others; only the exit code tells of them.
 // Rows are written first, because those that did not fail are the answer to the rest of the
 // question. What was finished before an interruption is shown.
 int show(const study::Comparison& comparison, const Common& common, bool algorithms) {
-  print_warnings(comparison.warnings, common);
-  if (!comparison.rows.empty()) {
-    write_output(common,
-                 text_in(format_of(common, Format::table), comparison, algorithms, common.columns));
+  if (comparison.rows.empty()) {
+    print_warnings(comparison.warnings, common);
+  } else {
+    write_document(common, document_of(comparison, algorithms, common.columns));
   }
   if (comparison.missing > 0) {
     print_note("interrupted: " + std::to_string(comparison.missing) + " combinations were not run",
@@ -184,7 +171,6 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
   const io::Json* kind = scenario.find("kind");
   if (alone && kind != nullptr && *kind == io::Json(kBreakEvenKind)) {
     const study::Comparison found = study::breakeven_rows(study::parse_breakeven(scenario, files));
-    std::ranges::for_each(found.rows, io::require_finite);
     return show(found, common, true);
   }
   const std::vector<study::NamedScenario> rows =

@@ -159,38 +159,39 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
   if (format == Format::csv || format == Format::jsonl) {
     throw UsageError("--format: --problem quadratic writes json or table");
   }
-  if (format == Format::json) {
-    io::Array applied;
-    for (const auto& gradient : run.applied_gradient) {
-      applied.push_back(gradient ? io::Json(*gradient) : io::Json());
-    }
-    write_tree(common, io::Object{{"problem", "quadratic"},
-                                  {"pipeline_width", staleness.width},
-                                  {"step", *flags.step},
-                                  {"stability_limit", study::stability_limit(staleness.width)},
-                                  {"iterations", iterations},
-                                  {"converged", run.converged},
-                                  {"final_distance", run.final_distance},
-                                  {"applied_gradient", std::move(applied)},
-                                  {"points", io::Array{}}});
-    return kOk;
+  io::Array applied;
+  for (const auto& gradient : run.applied_gradient) {
+    applied.push_back(io::or_null(gradient));
   }
   const auto steps = static_cast<std::int64_t>(run.applied_gradient.size());
-  write_output(common, "pipeline width " + std::to_string(staleness.width) + ", staleness " +
-                           std::to_string(staleness.width - 1) + ", step " +
-                           base::shortest(*flags.step) + "\n" +
-                           (run.converged ? "shrinks"
-                            : run.grows() ? "grows"
-                                          : "neither shrinks nor grows") +
-                           ": distance " + base::significant(run.final_distance) +
-                           " of the start after " + std::to_string(steps) +
-                           (steps < iterations ? " steps, where the run was given up\n"
-                            : steps < 4        ? " steps\n"
-                                        : " steps; at most " + base::significant(run.earlier) +
-                                              " in the second quarter of them, " +
-                                              base::significant(run.largest) + " in the last\n") +
-                           "stable for steps below " +
-                           base::significant(study::stability_limit(staleness.width)) + "\n");
+  const std::string text =
+      "pipeline width " + std::to_string(staleness.width) + ", staleness " +
+      std::to_string(staleness.width - 1) + ", step " + base::shortest(*flags.step) + "\n" +
+      (run.converged ? "shrinks"
+       : run.grows() ? "grows"
+                     : "neither shrinks nor grows") +
+      ": distance " + base::significant(run.final_distance) + " of the start after " +
+      std::to_string(steps) +
+      (steps < iterations ? " steps, where the run was given up\n"
+       : steps < 4        ? " steps\n"
+                          : " steps; at most " + base::significant(run.earlier) +
+                         " in the second quarter of them, " + base::significant(run.largest) +
+                         " in the last\n") +
+      "stable for steps below " + base::significant(study::stability_limit(staleness.width)) + "\n";
+  write_document(common, {.text = [&] { return text; },
+                          .tree =
+                              [&] {
+                                return io::Object{
+                                    {"problem", "quadratic"},
+                                    {"pipeline_width", staleness.width},
+                                    {"step", *flags.step},
+                                    {"stability_limit", study::stability_limit(staleness.width)},
+                                    {"iterations", iterations},
+                                    {"converged", run.converged},
+                                    {"final_distance", run.final_distance},
+                                    {"applied_gradient", applied},
+                                    {"points", io::Array{}}};
+                              }});
   return kOk;
 }
 
@@ -277,12 +278,7 @@ int logistic(const ConvergeFlags& flags, const Common& common, const Invocation&
   study::Files files(invocation.data_folder, {common.output});
   Curves found = run_curves(flags, options, files, common);
   sort_best_first(found);
-  std::vector<std::string> warnings;
-  for (const NamedCurve& named : found.curves) {
-    study::append_each_once(warnings, named.curve.warnings);
-  }
-  write_output(common, curves_text(format_of(common, Format::table), found, options, warnings));
-  print_warnings(warnings, common);
+  write_document(common, curves_document(found, options));
   const bool reached = std::ranges::any_of(found.curves, [](const NamedCurve& named) {
     return named.curve.time_to_target_s.has_value();
   });

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/shell_word.hpp"
-#include "cli/shell/output.hpp"
+#include "cli/shell/document.hpp"
 #include "document/file.hpp"
 #include "document/file_write.hpp"
 
@@ -79,13 +79,16 @@ int examples(const Invocation& invocation) {
       }
     }
     const auto count = static_cast<std::int64_t>(copies.size());
-    if (format_of(common, Format::table) == Format::table) {
-      write_output(common, base::counted(count, "file") + " in " + target + "\nnext: cd " +
-                               base::quoted_word(target) +
-                               " && stepsim run examples/quickstart.scenario.json\n");
-    } else {
-      write_tree(common, io::Object{{"folder", target}, {"files", count}});
-    }
+    write_document(common, {.text =
+                                [&] {
+                                  return base::counted(count, "file") + " in " + target +
+                                         "\nnext: cd " + base::quoted_word(target) +
+                                         " && stepsim run examples/quickstart.scenario.json\n";
+                                },
+                            .tree =
+                                [&] {
+                                  return io::Object{{"folder", target}, {"files", count}};
+                                }});
   } catch (const fs::filesystem_error& error) {
     const fs::path& path = error.path2().empty() ? error.path1() : error.path2();
     throw SimulationError(path.string() +

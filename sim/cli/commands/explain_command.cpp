@@ -11,6 +11,7 @@
 #include "base/quantity.hpp"
 #include "cli/commands/program_input.hpp"
 #include "cli/commands/scenario_input.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/explain_text.hpp"
@@ -106,14 +107,14 @@ int explain(const Invocation& invocation) {
     study::add_program_changes(input.file, explained);
   }
   explained.sentences = study::sentences_of(explained);
-  if (format_of(common, Format::table) == Format::json) {
-    io::Json tree = study::explained_tree(explained);
-    tree.set("meta", meta(invocation));
-    write_tree(common, tree);
-  } else {
-    write_output(common, explain_text(explained));
-  }
-  print_warnings(explained.warnings, common);
+  write_document(common, {.text = [&] { return explain_text(explained); },
+                          .tree =
+                              [&] {
+                                io::Json tree = study::explained_tree(explained);
+                                tree.set("meta", meta(invocation));
+                                return tree;
+                              },
+                          .warnings = explained.warnings});
   if (input.scenario) {
     print_assumed(study::assumed_text(input.tree, files), common);
   }

@@ -9,8 +9,8 @@
 #include "base/number_text.hpp"
 #include "base/percent.hpp"
 #include "base/printable.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "document/json_parse.hpp"
 #include "study/fit_overlap.hpp"
@@ -62,7 +62,7 @@ std::vector<std::string> cells(const std::string& name, const io::OverlapConstan
 }
 
 // Errors of a fold are those of the rows that its constants have not seen.
-std::string fit_text(const io::OverlapFit& fit) {
+Table fit_table(const io::OverlapFit& fit) {
   Table table{
       {"left out", "startup_s", "per_byte_s", "compute", "rows", "median error %", "max error %"},
       {}};
@@ -70,7 +70,7 @@ std::string fit_text(const io::OverlapFit& fit) {
   for (const io::OverlapFold& fold : fit.folds) {
     table.rows.push_back(cells(base::printable(fold.left_out), fold.constants, fold.quality));
   }
-  return table_text(table);
+  return table;
 }
 
 } // namespace
@@ -105,11 +105,8 @@ int fit_overlap_command(const Invocation& invocation) {
       throw InputError(name, "/rows", error.what());
     }
   }();
-  if (format_of(common, Format::table) == Format::table) {
-    write_output(common, fit_text(fit));
-  } else {
-    write_tree(common, io::to_json(fit));
-  }
+  write_document(common, {.tables = [&] { return std::vector{fit_table(fit)}; },
+                          .tree = [&] { return io::to_json(fit); }});
   return kOk;
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/flat_records.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/replaced_file.hpp"
@@ -68,15 +68,6 @@ void write_timeline(const std::string& name, const events::Timeline& timeline,
   file.commit();
 }
 
-// One row per flow; summary and links are in JSON only.
-std::string csv_of(const io::Json& tree) {
-  std::vector<io::Object> records;
-  for (const io::Json& flow : tree.find("flows")->as_array()) {
-    records.push_back(flow.as_object());
-  }
-  return csv_text(records);
-}
-
 } // namespace
 
 // Only --set and --seed of the flags of a scenario mean something to a list of flows.
@@ -104,7 +95,6 @@ int flows(const Invocation& invocation) {
   if (!timeline.empty() && timeline == common.output) {
     throw UsageError("--timeline and -o name the same file");
   }
-  const Format format = format_of(common, Format::table);
   study::Files files(invocation.data_folder, {common.output, timeline});
   const study::FlowsFile file =
       load(read_scenario_tree(name, flags, files.data_folder()), files, flags);
@@ -115,20 +105,18 @@ int flows(const Invocation& invocation) {
   if (!timeline.empty()) {
     write_timeline(timeline, study::flows_timeline(file, result), common);
   }
-  if (format == Format::table) {
-    write_output(common, flows_text(file, result));
-  } else {
-    io::Json tree = study::flows_tree(file, result);
-    require_finite(tree);
-    if (format == Format::csv) {
-      write_output(common, csv_of(tree));
-    } else {
-      tree.set("meta",
-               simulation_meta(invocation, result.events, result.packet_hops, simulation.count()));
-      write_output(common, format == Format::json ? io::pretty(tree) : io::compact(tree) + "\n");
-    }
-  }
-  print_warnings(result.warnings, common);
+  const auto tree = [&] {
+    io::Json found = study::flows_tree(file, result);
+    found.set("meta",
+              simulation_meta(invocation, result.events, result.packet_hops, simulation.count()));
+    return found;
+  };
+  // CSV has one row per flow; summary and links are in JSON only.
+  write_document(common, {.text = [&] { return flows_text(file, result); },
+                          .tree = tree,
+                          .records = [&] { return records_in(tree(), "flows"); },
+                          .lines = [&] { return std::vector<io::Object>{tree().as_object()}; },
+                          .warnings = result.warnings});
   return kOk;
 }
 

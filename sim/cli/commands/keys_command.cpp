@@ -11,7 +11,7 @@
 #include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/file_kinds.hpp"
-#include "cli/shell/output.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/text/key_text.hpp"
 #include "document/fields/schema.hpp"
@@ -195,7 +195,7 @@ int keys(const Invocation& invocation) {
   const Root root = root_of(kind);
   const std::vector<PlacedKey> found = asked_keys(root, pointer);
   const Format format = format_of(common, Format::table);
-  if (format == Format::json || format == Format::jsonl) {
+  const auto tree = [&] {
     io::Array list;
     for (const PlacedKey& each : found) {
       const auto when = root.conditions(each.pointer);
@@ -203,34 +203,22 @@ int keys(const Invocation& invocation) {
         list.push_back(key_json(each, when));
       }
     }
-    if (format == Format::json) {
-      write_tree(common, io::Object{{"keys", std::move(list)}});
-      return kOk;
-    }
-    std::string lines;
-    for (const io::Json& each : list) {
-      lines += io::compact(each) + "\n";
-    }
-    write_output(common, lines);
-    return kOk;
+    return io::Object{{"keys", std::move(list)}};
+  };
+  const bool page = !rules && pointer.starts_with('/') && format == Format::table;
+  const auto tables = [&] {
+    const std::vector<PlacedKey> listed(found.begin() + (page ? 1 : 0), found.end());
+    return std::vector{rules ? rule_table(root, listed) : key_table(listed, format)};
+  };
+  Document document{
+      .tables = tables, .tree = tree, .records = [&] { return records_in(tree(), "keys"); }};
+  if (page) {
+    document.text = [&] {
+      return key_page(found.front(), root.conditions(found.front().pointer)) +
+             (found.size() > 1 ? "\n" + tables_in(format, tables()) : "");
+    };
   }
-  if (rules) {
-    const Table table = rule_table(root, found);
-    write_output(common, tables_in(format, std::span(&table, 1)));
-    return kOk;
-  }
-  std::string text;
-  std::vector<PlacedKey> listed = found;
-  if (pointer.starts_with('/') && format == Format::table) {
-    text = key_page(found.front(), root.conditions(found.front().pointer));
-    listed.erase(listed.begin());
-    text += listed.empty() ? "" : "\n";
-  }
-  if (!listed.empty()) {
-    const Table table = key_table(listed, format);
-    text += tables_in(format, std::span(&table, 1));
-  }
-  write_output(common, text);
+  write_document(common, document);
   return kOk;
 }
 

@@ -12,7 +12,7 @@
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/output.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/table.hpp"
 #include "document/json_text.hpp"
 #include "layers/gpu_table.hpp"
@@ -209,43 +209,38 @@ std::string show_text(const layers::ModelTable& table, const ModelsOptions& opti
   return out;
 }
 
+// Rows as a table of these columns, and as the list `key` of a tree.
+int write_rows(const char* key, const io::Array& rows, std::span<const Column> columns,
+               const Common& common) {
+  write_document(common, {.tables = [&] { return std::vector{table_of(rows, columns)}; },
+                          .tree =
+                              [&] {
+                                return io::Object{{key, rows}};
+                              }});
+  return kOk;
+}
+
 // Every shipped table is loaded: the list takes its totals from the layers, not from a second
 // place.
 int list_models(study::Files& files, const Common& common) {
   io::Array models;
-  Table text{{"model", "elements", "tensors", "layers", "fp32 [MB]", "GMACs"}, {}};
   for (const auto& [name, path] : shipped_files(files.data_folder(), study::kShippedModels)) {
-    const layers::ModelTable& table = files.model(io::Json(name));
-    io::Json entry = totals_tree(table);
+    io::Json entry = totals_tree(files.model(io::Json(name)));
     entry.set("name", name);
     models.push_back(std::move(entry));
-    text.rows.push_back(
-        {name, std::to_string(table.elements()), std::to_string(table.tensors()),
-         std::to_string(table.layers.size()),
-         base::significant(static_cast<double>(table.elements() * kValueBytes) / 1e6),
-         base::significant(static_cast<double>(table.macs()) / 1e9)});
   }
-  const bool as_table = format_of(common, Format::table) == Format::table;
-  const io::Json tree(io::Object{{"models", std::move(models)}});
-  if (as_table) {
-    write_output(common, table_text(text));
-  } else {
-    write_tree(common, tree);
-  }
-  return kOk;
+  static const std::array columns{
+      Column{"name", "model", 1, in_full},      Column{"elements", "elements", 1, in_full},
+      Column{"tensors", "tensors", 1, in_full}, Column{"layers", "layers", 1, in_full},
+      Column{"bytes", "fp32 [MB]", 1e-6},       Column{"macs", "GMACs", 1e-9}};
+  return write_rows("models", models, columns, common);
 }
 
 // What an estimate for each GPU takes, and between which factors of it measured times lie.
 int list_gpus(const Common& common) {
   io::Array gpus;
-  Table text{
-      {"gpu", "peak [TFLOP/s]", "memory [TB/s]", "products", "attention", "formats", "interval"},
-      {}};
   for (const layers::Gpu& gpu : layers::gpus()) {
     const layers::FamilyConstants& constants = gpu.constants();
-    const layers::EstimateInterval& interval = constants.interval;
-    const double products = gpu.matrix_fraction * constants.products;
-    const double attention = gpu.matrix_fraction * constants.attention;
     std::string formats;
     for (const std::string_view word : layers::kPrecisions.all()) {
       if (gpu.has(*layers::kPrecisions.find(word))) {
@@ -256,24 +251,29 @@ int list_gpus(const Common& common) {
                               {"family", layers::kGpuFamilies[gpu.family]},
                               {"peak_flops_Ps", gpu.peak.value},
                               {"memory_Bps", gpu.memory.value},
-                              {"product_fraction", products},
-                              {"attention_fraction", attention},
+                              {"product_fraction", gpu.matrix_fraction * constants.products},
+                              {"attention_fraction", gpu.matrix_fraction * constants.attention},
                               {"formats", formats},
-                              {"low", interval.low},
-                              {"high", interval.high},
-                              {"validated", interval.validated}});
-    text.rows.push_back({std::string(gpu.name), base::significant(gpu.peak.value / 1e12),
-                         base::significant(gpu.memory.value / 1e12), base::significant(products, 3),
-                         base::significant(attention, 3), formats,
-                         base::shortest(interval.low) + " to " + base::shortest(interval.high) +
-                             (interval.validated ? "" : ", unvalidated")});
+                              {"low", constants.interval.low},
+                              {"high", constants.interval.high},
+                              {"validated", constants.interval.validated}});
   }
-  if (format_of(common, Format::table) == Format::table) {
-    write_output(common, table_text(text));
-  } else {
-    write_tree(common, io::Json(io::Object{{"gpus", std::move(gpus)}}));
-  }
-  return kOk;
+  const auto fraction = [](const io::Json& gpu, const Column& column) {
+    return base::significant(gpu.find(column.key)->as_double(), 3);
+  };
+  const auto interval = [](const io::Json& gpu, const Column&) {
+    return base::shortest(gpu.find("low")->as_double()) + " to " +
+           base::shortest(gpu.find("high")->as_double()) +
+           (gpu.find("validated")->as_bool() ? "" : ", unvalidated");
+  };
+  const std::array columns{Column{"name", "gpu", 1, in_full},
+                           Column{"peak_flops_Ps", "peak [TFLOP/s]", 1e-12},
+                           Column{"memory_Bps", "memory [TB/s]", 1e-12},
+                           Column{"product_fraction", "products", 1, fraction},
+                           Column{"attention_fraction", "attention", 1, fraction},
+                           Column{"formats", "formats", 1, in_full},
+                           Column{"low", "interval", 1, interval}};
+  return write_rows("gpus", gpus, columns, common);
 }
 
 // The table, at the sequence length that was asked for. --sequence-length rescales
@@ -345,9 +345,8 @@ int models(const Invocation& invocation) {
     throw UsageError("models show: give the NAME of a model; see stepsim models list");
   }
   const layers::ModelTable table = load(files, options);
-  const bool as_table = format_of(common, Format::table) == Format::table;
-  write_output(common,
-               as_table ? show_text(table, options) : io::pretty(show_tree(table, options)));
+  write_document(common, {.text = [&] { return show_text(table, options); },
+                          .tree = [&] { return show_tree(table, options); }});
   return kOk;
 }
 

@@ -15,7 +15,7 @@
 #include "cli/report/records_page.hpp"
 #include "cli/report/report_facts.hpp"
 #include "cli/report/result_page.hpp"
-#include "cli/shell/output.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/version.hpp"
 #include "document/json_parse.hpp"
 #include "import/import_detect.hpp"
@@ -181,17 +181,20 @@ int report_page(const Invocation& invocation) {
   if (!parse(app, kReportText, invocation, common)) {
     return kOk;
   }
-  const bool html = format_of(common, Format::html) == Format::html;
   const std::string footer = footer_of(file, flags, date);
   if (holds_records(file, flags.point)) {
     const RecordsPage page = records_page(read_plot_rows(file), file, common.output, footer);
-    html ? write_output(common, page.html) : write_tree(common, page.facts);
+    write_document(common, {.text = [&] { return page.html; }, .tree = [&] { return page.facts; }},
+                   Format::html);
     return kOk;
   }
   study::Files files(invocation.data_folder, {common.output});
   const ReportedRun run = reported_run(file, flags, common, files);
-  html ? write_output(common, result_page(run, footer)) : write_tree(common, report_facts(run));
-  print_warnings(run.result.warnings, common);
+  write_document(common,
+                 {.text = [&] { return result_page(run, footer); },
+                  .tree = [&] { return report_facts(run); },
+                  .warnings = run.result.warnings},
+                 Format::html);
   return kOk;
 }
 

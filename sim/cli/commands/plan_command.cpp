@@ -13,7 +13,7 @@
 #include "buckets/bounds.hpp"
 #include "buckets/planners.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/shell/output.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/table.hpp"
 #include "document/json_parse.hpp"
 #include "document/json_text.hpp"
@@ -259,13 +259,10 @@ int plan(const Invocation& invocation) {
   io::Json tree = plan_tree(file, plans);
   io::require_finite(tree);
   const std::vector<std::string> warnings = warnings_of(file, plans);
-  if (format_of(common, Format::table) == Format::table) {
-    write_output(common, plan_text(file, plans));
-  } else {
-    tree.set("warnings", io::Array(warnings.begin(), warnings.end()));
-    write_tree(common, tree);
-  }
-  print_warnings(warnings, common);
+  tree.set("warnings", io::Array(warnings.begin(), warnings.end()));
+  write_document(common, {.text = [&] { return plan_text(file, plans); },
+                          .tree = [&] { return tree; },
+                          .warnings = warnings});
   return kOk;
 }
 

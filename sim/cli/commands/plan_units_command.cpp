@@ -8,6 +8,7 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands/scenario_input.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
@@ -117,12 +118,9 @@ int plan_units(const Invocation& invocation) {
   }
   require_memory(scenario, flags);
   const study::UnitPlanning planning = study::plan_sharding_units(scenario);
-  if (format_of(common, Format::table) == Format::table) {
-    write_output(common, planning_text(planning));
-  } else {
-    write_tree(common, study::unit_planning_tree(scenario, planning));
-  }
-  print_warnings(planning.warnings, common);
+  write_document(common, {.text = [&] { return planning_text(planning); },
+                          .tree = [&] { return study::unit_planning_tree(scenario, planning); },
+                          .warnings = planning.warnings});
   return kOk;
 }
 

@@ -9,6 +9,7 @@
 #include "base/number_text.hpp"
 #include "cli/plot/plot_facts.hpp"
 #include "cli/plot/rows_figure.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
 #include "plot/svg.hpp"
 
@@ -120,8 +121,9 @@ int plot_records(const Invocation& invocation) {
   const PlotRows rows = read_plot_rows(flags.file);
   const RowsFigure drawn = rows_figure(rows, request, flags.file);
   const std::string picture = plot::svg(drawn.figure); // also refuses what cannot be drawn
-  format_of(common, Format::svg) == Format::svg ? write_output(common, picture)
-                                                : write_tree(common, plot_facts(drawn));
+  write_document(common,
+                 {.text = [&] { return picture; }, .tree = [&] { return plot_facts(drawn); }},
+                 Format::svg);
   if (rows.failed > 0) {
     print_note(base::counted(rows.failed, "point") + " failed in " + flags.file + ", not drawn",
                common);

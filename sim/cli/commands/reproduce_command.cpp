@@ -18,6 +18,7 @@
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/reproduced_runs.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "document/file.hpp"
@@ -280,6 +281,21 @@ io::Json tree_of(const std::vector<Reproduced>& results) {
   return io::Object{{"papers", std::move(papers)}};
 }
 
+std::string own_rows_text(const io::Array& groups, const reproduce::Records& reasons) {
+  static const std::array columns{
+      Column{"by", "by", 1, in_full},     Column{"name", "name", 1, in_full},
+      Column{"rows", "rows", 1, in_full}, Column{"median", "median [%]"},
+      Column{"p90", "p90 [%]"},           Column{"worst", "worst [%]"},
+      Column{"shorter", "too short [%]"}};
+  std::string text = table_text(table_of(groups, columns));
+  for (const io::Object& reason : reasons) {
+    text += "not predicted, " +
+            base::counted(std::llround(reproduce::row_number(reason, "rows")), "row") + ": " +
+            base::printable(reproduce::row_text(reason, "reason")) + "\n";
+  }
+  return text;
+}
+
 // Measured speeds that the user has, by the shipped rules: the errors of their groups, and each row
 // with its prediction in a file.
 int predict_own_rows(const ReproduceFlags& flags, const Invocation& invocation,
@@ -300,30 +316,15 @@ int predict_own_rows(const ReproduceFlags& flags, const Invocation& invocation,
   const std::string& id = paper.tables.front().id;
   write_named((folder / (id + ".csv")).string(), reproduce::scoreboard_csv(all.at(id)));
   const reproduce::Records& groups = all.at(id + "_groups");
-  if (format_of(common, Format::table) == Format::json) {
-    io::Array list(groups.begin(), groups.end());
-    const reproduce::Records& reasons = all.at(id + "_reasons");
-    write_tree(common, io::Object{{"groups", std::move(list)},
-                                  {"not_predicted", io::Array(reasons.begin(), reasons.end())}});
-    return kOk;
-  }
-  Table table{{"by", "name", "rows", "median [%]", "p90 [%]", "worst [%]", "too short [%]"}, {}};
-  for (const io::Object& group : groups) {
-    std::vector<std::string>& row = table.rows.emplace_back();
-    for (const char* name : {"by", "name", "rows", "median", "p90", "worst", "shorter"}) {
-      const io::Json& value = *reproduce::column(group, name);
-      row.push_back(value.is_string()                  ? value.as_string()
-                    : std::string_view(name) == "rows" ? base::shortest(value.as_double())
-                                                       : cell(value.as_double()));
-    }
-  }
-  std::string text = table_text(table);
-  for (const io::Object& reason : all.at(id + "_reasons")) {
-    text += "not predicted, " +
-            base::counted(std::llround(reproduce::row_number(reason, "rows")), "row") + ": " +
-            base::printable(reproduce::row_text(reason, "reason")) + "\n";
-  }
-  write_output(common, text);
+  const reproduce::Records& reasons = all.at(id + "_reasons");
+  const io::Array list(groups.begin(), groups.end());
+  write_document(common, {.text = [&] { return own_rows_text(list, reasons); },
+                          .tree =
+                              [&] {
+                                return io::Object{
+                                    {"groups", list},
+                                    {"not_predicted", io::Array(reasons.begin(), reasons.end())}};
+                              }});
   return kOk;
 }
 
@@ -382,10 +383,9 @@ int reproduce(const Invocation& invocation) {
       write_folder(results.back(), place);
     }
   }
-  if (format_of(common, Format::table) == Format::json) {
-    write_tree(common, tree_of(results));
-  } else if (!own_place || !common.quiet) {
-    write_output(common, text_of(results));
+  if (format_of(common, Format::table) == Format::json || !own_place || !common.quiet) {
+    write_document(common, {.text = [&] { return text_of(results); },
+                            .tree = [&] { return tree_of(results); }});
   }
   const fs::path docs = docs_folder(invocation.data_folder);
   if (flags.update) {

@@ -23,6 +23,7 @@
 #include "cli/commands/run_lines.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/commands/scenario_source.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
@@ -225,16 +226,8 @@ void forget_layers(io::Json& tree) {
   }
 }
 
-// As JSON with an indent, or on one line.
-void write_result(const Common& common, const io::Json& out) {
-  if (format_of(common, Format::json) == Format::jsonl) {
-    write_output(common, io::compact(out) + "\n");
-  } else {
-    write_tree(common, out);
-  }
-}
-
-// The same with an indent, for results of many layers: neither the tree nor the text is in memory.
+// A result as JSON with an indent, for results of many layers: neither the tree nor the text is in
+// memory.
 void write_in_blocks(const Common& common, const study::Result& result, const io::Object& others) {
   common.work.end();
   refuse_other_kind(common, common.output, R"({"kind": "result"})");
@@ -262,14 +255,14 @@ int run_program(const Invocation& invocation, const io::Json& tree, const RunOpt
         file.program, programs::evaluate(file.program, file.evaluation, programs::Record::all)};
     write_timeline(options, common, study::timeline(drawn, filter));
   }
-  if (format_of(common, Format::table) != Format::table) {
-    io::Json out = study::explained_tree(explained);
-    out.set("meta", meta(invocation));
-    write_result(common, out);
-  } else {
-    write_output(common, program_text(explained));
-  }
-  print_warnings(explained.warnings, common);
+  write_document(common, {.text = [&] { return program_text(explained); },
+                          .tree =
+                              [&] {
+                                io::Json found = study::explained_tree(explained);
+                                found.set("meta", meta(invocation));
+                                return found;
+                              },
+                          .warnings = explained.warnings});
   return kOk;
 }
 

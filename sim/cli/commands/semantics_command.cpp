@@ -9,6 +9,7 @@
 
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 #include "document/json_parse.hpp"
@@ -150,21 +151,14 @@ int semantics(const Invocation& invocation) {
   const std::vector<collectives::FeedbackStep> steps = study::run_semantics(file);
   io::Json tree = study::semantics_tree(file, steps);
   const std::optional<study::Difference> difference = study::first_difference(file, tree);
-  const bool compared = !file.expected.is_null();
-  const std::vector<std::string> warnings = study::semantics_warnings(file);
-  if (format_of(common, Format::table) == Format::table) {
-    std::string text = semantics_text(file, steps);
-    if (compared) {
-      text += "\nexpected: ";
-      text += difference ? "differs at " + difference->pointer + ": " + difference->message + "\n"
-                         : "all as in the file\n";
-    }
-    write_output(common, text);
-  } else {
-    study::add_comparison(tree, file, difference);
-    write_tree(common, tree);
-  }
-  print_warnings(warnings, common);
+  study::add_comparison(tree, file, difference);
+  const std::string comparison = file.expected.is_null() ? ""
+                                 : difference ? "\nexpected: differs at " + difference->pointer +
+                                                    ": " + difference->message + "\n"
+                                              : "\nexpected: all as in the file\n";
+  write_document(common, {.text = [&] { return semantics_text(file, steps) + comparison; },
+                          .tree = [&] { return tree; },
+                          .warnings = study::semantics_warnings(file)});
   if (difference) {
     return report_error(name + ": " + difference->pointer + ": " + difference->message,
                         kTargetNotMet, common.color);

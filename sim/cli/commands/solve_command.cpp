@@ -14,8 +14,8 @@
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/scenario_input.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/flat_records.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
@@ -222,27 +222,6 @@ std::vector<io::Object> crossing_records(const io::Json& tree) {
   return records;
 }
 
-// CSV and JSON Lines hold the crossings alone; the scanned points are in JSON only.
-std::string text_in(Format format, const study::SolveProblem& problem,
-                    const study::Solution& solution) {
-  const io::Json tree = study::solution_tree(problem, solution);
-  require_finite(tree);
-  switch (format) {
-  case Format::table:
-  case Format::html: // refused by `parse`
-  case Format::markdown:
-  case Format::svg:
-    return solution_text(problem, solution);
-  case Format::json:
-    return io::pretty(tree);
-  case Format::jsonl:
-    return jsonl_text(crossing_records(tree));
-  case Format::csv:
-    return csv_text(crossing_records(tree));
-  }
-  return {};
-}
-
 // An error in the value that --between gave is the flag's, all others are those of the scenario
 // file.
 [[noreturn]] void rethrow(const InputError& error, const study::SolveProblem& problem) {
@@ -263,7 +242,6 @@ int solve(const Invocation& invocation) {
   if (!parse(app, kSolveText, invocation, common)) {
     return kOk;
   }
-  const Format format = format_of(common, Format::table);
   study::Files files(invocation.data_folder, {common.output});
   const study::SolveProblem problem = read_problem(flags, files);
   study::RowsOptions options;
@@ -277,8 +255,13 @@ int solve(const Invocation& invocation) {
       rethrow(error, problem);
     }
   }();
-  print_warnings(solution.warnings, common);
-  write_output(common, text_in(format, problem, solution));
+  const io::Json tree = study::solution_tree(problem, solution);
+  require_finite(tree);
+  // CSV and JSON Lines hold the crossings alone; the scanned points are in JSON only.
+  write_document(common, {.text = [&] { return solution_text(problem, solution); },
+                          .tree = [&] { return tree; },
+                          .records = [&] { return crossing_records(tree); },
+                          .warnings = solution.warnings});
   print_assumed(study::assumed_text(problem.scenario, files), common);
   if (!solution.crossings.empty()) {
     return kOk;

@@ -22,8 +22,8 @@
 #include "cli/collective/collective_table.hpp"
 #include "cli/commands/over_flags.hpp"
 #include "cli/commands/scenario_input.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/flat_records.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
@@ -240,7 +240,7 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
   options.progress = counting(common);
   std::string text;
   const study::SweepReport report = study::run_sweep(sweep, files, options, text);
-  std::vector<io::Json> rows;
+  io::Array rows;
   std::string_view lines = text;
   lines.remove_prefix(lines.find('\n') + 1);
   while (!lines.empty()) {
@@ -249,31 +249,29 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
     lines.remove_prefix(end + 1);
   }
   print_report(report, common);
-  std::vector<io::Object> records;
-  for (const io::Json& row : rows) {
-    records.push_back(row.as_object());
-  }
-  (void)chosen_keys(std::move(records), {}, common.columns); // all exist
-  const Format format = format_of(common, Format::table);
-  if (study::is_collective(sweep.base)) {
-    if (!common.columns.empty()) {
-      throw UsageError("--columns goes with a table of scenarios; of collectives, with -o FILE.csv "
-                       "or -o FILE.jsonl");
-    }
-    CollectiveTable table(sweep);
-    for (const io::Json& row : rows) {
-      table.add(row.find("point")->as_integer(), row);
-    }
-    write_output(common, tables_in(format, std::vector{table.finished()}));
-    return finish(report);
+  const bool collectives = study::is_collective(sweep.base);
+  if (collectives && !common.columns.empty()) {
+    throw UsageError("--columns goes with a table of scenarios; of collectives, with -o FILE.csv "
+                     "or -o FILE.jsonl");
   }
   std::vector<std::int64_t> batches;
   for (const io::Json& row : rows) {
     batches.push_back(study::batches_of_row(sweep, row));
   }
-  const study::Ranking ranking = study::rank_rows(rows, batches);
-  write_output(common, tables_in(format, record_tables({rows, sweep.varied(), ranking, batches,
-                                                        common.columns})));
+  const auto tables = [&] {
+    if (collectives) {
+      CollectiveTable table(sweep);
+      for (const io::Json& row : rows) {
+        table.add(row.find("point")->as_integer(), row);
+      }
+      return std::vector{table.finished()};
+    }
+    return record_tables(
+        {rows, sweep.varied(), study::rank_rows(rows, batches), batches, common.columns});
+  };
+  write_document(common, {.tables = tables, .records = [&] {
+                            return records_in(io::Object{{"rows", rows}}, "rows");
+                          }});
   return finish(report);
 }
 

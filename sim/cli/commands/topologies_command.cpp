@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/replaced_file.hpp"
 #include "cli/shell/table.hpp"
@@ -131,11 +132,11 @@ int list_files(const std::map<std::string, std::string>& files, const Common& co
                           shares.empty() ? "-" : share_text(shares),
                           base::shown_value(note, kNote)});
   }
-  if (format_of(common, Format::table) == Format::table) {
-    write_output(common, table_text(table));
-  } else {
-    write_tree(common, io::Object{{"topologies", std::move(rows)}});
-  }
+  write_document(common, {.tables = [&] { return std::vector{table}; },
+                          .tree =
+                              [&] {
+                                return io::Object{{"topologies", rows}};
+                              }});
   return kOk;
 }
 
@@ -182,9 +183,8 @@ int show(const Common& common, const std::string& path, const std::string& name,
                                            : profile_text(io::parse_profile(tree));
     const std::string share = share_text(nominal_shares(tree));
     const std::string rates = share.empty() ? "" : "share of the nominal rate: " + share + "\n";
-    format_of(common, Format::table) == Format::table
-        ? write_output(common, text + rates + source_text(tree))
-        : write_tree(common, tree);
+    write_document(common, {.text = [&] { return text + rates + source_text(tree); },
+                            .tree = [&] { return tree; }});
     return kOk;
   }
   const links::Topology topology = io::parse_topology(tree);
@@ -194,9 +194,10 @@ int show(const Common& common, const std::string& path, const std::string& name,
   if (dot == "-") {
     return kOk;
   }
-  format_of(common, Format::table) == Format::table
-      ? write_output(common, topology_text(topology, text_member(tree, "note")) + source_text(tree))
-      : write_tree(common, tree);
+  const auto text = [&] {
+    return topology_text(topology, text_member(tree, "note")) + source_text(tree);
+  };
+  write_document(common, {.text = text, .tree = [&] { return tree; }});
   return kOk;
 }
 

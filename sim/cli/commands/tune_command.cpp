@@ -14,8 +14,8 @@
 #include "cli/commands/plan_units_command.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/help/help_text.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/flat_records.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
@@ -235,48 +235,11 @@ std::string best_text(const study::TuneProblem& problem, const study::Tuning& tu
   return text;
 }
 
-// The points of the curve as flat records; the references have other keys and are in JSON only.
-std::vector<io::Object> curve_records(const io::Json& tree) {
-  std::vector<io::Object> records;
-  for (const io::Json& point : tree.find("curve")->as_array()) {
-    records.push_back(point.as_object());
-  }
-  return records;
-}
-
-// The answer first, then what it is compared with, then the curve.
-std::string text_in(Format format, const study::TuneProblem& problem, const study::Tuning& tuning) {
-  const io::Json tree = study::tuning_tree(problem, tuning);
-  require_finite(tree);
-  switch (format) {
-  case Format::table:
-  case Format::html: // refused by `parse`
-  case Format::markdown:
-  case Format::svg:
-    return best_text(problem, tuning) + "\n" + references_text(problem, tuning) + "\n" +
-           curve_text(problem, tuning);
-  case Format::json:
-    return io::pretty(tree);
-  case Format::jsonl:
-    return jsonl_text(curve_records(tree));
-  case Format::csv:
-    return csv_text(curve_records(tree));
-  }
-  return {};
-}
-
 // The estimate times a few values of the same sweep that would run, with the same number of
 // threads.
 int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, study::Files& files,
             const study::RowsOptions& options, const Common& common) {
   const study::KnobRow& row = study::row(problem.knob);
-  if (format_of(common, Format::table) != Format::table) {
-    write_tree(common, io::Object{{"knob", row.name},
-                                  {"pointer", row.pointer},
-                                  {"values", io::Array(values.values.begin(), values.values.end())},
-                                  {"exact", values.exact}});
-    return kOk;
-  }
   constexpr std::size_t kMost = 40;
   std::string text = std::to_string(values.values.size()) + " values of " +
                      std::string(row.pointer) +
@@ -295,7 +258,15 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
       study::sweep_over(values.scenario, {{std::string(row.pointer), values.values}});
   text += "about " + value_text("time_s", study::estimate(sweep, files, sweep_options).seconds) +
           ", from timing three values\n";
-  write_output(common, text);
+  const io::Array list(values.values.begin(), values.values.end());
+  write_document(common, {.text = [&] { return text; },
+                          .tree =
+                              [&] {
+                                return io::Object{{"knob", row.name},
+                                                  {"pointer", row.pointer},
+                                                  {"values", list},
+                                                  {"exact", values.exact}};
+                              }});
   return kOk;
 }
 
@@ -360,7 +331,6 @@ int tune(const Invocation& invocation) {
   if (!flags.emit.empty()) {
     return emit(invocation, flags, common);
   }
-  const Format format = format_of(common, Format::table);
   study::TuneProblem problem;
   problem.knob = study::parse_knob(flags.knob);
   if (!flags.baseline.empty()) {
@@ -386,8 +356,19 @@ int tune(const Invocation& invocation) {
   options.max_seconds = max_seconds(flags.scenario);
   options.progress = counting(common);
   const study::Tuning tuning = study::tune(problem, values, files, options);
-  print_warnings(tuning.warnings, common);
-  write_output(common, text_in(format, problem, tuning));
+  const io::Json tree = study::tuning_tree(problem, tuning);
+  require_finite(tree);
+  // The answer first, then what it is compared with, then the curve. The references have other keys
+  // than the points of the curve and are in JSON only.
+  write_document(common, {.text =
+                              [&] {
+                                return best_text(problem, tuning) + "\n" +
+                                       references_text(problem, tuning) + "\n" +
+                                       curve_text(problem, tuning);
+                              },
+                          .tree = [&] { return tree; },
+                          .records = [&] { return records_in(tree, "curve"); },
+                          .warnings = tuning.warnings});
   print_assumed(assumed_beside_knob(problem.knob, values, files), common);
   if (!tuning.best) {
     return report_error("no density is as fast as dense training", kTargetNotMet, common.color);

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "document/file.hpp"
 #include "document/json_parse.hpp"
@@ -87,13 +87,11 @@ int web_page(const Invocation& invocation) {
     }
     page.insert(place + kOwnTrace.size(), embedded_trace(invocation, trace));
   }
-  if (format_of(common, Format::html) == Format::html) {
-    write_output(common, page);
-  } else {
-    write_tree(common, io::Object{{"version", std::string(version())},
-                                  {"bytes", static_cast<std::int64_t>(page.size())},
-                                  {"trace", trace.empty() ? io::Json() : io::Json(trace)}});
-  }
+  const io::Json facts = io::Object{{"version", std::string(version())},
+                                    {"bytes", static_cast<std::int64_t>(page.size())},
+                                    {"trace", trace.empty() ? io::Json() : io::Json(trace)}};
+  write_document(common, {.text = [&] { return page; }, .tree = [&] { return facts; }},
+                 Format::html);
   return kOk;
 }
 

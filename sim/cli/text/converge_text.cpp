@@ -9,10 +9,9 @@
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/flat_records.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "document/json_text.hpp"
+#include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
 
@@ -143,7 +142,7 @@ io::Json tree_of(const NamedCurve& named, const study::CurveOptions& options) {
 
 // One row per point. Varied fields follow unless a column has their name already. A curve that
 // failed has no points and so no row.
-std::string points_csv(const Curves& found) {
+std::vector<io::Object> point_records(const Curves& found) {
   std::vector<io::Object> records;
   for (const NamedCurve& named : found.curves) {
     for (std::size_t i = 0; i < named.curve.points.size(); ++i) {
@@ -160,7 +159,7 @@ std::string points_csv(const Curves& found) {
       records.push_back(record.as_object());
     }
   }
-  return csv_text(records);
+  return records;
 }
 
 } // namespace
@@ -181,40 +180,34 @@ void sort_best_first(Curves& found) {
 }
 
 // JSON of a single curve is the curve itself, without a list around it.
-std::string curves_text(Format format, const Curves& found, const study::CurveOptions& options,
-                        const std::vector<std::string>& warnings) {
-  switch (format) {
-  case Format::table:
-  case Format::html: // refused by `parse`
-  case Format::markdown:
-  case Format::svg:
-    return table_of(found, options);
-  case Format::csv:
-    return points_csv(found);
-  case Format::jsonl: {
-    std::vector<io::Object> records;
+Document curves_document(const Curves& found, const study::CurveOptions& options) {
+  const auto trees = [&] {
+    std::vector<io::Object> curves;
     for (const NamedCurve& named : found.curves) {
-      records.push_back(tree_of(named, options).as_object());
+      curves.push_back(tree_of(named, options).as_object());
     }
-    return jsonl_text(records);
-  }
-  case Format::json:
-    break;
-  }
-  const io::Array list(warnings.begin(), warnings.end());
-  if (found.varied.empty()) {
-    io::Json tree = tree_of(found.curves.front(), options);
-    tree.set("warnings", list);
-    return io::pretty(tree);
-  }
-  io::Array curves;
+    return curves;
+  };
+  std::vector<std::string> warnings;
   for (const NamedCurve& named : found.curves) {
-    curves.push_back(tree_of(named, options));
+    study::append_each_once(warnings, named.curve.warnings);
   }
-  return io::pretty(io::Object{{"problem", "logistic"},
-                               {"note", std::string(study::kStandInNote)},
-                               {"curves", std::move(curves)},
-                               {"warnings", list}});
+  return {.text = [&] { return table_of(found, options); },
+          .tree =
+              [&found, trees, warnings] {
+                const std::vector<io::Object> curves = trees();
+                io::Json tree =
+                    found.varied.empty()
+                        ? io::Json(curves.front())
+                        : io::Object{{"problem", "logistic"},
+                                     {"note", std::string(study::kStandInNote)},
+                                     {"curves", io::Array(curves.begin(), curves.end())}};
+                tree.set("warnings", io::Array(warnings.begin(), warnings.end()));
+                return tree;
+              },
+          .records = [&] { return point_records(found); },
+          .lines = trees,
+          .warnings = warnings};
 }
 
 } // namespace stepsim::cli

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/shell/app.hpp"
+#include "cli/shell/document.hpp"
 #include "document/json.hpp"
 #include "study/converge_scenario.hpp"
 
@@ -26,10 +26,8 @@ struct Curves {
 // loss at the time when the shortest curve ends; failed curves come last.
 void sort_best_first(Curves& found);
 
-// The curves in the given format; `warnings` appear only in JSON. Without varied fields, JSON is
-// the one curve, without a list.
-[[nodiscard]] std::string curves_text(Format format, const Curves& found,
-                                      const study::CurveOptions& options,
-                                      const std::vector<std::string>& warnings);
+// The curves as a document; JSON has the warnings of all curves, too. Without varied fields, JSON
+// is the one curve, without a list. Both arguments must outlive the document.
+[[nodiscard]] Document curves_document(const Curves& found, const study::CurveOptions& options);
 
 } // namespace stepsim::cli

@@ -104,7 +104,8 @@ std::vector<Table> pivot_tables(const RecordRows& records) {
     }
     const auto value = study::value_by(records.ranking.by, row, records.batches[r], samples);
     table.rows[down_at][1 + across_at] =
-        cell(scaled_number(value, by.factor)) + (r == records.ranking.best ? " *" : "");
+        cell(value ? std::optional(*value * by.factor) : std::nullopt) +
+        (r == records.ranking.best ? " *" : "");
   }
   return {std::move(table)};
 }

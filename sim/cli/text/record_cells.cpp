@@ -4,25 +4,11 @@
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/table.hpp"
+#include "cli/shell/document.hpp"
 #include "document/json_text.hpp"
+#include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
-
-// Empty for an absent key, null or a word.
-std::optional<double> record_number(const io::Json& row, std::string_view key) {
-  const io::Json* value = row.find(key);
-  return value != nullptr && value->is_number() ? std::optional(value->as_double()) : std::nullopt;
-}
-
-// "-" for an absent key or null.
-std::string record_text(const io::Json& row, std::string_view key) {
-  const io::Json* value = row.find(key);
-  if (value == nullptr || value->is_null()) {
-    return "-";
-  }
-  return value->is_string() ? value->as_string() : io::compact(*value);
-}
 
 // "/cluster/nodes" -> "nodes"; a name without a slash stays.
 std::string last_token(const std::string& field) { return field.substr(field.rfind('/') + 1); }
@@ -69,16 +55,11 @@ FieldLook field_look(const std::string& field) {
 
 // Integers and decimal fractions without a unit stay as they were written.
 std::string varied_cell(const io::Json& row, const std::string& field, double factor) {
-  const auto number = record_number(row, field);
+  const auto number = study::number_in(row, field);
   if (!number) {
-    return base::shown_value(record_text(row, field));
+    return base::shown_value(in_full(row, {field, field}));
   }
   return factor == 1 ? io::compact(*row.find(field)) : cell(*number * factor);
-}
-
-// Empty stays empty.
-std::optional<double> scaled_number(std::optional<double> value, double factor) {
-  return value ? std::optional(*value * factor) : std::nullopt;
 }
 
 } // namespace stepsim::cli

@@ -1,7 +1,5 @@
 #pragma once
-// Reads the values of a key from flat records and shows varied fields in readable units, for the
-// cells and headings of tables.
-#include <optional>
+// Shows the varied fields of flat records in readable units, for the cells and headings of tables.
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,12 +8,6 @@
 #include "document/json.hpp"
 
 namespace stepsim::cli {
-
-// The value of a key as a number; empty for an absent key, null or a word.
-[[nodiscard]] std::optional<double> record_number(const io::Json& row, std::string_view key);
-
-// The value of a key as text; "-" for an absent key or null.
-[[nodiscard]] std::string record_text(const io::Json& row, std::string_view key);
 
 // The names of varied fields in a table: the last token of the pointer, or the whole pointer where
 // two fields would have the same name.
@@ -33,8 +25,5 @@ struct FieldLook {
 // The cell of a varied field. Integers and decimal fractions without a unit stay as they were
 // written.
 [[nodiscard]] std::string varied_cell(const io::Json& row, const std::string& field, double factor);
-
-// A number times `factor`; empty stays empty.
-[[nodiscard]] std::optional<double> scaled_number(std::optional<double> value, double factor);
 
 } // namespace stepsim::cli

@@ -11,10 +11,10 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/table.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/text/pivot_table.hpp"
 #include "cli/text/record_cells.hpp"
-#include "document/json_text.hpp"
+#include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
 
@@ -22,15 +22,15 @@ namespace {
 
 // Bandwidths in Gb/s where compression is faster: "< 148", "> 9330", "20.5 .. 51.5", "always",
 // "never".
-std::string wins_cell(const io::Json& row, std::string_view key) {
-  const io::Json* list = row.find(key);
+std::string wins(const io::Json& row, const Column& column) {
+  const io::Json* list = row.find(column.key);
   if (list == nullptr || !list->is_array()) {
     return "-";
   }
   std::string text;
   for (const io::Json& each : list->as_array()) {
-    const double from = record_number(each, "from_Bps").value_or(0);
-    const auto to = record_number(each, "to_Bps");
+    const double from = study::number_in(each, "from_Bps").value_or(0);
+    const auto to = study::number_in(each, "to_Bps");
     const auto rate = [](double value) { return base::significant(value * 8e-9, 3); };
     text += text.empty() ? "" : ", ";
     if (from > 0) {
@@ -42,69 +42,48 @@ std::string wins_cell(const io::Json& row, std::string_view key) {
   return text.empty() ? "never" : text;
 }
 
-// How a column shows the value of its key.
-enum class RecordLook { word, number, time, part, wins };
-
-struct RecordColumn {
-  std::string key, heading;
-  RecordLook look{};
-  double factor = 1; // of a number
-};
+// A part of the iteration is 0 where it is below the rounding of the whole.
+std::string part(const io::Json& row, const Column& column) {
+  return milliseconds_cell(
+      part_of(study::number_in(row, column.key), study::number_in(row, "iteration_time_s")));
+}
 
 // Whether a column has anything to show.
 bool any_has(std::span<const io::Json> rows, std::string_view key) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const io::Json& row) { return record_number(row, key).has_value(); });
-}
-
-// A part of the iteration is 0 where it is below the rounding of the whole.
-std::string cell_of(const io::Json& row, const RecordColumn& column) {
-  const auto number = record_number(row, column.key);
-  switch (column.look) {
-  case RecordLook::word:
-    return record_text(row, column.key);
-  case RecordLook::number:
-    return cell(scaled_number(number, column.factor));
-  case RecordLook::time:
-    return milliseconds_cell(number);
-  case RecordLook::part:
-    return milliseconds_cell(part_of(number, record_number(row, "iteration_time_s")));
-  case RecordLook::wins:
-    return wins_cell(row, column.key);
-  }
-  return {};
+  return std::ranges::any_of(
+      rows, [&](const io::Json& row) { return study::number_in(row, key).has_value(); });
 }
 
 // Columns of `compare` and `sweep`; table_of_rows() knows which need rows that have them.
-const std::vector<RecordColumn>& row_columns() {
-  static const std::vector<RecordColumn> columns{
-      {"iteration_time_s", "iteration [ms]", RecordLook::time},
-      {"ratio", "ratio", RecordLook::number},
-      {"compute_s", "compute [ms]", RecordLook::part},
-      {"communication_s", "communication [ms]", RecordLook::part},
-      {"exposed_communication_s", "exposed [ms]", RecordLook::part},
-      {"speedup", "speed-up", RecordLook::number},
-      {"scaling_efficiency", "efficiency [%]", RecordLook::number, 100},
-      {"samples_per_s", "samples/s", RecordLook::number},
-      {"fct_p99_s", "messages 99 % [ms]", RecordLook::time},
-      {"loss_fraction", "loss [%]", RecordLook::number, 100},
-      {"time_to_accuracy_s", "to accuracy [h]", RecordLook::number, 1.0 / 3600},
-      {"bottleneck", "bottleneck", RecordLook::word},
+const std::vector<Column>& row_columns() {
+  static const std::vector<Column> columns{
+      {"iteration_time_s", "iteration [ms]", 1e3},
+      {"ratio", "ratio"},
+      {"compute_s", "compute [ms]", 1e3, part},
+      {"communication_s", "communication [ms]", 1e3, part},
+      {"exposed_communication_s", "exposed [ms]", 1e3, part},
+      {"speedup", "speed-up"},
+      {"scaling_efficiency", "efficiency [%]", 100},
+      {"samples_per_s", "samples/s"},
+      {"fct_p99_s", "messages 99 % [ms]", 1e3},
+      {"loss_fraction", "loss [%]", 100},
+      {"time_to_accuracy_s", "to accuracy [h]", 1.0 / 3600},
+      {"bottleneck", "bottleneck", 1, in_full},
   };
   return columns;
 }
 
-const std::vector<RecordColumn>& algorithm_looks() {
-  static const std::vector<RecordColumn> columns{
-      {"algorithm", "algorithm", RecordLook::word},
-      {"iteration_time_s", "iteration [ms]", RecordLook::time},
-      {"ratio", "slower than best", RecordLook::number},
-      {"exposed_communication_s", "exposed [ms]", RecordLook::part},
-      {"wire_bytes", "sent per worker [MB]", RecordLook::number, 1e-6},
-      {"speedup_vs_dense_overlapped", "faster than dense", RecordLook::number},
-      {"staleness_mean", "staleness", RecordLook::number},
-      {"compression_wins", "wins at [Gb/s]", RecordLook::wins},
-      {"compression_wins_sequential", "wins over sequential at [Gb/s]", RecordLook::wins},
+const std::vector<Column>& algorithm_looks() {
+  static const std::vector<Column> columns{
+      {"algorithm", "algorithm", 1, in_full},
+      {"iteration_time_s", "iteration [ms]", 1e3},
+      {"ratio", "slower than best"},
+      {"exposed_communication_s", "exposed [ms]", 1e3, part},
+      {"wire_bytes", "sent per worker [MB]", 1e-6},
+      {"speedup_vs_dense_overlapped", "faster than dense"},
+      {"staleness_mean", "staleness"},
+      {"compression_wins", "wins at [Gb/s]", 1, wins},
+      {"compression_wins_sequential", "wins over sequential at [Gb/s]", 1, wins},
   };
   return columns;
 }
@@ -129,23 +108,22 @@ constexpr std::array kAlgorithmMeanings{
 // The columns that --columns names, in its order: as a table shows them by itself, else by the unit
 // at the end of the key. Without --columns, those of `known` for which `is_shown` is true.
 template <typename IsShown>
-std::vector<RecordColumn>
-chosen_columns(std::span<const io::Json> rows, std::span<const std::string> names,
-               const std::vector<RecordColumn>& known, const IsShown& is_shown) {
-  std::vector<RecordColumn> columns;
+std::vector<Column> chosen_columns(std::span<const io::Json> rows,
+                                   std::span<const std::string> names,
+                                   const std::vector<Column>& known, const IsShown& is_shown) {
+  std::vector<Column> columns;
   if (names.empty()) {
     std::ranges::copy_if(known, std::back_inserter(columns), is_shown);
   }
   for (const std::string& name : names) {
-    const auto found = std::ranges::find(known, name, &RecordColumn::key);
+    const auto found = std::ranges::find(known, name, &Column::key);
     if (found != known.end()) {
       columns.push_back(*found);
     } else if (base::kind_of_key(name) == base::QuantityKind::time) {
-      columns.push_back({name, name.substr(0, name.rfind('_')) + " [ms]", RecordLook::time});
+      columns.push_back({name, name.substr(0, name.rfind('_')) + " [ms]", 1e3});
     } else {
       const auto [heading, factor] = field_look(name);
-      columns.push_back(
-          {name, heading, any_has(rows, name) ? RecordLook::number : RecordLook::word, factor});
+      columns.push_back({name, heading, factor, any_has(rows, name) ? nullptr : in_full});
     }
   }
   return columns;
@@ -154,26 +132,26 @@ chosen_columns(std::span<const io::Json> rows, std::span<const std::string> name
 // A row that failed has its error in the last column.
 Table table_of_rows(const RecordRows& records) {
   const auto& [rows, varied, ranking, batches, chosen] = records;
-  const auto is_shown = [&](const RecordColumn& column) {
+  const auto is_shown = [&](const Column& column) {
     const std::string& key = column.key;
     if (key == "ratio") {
       return any_has(rows, key) && std::ranges::find(varied, key) == varied.end();
     }
     if (key == "loss_fraction") {
       return std::ranges::any_of(
-          rows, [&](const io::Json& row) { return record_number(row, key).value_or(0) > 0; });
+          rows, [&](const io::Json& row) { return study::number_in(row, key).value_or(0) > 0; });
     }
     const bool optional =
         key == "samples_per_s" || key == "fct_p99_s" || key == "time_to_accuracy_s";
     return key == "speedup" ? ranking.batches_differ : !optional || any_has(rows, key);
   };
-  const std::vector<RecordColumn> columns = chosen_columns(rows, chosen, row_columns(), is_shown);
+  const std::vector<Column> columns = chosen_columns(rows, chosen, row_columns(), is_shown);
   Table table;
   const std::vector<std::string> names = field_names(varied);
   for (const std::string& name : names) {
     table.headings.push_back(field_look(name).heading);
   }
-  for (const RecordColumn& column : columns) {
+  for (const Column& column : columns) {
     table.headings.push_back(column.heading);
   }
   table.headings.emplace_back();
@@ -183,11 +161,11 @@ Table table_of_rows(const RecordRows& records) {
     for (std::size_t i = 0; i < varied.size(); ++i) {
       cells.push_back(varied_cell(row, varied[i], field_look(names[i]).factor));
     }
-    for (const RecordColumn& column : columns) {
+    for (const Column& column : columns) {
       cells.push_back(cell_of(row, column));
     }
-    const std::string error = record_text(row, "error");
-    cells.push_back(error != "-" ? "error: " + error : r == ranking.best ? "best" : "");
+    const std::string error = study::error_in(row);
+    cells.push_back(!error.empty() ? "error: " + error : r == ranking.best ? "best" : "");
   }
   return table;
 }
@@ -204,7 +182,7 @@ std::vector<Table> record_tables(const RecordRows& records) {
 
 std::vector<AlgorithmColumn> algorithm_columns() {
   std::vector<AlgorithmColumn> columns;
-  for (const RecordColumn& column : algorithm_looks()) {
+  for (const Column& column : algorithm_looks()) {
     columns.push_back({column.heading, kAlgorithmMeanings[columns.size()]});
   }
   columns.push_back({"assumes", kAlgorithmMeanings.back()});
@@ -215,11 +193,11 @@ std::vector<AlgorithmColumn> algorithm_columns() {
 std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
                                     std::span<const std::string> varied,
                                     std::span<const std::string> chosen) {
-  std::vector<RecordColumn> columns =
-      chosen_columns(rows, chosen, algorithm_looks(), [&](const RecordColumn& column) {
-        return column.look != RecordLook::wins ||
-               std::ranges::any_of(
-                   rows, [&](const io::Json& row) { return row.find(column.key) != nullptr; });
+  std::vector<Column> columns =
+      chosen_columns(rows, chosen, algorithm_looks(), [&](const Column& column) {
+        return column.show != wins || std::ranges::any_of(rows, [&](const io::Json& row) {
+                 return row.find(column.key) != nullptr;
+               });
       });
   if (!chosen.empty()) {
     columns.insert(columns.begin(), algorithm_looks().front());
@@ -239,17 +217,17 @@ std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
     if (tables.empty() || place != tables.back().caption) {
       Table& table = tables.emplace_back();
       table.caption = place;
-      for (const RecordColumn& column : columns) {
+      for (const Column& column : columns) {
         table.headings.push_back(column.heading);
       }
       table.headings.emplace_back("assumes");
     }
     std::vector<std::string>& cells = tables.back().rows.emplace_back();
-    for (const RecordColumn& column : columns) {
+    for (const Column& column : columns) {
       cells.push_back(cell_of(row, column));
     }
-    const std::string error = record_text(row, "error");
-    cells.push_back(error != "-" ? "error: " + error : record_text(row, "assumes"));
+    const std::string error = study::error_in(row);
+    cells.push_back(!error.empty() ? "error: " + error : in_full(row, {"assumes", "assumes"}));
   }
   return tables;
 }
