@@ -275,13 +275,38 @@ std::vector<Change> all_causes(const Scenario& scenario) {
   return causes;
 }
 
+// The scenario in `tree` as it is read, key by key as a user writes it. Keys that have no meaning
+// are taken out, and the assignments that do so are added to `set`: one key may have none only
+// because of another one.
+Scenario without_meaningless(io::Json tree, std::vector<std::string>& set, Files& files) {
+  for (;;) {
+    try {
+      return parse_scenario(tree, files);
+    } catch (const InputError& error) {
+      bool removed = false;
+      for (const base::Problem& problem : error.problems()) {
+        const bool meaningless = problem.message.find("no meaning") != std::string::npos;
+        const io::Json* given = meaningless ? io::resolve(tree, problem.where) : nullptr;
+        if (given != nullptr && !given->is_null()) {
+          set.push_back(problem.where + "=null");
+          io::assign(tree, problem.where, nullptr);
+          removed = true;
+        }
+      }
+      if (!removed) {
+        throw;
+      }
+    }
+  }
+}
+
 // Changes below this share of a step are none.
 constexpr double kSameStep = 1e-9;
 
 } // namespace
 
-std::optional<double> changed_step_s(const io::Json& tree, const std::vector<std::string>& set,
-                                     Files& files) {
+std::optional<ChangedStep> changed_step(const io::Json& tree, std::vector<std::string> set,
+                                        Files& files) {
   try {
     io::Json changed = tree;
     for (const std::string& text : set) {
@@ -289,13 +314,15 @@ std::optional<double> changed_step_s(const io::Json& tree, const std::vector<std
       io::assign(changed, pointer, std::move(value));
       changed = with_short_forms_expanded(std::move(changed));
     }
-    const Result result = run(parse_scenario(changed, files, Leftovers::ignore));
-    return result.summary.iteration_time_s;
+    const Result result = run(without_meaningless(std::move(changed), set, files));
+    return ChangedStep{.step_s = result.summary.iteration_time_s.value(), .set = std::move(set)};
   } catch (const InputError&) {
     return std::nullopt;
   } catch (const UsageError&) {
     return std::nullopt;
   } catch (const SimulationError&) {
+    return std::nullopt;
+  } catch (const std::bad_optional_access&) {
     return std::nullopt;
   }
 }
@@ -311,9 +338,10 @@ what_if_lines(const io::Json& tree, const Scenario& scenario, double step_s, Fil
     if (progress) {
       progress(done++, total);
     }
-    const std::optional<double> step = changed_step_s(tree, change.set, files);
-    if (step && step_s > 0 && std::abs(*step - step_s) > kSameStep * step_s) {
-      lines.push_back({std::move(change.name), std::move(change.set), *step, 1 - *step / step_s});
+    std::optional<ChangedStep> step = changed_step(tree, std::move(change.set), files);
+    if (step && step_s > 0 && std::abs(step->step_s - step_s) > kSameStep * step_s) {
+      lines.push_back(
+          {std::move(change.name), std::move(step->set), step->step_s, 1 - step->step_s / step_s});
     }
   }
   std::ranges::stable_sort(lines, std::ranges::greater(), &WhatIf::gain);
@@ -328,11 +356,11 @@ Measured measured_causes(const io::Json& tree, const Scenario& scenario, double 
   }
   double explained = 0;
   for (Change& cause : all_causes(scenario)) {
-    const std::optional<double> step = changed_step_s(tree, cause.set, files);
-    if (step && *step - step_s > kSameStep * step_s) {
+    std::optional<ChangedStep> step = changed_step(tree, std::move(cause.set), files);
+    if (step && step->step_s - step_s > kSameStep * step_s) {
       measured.causes.push_back(
-          {std::move(cause.name), std::move(cause.set), *step, *step - step_s});
-      explained += *step - step_s;
+          {std::move(cause.name), std::move(step->set), step->step_s, step->step_s - step_s});
+      explained += step->step_s - step_s;
     }
   }
   std::ranges::stable_sort(measured.causes, std::ranges::greater(), &Cause::explains_s);

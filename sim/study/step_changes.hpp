@@ -15,11 +15,18 @@
 
 namespace stepsim::study {
 
-// Iteration time of the scenario in `tree` with the assignments `set`, s; empty if the changed
-// scenario is invalid, its run fails or it has no iteration time. In all functions here the short
-// forms of `tree` must be expanded (short_forms.hpp), because a change below one is invalid.
-[[nodiscard]] std::optional<double>
-changed_step_s(const io::Json& tree, const std::vector<std::string>& set, Files& files);
+// A changed step: its time, s, and the assignments that `stepsim run --set` takes for it.
+struct ChangedStep {
+  double step_s{};
+  std::vector<std::string> set;
+};
+
+// The scenario in `tree` with the assignments `set`. Keys that have no meaning beside them are
+// taken out by further assignments (POINTER=null). Empty if the changed scenario is invalid, its
+// run fails or it has no iteration time. In all functions here the short forms of `tree` must be
+// expanded (short_forms.hpp), because a change below one is invalid.
+[[nodiscard]] std::optional<ChangedStep> changed_step(const io::Json& tree,
+                                                      std::vector<std::string> set, Files& files);
 
 // Every change that is valid for the scenario and changes the step time, the largest gain first.
 // `step_s` is the step time without changes. `progress` is called before every run; may be empty.

@@ -7,9 +7,12 @@
 #include <string>
 
 #include "document/json_parse.hpp"
+#include "document/json_pointer.hpp"
 #include "document/temporary_folder.hpp"
 #include "run/run.hpp"
 #include "scenario/files.hpp"
+#include "scenario/short_forms.hpp"
+#include "study/sweep/grid_text.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 
@@ -63,8 +66,50 @@ TEST_CASE("one network card more and another collective are tried") {
     return found->step_s;
   };
   CHECK(step("one network card per node more") ==
-        *study::changed_step_s(tree, {"/cluster/nics_per_node=2"}, files));
+        study::changed_step(tree, {"/cluster/nics_per_node=2"}, files)->step_s);
   CHECK(step("one network card per node more") < before);
   CHECK(step("collective two_level") ==
-        *study::changed_step_s(tree, {"/communication/collective=two_level"}, files));
+        study::changed_step(tree, {"/communication/collective=two_level"}, files)->step_s);
+}
+
+TEST_CASE("every row of what-if is a run that its assignments give") {
+  int rows = 0;
+  for (
+      const char* keys :
+      {R"("communication": {"schedule": "ddp", "bucket_bytes": 1000000, "collective": "ring",
+                             "ring_startup": "2P"})",
+       R"("communication": {"schedule": "priority", "preset": "p3"})",
+       R"("communication": {"schedule": "dear", "bucket_bytes": 4000000})",
+       R"("communication": {"schedule": "horovod", "fusion_bytes": 0, "blocking": true})",
+       R"("communication": {"schedule": "asc_wfbp", "concurrency": 3})",
+       R"("communication": {"collective": "lp", "block_bytes": 1000000}, "training":
+            {"algorithm": "pipe_sgd", "pipeline_width": 2, "update_s": 1e-3})",
+       R"("training": {"sharding": {"strategy": "zero1"}, "micro_batches": 2})",
+       R"("training": {"overlap": {"compute": 1.1}}, "variability": {"compute_cv": 0.1}, "communication":
+            {"compression": {"method": "topk", "density": 0.01, "costs": {"select_s": 1e-4}}})"}) {
+    CAPTURE(std::string(keys));
+    const io::Json tree = study::with_short_forms_expanded(io::parse_json(
+        R"({"kind": "scenario", "workload": {"layers": [
+            {"name": "a", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 40000000},
+            {"name": "b", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 4000000}]},
+            "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}}, )" +
+            std::string(keys) + "}",
+        "test.json"));
+    study::Files files(STEPSIM_SOURCE_DIR);
+    const study::Scenario scenario = study::parse_scenario(tree, files);
+    const double before = *study::run(scenario).summary.iteration_time_s;
+    for (const study::WhatIf& row : study::what_if_lines(tree, scenario, before, files)) {
+      io::Json changed = tree;
+      for (const std::string& text : row.set) {
+        auto [pointer, value] = study::parse_set(text);
+        io::assign(changed, pointer, std::move(value));
+        changed = study::with_short_forms_expanded(std::move(changed));
+      }
+      CAPTURE(row.change);
+      CHECK(*study::run(study::parse_scenario(changed, files)).summary.iteration_time_s ==
+            within(row.step_s, 1e-12));
+      ++rows;
+    }
+  }
+  CHECK(rows > 80);
 }
