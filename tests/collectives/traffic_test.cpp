@@ -47,6 +47,7 @@ void check_equal(const Collective& collective) {
     CHECK(quick[rank].bytes == within(slow[rank].bytes, 1e-12));
     CHECK(quick[rank].messages == slow[rank].messages);
   }
+  CHECK(most_sent(collective) == traffic(collective).max_per_rank);
 }
 
 } // namespace

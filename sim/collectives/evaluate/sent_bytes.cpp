@@ -7,7 +7,7 @@ namespace stepsim::collectives {
 
 double SentBytes::most(const Collective& collective) {
   return base::remembered(known_[{collective.op, collective.algorithm, collective.ranks}],
-                          collective.bytes, [&] { return traffic(collective).max_per_rank; });
+                          collective.bytes, [&] { return most_sent(collective); });
 }
 
 } // namespace stepsim::collectives

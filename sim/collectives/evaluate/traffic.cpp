@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <variant>
 #include <vector>
 
 #include "collectives/algorithms.hpp"
@@ -88,23 +90,47 @@ RankTraffic sent_by(const FunctionRule& rule, const Partition& partition, Index 
           static_cast<std::uint64_t>(sent.messages)};
 }
 
+// What a rank of the phase sends, which is the same in every group.
+RankTraffic sent_in(const Phase& phase, Index local) {
+  return std::visit([&](const auto& rule) { return sent_by(rule, phase.partition, local); },
+                    phase.rule);
+}
+
 // Whether all ranks of the phase send the same: one of them then stands for all.
 bool ranks_are_alike(const Phase& phase) {
-  return phase.partition.uniform() && all_send(phase.rule);
+  return phase.partition.uniform() &&
+         (all_send(phase.rule) || std::holds_alternative<RingPass>(phase.rule));
+}
+
+// What every rank sends; empty unless all ranks send the same in every phase.
+std::optional<RankTraffic> sent_by_each(const Schedule& schedule) {
+  RankTraffic sent;
+  for (const Phase& phase : schedule.phases) {
+    if (!ranks_are_alike(phase) || phase.layout.groups * phase.layout.size != schedule.ranks) {
+      return std::nullopt;
+    }
+    const RankTraffic more = sent_in(phase, 0);
+    sent.bytes += more.bytes;
+    sent.messages += more.messages;
+  }
+  return sent;
 }
 
 std::vector<RankTraffic> sent_by_rank(const Schedule& schedule) {
+  if (const std::optional<RankTraffic> each = sent_by_each(schedule)) {
+    return std::vector<RankTraffic>(schedule.ranks, *each);
+  }
   std::vector<RankTraffic> ranks(schedule.ranks);
+  std::vector<RankTraffic> locals;
   for (const Phase& phase : schedule.phases) {
-    const auto of_rank = [&](Index local) {
-      return std::visit([&](const auto& rule) { return sent_by(rule, phase.partition, local); },
-                        phase.rule);
-    };
+    locals.clear();
     const bool alike = ranks_are_alike(phase);
-    RankTraffic sent = alike ? of_rank(0) : RankTraffic{};
+    for (Index local = 0; local < phase.layout.size; ++local) {
+      locals.push_back(alike && local > 0 ? locals.front() : sent_in(phase, local));
+    }
     for (Index group = 0; group < phase.layout.groups; ++group) {
       for (Index local = 0; local < phase.layout.size; ++local) {
-        sent = alike ? sent : of_rank(local);
+        const RankTraffic& sent = locals[static_cast<std::size_t>(local)];
         RankTraffic& rank = ranks[static_cast<std::size_t>(phase.layout.rank(group, local))];
         rank.bytes += sent.bytes;
         rank.messages += sent.messages;
@@ -118,6 +144,14 @@ std::vector<RankTraffic> sent_by_rank(const Schedule& schedule) {
 
 std::vector<RankTraffic> traffic_by_rank(const Collective& collective) {
   return sent_by_rank(make_schedule(collective));
+}
+
+double most_sent(const Collective& collective) {
+  const bool listed = collective.algorithm != AlgorithmId::parameter_server &&
+                      !algorithm(collective.algorithm).in_switch;
+  const std::optional<RankTraffic> each =
+      listed ? sent_by_each(make_schedule(collective)) : std::nullopt;
+  return each ? each->bytes : traffic(collective).max_per_rank;
 }
 
 Traffic traffic(const Collective& collective) {

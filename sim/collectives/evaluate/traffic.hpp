@@ -20,6 +20,9 @@ struct Traffic {
 // and `messages` only.
 [[nodiscard]] Traffic traffic(const Collective& collective);
 
+// Returns traffic(collective).max_per_rank, without asking every rank where all send the same.
+[[nodiscard]] double most_sent(const Collective& collective);
+
 struct RankTraffic {
   double bytes{};
   std::uint64_t messages{};

@@ -315,7 +315,7 @@ const Exchange& ExchangeTimes::operator()(Bytes bytes) {
       collective.bytes = static_cast<double>(bytes.value);
       known.exchange.max_bytes_sent = sent_ != nullptr
                                           ? sent_->most(collective)
-                                          : collectives::traffic(collective).max_per_rank;
+                                          : collectives::most_sent(collective);
     }
     known.counted = true;
   }

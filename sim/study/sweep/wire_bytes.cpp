@@ -26,7 +26,7 @@ double WireBytes::most(const Scenario& scenario, collectives::AlgorithmId algori
     collective.ranks = static_cast<std::uint32_t>(ranks);
     collective.algorithm = algorithm;
     collective.bytes = bytes;
-    return collectives::traffic(collective).max_per_rank;
+    return collectives::most_sent(collective);
   });
 }
 
