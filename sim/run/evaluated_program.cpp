@@ -246,4 +246,9 @@ EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
                         : evaluated_by_times(own, made, factors);
 }
 
+OperationTimes recorded_times(const Scenario& scenario, const Program& program,
+                              const programs::Factors& factors) {
+  return evaluate(scenario, program, factors, scenario.training.iterations);
+}
+
 } // namespace stepsim::study

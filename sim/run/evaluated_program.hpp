@@ -39,4 +39,9 @@ struct EvaluatedProgram {
                                          const ScenarioProgram& made,
                                          const programs::Factors& factors);
 
+// The times of all operations of the scenario's program whose exchanges have given times.
+[[nodiscard]] programs::OperationTimes recorded_times(const Scenario& scenario,
+                                                      const programs::Program& program,
+                                                      const programs::Factors& factors);
+
 } // namespace stepsim::study

@@ -208,4 +208,43 @@ ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
   return parts;
 }
 
+ProgramParts merged_layers(ProgramParts parts, bool slowed) {
+  const bool updates_apart =
+      parts.next_forward == programs::NextForward::per_layer && parts.update.value > 0;
+  if (slowed && updates_apart) {
+    return parts;
+  }
+  const std::size_t layers = parts.layers.size();
+  std::vector<bool> begins(layers, false); // whether a merged layer begins with this one
+  for (const BucketTimes& bucket : parts.buckets) {
+    begins[bucket.ready_after.value_or(programs::lowest_layer(bucket))] = true;
+  }
+  std::vector<std::uint32_t> merged(layers); // [layer]: its merged layer
+  std::vector<LayerTimes> all;
+  std::vector<std::uint32_t> awaited; // buckets that the present merged layer waits for
+  const auto buckets_of = programs::buckets_of_layers(parts.buckets, layers);
+  for (std::size_t l = 0; l < layers; ++l) {
+    if (l == 0 || begins[l] || !std::ranges::includes(awaited, buckets_of[l])) {
+      all.emplace_back();
+      awaited = buckets_of[l];
+    }
+    merged[l] = static_cast<std::uint32_t>(all.size() - 1);
+    all.back().forward += parts.layers[l].forward;
+    all.back().backward += parts.layers[l].backward;
+    all.back().bytes += parts.layers[l].bytes;
+  }
+  for (BucketTimes& bucket : parts.buckets) {
+    for (std::uint32_t& layer : bucket.layers) {
+      layer = merged[layer];
+    }
+    std::ranges::sort(bucket.layers);
+    bucket.layers.erase(std::ranges::unique(bucket.layers).begin(), bucket.layers.end());
+    if (bucket.ready_after) {
+      bucket.ready_after = merged[*bucket.ready_after];
+    }
+  }
+  parts.layers = std::move(all);
+  return parts;
+}
+
 } // namespace stepsim::study

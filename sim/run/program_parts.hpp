@@ -30,4 +30,10 @@ struct ProgramParts {
 // and an all-gather of its parameters. Sets the same members of `out`.
 [[nodiscard]] ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out);
 
+// The same parts with neighbouring layers as one wherever no exchange begins or is awaited between
+// them. The times of a program are the same, but for rounding, and it has fewer operations.
+// `slowed`: computing is slower while messages are under way, and updates maybe not as much as
+// forward; they then keep their places.
+[[nodiscard]] ProgramParts merged_layers(ProgramParts parts, bool slowed);
+
 } // namespace stepsim::study

@@ -240,6 +240,11 @@ void measure_exchanges(ScenarioProgram& made, const OperationTimes& times) {
   }
 }
 
+// Figures need no layers apart; lists of a run on a network have the times of its one simulation.
+ScenarioProgram summary_program(const Scenario& scenario, bool simulated) {
+  return scenario_program(scenario, simulated, simulated ? LayersOf::each : LayersOf::merged);
+}
+
 // One iteration more than the run has may take the place of the first one in means.
 programs::Factors run_factors(const Scenario& scenario, const Program& made) {
   return factors_of(scenario, made,
@@ -252,7 +257,7 @@ std::pair<double, double> periods_without_input(const Scenario& whole) {
   Scenario dry = whole;
   dry.training.input = {};
   const Scenario own = dry.other_jobs.empty() ? dry : scenario_of_job(dry, 0);
-  const ScenarioProgram made = scenario_program(own, simulates_messages(dry));
+  const ScenarioProgram made = summary_program(own, simulates_messages(dry));
   const EvaluatedProgram found = evaluated(dry, own, made, run_factors(own, made.program));
   return {found.period, found.alone_period};
 }
@@ -266,7 +271,7 @@ Result run_program(const Scenario& whole, Detail detail) {
   const std::optional<Scenario> part =
       whole.other_jobs.empty() ? std::nullopt : std::optional(scenario_of_job(whole, 0));
   const Scenario& scenario = part ? *part : whole;
-  ScenarioProgram made = scenario_program(scenario, simulates_messages(whole));
+  ScenarioProgram made = summary_program(scenario, simulates_messages(whole));
   const Program& program = made.program;
   const programs::Factors factors = run_factors(scenario, program);
   const bool varies = scenario.variability.varies();
@@ -353,6 +358,10 @@ Result run_program(const Scenario& whole, Detail detail) {
   add_warnings(scenario, made, found, result);
   if (detail != Detail::all) {
     return result;
+  }
+  if (made.merged) {
+    made = scenario_program(scenario);
+    times = recorded_times(scenario, made.program, factors);
   }
   result.buckets = program_buckets(scenario, made, times);
   result.units = program_units(made, times);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 
 #include "base/error.hpp"
 #include "buckets/planners.hpp"
@@ -66,8 +67,15 @@ programs::Stream stream_of(const Scenario& scenario) {
   return stream;
 }
 
+// The parts that `make` makes, with merged layers where `out` asks for them.
+ProgramParts parts_of(const Scenario& scenario, ScenarioProgram& out,
+                      ProgramParts (*make)(const Scenario&, ScenarioProgram&)) {
+  ProgramParts parts = make(scenario, out);
+  return out.merged ? merged_layers(std::move(parts), scenario.training.overlap.any()) : parts;
+}
+
 programs::Program make_sync(const Scenario& scenario, ScenarioProgram& out) {
-  const ProgramParts parts = allreduced_parts(scenario, out);
+  const ProgramParts parts = parts_of(scenario, out, allreduced_parts);
   if (planner_of(scenario).gathers_back() && !parts.buckets.empty()) {
     const bool ahead = scenario.communication.schedule_options.prefetch == buckets::Prefetch::one;
     return programs::dear_program(
@@ -91,7 +99,7 @@ programs::Program make_sync(const Scenario& scenario, ScenarioProgram& out) {
 
 // The optimizer of a rank updates its share of the parameters.
 programs::Program make_zero(const Scenario& scenario, ScenarioProgram& out) {
-  const ProgramParts parts = scattered_parts(scenario, out);
+  const ProgramParts parts = parts_of(scenario, out, scattered_parts);
   const Sharding& sharding = scenario.training.sharding;
   return programs::zero_program(
       parts.layers, parts.buckets,
@@ -125,7 +133,7 @@ std::string no_pipe_program(const Scenario& scenario) {
 }
 
 programs::Program make_pipe(const Scenario& scenario, ScenarioProgram& out) {
-  const ProgramParts parts = allreduced_parts(scenario, out);
+  const ProgramParts parts = parts_of(scenario, out, allreduced_parts);
   // One worker without exchanges has nothing to run ahead of.
   const bool sends = std::ranges::any_of(parts.buckets, [](const BucketTimes& bucket) {
     return bucket.reduce.startup.value + bucket.reduce.data.value > 0;
@@ -143,7 +151,7 @@ programs::Program make_pipe(const Scenario& scenario, ScenarioProgram& out) {
 }
 
 programs::Program make_od(const Scenario& scenario, ScenarioProgram& out) {
-  const ProgramParts parts = allreduced_parts(scenario, out);
+  const ProgramParts parts = parts_of(scenario, out, allreduced_parts);
   return programs::od_sgd_program(parts.layers, parts.buckets, parts.update);
 }
 
@@ -260,12 +268,13 @@ programs::Factors factors_of(const Scenario& scenario, const programs::Program& 
   return factors;
 }
 
-ScenarioProgram scenario_program(const Scenario& scenario, bool simulated) {
+ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, LayersOf layers) {
   if (const std::string reason = why_not_made(scenario); !reason.empty()) {
     throw SimulationError(reason);
   }
   ScenarioProgram out;
   out.simulated = simulated;
+  out.merged = layers == LayersOf::merged;
   out.program = row_of(scenario).make(scenario, out);
   const Training& training = scenario.training;
   if (training.input.value > 0) {
@@ -273,7 +282,9 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated) {
   }
   out.program.interference = scenario.training.overlap;
   out.program.ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  label_layers(out.units, out.program);
+  if (!out.merged) {
+    label_layers(out.units, out.program);
+  }
   programs::check(out.program, scenario.name);
   return out;
 }

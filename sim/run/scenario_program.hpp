@@ -50,6 +50,7 @@ struct ScenarioProgram {
   buckets::Plan plan;            // groups of buckets, which are the units; empty if sharded
   bool sharded = false;          // the units are sharding units
   bool simulated = false;        // every message is simulated
+  bool merged = false;           // layers may be merged, and operations then have no layers
   std::optional<bool> certified; // optimal sharding units: whether none can be better
   collectives::Method method =
       collectives::Method::closed_form; // most detailed evaluator of the exchanges
@@ -74,11 +75,16 @@ using ExchangeMember = UnitExchange ProgramUnit::*;
 // For example, exchanges have no fixed times if every message is simulated.
 [[nodiscard]] std::string why_no_program(const Scenario& scenario);
 
+// Whether the operations of a program are those of each layer, or of merged layers (merged_layers())
+// where that leaves the times of its exchanges and iterations as they are.
+enum class LayersOf { each, merged };
+
 // The program of the scenario. All workers are equal; factors of variability are applied when the
 // program is evaluated. If `simulated`, every message will be simulated on the network of the
 // scenario. Throws SimulationError if the training algorithm has no program, and where the
 // evaluator of an exchange throws it (max_plus.hpp, events.hpp).
-[[nodiscard]] ScenarioProgram scenario_program(const Scenario& scenario, bool simulated = false);
+[[nodiscard]] ScenarioProgram scenario_program(const Scenario& scenario, bool simulated = false,
+                                               LayersOf layers = LayersOf::each);
 
 // The factors of variability of all ranks in `iterations` iterations; empty if nothing varies.
 [[nodiscard]] programs::Factors

@@ -53,9 +53,23 @@ double computing(const Program& made) {
   return sum;
 }
 
+// Merged layers leave the times of iterations and exchanges as they are.
+void check_merged(const Scenario& scenario, const Program& made) {
+  const Program merged = scenario_program(scenario, false, LayersOf::merged).program;
+  CHECK(merged.operations.size() <= made.operations.size());
+  CHECK(programs::period_s(merged, {}) == within(programs::period_s(made, {}), 1e-9));
+  const auto makespan = [](const Program& program) {
+    programs::Evaluation evaluation;
+    evaluation.iterations = 7;
+    return programs::evaluate(program, evaluation, programs::Record::marker).makespan_s;
+  };
+  CHECK(makespan(merged) == within(makespan(made), 1e-9));
+}
+
 void check_equal(const Scenario& scenario) {
   const Summary run_says = run(scenario).summary;
   const ScenarioProgram made = scenario_program(scenario);
+  check_merged(scenario, made.program);
   double period = 0;
   double exposed = 0;
   if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
