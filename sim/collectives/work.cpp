@@ -87,8 +87,11 @@ double of_equal_streams(const Collective& collective, double blocks) {
   return has_trees(collective) ? kTreeRank * ranks : kStreamBlock * (ranks + blocks);
 }
 
-double unequal_stream_transfer(const Collective& collective) {
-  return has_trees(collective) ? kTreeTransfer : kStreamTransfer;
+// Trees over unequal links mostly have a period after some blocks for each of their levels, and
+// skip the rest.
+double of_unequal_trees(const Collective& collective, double blocks) {
+  const auto ranks = static_cast<double>(collective.ranks);
+  return 4 * ranks * std::min(blocks, 8 + 4 * std::log2(ranks)) * kTreeTransfer;
 }
 
 // Timing 1, 2, 4, .. blocks until the time rises, and the schedule of the best.
@@ -97,9 +100,11 @@ double of_search(const Collective& collective, double schedule_transfer_s) {
   if (has_equal_streams(collective)) {
     return (2 + std::log2(blocks)) * of_equal_streams(collective, blocks);
   }
+  if (has_unequal_streams(collective) && has_trees(collective)) {
+    return (2 + std::log2(blocks)) * of_unequal_trees(collective, blocks);
+  }
   const double transfers = 2 * static_cast<double>(collective.ranks) * blocks;
-  const double tried =
-      has_unequal_streams(collective) ? unequal_stream_transfer(collective) : kSweptTransfer;
+  const double tried = has_unequal_streams(collective) ? kStreamTransfer : kSweptTransfer;
   return transfers * (4 * tried + schedule_transfer_s);
 }
 
@@ -135,13 +140,15 @@ double of_schedule(const Collective& collective, Method method, bool with_transf
   }
   const bool streams =
       method == Method::max_plus && !with_transfer_times && has_unequal_streams(collective);
-  const double transfer =
-      streams ? unequal_stream_transfer(collective) : transfer_seconds(collective, method, false);
+  const double transfer = streams ? kStreamTransfer : transfer_seconds(collective, method, false);
   if (times_blocks(collective)) {
     return of_search(collective, transfer);
   }
   if (!with_transfer_times && has_equal_streams(collective)) {
     return of_equal_streams(collective, static_cast<double>(resolve_blocks(collective)->blocks));
+  }
+  if (streams && has_trees(collective)) {
+    return of_unequal_trees(collective, static_cast<double>(resolve_blocks(collective)->blocks));
   }
   if (streams) {
     return transfer * static_cast<double>(traffic(collective).messages);

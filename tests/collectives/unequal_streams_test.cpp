@@ -1,5 +1,5 @@
 // Streams of blocks over links of any cost: without collecting transfers step by step, the times
-// are those of the sweep over all transfers, to the bit.
+// are those of the sweep over all transfers.
 #include "collectives/evaluate/unequal_streams.hpp"
 
 #include <doctest/doctest.h>
@@ -16,10 +16,12 @@
 #include "collectives/nodes.hpp"
 #include "collectives/random_streams.hpp"
 #include "collectives/work.hpp"
+#include "testing/tolerance.hpp"
 
 namespace stepsim::collectives {
 namespace {
 
+using stepsim::testing::within;
 using test::on_nodes;
 using test::Shape;
 
@@ -36,9 +38,14 @@ void check_same(const Collective& collective) {
                                ? unequal_streams(collective, make_schedule(collective)).value()
                                : max_plus(collective);
   const Evaluation general = max_plus(collective, false, false);
-  CHECK(quick.seconds == general.seconds);
   CHECK(quick.messages == general.messages);
-  CHECK(quick.ranks.finish_s == general.ranks.finish_s);
+  // Trees skip periods, up to the rounding of sums; pipelines do not, and are equal to the bit.
+  const double same = collective.algorithm == AlgorithmId::lp ? 1e-17 : 1e-12;
+  CHECK(quick.seconds == within(general.seconds, same));
+  REQUIRE(quick.ranks.finish_s.size() == general.ranks.finish_s.size());
+  for (std::size_t rank = 0; rank < general.ranks.finish_s.size(); ++rank) {
+    CHECK(quick.ranks.finish_s[rank] == within(general.ranks.finish_s[rank], same));
+  }
 }
 
 // Nodes with one interface or several; latencies of 0 inside nodes, between them or in both places;
