@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 
-#include "cli/shell/flat_records.hpp"
+#include <cmath>
+
+#include "base/error.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "cli/text/nominal_share.hpp"
+#include "cli/text/topology_text.hpp"
 #include "document/csv.hpp"
 #include "document/json_parse.hpp"
 #include "document/json_text.hpp"
@@ -37,6 +40,40 @@ TEST_CASE("tables: a page of HTML and Markdown, with what they would read as the
                                                               "| d | 100 |\n");
   CHECK(cli::tables_in(cli::Format::table, {&table, 1}) ==
         "under & over\n" + cli::table_text(table));
+}
+
+TEST_CASE("document: one answer in every format") {
+  const io::Json tree = io::Object{
+      {"rows", io::Array{io::Object{{"bytes", 2'500'000}, {"error", nullptr}, {"name", "a"}},
+                         io::Object{{"bytes", nullptr}, {"error", nullptr}, {"name", "b"}}}}};
+  const std::vector<cli::Column> columns{{"name", "row", 1, cli::in_full}, {"bytes", "MB", 1e-6}};
+  cli::Document document{
+      .tables = [&] { return std::vector{table_of(tree.find("rows")->as_array(), columns)}; },
+      .tree = [&] { return tree; },
+      .records = [&] { return cli::records_in(tree, "rows"); },
+      .kept = {"name"}};
+  const auto in = [&](std::string format, std::vector<std::string> chosen = {}) {
+    cli::Common common;
+    common.format = std::move(format);
+    common.columns = std::move(chosen);
+    return cli::rendered(document, common);
+  };
+  CHECK(in("") == "row     MB\na    2.500\nb        -\n");
+  CHECK(in("markdown") == "| row | MB |\n|:---|---:|\n| a | 2.500 |\n| b | - |\n");
+  CHECK(in("html").find("<td>2.500</td>") != std::string::npos);
+  CHECK(in("json") == io::pretty(tree));
+  CHECK(in("csv") == "bytes,error,name\n2500000,,a\n,,b\n");
+  CHECK(in("csv", {"bytes"}) == "bytes,name\n2500000,a\n,b\n");
+  CHECK(in("jsonl", {"bytes"}) == "{\"bytes\":2500000,\"name\":\"a\"}\n"
+                                  "{\"bytes\":null,\"name\":\"b\"}\n");
+  CHECK_THROWS_AS(in("json", {"size"}), UsageError); // a column that no record has
+  document.text = [] { return std::string("two rows\n"); };
+  CHECK(in("table") == "two rows\n");
+  CHECK(in("markdown") != "two rows\n");
+  document.records = nullptr;
+  CHECK(in("jsonl") == io::compact(tree) + "\n");
+  document.tree = [] { return io::Json(io::Object{{"a", HUGE_VAL}}); };
+  CHECK_THROWS_AS(in("json"), SimulationError);
 }
 
 TEST_CASE("cells: what is below 1e-9 of the whole is 0") {

@@ -1,7 +1,7 @@
 // stepsim check FILE...: validates any of our files and lists all problems.
 // A file is checked by the parser that the commands use, so that what passes here can be run. One
 // table says which parser belongs to which kind.
-#include "cli/commands/check_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,7 +1,7 @@
 // stepsim converge: what staleness and compression do to training, on problems solved for real.
 // Two problems that share no code but the flags: a scalar recurrence, and loss curves over the
 // simulated time of one or more scenarios. A flag of the other problem is refused.
-#include "cli/commands/converge_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include "study/converge_scenario.hpp"
 

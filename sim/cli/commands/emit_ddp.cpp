@@ -1,4 +1,4 @@
-#include "cli/commands/emit_ddp.hpp"
+#include "cli/commands/emit.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "cli/commands/emit_tuner.hpp"
+#include "cli/commands/emit.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,6 +1,6 @@
 // stepsim examples DIR: everything is compared before anything is copied, so that a refused command
 // changes nothing and a repeated one succeeds.
-#include "cli/commands/examples_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,7 +1,7 @@
 // stepsim explain SCENARIO|PROGRAM: what bounds a step, where its time goes and what would help.
 // The program gives the path and the derivatives; what-if lines and causes of a measured time are
 // runs of the scenario.
-#include "cli/commands/explain_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 

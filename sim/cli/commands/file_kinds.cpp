@@ -1,8 +1,8 @@
 // All kinds of files in the order of their words, so that a list of them reads like an index.
 #include "cli/commands/file_kinds.hpp"
 
-#include "cli/plot/plot_facts.hpp"
-#include "cli/report/report_facts.hpp"
+#include "cli/plot/rows_figure.hpp"
+#include "cli/report/result_page.hpp"
 #include "run/collective_keys.hpp"
 #include "run/flows_keys.hpp"
 #include "run/flows_result.hpp"

@@ -1,9 +1,10 @@
 #pragma once
-// Runs a scenario to a complete result, for `stepsim run` on one file and on lines (--lines).
+// Runs scenarios to complete results, for `stepsim run` on one file and on lines (--lines).
 #include <cstdint>
 #include <string>
 
 #include "cli/commands/scenario_input.hpp"
+#include "cli/shell/app.hpp"
 #include "document/json.hpp"
 #include "run/result.hpp"
 #include "scenario/files.hpp"
@@ -11,6 +12,8 @@
 #include "scenario/scenario_tree.hpp"
 
 namespace stepsim::cli {
+
+// Runs a scenario to a complete result, for `stepsim run` on one file and on lines (--lines).
 
 // Runs the scenario of `tree` and adds the other parts of a result: defaults, digests of files, and
 // the measured exchanges of its trace. Throws as run_scenario() does.
@@ -26,5 +29,15 @@ namespace stepsim::cli {
 // The result as JSON without `meta`, with the scenario of finished_scenario().
 [[nodiscard]] io::Json finished_tree(const study::Result& result, const io::Json& tree,
                                      const std::string& output);
+
+// `stepsim run --lines`: reads scenarios and writes results as JSON Lines, in one process.
+
+// Reads lines from `file` ("-" = standard input) and answers each before it reads the next, in
+// order. A line is a scenario, or an object with "scenario" (a scenario or a file name) and "set"
+// {POINTER: VALUE}; the flags apply to every line, after "set". An error is a record {"kind":
+// "error", "line", "code", "problems"}; empty lines are skipped. Returns kOk, or the exit code of
+// the last line that failed. Throws InputError if `file` cannot be read.
+[[nodiscard]] int run_lines(const Invocation& invocation, const std::string& file,
+                            const ScenarioFlags& flags, const Common& common);
 
 } // namespace stepsim::cli

@@ -1,4 +1,6 @@
-#include "cli/commands/fit_overlap_command.hpp"
+// stepsim fit-overlap MEASURED -o OVERLAP: fits the slowdowns of overlapping compute and exchanges
+// to measured steps.
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,6 +1,6 @@
 // stepsim flows FLOWS: completion times of a list of flows (PKT 7.1).
 // The rates in `meta` count the simulation alone, without reading the file and writing the result.
-#include "cli/commands/flows_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -13,8 +13,6 @@
 #include "cli/shell/document.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/replaced_file.hpp"
-#include "cli/shell/simulation_meta.hpp"
 #include "cli/text/flows_text.hpp"
 #include "document/file.hpp"
 #include "document/file_write.hpp"

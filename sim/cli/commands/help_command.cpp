@@ -10,8 +10,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/help/completion.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/help/man_page.hpp"
-#include "cli/help/shell_script.hpp"
 #include "cli/shell/output.hpp"
 #include "document/json_text.hpp"
 

@@ -1,7 +1,7 @@
 // stepsim import FORMAT FILE...: measured times of other tools as our files (IO 2 to 9).
 // One function per format turns flags into the options of its importer; what they give back (tree,
 // summary, warnings) is written in the same way for all.
-#include "cli/commands/import_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -13,10 +13,6 @@
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
-#include "cli/commands/import_flags.hpp"
-#include "cli/commands/import_progress.hpp"
-#include "cli/commands/import_topology.hpp"
-#include "cli/commands/import_workloads.hpp"
 #include "cli/commands/imported.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"

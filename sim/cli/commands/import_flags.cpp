@@ -1,5 +1,5 @@
 // Texts of flags to options; a flag that was not typed is an empty text.
-#include "cli/commands/import_flags.hpp"
+#include "cli/commands/imported.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,6 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/commands/import_workloads.hpp"
 #include "cli/shell/app.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/version.hpp"

@@ -1,4 +1,4 @@
-#include "cli/commands/import_progress.hpp"
+#include "cli/commands/imported.hpp"
 
 #include <filesystem>
 #include <system_error>

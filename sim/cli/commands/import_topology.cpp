@@ -1,6 +1,6 @@
 // Flags are read into the units of the importer: transfers per second and lane for PCIe links, as
 // their data sheets have them, and seconds per kind of cable.
-#include "cli/commands/import_topology.hpp"
+#include "cli/commands/imported.hpp"
 
 #include <array>
 #include <string_view>

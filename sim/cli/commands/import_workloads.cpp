@@ -1,4 +1,4 @@
-#include "cli/commands/import_workloads.hpp"
+#include "cli/commands/imported.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,17 @@
 #pragma once
-// The result of `stepsim import`: the file to write, the summary to print, and warnings.
+// `stepsim import`: its flags, and its result, which is the file to write, the summary to print,
+// and warnings.
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "cli/shell/app.hpp"
 #include "document/json.hpp"
 #include "import/import_osu.hpp"
+#include "import/kineto/kineto_options.hpp"
+#include "import/nccl/import_nccl_topology.hpp"
 #include "layers/model_table.hpp"
 #include "layers/trace.hpp"
 #include "scenario/files/samples_file.hpp"
@@ -18,6 +25,51 @@ struct Imported {
   std::string last_line{}; // printed after the warnings
 };
 
+// The flags of `stepsim import nccl-topology` as typed; "" = not given.
+struct TopologyFlags {
+  std::string gpus, pcie_efficiency, pcie_default, latency;
+};
+
+// The importer options of these flags; the caller sets `common`, which all importers have. Throws
+// UsageError: `--latency pci=1us: unknown kind of link "pci"; did you mean "pcie"?`.
+[[nodiscard]] io::NcclTopologyOptions topology_options(const TopologyFlags& flags);
+
+// One line with the number of devices of each kind that the machine has: "m: 8 GPUs, 8 network
+// interfaces, 4 CPUs, 4 PCIe bridges, 20 PCIe links".
+[[nodiscard]] std::string topology_summary(const io::NcclTopology& imported);
+
+// The flags of `stepsim import` as typed.
+struct ImportFlags {
+  std::string format;
+  std::string name; // name of the result, from -o; "" = taken from the first input
+  std::vector<std::string> files;
+  std::string max_bytes = "8GiB", attribution, licence;
+  std::string batch_size, skip_steps, step_annotation, model, time, measured_step, backward_ratio;
+  std::string sizes, sizes_order, ddp_log, flight_record, pytorch_et, parameters, dtype,
+      variability, cost;
+  std::string op, ranks, value, column, tick;
+  TopologyFlags topology;
+  bool allow_unknown_sizes = false, drop_other_communication = false, keep_layers = false;
+};
+
+// Throws UsageError for a flag that was typed and that `format` does not read.
+void refuse_foreign_flags(const ImportFlags& flags, std::string_view format);
+
+// The options that every importer has: the limit of the size, credit, and the program. Throws
+// UsageError for a limit that cannot be parsed.
+[[nodiscard]] io::ImportOptions common_options(const ImportFlags& flags);
+
+// The options of the Kineto importer. Flags that were not given keep the defaults of the importer.
+// Throws UsageError for a value that cannot be parsed, and for flags that exclude or need another.
+[[nodiscard]] io::KinetoOptions kineto_options(const ImportFlags& flags);
+
+// The element type of the flag --dtype. Throws UsageError if it is unknown.
+[[nodiscard]] std::string dtype_flag(const std::string& text);
+
+// Imports the trace and writes the files of --variability and --cost. Throws InputError, with a
+// remedy, if gradient sizes are unknown, unless the flags allow unknown sizes.
+[[nodiscard]] Imported imported_kineto(const ImportFlags& flags, const io::KinetoOptions& options);
+
 // A trace. If none of its gradients has a size, which only --allow-unknown-sizes permits, there is
 // a warning that `run` refuses the trace.
 [[nodiscard]] Imported imported_trace(const layers::Trace& trace);
@@ -28,6 +80,17 @@ struct Imported {
 // Sets of repeated times, for `stepsim-calibrate fit`.
 [[nodiscard]] Imported imported_samples(const io::Samples& samples);
 
+// Imports a trace, or samples if `target` ends in .samples.json. Throws InputError, with a remedy,
+// if no gradient has a size, unless the flags allow unknown sizes.
+[[nodiscard]] Imported imported_chakra(const std::string& file, const ImportFlags& flags,
+                                       const std::string& target);
+// Throws InputError, among others, if no layer reduces a gradient, unless the flags drop other
+// communication or allow unknown sizes. The trace then has only times; what was dropped is in a
+// warning.
+[[nodiscard]] Imported imported_astra_text(const std::string& file, const ImportFlags& flags);
+
+// Throws InputError if no layer of the trace has a gradient that travels.
+void require_gradients(const layers::Trace& trace, const std::string& file);
 // Throws InputError that names the right format or gives advice, because an importer would only say
 // what its own format lacks:
 //   - a Kineto, Chakra, PyTorch execution or ASTRA-sim trace given to another importer;
@@ -35,5 +98,13 @@ struct Imported {
 //   - a file that is recognised, but of a format that no importer reads.
 // In all other cases, and for standard input, the importer itself reports the error.
 void refuse_other_format(const std::string& file, std::string_view format);
+
+// Gives the progress line an estimate of the duration, for files that are read as a whole.
+void expect_reading(const std::vector<std::string>& files, const Common& common);
+// Returns a function that updates the progress in MB, for files that are read piece by piece. The
+// reader calls it with the number of bytes of all files read so far. Empty if all files together
+// have less than 1 MB or a size is not known.
+[[nodiscard]] std::function<void(std::uint64_t bytes)>
+counting_bytes(const std::vector<std::string>& files, const Common& common);
 
 } // namespace stepsim::cli

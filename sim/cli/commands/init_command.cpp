@@ -1,6 +1,7 @@
+// stepsim init: a first scenario that runs, from a trace, from a model on a GPU, or from defaults.
 // Every flag is one key of the scenario (shell/key_flags.hpp), set as --set would: the reader of
 // scenarios checks the values, and its problems go back to the flags.
-#include "cli/commands/init_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,7 +1,7 @@
 // stepsim keys [POINTER]: what the keys of a scenario mean, and which go together. Everything that
 // is printed comes from the rows of the keys and from the rules of scenarios, so that a new key
 // needs no line here.
-#include "cli/commands/keys_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 

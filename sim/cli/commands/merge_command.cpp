@@ -1,14 +1,13 @@
 // stepsim merge SHARD... -o FILE: joins the shards of a sweep.
 // Shards are merged as lines by the number of their point (sweep/sweep_merge.hpp), which keeps the
 // merged file byte-identical to an unsharded one.
-#include "cli/commands/merge_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
 #include "base/shell_word.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/replaced_file.hpp"
 #include "document/file_write.hpp"
 #include "import/import_detect.hpp"
 #include "study/sweep/sweep_merge.hpp"

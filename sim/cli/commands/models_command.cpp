@@ -1,6 +1,6 @@
 // stepsim models list | show NAME: the shipped layer tables of networks (MOD).
 // Sizes are those of fp32 gradients; multiply-accumulates are forward and per sample (MOD).
-#include "cli/commands/models_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,7 +1,7 @@
 // stepsim report FILE: a result, a scenario, a sweep or a comparison as one page of HTML.
 // A result is run again from the scenario inside it, so that the page has its timeline and what
 // each change would gain.
-#include "cli/commands/page_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -13,7 +13,6 @@
 #include "cli/commands/scenario_input.hpp"
 #include "cli/commands/scenario_source.hpp"
 #include "cli/report/records_page.hpp"
-#include "cli/report/report_facts.hpp"
 #include "cli/report/result_page.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/version.hpp"

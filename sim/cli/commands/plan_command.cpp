@@ -1,7 +1,7 @@
 // stepsim plan PROBLEM: all planners on one merge problem (MER 5).
 // Planners see a merge problem alone (plan/problem.hpp), so no network, collective or cluster is
 // needed here. The lower bound does not depend on the planner and stands once.
-#include "cli/commands/plan_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,4 +1,6 @@
-#include "cli/commands/plan_units_command.hpp"
+// stepsim plan-units SCENARIO: the sharding units with the shortest iteration, next to the units of
+// the framework (TRN 6).
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -7,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "cli/commands/emit.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"

@@ -1,5 +1,5 @@
 // stepsim plot FILE --x KEY --y KEY: records of a sweep or of collectives as a figure in SVG.
-#include "cli/commands/plot_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "cli/plot/plot_facts.hpp"
 #include "cli/plot/rows_figure.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"

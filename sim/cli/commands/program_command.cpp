@@ -1,6 +1,6 @@
 // stepsim program SCENARIO: the scenario as operations on streams, as a file of kind program that
 // `run` and `explain` take, and as a graph for Graphviz.
-#include "cli/commands/program_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -8,7 +8,7 @@
 #include "cli/commands/program_input.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/text/program_dot.hpp"
+#include "cli/text/dot.hpp"
 #include "programs/explain/explanation.hpp"
 #include "scenario/program_tree.hpp"
 

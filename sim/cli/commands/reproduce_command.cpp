@@ -1,7 +1,7 @@
 // stepsim reproduce PAPER: the figures and claims of a paper from our own runs (REP 1). What a
 // paper says stands in reproduce/PAPER/figures.json; the committed page and pictures of a paper are
 // what this command writes, and --check holds them against it.
-#include "cli/commands/reproduce_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // stepsim run SCENARIO: one scenario, its result and its picture.
 // Flags are checked, then the file is read, the work estimated, and only then anything runs. The
 // output is written last and in one piece, so that a failed run leaves no file.
-#include "cli/commands/run_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -20,15 +20,12 @@
 #include "base/quantity.hpp"
 #include "cli/commands/finished_run.hpp"
 #include "cli/commands/program_input.hpp"
-#include "cli/commands/run_lines.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/commands/scenario_source.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/replaced_file.hpp"
-#include "cli/shell/simulation_meta.hpp"
 #include "cli/text/explain_text.hpp"
 #include "cli/text/run_text.hpp"
 #include "document/fields/written.hpp"

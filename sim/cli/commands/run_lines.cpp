@@ -1,6 +1,6 @@
 // Every line is answered as if it were a command of its own: files are kept between two lines, and
 // all are read again where one may have changed in between.
-#include "cli/commands/run_lines.hpp"
+#include "cli/commands/finished_run.hpp"
 
 #include <fstream>
 #include <iostream>
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "cli/commands/finished_run.hpp"
 #include "cli/commands/scenario_source.hpp"
 #include "cli/shell/output.hpp"
 #include "document/file_write.hpp"

@@ -1,6 +1,6 @@
 // stepsim schema KIND: the JSON Schema of a kind of file. Nothing is read: schemas are made from
 // the rows that the readers use, so that they cannot be older than the program.
-#include "cli/commands/schema_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 

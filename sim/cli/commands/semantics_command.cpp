@@ -1,7 +1,7 @@
 // stepsim semantics FILE: a sparse algorithm on given vectors (SPA 7).
 // The algorithm runs in coll/operators on real vectors; here its selections, merges and residuals
 // become tables, and what the file expects is compared with what came out.
-#include "cli/commands/semantics_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -2,7 +2,7 @@
 // number of the result reaches a target.
 // The search is in study/solve.hpp; here a problem is made from flags and its crossings are written
 // as sentences, with a sample of the scanned curve below them.
-#include "cli/commands/solve_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include "study/solve.hpp"
 

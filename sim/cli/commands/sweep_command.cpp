@@ -1,7 +1,7 @@
 // stepsim sweep SWEEP -o FILE: every point of a grid, split, resumed and merged at will (IO 14).
 // Two kinds of output: records to a file, written as points finish and resumable, and a table on
 // the terminal, which needs all rows at once and is therefore limited in number.
-#include "cli/commands/sweep_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include "study/sweep/assumed.hpp"
 #include "study/sweep/sweep.hpp"

@@ -1,7 +1,7 @@
 // stepsim topologies list | show NAME|FILE: the shipped network profiles, topologies and node
 // types. Profiles (latency and bandwidth of a kind of network) and topologies (hosts, switches,
 // cables) lie in one folder, node types in a folder below it; all are told apart by their kind.
-#include "cli/commands/topologies_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -15,12 +15,8 @@
 #include "base/printable.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/replaced_file.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/text/dot.hpp"
-#include "cli/text/node_text.hpp"
-#include "cli/text/nominal_share.hpp"
-#include "cli/text/profile_text.hpp"
 #include "cli/text/topology_text.hpp"
 #include "document/file.hpp"
 #include "document/json_parse.hpp"

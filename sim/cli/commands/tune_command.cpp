@@ -1,6 +1,6 @@
 // stepsim tune SCENARIO --knob NAME: the curve, the references and the best value of one knob as a
 // text or a tree. ask/tune_values.hpp decides what is tried.
-#include "cli/commands/tune_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -9,9 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "cli/commands/emit_ddp.hpp"
-#include "cli/commands/emit_tuner.hpp"
-#include "cli/commands/plan_units_command.hpp"
+#include "cli/commands/emit.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/document.hpp"
@@ -112,21 +110,18 @@ std::vector<const study::TunePoint*> shown_points(const study::Tuning& tuning) {
   return shown;
 }
 
-// A number of the records that the curve shows.
-struct Column {
-  std::string_view key; // of the record
-  ColumnUnit unit;
-};
-
 // All knobs show time and efficiency; density also what it is compared with.
 std::vector<Column> columns_of(study::Knob knob) {
   std::vector<Column> columns;
-  const auto add = [&](std::string_view key) { columns.push_back({key, column_unit(key)}); };
+  const auto add = [&](const char* key, Column::Show show = nullptr) {
+    const ColumnUnit unit = column_unit(key);
+    columns.push_back({key, unit.heading, unit.factor, show});
+  };
   add("iteration_time_s");
   add("exposed_communication_s");
   add("scaling_efficiency");
   if (knob == study::Knob::density) {
-    add("k");
+    add("k", in_full);
     add("speedup_vs_dense_sequential");
     add("speedup_vs_dense_overlapped");
   }
@@ -144,7 +139,7 @@ std::string curve_text(const study::TuneProblem& problem, const study::Tuning& t
   const ValueColumn knob = value_column(study::row(problem.knob).name, values);
   Table table{{knob.heading}, {}};
   for (const Column& column : columns) {
-    table.headings.push_back(column.unit.heading);
+    table.headings.push_back(column.heading);
   }
   const bool width = problem.knob == study::Knob::pipeline_width;
   if (width) {
@@ -155,10 +150,7 @@ std::string curve_text(const study::TuneProblem& problem, const study::Tuning& t
     std::vector<std::string>& row = table.rows.emplace_back();
     row.push_back(knob.cells[table.rows.size() - 1]);
     for (const Column& column : columns) {
-      const auto value = study::number_in(point->record, column.key);
-      row.push_back(column.key == "k" && value
-                        ? base::shortest(*value)
-                        : cell(value ? std::optional(*value * column.unit.factor) : std::nullopt));
+      row.push_back(cell_of(point->record, column));
     }
     if (width) {
       row.push_back(std::to_string(point->value.as_integer() - 1));

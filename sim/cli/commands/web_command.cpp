@@ -1,6 +1,6 @@
 // stepsim web -o whatif.html: the page of the build, with a trace of the user's inside it where one
 // is given.
-#include "cli/commands/web_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 

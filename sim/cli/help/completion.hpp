@@ -5,6 +5,7 @@
 //     stepsim run s.json --set /cluster/n      ->  /cluster/nodes=  /cluster/network/  ...
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/help/program_page.hpp"
@@ -24,5 +25,20 @@ struct Completion {
 // One line per word, with its sentence after a tab; the last line is ":files" if file names are
 // possible. The scripts add no blank after a word that ends in "/" or "=", because more follows.
 [[nodiscard]] std::string completion_text(const Completion& completion);
+
+// The page of a program in roff (man 7), with its commands and exit codes, from the pages that
+// --help uses.
+[[nodiscard]] std::string man_page(const ProgramPage& program);
+// The page NAME-COMMAND(1) of one command of the program.
+[[nodiscard]] std::string man_page(const ProgramPage& program, const ProgramPage::Row& row);
+// One page with all commands, for a program with few commands.
+[[nodiscard]] std::string whole_man_page(const ProgramPage& program);
+
+// Completion scripts for bash, zsh and fish, which ask the program for words, so that a new command
+// or key needs no change of the scripts. `program` is the name of the program to complete, such as
+// "stepsim-calibrate".
+[[nodiscard]] std::string bash_script(std::string_view program);
+[[nodiscard]] std::string zsh_script(std::string_view program);
+[[nodiscard]] std::string fish_script(std::string_view program);
 
 } // namespace stepsim::cli

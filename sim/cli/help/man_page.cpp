@@ -1,6 +1,6 @@
 // Text from --help is escaped as a whole: a hyphen stays what a user may copy, and a line that
 // begins with a dot or a quote is no request.
-#include "cli/help/man_page.hpp"
+#include "cli/help/completion.hpp"
 
 #include <algorithm>
 #include <array>

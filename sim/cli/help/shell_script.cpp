@@ -1,4 +1,4 @@
-#include "cli/help/shell_script.hpp"
+#include "cli/help/completion.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "cli/plot/figure_looks.hpp"
+#include "cli/plot/rows_figure.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "cli/plot/key_axis.hpp"
+#include "cli/plot/rows_figure.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "cli/plot/plot_facts.hpp"
+#include "cli/plot/rows_figure.hpp"
 
 #include <array>
 

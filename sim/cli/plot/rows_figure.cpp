@@ -12,8 +12,6 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
-#include "cli/plot/figure_looks.hpp"
-#include "cli/plot/key_axis.hpp"
 #include "document/json_text.hpp"
 #include "plot/knee.hpp"
 #include "plot/ticks.hpp"

@@ -2,10 +2,13 @@
 // Makes a figure from rows: chooses axes, curves and marks.
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/quantity.hpp"
 #include "cli/plot/plot_rows.hpp"
+#include "document/fields/schema.hpp"
 #include "plot/figure.hpp"
 
 namespace stepsim::cli {
@@ -37,5 +40,40 @@ struct RowsFigure {
 // the smallest x and its double.
 [[nodiscard]] RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request,
                                      const std::string& file);
+
+// The numbers of a figure of records, in the units of its axes: the output of `plot --json`.
+
+[[nodiscard]] io::Json plot_facts(const RowsFigure& drawn);
+[[nodiscard]] io::FileKind plot_result_kind(); // the kind of file with these numbers
+
+// How curves of a figure look: the scale of an axis, the look of each curve, and lines that several
+// curves share.
+
+// log2 for powers of two on x, log10 where the greatest value is 50 times the least, else linear.
+[[nodiscard]] plot::Scale scale_for(std::vector<double> values, bool of_x);
+
+// Adds a line, unless one with the same points is there: curves whose workers are alike share one.
+void add_guide(std::vector<plot::Guide>& guides, plot::Guide guide);
+
+// Gives every curve its rank. Schedules, which the labels still name, keep their look in all
+// figures, whatever else is drawn; others take the looks that are left, in their order.
+void choose_looks(std::vector<plot::Curve>& curves);
+
+// The axis for a key of a record: iteration_time_s becomes "iteration time" in a suitable unit of
+// time, busbw_Bps "busbw" in GB/s, scaling_efficiency a percentage.
+
+// Title and unit of the axis, and the factor from a value in the file to the unit of the axis.
+struct KeyAxis {
+  plot::Axis axis;
+  double factor = 1;
+};
+// `greatest`: the largest value to show; a time is shown in s, ms or us depending on it.
+[[nodiscard]] KeyAxis key_axis(std::string_view key, double greatest);
+
+// Whether the key is a fraction, shown in percent.
+[[nodiscard]] bool is_share(std::string_view key);
+// The quantity that a key measures by its ending; empty for a key without a unit, and for a
+// throughput such as samples_per_s, which ends like a time.
+[[nodiscard]] std::optional<base::QuantityKind> quantity_of(std::string_view key);
 
 } // namespace stepsim::cli

@@ -1,4 +1,4 @@
-#include "cli/report/answer.hpp"
+#include "cli/report/result_page.hpp"
 
 #include <string_view>
 

@@ -1,7 +1,7 @@
 // The figure shows one varied field on x and at most one more as curves; all others stay at the
 // values of the best point, which its grey line names.
 #include "cli/report/records_page.hpp"
-#include "cli/report/report_facts.hpp"
+#include "cli/report/result_page.hpp"
 
 #include <algorithm>
 #include <array>

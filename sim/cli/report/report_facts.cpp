@@ -1,8 +1,7 @@
-#include "cli/report/report_facts.hpp"
+#include "cli/report/result_page.hpp"
 
 #include <array>
 
-#include "cli/report/answer.hpp"
 #include "document/fields/written.hpp"
 
 namespace stepsim::cli {

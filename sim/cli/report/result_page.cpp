@@ -3,9 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/report/answer.hpp"
 #include "cli/report/html_page.hpp"
-#include "cli/report/step_figures.hpp"
 #include "cli/text/run_text.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"

@@ -1,14 +1,21 @@
 #pragma once
-// One run as an HTML page: the answer in a sentence, assumptions, the parts of a step, a timeline,
-// the changes that would help most (REP 7), and the scenario, which can be run again.
+// The page of HTML about a run (REP 7): its answer, its pictures, and what --json has of it.
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "document/fields/schema.hpp"
 #include "document/json.hpp"
+#include "events/timeline.hpp"
+#include "plot/figure.hpp"
 #include "run/result.hpp"
+#include "run/summary.hpp"
 #include "study/explained.hpp"
 
 namespace stepsim::cli {
+
+// One run as an HTML page: the answer in a sentence, assumptions, the parts of a step, a timeline,
+// the changes that would help most (REP 7), and the scenario, which can be run again.
 
 struct ReportedRun {
   study::Result result;               // with defaults, files and warnings
@@ -21,5 +28,35 @@ struct ReportedRun {
 
 // `footer` has the version, the command and, if requested, a date.
 [[nodiscard]] std::string result_page(const ReportedRun& run, const std::string& footer);
+
+// The answer of a run in one sentence, for a report and for the what-if page.
+
+// "A step takes 175.0 ms on 16 workers, ..": the time with its interval, throughput, efficiency,
+// and what limits the time. "The run has no steady step." if there is no iteration time.
+[[nodiscard]] std::string answer_of(const study::Result& result);
+
+// Figures of a run: the parts of a step as a bar, and the first steps as a timeline.
+
+// The parts of the iteration time from left to right; the rest is "other". Empty if there is no
+// iteration time.
+[[nodiscard]] std::optional<plot::Figure> time_bar(const study::Summary& summary);
+
+// The first eight lanes of node 0. Empty if they have no spans.
+[[nodiscard]] std::optional<plot::Figure> timeline_figure(const events::Timeline& timeline);
+
+// The facts of a page without its markup: the output of `report --json`.
+
+// The facts of a page about the records of a sweep.
+struct RecordsFacts {
+  std::string answer;
+  std::int64_t points{}, failed{};
+  std::vector<std::string> varied;
+  std::optional<plot::Point> knee;
+};
+
+[[nodiscard]] io::Json report_facts(const ReportedRun& run);
+[[nodiscard]] io::Json report_facts(const RecordsFacts& records);
+[[nodiscard]] io::FileKind report_result_kind();  // the kind of file with the facts of a run
+[[nodiscard]] io::FileKind report_records_kind(); // the kind of file with the facts of records
 
 } // namespace stepsim::cli

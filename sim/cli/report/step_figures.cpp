@@ -1,4 +1,4 @@
-#include "cli/report/step_figures.hpp"
+#include "cli/report/result_page.hpp"
 
 #include <algorithm>
 #include <array>

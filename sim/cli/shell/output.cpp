@@ -7,7 +7,6 @@
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "cli/shell/interrupts.hpp"
-#include "cli/shell/replaced_file.hpp"
 #include "document/file.hpp"
 #include "document/file_write.hpp"
 #include "document/json_text.hpp"

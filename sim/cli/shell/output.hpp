@@ -1,6 +1,8 @@
 #pragma once
 // Writes the results and messages of a command. Results are complete or absent: a file is written
 // next to its final name and then renamed, so that an interrupted command leaves the old file.
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,5 +40,28 @@ void print_assumed(std::string_view defaults, const Common& common);
 void print_error_lines(std::string_view lines);
 // Prints "error: message" as one line on standard error and returns `code`.
 int report_error(std::string_view message, int code, std::string_view color = "auto");
+
+// A result may replace a result of its own kind, but no other file, so that `-o mine.json` does not
+// overwrite the user's scenario. The kind of a file follows from its first bytes and, for JSON,
+// from its keys, so that no file has to be read into memory.
+
+// "kind scenario" by the key `kind`; without it "key rows", the first key of an object; "a list",
+// "text", "a page", "a picture", "binary data"; "" for an empty file and an object without keys.
+// For JSON Lines the first record decides.
+[[nodiscard]] std::string content_kind(std::string_view text);
+
+// Throws UsageError `mine.json: holds another kind of file (kind scenario); --force replaces it` if
+// the path holds a regular file that is not empty and whose kind differs from that of `text`. Does
+// nothing with --force.
+void refuse_other_kind(const Common& common, const std::string& path, std::string_view text);
+
+// `meta` of commands that simulate packets: the usual keys, and the speed of the simulation.
+
+// Adds events_per_s and packet_hops_per_s, for the simulation without reading and writing, and
+// peak_rss_bytes of the whole process. `simulation_s` is in wall-clock seconds; 0 leaves out both
+// rates. Without `packet_hops` (flow level) the second rate is left out.
+[[nodiscard]] io::Json simulation_meta(const Invocation& invocation, std::uint64_t events,
+                                       std::optional<std::uint64_t> packet_hops,
+                                       double simulation_s);
 
 } // namespace stepsim::cli

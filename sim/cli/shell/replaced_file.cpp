@@ -1,6 +1,6 @@
 // One pass over the bytes that follows strings and brackets only: syntax errors do not matter here,
 // since a file that cannot be parsed is no result of ours either.
-#include "cli/shell/replaced_file.hpp"
+#include "cli/shell/output.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "cli/shell/simulation_meta.hpp"
+#include "cli/shell/output.hpp"
 
 #include <sys/resource.h>
 

@@ -7,7 +7,7 @@
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
-#include "cli/text/labelled_line.hpp"
+#include "cli/text/run_text.hpp"
 
 namespace stepsim::cli {
 

@@ -1,6 +1,6 @@
 // Parts of a result that only simulated networks have: hosts and switches, completion times of
 // messages, other jobs, and queues of links. An alpha_beta network leaves them empty.
-#include "cli/text/network_text.hpp"
+#include "cli/text/run_text.hpp"
 
 #include "base/number_text.hpp"
 #include "base/printable.hpp"

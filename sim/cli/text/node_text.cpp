@@ -1,4 +1,4 @@
-#include "cli/text/node_text.hpp"
+#include "cli/text/topology_text.hpp"
 
 #include "base/number_text.hpp"
 #include "base/printable.hpp"

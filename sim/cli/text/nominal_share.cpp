@@ -1,4 +1,4 @@
-#include "cli/text/nominal_share.hpp"
+#include "cli/text/topology_text.hpp"
 
 #include <optional>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "cli/text/pivot_table.hpp"
+#include "cli/text/record_table.hpp"
 
 #include <algorithm>
 #include <set>

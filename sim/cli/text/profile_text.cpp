@@ -1,5 +1,5 @@
 // Latencies are in microseconds and rates in GB/s (1e9 bytes), as data sheets have them.
-#include "cli/text/profile_text.hpp"
+#include "cli/text/topology_text.hpp"
 
 #include <cmath>
 

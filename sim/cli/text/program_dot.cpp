@@ -1,9 +1,8 @@
-#include "cli/text/program_dot.hpp"
+#include "cli/text/dot.hpp"
 
 #include <vector>
 
 #include "base/quantity.hpp"
-#include "cli/text/dot.hpp"
 
 namespace stepsim::cli {
 

@@ -12,7 +12,6 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
-#include "cli/text/pivot_table.hpp"
 #include "cli/text/record_cells.hpp"
 #include "study/sweep/rows.hpp"
 

@@ -1,4 +1,4 @@
-#include "cli/text/rounds_text.hpp"
+#include "cli/text/run_text.hpp"
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"

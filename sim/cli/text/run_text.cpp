@@ -10,10 +10,6 @@
 #include "base/quantity.hpp"
 #include "buckets/planners.hpp"
 #include "cli/shell/table.hpp"
-#include "cli/text/labelled_line.hpp"
-#include "cli/text/network_text.hpp"
-#include "cli/text/rounds_text.hpp"
-#include "cli/text/sharding_text.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_exchange.hpp"
 

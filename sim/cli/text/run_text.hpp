@@ -1,11 +1,17 @@
 #pragma once
-// The output of `stepsim run` for the terminal: settings, times in ms, buckets.
+// Writes a result as text: what was run, where the time of an iteration goes, and the parts for
+// networks, rounds and sharding.
+#include <cstddef>
 #include <string>
+#include <string_view>
 
+#include "base/printable.hpp"
 #include "cli/shell/table.hpp"
 #include "run/result.hpp"
 
 namespace stepsim::cli {
+
+// The output of `stepsim run` for the terminal: settings, times in ms, buckets.
 
 // Leaves out parts that the result does not have, and lists at most 40 buckets. Control characters
 // in text of users are escaped.
@@ -13,5 +19,50 @@ namespace stepsim::cli {
 
 // The first buckets in launch order, at most `most`.
 [[nodiscard]] Table buckets_table(const study::Result& result, std::size_t most);
+
+// Lines that consist of a label and a text.
+
+// Appends "label         text" and a line end. The label is padded to `width` characters and must
+// not be longer. The text is escaped, because it may contain words of users.
+inline void append_labelled(std::string& out, std::string_view label, std::size_t width,
+                            std::string_view text) {
+  out.append(label).append(width - label.size(), ' ').append(base::printable(text)).append("\n");
+}
+
+// The lines and tables that `stepsim run` prints about a simulated network.
+
+// One line about the fabric, which `cluster` must have:
+//     flow level, leaf_spine.json: 16 hosts, 6 switches; ranks packed
+[[nodiscard]] std::string fabric_text(const study::Cluster& cluster);
+// Lines with the completion times of messages [ms], the loss of gradients [%], and the epochs and
+// time to accuracy; a line whose numbers the result lacks is left out.
+[[nodiscard]] std::string messages_text(const study::Result& result);
+// A table of the iteration time [ms] of every job, alone and while the other jobs run, and of the
+// second over the first; empty for one job.
+[[nodiscard]] std::string jobs_text(const study::Result& result);
+// A table of the five busiest links: utilization, MB and, at the packet level, longest queue
+// [packets], marked and dropped packets. Empty without a simulated network.
+[[nodiscard]] std::string links_text(const study::Result& result);
+
+// Output lines about training in rounds of several steps (local_sgd, diloco).
+
+// "diloco, rounds of 100 steps, 8 fragments, 1 step overlapped"; empty for other algorithms.
+[[nodiscard]] std::string rounds_text(const study::Result& result);
+// The data of the outer exchanges of a round: "ring allreduce of outer gradients, 8 messages, 4
+// GB".
+[[nodiscard]] std::string outer_exchange_text(const study::Result& result);
+// The duration of a round, the time of its outer exchanges, and the utilization. Needs a run in
+// rounds.
+[[nodiscard]] std::string round_times_text(const study::Result& result);
+
+// Output lines about micro-batches and sharding.
+
+// "full_shard (fsdp2), 34 units, 2 micro-batches, exchanged after the last"; "" for a run with
+// neither.
+[[nodiscard]] std::string sharding_text(const study::Result& result);
+// "all-gather of 2-byte parameters, reduce-scatter of 4-byte gradients"; only for a sharded run.
+[[nodiscard]] std::string sharded_exchange_text(const study::Result& result);
+// "18.3 GB a rank: parameters 1 GB, .."; "" if the summary has no memory.
+[[nodiscard]] std::string memory_text(const study::Summary& summary);
 
 } // namespace stepsim::cli

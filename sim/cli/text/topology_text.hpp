@@ -1,13 +1,50 @@
 #pragma once
-// Describes a topology for the terminal: its parameters, kinds of cables, and capacity.
+// Writes the shipped files of networks as text: topologies, profiles and node types, with their
+// share of nominal rates.
 #include <string>
+#include <vector>
 
+#include "document/json.hpp"
 #include "links/profile/profile.hpp"
+#include "scenario/files/node_file.hpp"
 
 namespace stepsim::cli {
+
+// Describes a topology for the terminal: its parameters, kinds of cables, and capacity.
 
 // Latencies are in us, rates in GB/s (1e9 bytes/s). `note`, which may be empty, says where the
 // topology comes from.
 [[nodiscard]] std::string topology_text(const links::Topology& topology, const std::string& note);
+
+// Describes a network profile for the terminal: valid ranks and sizes, latency and bandwidth per
+// kind of link, measured curves of collectives, how much longer all-reduces take during training,
+// and compression costs.
+
+// Control characters in names and notes of the file are escaped.
+[[nodiscard]] std::string profile_text(const links::NetworkProfile& profile);
+
+// Describes a node type for the terminal: the inputs of the library model, with their sources.
+
+// Control characters in names and notes of the file are escaped.
+[[nodiscard]] std::string node_text(const io::NodePreset& preset);
+
+// Ratio of the measured rate of a network to its nominal rate. A network profile has one ratio,
+// bandwidth_Bps / nominal_Bps of /network. A node type has two: of the link inside a node, and of
+// one network interface.
+
+struct NominalShare {
+  std::string of;                // "network", "inside" (a node) or "card" (a network interface)
+  double value{}, low{}, high{}; // ratios; low and high are `value` if the file has no interval
+};
+// The ratios of the tree of a file of kind network_calibration or node_preset; a ratio is left out
+// if a rate is missing or is not a number. The argument is a tree, because lists also show files
+// that are not valid.
+[[nodiscard]] std::vector<NominalShare> nominal_shares(const io::Json& tree);
+
+// "18 % (15 to 21)", or "inside 33 % (26 to 41), card 43 % (36 to 51)"; "" if there are none.
+[[nodiscard]] std::string share_text(const std::vector<NominalShare>& shares);
+
+// {"network": {"value": 0.18, "low": 0.15, "high": 0.21}}; null if there are none.
+[[nodiscard]] io::Json share_tree(const std::vector<NominalShare>& shares);
 
 } // namespace stepsim::cli

@@ -1,6 +1,6 @@
 // stepsim collective: the cost of collective operations over a grid of flags (COL).
 // The flags make a collective, or change one that is read from a file, and a grid of its fields.
-#include "cli/collective/collective_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -10,8 +10,8 @@
 #include "cli/collective/collective_sums.hpp"
 #include "cli/collective/collective_table.hpp"
 #include "cli/help/help_text.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/flat_records.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "collectives/algorithms.hpp"
