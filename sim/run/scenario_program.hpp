@@ -75,8 +75,8 @@ using ExchangeMember = UnitExchange ProgramUnit::*;
 // For example, exchanges have no fixed times if every message is simulated.
 [[nodiscard]] std::string why_no_program(const Scenario& scenario);
 
-// Whether the operations of a program are those of each layer, or of merged layers (merged_layers())
-// where that leaves the times of its exchanges and iterations as they are.
+// Whether the operations of a program are those of each layer, or of merged layers
+// (merged_layers()) where that leaves the times of its exchanges and iterations as they are.
 enum class LayersOf { each, merged };
 
 // The program of the scenario. All workers are equal; factors of variability are applied when the

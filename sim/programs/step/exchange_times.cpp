@@ -313,9 +313,8 @@ const Exchange& ExchangeTimes::operator()(Bytes bytes) {
       collectives::Collective collective = collective_;
       collective.algorithm = known.exchange.algorithm;
       collective.bytes = static_cast<double>(bytes.value);
-      known.exchange.max_bytes_sent = sent_ != nullptr
-                                          ? sent_->most(collective)
-                                          : collectives::most_sent(collective);
+      known.exchange.max_bytes_sent =
+          sent_ != nullptr ? sent_->most(collective) : collectives::most_sent(collective);
     }
     known.counted = true;
   }
