@@ -224,7 +224,9 @@ ProgramParts merged_layers(ProgramParts parts, bool slowed) {
   std::vector<std::uint32_t> awaited; // buckets that the present merged layer waits for
   const auto buckets_of = programs::buckets_of_layers(parts.buckets, layers);
   for (std::size_t l = 0; l < layers; ++l) {
-    if (l == 0 || begins[l] || !std::ranges::includes(awaited, buckets_of[l])) {
+    if (l == 0 || begins[l] ||
+        !std::includes(awaited.begin(), awaited.end(), buckets_of[l].begin(),
+                       buckets_of[l].end())) {
       all.emplace_back();
       awaited = buckets_of[l];
     }
