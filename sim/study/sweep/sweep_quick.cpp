@@ -12,7 +12,6 @@
 #include "buckets/groups.hpp"
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "programs/step/step.hpp"
 #include "run/best_merge.hpp"
 #include "run/largest_part.hpp"
@@ -105,75 +104,6 @@ bool QuickRun::set_up() {
     sizes_.resize(is_static_ ? 1 : kLanes);
     takes_bounds_ = scenario_.method.has_value();
   }
-  return true;
-}
-
-bool QuickRun::set_network(const QuickPoint& point) {
-  constexpr std::int64_t kMaxRanks = 1 << 20;
-  Cluster& cluster = scenario_.cluster;
-  if (point.nodes * cluster.gpus_per_node > kMaxRanks || !cluster.equal_nodes()) {
-    return false;
-  }
-  cluster.nodes = point.nodes;
-  cluster.network.latency_s = point.latency_s;
-  cluster.network.bandwidth_Bps = point.bandwidth_Bps;
-  if (block_follows_) {
-    cluster.network.block_latency_s = point.latency_s;
-  }
-  return cluster.network.block_latency_s <= point.latency_s;
-}
-
-// The reduce-scatter and the all-gather of an all-reduce. False where they are not a + b bytes.
-bool QuickRun::fill_halves(collectives::Collective half, std::size_t k, LaneCosts& costs) const {
-  half.op = collectives::Op::reduce_scatter;
-  const auto forth = collectives::closed_form(half);
-  half.op = collectives::Op::allgather;
-  const auto back = collectives::closed_form(half);
-  if (!forth || !forth->startup_s || !forth->per_byte_s || !back || !back->startup_s ||
-      !back->per_byte_s) {
-    return false;
-  }
-  costs.forth_startup[k] = *forth->startup_s;
-  costs.forth_per_byte[k] = *forth->per_byte_s;
-  costs.back_startup[k] = *back->startup_s;
-  costs.back_per_byte[k] = *back->per_byte_s;
-  return true;
-}
-
-// False where the exchange has no form here.
-bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs) {
-  if (!set_network(point)) {
-    return false;
-  }
-  costs.ranks[k] = static_cast<double>(scenario_.cluster.ranks());
-  costs.startup[k] = costs.per_byte[k] = 0;
-  costs.latency[k] = costs.bandwidth[k] = costs.reduction[k] = 0;
-  costs.forth_startup[k] = costs.forth_per_byte[k] = 0;
-  costs.back_startup[k] = costs.back_per_byte[k] = 0;
-  if (scenario_.cluster.ranks() == 1) {
-    return !curves_;
-  }
-  collectives::Collective probe = exchange_of(scenario_);
-  probe.bytes = 1;
-  if (!probe.homogeneous()) {
-    return false;
-  }
-  if (curves_) {
-    return curves_->set(k, probe);
-  }
-  const auto whole = collectives::closed_form(probe);
-  if (!whole || !whole->startup_s || !whole->per_byte_s || whole->upper_bound) {
-    return false;
-  }
-  if (!planned_layer_end_.empty() && !fill_halves(probe, k, costs)) {
-    return false;
-  }
-  costs.startup[k] = *whole->startup_s;
-  costs.per_byte[k] = *whole->per_byte_s;
-  const FormParts parts = parts_of_(probe, *whole);
-  costs.latency[k] = parts.latency_s;
-  costs.bandwidth[k] = parts.bandwidth_s_per_byte;
-  costs.reduction[k] = parts.reduction_s_per_byte;
   return true;
 }
 
