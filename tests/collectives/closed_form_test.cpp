@@ -3,11 +3,14 @@
 #include <cmath>
 #include <random>
 
+#include "base/random.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/max_plus.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/closed_forms.hpp"
+#include "collectives/nodes.hpp"
 #include "collectives/point.hpp"
+#include "collectives/validate.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::collectives;
@@ -60,6 +63,37 @@ TEST_CASE("closed form: start-up and slope of the all-reduce table") {
   CHECK(allreduce(Id::ring, 8, 1e8) == near(0.14889));
   CHECK(allreduce(Id::ring, 64, 1e8) == near(0.16860375));
   CHECK(allreduce(Id::be, 64, 1e8) == near(0.16746375));
+}
+
+TEST_CASE("closed form: a message on the line of the form has its digits, for every algorithm") {
+  stepsim::base::RandomStream random({.seed = 1});
+  int lines = 0;
+  for (int trial = 0; trial < 400; ++trial) {
+    const test::Shape shape{static_cast<std::uint32_t>(random.integer(1, 8)),
+                            static_cast<std::uint32_t>(random.integer(1, 8)),
+                            static_cast<std::uint32_t>(random.integer(1, 4))};
+    for (const Id id : valid_algorithms(Op::allreduce)) {
+      Collective collective = test::on_nodes(Op::allreduce, id, shape, 1);
+      collective.links.all.latency_s *= random.uniform(0.5, 2);
+      collective.links.all.per_byte_s *= random.uniform(0.5, 2);
+      if (!is_two_level(id)) {
+        collective.links.two_level.reset();
+      }
+      if (collective.ranks < 2 || !validate(collective).empty() || !collective.homogeneous()) {
+        continue;
+      }
+      const auto line = closed_form(collective);
+      if (!line || !line->startup_s) {
+        continue;
+      }
+      const double bytes = static_cast<double>(random.integer(1, 1'000'000'000));
+      collective.bytes = bytes;
+      const auto form = closed_form(collective);
+      CHECK(form->seconds == *line->startup_s + *line->per_byte_s * bytes);
+      ++lines;
+    }
+  }
+  CHECK(lines > 1000);
 }
 
 TEST_CASE("closed form: folding six ranks costs be twice as much as bruck") {

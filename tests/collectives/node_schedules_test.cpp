@@ -462,7 +462,7 @@ TEST_CASE("two_level: the best number of chunks is found, and the smallest of eq
         Collective other = best;
         other.options.pipeline_chunks = chunks;
         const double time = bytes > 0 ? form_of(other) : 0;
-        CHECK(form_of(best) <= time);
+        CHECK(form_of(best) <= time * (1 + 1e-14)); // the line of a form has digits of its own
         CHECK((chunks >= chosen || bytes == 0 || form_of(best) < time));
       }
     }

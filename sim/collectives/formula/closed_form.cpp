@@ -34,11 +34,14 @@ std::optional<ClosedForm> closed_form(const Collective& collective) {
     return std::nullopt;
   }
   std::optional<ClosedForm> result = is_empty(collective) ? linear_form(0, 0, 0) : form(collective);
-  if (result && cost->enter_s != 0) {
-    result->seconds += cost->enter_s;
-    if (result->startup_s) {
-      *result->startup_s += cost->enter_s;
-    }
+  if (!result) {
+    return result;
+  }
+  result->seconds += cost->enter_s;
+  if (result->startup_s) {
+    *result->startup_s += cost->enter_s;
+    // The same digits as of a message of these bytes on the line.
+    result->seconds = *result->startup_s + *result->per_byte_s * total_bytes(collective);
   }
   return result;
 }

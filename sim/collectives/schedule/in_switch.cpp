@@ -62,8 +62,22 @@ double other_ranks(const Collective& collective) {
   return (collective.ranks - 1.0) / collective.ranks;
 }
 
-std::optional<ClosedForm> linear(double at_zero, double at_n, double n) {
-  return ClosedForm{at_n, false, at_zero, n > 0 ? (at_n - at_zero) / n : 0};
+// The line of a time that is one; through so many bytes that its start-up costs the slope no
+// digits.
+template <class Seconds> ClosedForm line_of(const Seconds& seconds, double bytes) {
+  constexpr double kMany = 1e15;
+  const double startup = seconds(0.0);
+  return linear_form(startup, (seconds(kMany) - startup) / kMany, bytes);
+}
+
+double collnet_seconds_of(const Collective& collective, double bytes, std::uint32_t chunks) {
+  const nccl::CollnetLinks links = collnet_links(collective);
+  const auto count = static_cast<int>(chunks);
+  if (!uses_nvls(collective)) {
+    return nccl::collnet_seconds(bytes, links, count);
+  }
+  const NvlsCost cost = nvls_of(collective);
+  return nccl::collnet_nvls_seconds(bytes, links, count, cost.startup_s, 1 / cost.per_byte_s);
 }
 
 } // namespace
@@ -107,7 +121,7 @@ std::optional<ClosedForm> nvls_allreduce(const Collective& collective) {
   const auto seconds = [&](double n) {
     return nccl::nvls_seconds(n, collective.ranks, cost.startup_s, 1 / cost.per_byte_s);
   };
-  return linear(seconds(0), seconds(collective.bytes), collective.bytes);
+  return line_of(seconds, collective.bytes);
 }
 
 std::optional<ClosedForm> nvls_half(const Collective& collective) {
@@ -125,26 +139,20 @@ std::optional<ClosedForm> nvls_tree_allreduce(const Collective& collective) {
 }
 
 double collnet_seconds(const Collective& collective, std::uint32_t chunks) {
-  const nccl::CollnetLinks links = collnet_links(collective);
-  const auto count = static_cast<int>(chunks);
-  if (!uses_nvls(collective)) {
-    return nccl::collnet_seconds(collective.bytes, links, count);
-  }
-  const NvlsCost cost = nvls_of(collective);
-  return nccl::collnet_nvls_seconds(collective.bytes, links, count, cost.startup_s,
-                                    1 / cost.per_byte_s);
+  return collnet_seconds_of(collective, collective.bytes, chunks);
 }
 
 // Linear where it is not cut: else the slowest stage may change with the bytes.
 std::optional<ClosedForm> collnet_allreduce(const Collective& collective) {
   const std::uint32_t chunks = pipeline_chunks(collective);
-  const double seconds = collnet_seconds(collective, chunks);
   if (chunks != 1 || !collective.options.pipeline_chunks) {
-    return ClosedForm{.seconds = seconds, .upper_bound = false, .startup_s = {}, .per_byte_s = {}};
+    return ClosedForm{.seconds = collnet_seconds(collective, chunks),
+                      .upper_bound = false,
+                      .startup_s = {},
+                      .per_byte_s = {}};
   }
-  Collective empty = collective;
-  empty.bytes = 0;
-  return linear(collnet_seconds(empty, 1), seconds, collective.bytes);
+  return line_of([&](double bytes) { return collnet_seconds_of(collective, bytes, 1); },
+                 collective.bytes);
 }
 
 Evaluation in_switch_evaluation(const Collective& collective, bool with_transfer_times) {
