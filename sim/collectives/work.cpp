@@ -33,7 +33,7 @@ constexpr double kTreeTransfer = 3e-8;   // of blocks of trees over unequal link
 constexpr double kIdlePlace = 5e-9;      // of a rank that sends nothing in a step
 constexpr double kRingTransfer = 4e-10;
 constexpr double kEqualRingStep = 1e-7; // of a ring of which one rank is played
-constexpr double kEventTransfer = 3e-7;
+constexpr double kEventTransfer = 2.5e-7;
 constexpr double kRingEvent = 3e-8;
 constexpr double kUnequalRingEvent = 1.2e-7;
 constexpr double kFabricTransfer = 2e-6;
@@ -100,10 +100,11 @@ double of_search(const Collective& collective, double schedule_transfer_s) {
   if (has_equal_streams(collective)) {
     return (2 + std::log2(blocks)) * of_equal_streams(collective, blocks);
   }
-  if (has_unequal_streams(collective) && has_trees(collective)) {
-    return (2 + std::log2(blocks)) * of_unequal_trees(collective, blocks);
-  }
   const double transfers = 2 * static_cast<double>(collective.ranks) * blocks;
+  if (has_unequal_streams(collective) && has_trees(collective)) {
+    return (2 + std::log2(blocks)) * of_unequal_trees(collective, blocks) +
+           transfers * schedule_transfer_s;
+  }
   const double tried = has_unequal_streams(collective) ? kStreamTransfer : kSweptTransfer;
   return transfers * (4 * tried + schedule_transfer_s);
 }
