@@ -112,6 +112,11 @@ double port_time(double bytes, double s_per_byte) { return bytes > 0 ? bytes * s
 
 // Time in which all ranks together send (or add) `amount`.
 double shared_time(double amount, const std::vector<double>& s_per_byte) {
+  const double first = s_per_byte.front();
+  if (std::ranges::count(s_per_byte, first) == std::ssize(s_per_byte)) {
+    const double all = static_cast<double>(s_per_byte.size()) / first;
+    return first > 0 && all > 0 ? amount / all : 0;
+  }
   double rate = 0;
   for (const double cost : s_per_byte) {
     if (cost <= 0) {
@@ -169,7 +174,9 @@ double bandwidth_bound(const Collective& collective, const BestLinks& best) {
 double reduction_bound(const Collective& collective) {
   const bool adds = collective.op == Op::reduce || collective.op == Op::allreduce ||
                     collective.op == Op::reduce_scatter;
-  if (!adds) {
+  const bool free =
+      collective.reduction_s_per_byte_rank.empty() && collective.reduction_s_per_byte <= 0;
+  if (!adds || free) {
     return 0;
   }
   const std::vector<double> gamma =
