@@ -62,12 +62,13 @@ Kind kind_of(const study::Scenario& scenario) {
 // Sizes are rounded to whole elements and stay above 0: a bucket that vanishes would change the
 // schedule.
 void apply(const ReplayScale& scale, study::Scenario& scenario) {
-  for (layers::WorkLayer& layer : scenario.workload.layers) {
+  for (layers::WorkLayer& layer : scenario.workload.layers.edit()) {
     layer.forward = layer.forward * scale.time;
     layer.backward = layer.backward * scale.time;
   }
   scenario.training.update = scenario.training.update * scale.time;
-  for (layers::Gradient& gradient : scenario.workload.gradients) { // whole elements, at least one
+  for (layers::Gradient& gradient :
+       scenario.workload.gradients.edit()) { // whole elements, at least one
     const double elements = static_cast<double>(gradient.bytes.value) * scale.bytes / kElement;
     const std::int64_t whole = std::max<std::int64_t>(1, std::llround(elements));
     gradient.bytes = gradient.bytes.value > 0 ? Bytes{whole * kElement} : Bytes{0};

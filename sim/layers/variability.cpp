@@ -106,7 +106,7 @@ double least_factor(const Variability& variability, double cv) {
 }
 
 Jitter::Jitter(const Variability& variability, std::uint32_t workers)
-    : variability_(&variability), stragglers_(workers, 1.0) {
+    : variability_(variability), stragglers_(workers, 1.0) {
   for (const Straggler& straggler : variability.stragglers) {
     assert(straggler.worker < workers && straggler.factor > 0 && "a straggler is a worker");
     stragglers_[straggler.worker] = straggler.factor;
@@ -115,19 +115,31 @@ Jitter::Jitter(const Variability& variability, std::uint32_t workers)
 }
 
 double Jitter::compute(std::uint32_t worker, std::int64_t iteration) const {
-  if (variability_->compute_cv <= 0) {
+  if (variability_.compute_cv <= 0) {
     return stragglers_[worker];
   }
-  return stragglers_[worker] * factor(*variability_, variability_->compute_cv, empirical_scale_,
-                                      {variability_->seed, kComputeStream, worker, iteration});
+  const auto place = static_cast<std::size_t>(iteration - 1) * stragglers_.size() + worker;
+  if (place < kept_.size() && !std::isnan(kept_[place])) {
+    return kept_[place];
+  }
+  const double drawn =
+      stragglers_[worker] * factor(variability_, variability_.compute_cv, empirical_scale_,
+                                   {variability_.seed, kComputeStream, worker, iteration});
+  if (place < kMostKept) {
+    if (place >= kept_.size()) {
+      kept_.resize(std::min(kMostKept, 2 * place + stragglers_.size()), std::nan(""));
+    }
+    kept_[place] = drawn;
+  }
+  return drawn;
 }
 
 double Jitter::exchange(std::int64_t iteration) const {
-  if (variability_->exchange_cv <= 0) {
+  if (variability_.exchange_cv <= 0) {
     return 1;
   }
-  return factor(*variability_, variability_->exchange_cv, empirical_scale_,
-                {variability_->seed, kExchangeStream, 0, iteration});
+  return factor(variability_, variability_.exchange_cv, empirical_scale_,
+                {variability_.seed, kExchangeStream, 0, iteration});
 }
 
 } // namespace stepsim::layers

@@ -54,11 +54,15 @@ struct Variability {
 // arbitrarily close to 0.
 [[nodiscard]] double least_factor(const Variability& variability, double cv);
 
-// Computes the random factors of a run; values that are constant over the run are computed once.
-// The Variability must outlive the object.
+// Computes the random factors of a run; values that are constant over the run are computed once,
+// and the first factors that are asked for are kept. Not thread-safe.
 class Jitter {
 public:
   Jitter(const Variability& variability, std::uint32_t workers);
+  [[nodiscard]] const Variability& variability() const { return variability_; }
+  [[nodiscard]] std::uint32_t workers() const {
+    return static_cast<std::uint32_t>(stragglers_.size());
+  }
 
   // The factor on the compute times of a worker (from 0) in an iteration (from 1), including its
   // straggler factor, and the factor on the exchanges of an iteration. They are drawn from the
@@ -72,9 +76,12 @@ public:
   [[nodiscard]] double slowest() const { return *std::ranges::max_element(stragglers_); }
 
 private:
-  const Variability* variability_;
-  std::vector<double> stragglers_; // [worker]
-  double empirical_scale_ = 1;     // 1 / mean of the list
+  static constexpr std::size_t kMostKept = 1 << 20;
+
+  Variability variability_;
+  std::vector<double> stragglers_;   // [worker]
+  mutable std::vector<double> kept_; // [(iteration - 1) * workers + worker]; NaN: not drawn yet
+  double empirical_scale_ = 1;       // 1 / mean of the list
 };
 
 } // namespace stepsim::layers

@@ -107,14 +107,14 @@ void join_to_weights(LayerItems& layers) {
 void append_layer(Workload& workload, std::size_t layer, std::vector<TensorItem>& items,
                   bool measured_order) {
   for (TensorItem& item : items) {
-    workload.gradients.push_back({.layer = static_cast<std::uint32_t>(layer),
-                                  .bytes = item.bytes,
-                                  .elements = item.elements,
-                                  .dtype = std::move(item.dtype),
-                                  .registration = item.registration,
-                                  .measured_order = measured_order,
-                                  .shapes = std::move(item.shapes),
-                                  .bucket = item.bucket});
+    workload.gradients.edit().push_back({.layer = static_cast<std::uint32_t>(layer),
+                                         .bytes = item.bytes,
+                                         .elements = item.elements,
+                                         .dtype = std::move(item.dtype),
+                                         .registration = item.registration,
+                                         .measured_order = measured_order,
+                                         .shapes = std::move(item.shapes),
+                                         .bucket = item.bucket});
   }
 }
 
@@ -232,7 +232,7 @@ Seconds Workload::forward() const {
 
 Seconds Workload::backward() const {
   // In backward order, so that the sum is bit-equal to the ready time of the last gradient.
-  return std::accumulate(layers.rbegin(), layers.rend(), Seconds{},
+  return std::accumulate(layers.get().rbegin(), layers.get().rend(), Seconds{},
                          [](Seconds sum, const WorkLayer& layer) { return sum + layer.backward; });
 }
 
@@ -274,16 +274,17 @@ Workload workload_from_trace(const Trace& trace, Granularity granularity) {
                     .units = trace.units,
                     .sharding = trace.sharding};
   std::int64_t position = 0;
-  workload.layers.reserve(trace.layers.size());
+  workload.layers.edit().reserve(trace.layers.size());
   for (const Layer& layer : trace.layers) {
     assert(layer.forward && layer.backward && layer.gradient_bytes && "times and sizes are known");
-    workload.layers.push_back({layer.name, *layer.forward, *layer.backward});
+    workload.layers.edit().push_back({layer.name, *layer.forward, *layer.backward});
     position += item_count(layer);
   }
   // Registration order is not in a trace: the reverse of the ready order stands in for it (MOD 7).
   // No tensor is known to be a weight, so that `weight` joins the tensors of each layer, too.
   const bool joins = granularity != Granularity::tensor;
-  workload.gradients.reserve(joins ? trace.layers.size() : static_cast<std::size_t>(position));
+  workload.gradients.edit().reserve(joins ? trace.layers.size()
+                                          : static_cast<std::size_t>(position));
   for (std::size_t layer = trace.layers.size(); layer-- > 0;) {
     std::vector<TensorItem> items = items_of(trace.layers[layer]);
     for (TensorItem& item : items) {
@@ -337,7 +338,7 @@ Workload workload_from_model(const ModelTable& table, const ProfileOptions& opti
   LayerItems items;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const ModelLayer& layer = table.layers[order[k]];
-    workload.layers.push_back({layer.name, forward[k], backward[k]});
+    workload.layers.edit().push_back({layer.name, forward[k], backward[k]});
     std::vector<TensorItem>& list = items.emplace_back();
     for (std::size_t t = layer.tensors.size(); t-- > 0;) { // bias before weight
       const ModelTensor& tensor = layer.tensors[t];
@@ -360,7 +361,7 @@ void scale_backward(Workload& workload, Seconds total) {
   const Seconds now = workload.backward();
   if (now.value > 0) {
     const double factor = total / now;
-    for (WorkLayer& layer : workload.layers) {
+    for (WorkLayer& layer : workload.layers.edit()) {
       layer.backward = layer.backward * factor;
     }
   }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/shared_list.hpp"
 #include "base/units.hpp"
 #include "collectives/compress/compression.hpp"
 #include "layers/gpu_estimate.hpp"
@@ -47,9 +48,9 @@ struct Workload {
   std::string name;
   Provenance provenance = Provenance::imported;
   std::optional<std::int64_t> batch_size;
-  std::vector<WorkLayer> layers;   // forward order, at least one
-  std::vector<Gradient> gradients; // backward order
-  Seconds update;                  // update, including framework copies of the trace
+  base::SharedList<WorkLayer> layers;   // forward order, at least one
+  base::SharedList<Gradient> gradients; // backward order
+  Seconds update;                       // update, including framework copies of the trace
   std::vector<std::string> warnings;
   std::vector<MeasuredBucket> buckets;        // buckets of the trace, in launch order
   std::optional<std::int64_t> measured_ranks; // ranks of the trace

@@ -115,11 +115,14 @@ std::vector<double> marker_ends(const OperationTimes& times, std::int64_t iterat
 }
 
 // Iterations behind the window run, too, where they slow those of the window.
+std::int64_t iterations_of(const Program& made, const Window& window) {
+  return window.to + 1 + programs::iterations_after(made);
+}
+
 OperationTimes window_times(const Scenario& scenario, const Program& made,
                             const programs::Factors& factors, const Window& window,
                             programs::Record record) {
-  return evaluate(scenario, made, factors, window.to + 1 + programs::iterations_after(made),
-                  record);
+  return evaluate(scenario, made, factors, iterations_of(made, window), record);
 }
 
 // Whether the period is a mean over the iterations that were evaluated, not that of a steady state.
@@ -151,40 +154,45 @@ double slowest_of(const Scenario& scenario, const Program& made) {
   return layers::Jitter(scenario.variability, made.ranks).slowest();
 }
 
+// Without exchanges, in the same number of iterations as with them. `exact` as in steady_period().
+AloneTimes alone_times(const Scenario& scenario, const Program& no_exchanges,
+                       const programs::Factors& factors, const Window& window,
+                       std::int64_t iterations, bool exact) {
+  const OperationTimes times =
+      evaluate(scenario, no_exchanges, factors, iterations, programs::Record::marker);
+  return {.ends = marker_ends(times, std::min(iterations, window.to + 1)),
+          .period =
+              averages(scenario)
+                  ? mean_period(times, window)
+                  : steady_period(slowed(no_exchanges, slowest_of(scenario, no_exchanges)), exact)};
+}
+
 EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProgram& made,
-                                    const programs::Factors& factors) {
+                                    const programs::Factors& factors,
+                                    std::optional<AloneTimes>* known) {
   const Program& program = made.program;
   const bool varies = scenario.variability.varies();
-  const Program no_exchanges = programs::without_exchanges(program);
   const std::int64_t iterations = scenario.training.iterations;
   EvaluatedProgram result;
   result.times = evaluate(scenario, program, factors, iterations);
   const bool by_recurrence = programs::recurrence_applies(program);
   const Window window = window_of(scenario, program);
   const double slowest = slowest_of(scenario, program);
-  const auto mean_of = [&](const Program& other) {
-    return window_times(scenario, other, factors, window, programs::Record::marker);
-  };
   const auto period_of = [&](const Program& other) {
-    return averages(scenario) ? mean_period(mean_of(other), window)
+    return averages(scenario) ? mean_period(window_times(scenario, other, factors, window,
+                                                         programs::Record::marker),
+                                            window)
                               : steady_period(slowed(other, slowest), by_recurrence);
   };
   if (averages(scenario)) {
     const OperationTimes times =
         window_times(scenario, program, factors, window, programs::Record::all);
-    const OperationTimes alone = mean_of(no_exchanges);
     result.period = mean_period(times, window);
-    result.alone_period = mean_period(alone, window);
     result.ends = marker_ends(times, window.to + 1);
-    result.alone_ends = marker_ends(alone, window.to + 1);
     set_communication(program, times, window, result);
   } else {
-    const OperationTimes alone =
-        evaluate(scenario, no_exchanges, factors, iterations, programs::Record::marker);
     result.period = period_of(program);
-    result.alone_period = period_of(no_exchanges);
     result.ends = marker_ends(result.times, iterations);
-    result.alone_ends = marker_ends(alone, iterations);
     const std::int64_t half = iterations / 2;
     const auto seconds = [&](std::string_view stream) {
       return exchange_seconds(program, result.times, half, 0, kForever, stream) /
@@ -193,6 +201,18 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
     result.communication_s = seconds("");
     result.outer_communication_s = seconds("outer");
   }
+  const auto alone = [&] {
+    const Program no_exchanges = programs::without_exchanges(program);
+    return alone_times(scenario, no_exchanges, factors, window,
+                       averages(scenario) ? iterations_of(no_exchanges, window) : iterations,
+                       by_recurrence);
+  };
+  std::optional<AloneTimes> own;
+  std::optional<AloneTimes>& kept = known == nullptr ? own : *known;
+  if (!kept) {
+    kept = alone();
+  }
+  result.alone = *kept;
   // A method that the scenario asks for says how exchanges are timed, whatever plays the program.
   result.method = collectives::name(
       scenario.method ? made.method
@@ -223,13 +243,8 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
   result.ends = marker_ends(times, window.to + 1);
   result.times = first_iterations(std::move(times), iterations);
   const Program no_exchanges = programs::without_exchanges(made.program);
-  const OperationTimes alone =
-      evaluate(own, no_exchanges, factors, window.to + 1, programs::Record::marker);
-  result.alone_ends = marker_ends(alone, window.to + 1);
-  result.alone_period = averages(own)
-                            ? mean_period(alone, window)
-                            : steady_period(slowed(no_exchanges, slowest_of(own, made.program)),
-                                            programs::recurrence_applies(no_exchanges));
+  result.alone = alone_times(own, no_exchanges, factors, window, window.to + 1,
+                             programs::recurrence_applies(no_exchanges));
   result.method = collectives::name(collectives::Method::events);
   if (made.program.interference.any()) {
     result.interference = std::max(
@@ -241,9 +256,10 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
 } // namespace
 
 EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
-                           const ScenarioProgram& made, const programs::Factors& factors) {
+                           const ScenarioProgram& made, const programs::Factors& factors,
+                           std::optional<AloneTimes>* known) {
   return made.simulated ? evaluated_on_network(scenario, own, made, factors)
-                        : evaluated_by_times(own, made, factors);
+                        : evaluated_by_times(own, made, factors, known);
 }
 
 OperationTimes recorded_times(const Scenario& scenario, const Program& program,

@@ -14,17 +14,24 @@
 
 namespace stepsim::study {
 
-// The times of all iterations with exchanges, the ends of their markers with and without exchanges,
-// and the mean seconds per iteration of both. The ends have one iteration more where iterations
-// last from marker to marker of the next one, with the exchanges between them. `communication_s`
-// and `outer_communication_s` are the seconds per iteration with an exchange under way, over the
-// same iterations as the periods or, where these are the exact ones of the steady state, over the
-// second half. `interference` is the seconds per iteration that the slowdown by overlap adds; empty
-// if the program has no slowdown.
+// The iterations of a program whose exchanges take no time.
+struct AloneTimes {
+  std::vector<double> ends; // [iteration]: of its marker
+  double period{};          // mean seconds per iteration
+};
+
+// The times of all iterations with exchanges, the ends of their markers with and without (`alone`)
+// exchanges, and the mean seconds per iteration of both. The ends have one iteration more where
+// iterations last from marker to marker of the next one, with the exchanges between them.
+// `communication_s` and `outer_communication_s` are the seconds per iteration with an exchange
+// under way, over the same iterations as the periods or, where these are the exact ones of the
+// steady state, over the second half. `interference` is the seconds per iteration that the slowdown
+// by overlap adds; empty if the program has no slowdown.
 struct EvaluatedProgram {
   programs::OperationTimes times;
-  std::vector<double> ends, alone_ends; // [iteration]
-  double period{}, alone_period{};
+  std::vector<double> ends; // [iteration]
+  double period{};
+  AloneTimes alone;
   double communication_s{}, outer_communication_s{};
   std::optional<double> interference;
   std::string method;
@@ -32,12 +39,14 @@ struct EvaluatedProgram {
 };
 
 // Evaluates the program. `own` is the scenario or, if the scenario has several jobs, its first job
-// alone; `made` and `factors` belong to `own`. Throws SimulationError if there are more instances
+// alone; `made` and `factors` belong to `own`. `known`, if not null, are the iterations without
+// exchanges, which are computed if it is empty. Throws SimulationError if there are more instances
 // (operations times ranks times iterations) than can be recorded, and where the simulated network
 // throws it.
 [[nodiscard]] EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
                                          const ScenarioProgram& made,
-                                         const programs::Factors& factors);
+                                         const programs::Factors& factors,
+                                         std::optional<AloneTimes>* known = nullptr);
 
 // The times of all operations of the scenario's program whose exchanges have given times.
 [[nodiscard]] programs::OperationTimes recorded_times(const Scenario& scenario,

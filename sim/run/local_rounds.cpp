@@ -74,7 +74,8 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
     const GroupExchange exchange = exchanges(bytes / local.outer_compression.ratio);
     const double share =
         all > 0 ? values / all : 1 / static_cast<double>(layers.size()); // of the outer update
-    messages.push_back({.exchange = taken(exchange, simulated, unit.exchange),
+    unit.exchange = taken(exchange, simulated);
+    messages.push_back({.exchange = unit.exchange.time,
                         .merge = local.outer_update * share,
                         .encode = {local.outer_compression.encode_s(bytes)},
                         .decode = {local.outer_compression.decode_s(bytes)}});

@@ -207,12 +207,22 @@ programs::StepInput with_messages(programs::StepInput step, const Scenario& scen
 void set_times(const Scenario& scenario, const buckets::Plan& plan,
                std::span<const MessageSeconds> seconds, programs::StepInput& step) {
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    const double copies = copy_seconds(scenario, plan.groups[g]);
+    const MessageSeconds copied =
+        with_copies(scenario, plan.groups[g], seconds[g], step.all_gathers);
     programs::Message& message = step.messages[g];
-    message.seconds = seconds[g].exchange + (step.all_gathers ? copies / 2 : copies);
-    message.broadcast_s = seconds[g].broadcast + (step.all_gathers ? copies / 2 : 0);
-    message.startup_s = seconds[g].startup;
+    message.seconds = copied.exchange;
+    message.broadcast_s = copied.broadcast;
+    message.startup_s = copied.startup;
   }
+}
+
+MessageSeconds with_copies(const Scenario& scenario, const buckets::Group& group,
+                           MessageSeconds seconds, bool all_gathers) {
+  const double copies = copy_seconds(scenario, group);
+  const double second = all_gathers ? copies / 2 : 0;
+  seconds.exchange += copies - second;
+  seconds.broadcast += second;
+  return seconds;
 }
 
 programs::StepInput step_input(const Scenario& scenario) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <tuple>
+#include <optional>
 #include <utility>
 
 #include "buckets/planners.hpp"
@@ -15,6 +15,7 @@
 #include "run/planned_messages.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
 
@@ -36,16 +37,16 @@ std::vector<LayerTimes> layer_times(const programs::StepInput& step) {
 
 // Of the start-up of an all-reduce each half has its share, at most all of its time: the shares are
 // rounded.
-std::pair<ExchangeTime, ExchangeTime> halves(const programs::Message& message, double startup_s) {
-  const double whole = message.seconds + message.broadcast_s;
+std::pair<ExchangeTime, ExchangeTime> halves(const MessageSeconds& message, double startup_s) {
+  const double whole = message.exchange + message.broadcast;
   const double first =
-      whole > 0 ? std::min(startup_s * message.seconds / whole, message.seconds) : 0;
-  const double second = std::clamp(startup_s - first, 0.0, message.broadcast_s);
-  return {{.startup = {first}, .data = {message.seconds - first}},
-          {.startup = {second}, .data = {message.broadcast_s - second}}};
+      whole > 0 ? std::min(startup_s * message.exchange / whole, message.exchange) : 0;
+  const double second = std::clamp(startup_s - first, 0.0, message.broadcast);
+  return {{.startup = {first}, .data = {message.exchange - first}},
+          {.startup = {second}, .data = {message.broadcast - second}}};
 }
 
-ProgramUnit unit_of(const Scenario& scenario, const buckets::Group& group, BucketCost cost) {
+ProgramUnit unit_of(const Scenario& scenario, const buckets::Group& group) {
   std::map<std::uint32_t, double> bytes;
   ProgramUnit unit;
   unit.bytes = group.bytes;
@@ -60,7 +61,6 @@ ProgramUnit unit_of(const Scenario& scenario, const buckets::Group& group, Bucke
     unit.layers.push_back(layer);
     unit.layer_bytes.push_back(count);
   }
-  unit.cost = std::move(cost);
   return unit;
 }
 
@@ -104,12 +104,27 @@ std::vector<collectives::Collective> half_of(std::vector<collectives::Collective
   return stages;
 }
 
+// Whether the exchange of a bucket is two, one after the other.
+bool has_halves(const Scenario& scenario) {
+  return scenario.communication.reduce_broadcast || has_all_gathers(scenario);
+}
+
+// Plans the buckets, which become the units; returns their messages, without times.
+programs::StepInput plan_units(const Scenario& scenario, ScenarioProgram& out) {
+  out.problem = planned_problem(scenario);
+  out.plan = plan_of(scenario, out.problem);
+  for (const buckets::Group& group : out.plan.groups) {
+    out.units.push_back(unit_of(scenario, group));
+  }
+  return with_messages(step_input(scenario), scenario, out.plan, scenario.communication.schedule);
+}
+
 // What the exchanges of a bucket are: one, or two halves.
 void set_exchanges(const Scenario& scenario, bool simulated, ProgramUnit& unit) {
   const BucketCost& cost = unit.cost;
   const bool rooted = scenario.communication.reduce_broadcast;
   unit.exchange = {.seconds = cost.exchange_s() + cost.broadcast_s, .bytes_sent = cost.bytes_sent};
-  if (rooted || has_all_gathers(scenario)) {
+  if (has_halves(scenario)) {
     unit.reduce = {.seconds = cost.exchange_s(), .bytes_sent = cost.bytes_sent / 2};
     unit.gather = {.seconds = cost.broadcast_s, .bytes_sent = cost.bytes_sent / 2};
     if (simulated) {
@@ -132,115 +147,132 @@ MessageSeconds beside_messages(const BucketCost& cost) {
 
 } // namespace
 
-programs::ExchangeTime taken(const GroupExchange& exchange, bool simulated, UnitExchange& unit) {
-  unit = {.seconds = exchange.seconds(),
-          .bytes_sent = exchange.bytes_sent,
-          .reduction_s = exchange.reduction_s};
-  if (!simulated) {
-    return exchange.time;
-  }
-  if (exchange.sent) {
+UnitExchange taken(const GroupExchange& exchange, bool simulated) {
+  UnitExchange unit{.seconds = exchange.seconds(),
+                    .time = simulated ? exchange.beside : exchange.time,
+                    .bytes_sent = exchange.bytes_sent,
+                    .reduction_s = exchange.reduction_s};
+  if (simulated && exchange.sent) {
     unit.stages = {*exchange.sent};
   }
-  return exchange.beside;
+  return unit;
 }
 
-ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
-  const buckets::Problem problem = planned_problem(scenario);
-  out.plan = plan_of(scenario, problem);
+void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   const buckets::Schedule schedule = scenario.communication.schedule;
   BucketCosts costs(scenario, measured_curve(scenario));
-  std::vector<MessageSeconds> seconds;
-  double decode = 0;
-  for (const buckets::Group& group : out.plan.groups) {
-    const BucketCost cost = costs(group);
-    seconds.push_back(out.simulated ? beside_messages(cost)
-                                    : message_seconds(problem, cost, schedule));
-    decode += cost.decode_s;
-    out.units.push_back(unit_of(scenario, group, cost));
-    set_exchanges(scenario, out.simulated && exchanges(scenario), out.units.back());
-  }
-  out.method = costs.method();
-  out.events = costs.events();
-  const Training& training = scenario.training;
-  const bool each = training.accumulation_exchange == AccumulationExchange::each;
-  const double decoded = each ? static_cast<double>(training.micro_batches) : 1;
-  const programs::StepInput step = step_input(scenario, out.plan, seconds, schedule);
   buckets::Problem phases;
-  phases.cost = training.overlap.any() ? startup_cost(scenario, problem.cost) : problem.cost;
-  ProgramParts parts = bare_parts(step, training.update + Seconds{decoded * decode});
-  for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
-    const BucketCost& cost = out.units[g].cost;
-    BucketTimes& bucket = parts.buckets[g];
-    std::tie(bucket.reduce, bucket.gather) =
-        halves(step.messages[g], out.simulated ? 0 : startup_seconds(phases, cost.exchange_s()));
-    bucket.select = {cost.compress_s()};
-    bucket.encode = {cost.encode_s};
+  phases.cost = scenario.training.overlap.any() ? startup_cost(scenario, made.problem.cost)
+                                                : made.problem.cost;
+  for (std::size_t g = 0; g < made.units.size(); ++g) {
+    const buckets::Group& group = made.plan.groups[g];
+    ProgramUnit& unit = made.units[g];
+    unit.cost = costs(group);
+    set_exchanges(scenario, made.simulated && exchanges(scenario), unit);
+    const MessageSeconds seconds = made.simulated
+                                       ? beside_messages(unit.cost)
+                                       : message_seconds(made.problem, unit.cost, schedule);
+    const double startup = made.simulated ? 0 : startup_seconds(phases, unit.cost.exchange_s());
+    const auto [first, second] =
+        halves(with_copies(scenario, group, seconds, has_all_gathers(scenario)), startup);
+    (has_halves(scenario) ? unit.reduce : unit.exchange).time = first;
+    unit.gather.time = second;
   }
-  return parts;
+  made.method = costs.method();
+  made.events = costs.events();
 }
 
 // Copies in and out of a bucket are in the times of its two exchanges.
-ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
-  const buckets::Problem problem = planned_problem(scenario);
-  out.plan = plan_of(scenario, problem);
-  const std::vector<MessageSeconds> none(out.plan.groups.size());
-  const programs::StepInput step =
-      step_input(scenario, out.plan, none, scenario.communication.schedule);
-  ProgramParts parts = bare_parts(step, scenario.training.update);
+void time_shards(const Scenario& scenario, ScenarioProgram& made) {
   const Sharding& sharding = scenario.training.sharding;
-  GroupExchanges reduces(scenario, RankGroup::all, collectives::Op::reduce_scatter);
-  GroupExchanges gathers(scenario, RankGroup::all, collectives::Op::allgather);
-  for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
-    ProgramUnit unit = unit_of(scenario, out.plan.groups[g], {});
+  const bool hybrid = sharding.strategy == ShardingStrategy::hybrid_shard;
+  const RankGroup group = hybrid ? RankGroup::node : RankGroup::all;
+  GroupExchanges gathers(scenario, group, collectives::Op::allgather);
+  GroupExchanges reduces(scenario, group, collectives::Op::reduce_scatter);
+  std::optional<GroupExchanges> replicas;
+  if (hybrid) {
+    replicas.emplace(scenario, RankGroup::replica, collectives::Op::allreduce);
+  }
+  for (ProgramUnit& unit : made.units) {
     const auto parameters = static_cast<double>(unit.parameters);
     const GroupExchange reduce = reduces(sharding.reduce_bytes * parameters);
-    const double gathered = sharding.parameter_bytes * parameters;
-    const GroupExchange gather = gathers(gathered / sharding.parameter_compression.ratio);
-    parts.buckets[g].decode = {sharding.parameter_compression.decode_s(gathered)};
-    parts.buckets[g].reduce = taken(reduce, out.simulated, unit.reduce);
-    parts.buckets[g].gather = taken(gather, out.simulated, unit.gather);
-    unit.cost.algorithm = reduce.algorithm;
-    out.units.push_back(std::move(unit));
+    const GroupExchange gather =
+        gathers(sharding.parameter_bytes * parameters / sharding.parameter_compression.ratio);
+    unit.reduce = taken(reduce, made.simulated);
+    unit.gather = taken(gather, made.simulated);
+    unit.cost.algorithm = made.sharded ? gather.algorithm : reduce.algorithm;
+    if (replicas) {
+      const auto shards = static_cast<double>(shard_ranks(scenario));
+      unit.replicate =
+          taken((*replicas)(sharding.reduce_bytes * parameters / shards), made.simulated);
+    }
   }
-  out.method = std::max(reduces.method(), gathers.method());
-  out.events = reduces.events() + gathers.events();
+  made.method = std::max(gathers.method(), reduces.method());
+  made.events = gathers.events() + reduces.events();
+  if (replicas) {
+    made.method = std::max(made.method, replicas->method());
+    made.events += replicas->events();
+  }
+}
+
+ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
+  const programs::StepInput step = plan_units(scenario, out);
+  time_buckets(scenario, out);
+  double decode = 0;
+  for (const ProgramUnit& unit : out.units) {
+    decode += unit.cost.decode_s;
+  }
+  const Training& training = scenario.training;
+  const bool each = training.accumulation_exchange == AccumulationExchange::each;
+  const double decoded = each ? static_cast<double>(training.micro_batches) : 1;
+  ProgramParts parts = bare_parts(step, training.update + Seconds{decoded * decode});
+  for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
+    const ProgramUnit& unit = out.units[g];
+    BucketTimes& bucket = parts.buckets[g];
+    bucket.reduce = (has_halves(scenario) ? unit.reduce : unit.exchange).time;
+    bucket.gather = unit.gather.time;
+    bucket.select = {unit.cost.compress_s()};
+    bucket.encode = {unit.cost.encode_s};
+  }
   return parts;
 }
 
-ProgramParts merged_layers(ProgramParts parts, bool slowed) {
+ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
+  const programs::StepInput step = plan_units(scenario, out);
+  time_shards(scenario, out);
+  ProgramParts parts = bare_parts(step, scenario.training.update);
+  const Sharding& sharding = scenario.training.sharding;
+  for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
+    const ProgramUnit& unit = out.units[g];
+    const double gathered = sharding.parameter_bytes * static_cast<double>(unit.parameters);
+    parts.buckets[g].decode = {sharding.parameter_compression.decode_s(gathered)};
+    parts.buckets[g].reduce = unit.reduce.time;
+    parts.buckets[g].gather = unit.gather.time;
+  }
+  return parts;
+}
+
+ProgramParts with_merged_layers(ProgramParts parts, bool slowed) {
   const bool updates_apart =
       parts.next_forward == programs::NextForward::per_layer && parts.update.value > 0;
   if (slowed && updates_apart) {
     return parts;
   }
-  const std::size_t layers = parts.layers.size();
-  std::vector<bool> begins(layers, false); // whether a merged layer begins with this one
+  std::vector<bool> begins(parts.layers.size(), false);
   for (const BucketTimes& bucket : parts.buckets) {
     begins[bucket.ready_after.value_or(programs::lowest_layer(bucket))] = true;
   }
-  std::vector<std::uint32_t> merged(layers); // [layer]: its merged layer
-  std::vector<LayerTimes> all;
-  std::vector<std::uint32_t> awaited; // buckets that the present merged layer waits for
-  const auto buckets_of = programs::buckets_of_layers(parts.buckets, layers);
-  for (std::size_t l = 0; l < layers; ++l) {
-    if (l == 0 || begins[l] ||
-        !std::includes(awaited.begin(), awaited.end(), buckets_of[l].begin(),
-                       buckets_of[l].end())) {
-      all.emplace_back();
-      awaited = buckets_of[l];
-    }
-    merged[l] = static_cast<std::uint32_t>(all.size() - 1);
-    all.back().forward += parts.layers[l].forward;
-    all.back().backward += parts.layers[l].backward;
-    all.back().bytes += parts.layers[l].bytes;
+  const std::vector<std::uint32_t> merged = programs::merged_layers(
+      begins, programs::buckets_of_layers(parts.buckets, parts.layers.size()));
+  std::vector<LayerTimes> all(merged.back() + std::size_t{1});
+  for (std::size_t l = 0; l < merged.size(); ++l) {
+    LayerTimes& layer = all[merged[l]];
+    layer.forward += parts.layers[l].forward;
+    layer.backward += parts.layers[l].backward;
+    layer.bytes += parts.layers[l].bytes;
   }
   for (BucketTimes& bucket : parts.buckets) {
-    for (std::uint32_t& layer : bucket.layers) {
-      layer = merged[layer];
-    }
-    std::ranges::sort(bucket.layers);
-    bucket.layers.erase(std::ranges::unique(bucket.layers).begin(), bucket.layers.end());
+    programs::merge_layers(merged, bucket.layers);
     if (bucket.ready_after) {
       bucket.ready_after = merged[*bucket.ready_after];
     }

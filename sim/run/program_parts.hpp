@@ -10,10 +10,9 @@
 
 namespace stepsim::study {
 
-// Stores the exchange of a unit in `unit` and returns the time of its operation. If every message
-// is simulated, the operation keeps only the time that is not on the wire.
-[[nodiscard]] programs::ExchangeTime taken(const GroupExchange& exchange, bool simulated,
-                                           UnitExchange& unit);
+// The exchange of a unit. If every message is simulated, its operation keeps only the time that is
+// not on the wire.
+[[nodiscard]] UnitExchange taken(const GroupExchange& exchange, bool simulated);
 
 struct ProgramParts {
   std::vector<programs::LayerTimes> layers; // times of one micro-batch
@@ -26,6 +25,12 @@ struct ProgramParts {
 // broadcast). Sets plan, units, method and events of `out`, whose `simulated` must be set before.
 [[nodiscard]] ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out);
 
+// These time the exchanges of all units by the network of the scenario, and set method and events:
+// those of buckets, which also get their costs, and those of sharding units or of the buckets of
+// ZeRO-1 and ZeRO-2.
+void time_buckets(const Scenario& scenario, ScenarioProgram& made);
+void time_shards(const Scenario& scenario, ScenarioProgram& made);
+
 // The parts for the same buckets in ZeRO-1 and ZeRO-2: each has a reduce-scatter of its gradients
 // and an all-gather of its parameters. Sets the same members of `out`.
 [[nodiscard]] ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out);
@@ -34,6 +39,6 @@ struct ProgramParts {
 // them. The times of a program are the same, but for rounding, and it has fewer operations.
 // `slowed`: computing is slower while messages are under way, and updates maybe not as much as
 // forward; they then keep their places.
-[[nodiscard]] ProgramParts merged_layers(ProgramParts parts, bool slowed);
+[[nodiscard]] ProgramParts with_merged_layers(ProgramParts parts, bool slowed);
 
 } // namespace stepsim::study

@@ -78,18 +78,20 @@ constexpr std::array kOwnRecurrences{
 
 // A simulated network takes every algorithm that it allows; the others are told apart by what an
 // iteration waits for.
-Result run_algorithm(const Scenario& scenario, Detail detail) {
+Result run_algorithm(const Scenario& scenario, Detail detail, ProgramMemory* memory = nullptr) {
   const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
                      scenario.training.async();
   if (simulates_messages(scenario) && !async) {
-    return sends_by_program(scenario) ? run_program(scenario, detail) : run_network(scenario);
+    return sends_by_program(scenario) ? run_program(scenario, detail, memory)
+                                      : run_network(scenario);
   }
   if (accumulates_or_shards(scenario) || needs_events(scenario)) {
-    return run_program(scenario, detail);
+    return run_program(scenario, detail, memory);
   }
   const auto* const own =
       std::ranges::find(kOwnRecurrences, scenario.training.algorithm, &OwnRecurrence::algorithm);
-  return own != kOwnRecurrences.end() ? own->run(scenario, detail) : run_program(scenario, detail);
+  return own != kOwnRecurrences.end() ? own->run(scenario, detail)
+                                      : run_program(scenario, detail, memory);
 }
 
 // Three regimes of loss (PKT 8): harmless, slower, never.
@@ -247,10 +249,10 @@ bool counts_forward(const Scenario& scenario) {
          !needs_events(scenario);
 }
 
-Result run(const Scenario& scenario, Detail detail) {
+Result run(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
   const bool sparse = collectives::row(scenario.communication.compression.method).kind ==
                       collectives::CompressionKind::sparse;
-  Result result = run_algorithm(scenario, sparse ? Detail::all : detail);
+  Result result = run_algorithm(scenario, sparse ? Detail::all : detail, memory);
   if (sparse) {
     apply_warmup(scenario, result);
   }

@@ -11,6 +11,8 @@
 
 namespace stepsim::study {
 
+struct ProgramMemory; // program_memory.hpp
+
 // Warning of a synchronous run whose workers differ; `stepsim run` prints it below the table of
 // buckets.
 inline constexpr std::string_view kEqualWorkers =
@@ -18,7 +20,9 @@ inline constexpr std::string_view kEqualWorkers =
 
 // Throws SimulationError if the run lasts longer than /limits/simulated_s in simulated time, if its
 // collective algorithm does not work on these ranks, or if a message never completes.
-[[nodiscard]] Result run(const Scenario& scenario, Detail detail = Detail::all);
+// `memory`, if not null, keeps what runs of the same scenario on other networks have in common.
+[[nodiscard]] Result run(const Scenario& scenario, Detail detail = Detail::all,
+                         ProgramMemory* memory = nullptr);
 // Returns iteration_time_s of run(scenario), which nothing else is made of.
 [[nodiscard]] double period_of(const Scenario& scenario);
 // Returns the summary, method and warnings of run(scenario), bit for bit. `parts` holds what

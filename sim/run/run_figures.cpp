@@ -175,8 +175,12 @@ void find_input_bound(const Scenario& scenario, Summary& summary) {
   }
 }
 
-double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last,
-                     bool to_next_backward) {
+layers::Jitter jitter_of(const Scenario& scenario) {
+  return {scenario.variability, static_cast<std::uint32_t>(scenario.cluster.ranks())};
+}
+
+double alone_seconds(const Scenario& scenario, const layers::Jitter& jitter, std::int64_t first,
+                     std::int64_t last, bool to_next_backward) {
   const Training& training = scenario.training;
   return programs::alone_seconds({.forward_s = scenario.workload.forward().value,
                                   .backward_s = scenario.workload.backward().value,
@@ -184,9 +188,7 @@ double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t 
                                   .input_s = training.input.value,
                                   .input_pipelined = training.input_pipelined,
                                   .to_next_backward = to_next_backward},
-                                 scenario.variability,
-                                 static_cast<std::uint32_t>(scenario.cluster.ranks()), first + 1,
-                                 last + 1);
+                                 jitter, first + 1, last + 1);
 }
 
 // Exposed communication may exceed the time on the wire, by waiting for a tick or for other

@@ -35,12 +35,15 @@ void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summa
 // (PIP 10); else the key discard_iterations, by default 1, or 0 for a single iteration.
 [[nodiscard]] std::int64_t discarded_iterations(const Scenario& scenario);
 
+// The factors of the workers of the scenario.
+[[nodiscard]] layers::Jitter jitter_of(const Scenario& scenario);
+
 // Mean seconds per iteration of one worker alone, over the factors of all workers in the iterations
 // first..last (from 0) at the pace of the fastest worker (train/step/alone.hpp). With
 // `to_next_backward`, an iteration lasts from backward to backward, as in synchronous steps;
 // otherwise it begins with forward.
-[[nodiscard]] double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last,
-                                   bool to_next_backward);
+[[nodiscard]] double alone_seconds(const Scenario& scenario, const layers::Jitter& jitter,
+                                   std::int64_t first, std::int64_t last, bool to_next_backward);
 
 // Sets communication_s, exposed_communication_s and overlap_fraction, which is 1 if nothing is
 // sent, and 0 if more is exposed than sent, as by waiting.

@@ -80,7 +80,7 @@ void fill_summary(const Scenario& scenario, const buckets::Plan& plan,
   summary.staleness_mean = 0;
   summary.staleness_max = 0;
   fill_speedup(scenario,
-               alone_seconds(scenario, static_cast<std::int64_t>(first),
+               alone_seconds(scenario, jitter_of(scenario), static_cast<std::int64_t>(first),
                              static_cast<std::int64_t>(job.iterations.size()) - 1, true),
                period, summary);
   fill_messages(job, first, summary);

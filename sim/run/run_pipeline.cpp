@@ -107,8 +107,8 @@ std::string bottleneck(const Scenario& scenario, const buckets::Plan& plan,
 // Buckets of the last iteration, from its start, by mean times.
 // Buckets leave in their order, one at a time: each starts when it is ready and the channel is
 // free.
-void time_buckets(const programs::PipelineInput& input, const programs::PipelineTimes& times,
-                  std::vector<Bucket>& buckets) {
+void time_pieces(const programs::PipelineInput& input, const programs::PipelineTimes& times,
+                 std::vector<Bucket>& buckets) {
   const programs::PipelineIteration& last = times.iterations.back();
   double ready = input.application_s + input.forward_s;
   double free = last.exchange_start_s - last.start_s;
@@ -164,7 +164,8 @@ Summary summary_of(const Scenario& scenario, const buckets::Plan& plan, const Pi
   summary.pipeline_width = width;
   summary.wire_bytes = pieces.wire_bytes;
   fill_speedup(scenario,
-               alone_seconds(scenario, training.iterations / 2, training.iterations - 1, false),
+               alone_seconds(scenario, jitter_of(scenario), training.iterations / 2,
+                             training.iterations - 1, false),
                times.period_s, summary);
   fill_staleness(programs::pipeline_staleness(programs::pipeline_steps(input), training.drain),
                  summary);
@@ -226,7 +227,7 @@ Result run_pipeline(const Scenario& scenario) {
   result.events = costs.events();
   add_common_warnings(scenario, plan, result);
   result.buckets = plain_buckets(scenario, plan, pieces.costs);
-  time_buckets(pieces.input, times, result.buckets);
+  time_pieces(pieces.input, times, result.buckets);
   result.iterations = iterations_of(times);
   fill_links(scenario, pieces.costs, result);
   if (scenario.variability.varies()) {

@@ -23,6 +23,7 @@
 #include "run/pipeline_figures.hpp"
 #include "run/program_bottleneck.hpp"
 #include "run/program_lists.hpp"
+#include "run/program_memory.hpp"
 #include "run/run_figures.hpp"
 #include "run/scenario_program.hpp"
 #include "run/sharded_memory.hpp"
@@ -129,9 +130,8 @@ double alone_seconds_of(const Scenario& scenario, std::int64_t discard, std::int
                                   .update_s = training.update.value / update_shards(scenario),
                                   .input_s = batches * training.input.value,
                                   .input_pipelined = training.input_pipelined},
-                                 scenario.variability,
-                                 static_cast<std::uint32_t>(scenario.cluster.ranks()),
-                                 discard * steps + 1, training.iterations * steps);
+                                 jitter_of(scenario), discard * steps + 1,
+                                 training.iterations * steps);
 }
 
 // Where ranks differ: the mean time that each of them computes in a step.
@@ -245,6 +245,15 @@ ScenarioProgram summary_program(const Scenario& scenario, bool simulated) {
   return scenario_program(scenario, simulated, simulated ? LayersOf::each : LayersOf::merged);
 }
 
+// The program of the scenario, with what is known of it.
+ScenarioProgram& known_program(const Scenario& scenario, bool simulated, ProgramMemory& memory) {
+  const std::int64_t ranks = scenario.cluster.ranks();
+  if (!memory.made || memory.ranks != ranks || !retime(scenario, *memory.made)) {
+    memory = {.ranks = ranks, .made = summary_program(scenario, simulated), .alone = {}};
+  }
+  return *memory.made;
+}
+
 // One iteration more than the run has may take the place of the first one in means.
 programs::Factors run_factors(const Scenario& scenario, const Program& made) {
   return factors_of(scenario, made,
@@ -259,30 +268,34 @@ std::pair<double, double> periods_without_input(const Scenario& whole) {
   const Scenario own = dry.other_jobs.empty() ? dry : scenario_of_job(dry, 0);
   const ScenarioProgram made = summary_program(own, simulates_messages(dry));
   const EvaluatedProgram found = evaluated(dry, own, made, run_factors(own, made.program));
-  return {found.period, found.alone_period};
+  return {found.period, found.alone.period};
 }
 
 } // namespace
 
-Result run_program(const Scenario& whole, Detail detail) {
+Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) {
   if (searches_width(whole)) {
     return run_with_best_width(whole, detail);
   }
   const std::optional<Scenario> part =
       whole.other_jobs.empty() ? std::nullopt : std::optional(scenario_of_job(whole, 0));
   const Scenario& scenario = part ? *part : whole;
-  ScenarioProgram made = summary_program(scenario, simulates_messages(whole));
+  ProgramMemory fresh;
+  const bool keeps = memory != nullptr && detail != Detail::all;
+  ProgramMemory& known = keeps ? *memory : fresh;
+  ScenarioProgram& made = known_program(scenario, simulates_messages(whole), known);
   const Program& program = made.program;
   const programs::Factors factors = run_factors(scenario, program);
   const bool varies = scenario.variability.varies();
   const std::int64_t discard = discarded_iterations(scenario);
-  EvaluatedProgram found = evaluated(whole, scenario, made, factors);
+  EvaluatedProgram found =
+      evaluated(whole, scenario, made, factors, varies ? nullptr : &known.alone);
   OperationTimes& times = found.times;
   const double period = found.period;
   // Without the time to read batches: computing and communication.
   const auto [busy, alone_period] = scenario.training.input.value > 0
                                         ? periods_without_input(whole)
-                                        : std::pair(period, found.alone_period);
+                                        : std::pair(period, found.alone.period);
 
   Result result;
   if (detail == Detail::all || found.network) {
@@ -302,7 +315,7 @@ Result run_program(const Scenario& whole, Detail detail) {
   summary.iteration_time_s = period / steps;
   summary.period_s = period;
   summary.steps = steps;
-  summary.utilization = period > 0 ? (period - beyond(period, found.alone_period)) / period : 1;
+  summary.utilization = period > 0 ? (period - beyond(period, found.alone.period)) / period : 1;
   fill_computing(scenario, made, computing / steps, summary);
   fill_communication(found.communication_s / steps, exposed / steps, summary);
   summary.input_wait_s = input_wait / steps;
@@ -338,7 +351,7 @@ Result run_program(const Scenario& whole, Detail detail) {
   const bool counts_iterations = ends_before_tail || applies_late(scenario.training.algorithm) ||
                                  scenario.variability.random();
   if (detail == Detail::all || counts_iterations) {
-    result.iterations = program_iterations(program, times, found.ends, found.alone_ends);
+    result.iterations = program_iterations(program, times, found.ends, found.alone.ends);
   }
   if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
     fill_pipeline(scenario, program, times, result);

@@ -8,8 +8,12 @@
 
 namespace stepsim::study {
 
+struct ProgramMemory; // program_memory.hpp
+
 // Throws SimulationError where scenario_program() or evaluated() throws it, for example if there
 // are more operations times ranks times iterations than can be recorded.
-[[nodiscard]] Result run_program(const Scenario& scenario, Detail detail = Detail::all);
+// `memory`, if not null, holds what earlier runs kept; with Detail::all it is not used.
+[[nodiscard]] Result run_program(const Scenario& scenario, Detail detail = Detail::all,
+                                 ProgramMemory* memory = nullptr);
 
 } // namespace stepsim::study

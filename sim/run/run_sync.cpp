@@ -91,7 +91,7 @@ void sort_by_launch(buckets::Plan& plan, std::vector<BucketCost>& costs,
 // Everything that is different when workers are.
 void fill_varied(const Scenario& scenario, const buckets::Problem& problem,
                  const programs::StepInput& input, const programs::StepTimes& step,
-                 Result& result) {
+                 const layers::Jitter& jitter, Result& result) {
   const std::int64_t iterations = scenario.training.iterations;
   const std::int64_t discard = discarded_iterations(scenario);
   Summary& summary = result.summary;
@@ -99,8 +99,7 @@ void fill_varied(const Scenario& scenario, const buckets::Problem& problem,
       step.forward_s + step.backward_s); // the law's factors left out
   const bool bounded = summary.lower_bound_s.has_value();
   const programs::VariedSteps varied = programs::run_varied_steps(
-      input, scenario.variability, static_cast<std::uint32_t>(scenario.cluster.ranks()), iterations,
-      discard,
+      input, jitter, iterations, discard,
       bounded ? message_bounds(scenario, problem).value_or(programs::MessageBounds{})
               : programs::MessageBounds{});
   // Parts of the compute time grow by one factor, that of the slowest worker, which everybody waits
@@ -119,8 +118,8 @@ void fill_varied(const Scenario& scenario, const buckets::Problem& problem,
   fill_communication(varied.communication_s, varied.exposed_s, summary);
   summary.straggler_wait_s = varied.straggler_wait_s;
   summary.makespan_s = varied.makespan_s;
-  fill_speedup(scenario, alone_seconds(scenario, discard, iterations - 1, true), varied.period_s,
-               summary);
+  fill_speedup(scenario, alone_seconds(scenario, jitter, discard, iterations - 1, true),
+               varied.period_s, summary);
   // Formulas and the best merge are for equal workers; bounds count the factors drawn.
   summary.closed_form_s.reset();
   summary.closed_form_is_bound.reset();
@@ -259,7 +258,7 @@ Result step_result(const Scenario& scenario, Detail detail) {
   release(plan);
   result.iterations = iteration_list(scenario, step);
   if (scenario.variability.varies()) {
-    fill_varied(scenario, problem, input, step, result);
+    fill_varied(scenario, problem, input, step, jitter_of(scenario), result);
   }
   release(problem);
   if (free) {
@@ -321,7 +320,12 @@ Result SyncParts::summary(const Scenario& scenario) {
   fill_greedy(scenario, problem_, *plan_, result.summary);
   if (scenario.variability.varies()) {
     result.iterations = iteration_list(scenario, step);
-    fill_varied(scenario, problem_, step_, step, result);
+    const bool known = jitter_ && jitter_->workers() == scenario.cluster.ranks() &&
+                       jitter_->variability().seed == scenario.variability.seed;
+    if (!known) {
+      jitter_.emplace(jitter_of(scenario));
+    }
+    fill_varied(scenario, problem_, step_, step, *jitter_, result);
   } else {
     fill_optimum(scenario, problem_, *plan_, bare_, step_, bucket_costs, result.summary);
   }

@@ -7,6 +7,7 @@
 
 #include "buckets/problem.hpp"
 #include "collectives/evaluate/sent_bytes.hpp"
+#include "layers/variability.hpp"
 #include "programs/step/step.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/result.hpp"
@@ -37,8 +38,9 @@ private:
   double alone_s_;              // period of `bare_`, s
   collectives::SentBytes sent_; // cache of sent bytes by size of message
   std::optional<buckets::Plan>
-      plan_;                 // last plan; used again if the schedule does not read the cost
-  programs::StepInput step_; // the step with the messages of `plan_`
+      plan_; // last plan; used again if the schedule does not read the cost
+  std::optional<layers::Jitter> jitter_; // of the last number of workers and seed
+  programs::StepInput step_;             // the step with the messages of `plan_`
 };
 
 } // namespace stepsim::study

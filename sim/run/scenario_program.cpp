@@ -20,8 +20,10 @@
 #include "programs/builders/zero_program.hpp"
 #include "programs/program_check.hpp"
 #include "run/local_rounds.hpp"
+#include "run/planned_messages.hpp"
 #include "run/program_parts.hpp"
 #include "run/sharded_units.hpp"
+#include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -71,7 +73,7 @@ programs::Stream stream_of(const Scenario& scenario) {
 ProgramParts parts_of(const Scenario& scenario, ScenarioProgram& out,
                       ProgramParts (*make)(const Scenario&, ScenarioProgram&)) {
   ProgramParts parts = make(scenario, out);
-  return out.merged ? merged_layers(std::move(parts), scenario.training.overlap.any()) : parts;
+  return out.merged ? with_merged_layers(std::move(parts), scenario.training.overlap.any()) : parts;
 }
 
 programs::Program make_sync(const Scenario& scenario, ScenarioProgram& out) {
@@ -168,19 +170,20 @@ struct ProgramRow {
   bool (*is_for)(const Scenario&);
   std::string (*refusal)(const Scenario&); // empty where `make` can
   programs::Program (*make)(const Scenario&, ScenarioProgram&);
+  void (*time)(const Scenario&, ScenarioProgram&); // the exchanges; null where nothing retimes them
 };
 constexpr std::array kPrograms{
-    ProgramRow{TrainingAlgorithm::sync_sgd, is_none, no_sync_program, make_sync},
+    ProgramRow{TrainingAlgorithm::sync_sgd, is_none, no_sync_program, make_sync, time_buckets},
     ProgramRow{TrainingAlgorithm::sync_sgd,
                [](const Scenario& scenario) { return has_units(scenario.training.sharding); },
-               no_obstacle, make_sharded_units},
+               no_obstacle, make_sharded_units, time_shards},
     ProgramRow{TrainingAlgorithm::sync_sgd, [](const Scenario&) { return true; }, no_obstacle,
-               make_zero},
-    ProgramRow{TrainingAlgorithm::pipe_sgd, is_none, no_pipe_program, make_pipe},
-    ProgramRow{TrainingAlgorithm::od_sgd, is_none, no_late_program, make_od},
-    ProgramRow{TrainingAlgorithm::parameter_server, is_none, no_server_program, nullptr},
-    ProgramRow{TrainingAlgorithm::local_sgd, is_none, no_obstacle, make_rounds},
-    ProgramRow{TrainingAlgorithm::diloco, is_none, no_obstacle, make_rounds}};
+               make_zero, time_shards},
+    ProgramRow{TrainingAlgorithm::pipe_sgd, is_none, no_pipe_program, make_pipe, time_buckets},
+    ProgramRow{TrainingAlgorithm::od_sgd, is_none, no_late_program, make_od, time_buckets},
+    ProgramRow{TrainingAlgorithm::parameter_server, is_none, no_server_program, nullptr, nullptr},
+    ProgramRow{TrainingAlgorithm::local_sgd, is_none, no_obstacle, make_rounds, nullptr},
+    ProgramRow{TrainingAlgorithm::diloco, is_none, no_obstacle, make_rounds, nullptr}};
 
 const ProgramRow& row_of(const Scenario& scenario) {
   return *std::ranges::find_if(kPrograms, [&](const ProgramRow& row) {
@@ -287,6 +290,28 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, Layer
   }
   programs::check(out.program, scenario.name);
   return out;
+}
+
+bool retime(const Scenario& scenario, ScenarioProgram& made) {
+  const ProgramRow& row = row_of(scenario);
+  const bool planned =
+      made.sharded ? scenario.training.sharding.wrapping.policy == layers::WrappingPolicy::optimal
+                   : planner_of(scenario).reads_cost;
+  if (row.time == nullptr || planned || made.simulated) {
+    return false;
+  }
+  if (!made.sharded) {
+    made.problem.cost = merge_cost(scenario);
+    check_range(made.problem);
+  }
+  row.time(scenario, made);
+  for (programs::Operation& operation : made.program.operations) {
+    if (const UnitExchange* exchange = exchange_of(made, operation)) {
+      operation.startup = exchange->time.startup;
+      operation.data = exchange->time.data;
+    }
+  }
+  return true;
 }
 
 } // namespace stepsim::study

@@ -11,6 +11,7 @@
 
 #include "buckets/problem.hpp"
 #include "collectives/method.hpp"
+#include "programs/builders/step_parts.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/training_program.hpp"
 #include "run/bucket_cost.hpp"
@@ -21,9 +22,10 @@ namespace stepsim::study {
 // One exchange of a unit: its duration, and the bytes of the rank that sends most. If every message
 // is simulated, `seconds` is the duration without other traffic, `stages` are the collectives to
 // send, one after the other, and the operation in the program keeps only the time that is not on
-// the wire.
+// the wire. `time` is that of the operation.
 struct UnitExchange {
   double seconds{};
+  programs::ExchangeTime time{};
   double bytes_sent{};
   double reduction_s{}; // of groups of ranks: the part of `seconds` that additions take
   std::vector<collectives::Collective> stages{};
@@ -48,6 +50,7 @@ struct ScenarioProgram {
   programs::Program program; // layers of operations are numbered as in the workload
   std::vector<ProgramUnit> units;
   buckets::Plan plan;            // groups of buckets, which are the units; empty if sharded
+  buckets::Problem problem;      // what was planned; empty if sharded
   bool sharded = false;          // the units are sharding units
   bool simulated = false;        // every message is simulated
   bool merged = false;           // layers may be merged, and operations then have no layers
@@ -76,7 +79,7 @@ using ExchangeMember = UnitExchange ProgramUnit::*;
 [[nodiscard]] std::string why_no_program(const Scenario& scenario);
 
 // Whether the operations of a program are those of each layer, or of merged layers
-// (merged_layers()) where that leaves the times of its exchanges and iterations as they are.
+// (with_merged_layers()) where that leaves the times of its exchanges and iterations as they are.
 enum class LayersOf { each, merged };
 
 // The program of the scenario. All workers are equal; factors of variability are applied when the
@@ -85,6 +88,11 @@ enum class LayersOf { each, merged };
 // evaluator of an exchange throws it (max_plus.hpp, events.hpp).
 [[nodiscard]] ScenarioProgram scenario_program(const Scenario& scenario, bool simulated = false,
                                                LayersOf layers = LayersOf::each);
+
+// Gives the exchanges of a program that was made for the same scenario, but for latency and
+// bandwidth of its network, the times of this one. False, with the program unchanged, where these
+// may change more than times: the planner reads costs, or messages are simulated.
+[[nodiscard]] bool retime(const Scenario& scenario, ScenarioProgram& made);
 
 // The factors of variability of all ranks in `iterations` iterations; empty if nothing varies.
 [[nodiscard]] programs::Factors

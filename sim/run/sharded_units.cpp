@@ -98,13 +98,6 @@ std::int64_t padded(std::int64_t parameters, std::int64_t shards) {
 programs::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& out) {
   const Sharding& sharding = scenario.training.sharding;
   programs::FsdpOptions options = fsdp_options(scenario);
-  const RankGroup group = options.hybrid ? RankGroup::node : RankGroup::all;
-  GroupExchanges gathers(scenario, group, collectives::Op::allgather);
-  GroupExchanges reduces(scenario, group, collectives::Op::reduce_scatter);
-  std::optional<GroupExchanges> replicas;
-  if (options.hybrid) {
-    replicas.emplace(scenario, RankGroup::replica, collectives::Op::allreduce);
-  }
   out.sharded = true;
   layers::Wrapping wrapping = sharding.wrapping;
   if (wrapping.policy == layers::WrappingPolicy::optimal) {
@@ -113,32 +106,21 @@ programs::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& 
     out.certified = best.certified;
   }
   out.units = units_of(scenario, wrapping);
+  time_shards(scenario, out);
   std::vector<programs::UnitTimes> times;
-  for (ProgramUnit& unit : out.units) {
-    programs::UnitTimes& each = times.emplace_back();
+  for (const ProgramUnit& unit : out.units) {
+    const double gathered = sharding.parameter_bytes * static_cast<double>(unit.parameters);
+    programs::UnitTimes& each =
+        times.emplace_back(programs::UnitTimes{.forward = {},
+                                               .backward = {},
+                                               .gather = unit.gather.time,
+                                               .reduce = unit.reduce.time,
+                                               .replicate = unit.replicate.time});
+    each.decode = {sharding.parameter_compression.decode_s(gathered)};
     for (const std::uint32_t layer : unit.layers) {
       each.forward += scenario.workload.layers[layer].forward;
       each.backward += scenario.workload.layers[layer].backward;
     }
-    const auto parameters = static_cast<double>(unit.parameters);
-    const double gathered = sharding.parameter_bytes * parameters;
-    const GroupExchange gather = gathers(gathered / sharding.parameter_compression.ratio);
-    each.decode = {sharding.parameter_compression.decode_s(gathered)};
-    const GroupExchange reduce = reduces(sharding.reduce_bytes * parameters);
-    each.gather = taken(gather, out.simulated, unit.gather);
-    each.reduce = taken(reduce, out.simulated, unit.reduce);
-    unit.cost.algorithm = gather.algorithm;
-    if (replicas) {
-      const GroupExchange replicate =
-          (*replicas)(sharding.reduce_bytes * parameters / static_cast<double>(options.shards));
-      each.replicate = taken(replicate, out.simulated, unit.replicate);
-    }
-  }
-  out.method = std::max(gathers.method(), reduces.method());
-  out.events = gathers.events() + reduces.events();
-  if (replicas) {
-    out.method = std::max(out.method, replicas->method());
-    out.events += replicas->events();
   }
   options.encode = encode_seconds(scenario, out.units);
   programs::Program made = programs::fsdp_program(times, options);

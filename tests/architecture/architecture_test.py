@@ -115,6 +115,7 @@ TEST_RULES = [
 EXCEPTIONS = {
     ("sim/document/file_target", "files are written by sim/document/file_write only"): "its targets and locks",
     ("sim/document/file_write", "files are written by sim/document/file_write only"): "here",
+    ("sim/base/shared_list", "no shared_ptr"): "lists of a workload are large, and copies of a scenario share them",
     ("sim/document/json", "no shared_ptr"): "all nodes of a tree share the name of their file",
     ("sim/document/json_parse", "no shared_ptr"): "the same",
     ("sim/links/fabric/rank_fabric", "no shared_ptr"): "routes of a fabric are large, and made once for all that run on it",

@@ -12,13 +12,14 @@ using stepsim::testing::within;
 TEST_CASE("alone: without random factors the fastest worker is the baseline") {
   const AloneWork work{.forward_s = 1, .backward_s = 2, .update_s = 0.5};
   Variability variability;
-  CHECK(alone_seconds(work, variability, 4, 1, 10) == 1 + 2 + 0.5);
+  CHECK(alone_seconds(work, stepsim::layers::Jitter(variability, 4), 1, 10) == 1 + 2 + 0.5);
   variability.stragglers = {{.worker = 1, .factor = 3}};
-  CHECK(alone_seconds(work, variability, 4, 1, 10) == 1 + 2 + 0.5);
+  CHECK(alone_seconds(work, stepsim::layers::Jitter(variability, 4), 1, 10) == 1 + 2 + 0.5);
   variability.stragglers = {{.worker = 1, .factor = 0.5}};
-  CHECK(alone_seconds(work, variability, 4, 1, 10) == (1 + 2 + 0.5) / 2);
+  CHECK(alone_seconds(work, stepsim::layers::Jitter(variability, 4), 1, 10) == (1 + 2 + 0.5) / 2);
   variability.stragglers = {{.worker = 0, .factor = 3}};
-  CHECK(alone_seconds(work, variability, 1, 1, 10) == 3 * (1 + 2 + 0.5)); // there is no other
+  CHECK(alone_seconds(work, stepsim::layers::Jitter(variability, 1), 1, 10) ==
+        3 * (1 + 2 + 0.5)); // there is no other
 }
 
 TEST_CASE("alone: the factors are those of the run, stragglers at the pace of the fastest") {
@@ -38,14 +39,16 @@ TEST_CASE("alone: the factors are those of the run, stragglers at the pace of th
       to_next += (f * 2 + next * 1.5) / 9;
     }
   }
-  CHECK(alone_seconds(work, variability, 3, 3, 5) == within(together, 1e-12));
+  CHECK(alone_seconds(work, stepsim::layers::Jitter(variability, 3), 3, 5) ==
+        within(together, 1e-12));
   work.to_next_backward = true;
-  CHECK(alone_seconds(work, variability, 3, 3, 5) == within(to_next, 1e-12));
+  CHECK(alone_seconds(work, stepsim::layers::Jitter(variability, 3), 3, 5) ==
+        within(to_next, 1e-12));
 }
 
 TEST_CASE("alone: input is hidden behind the iteration, or adds to it") {
   AloneWork work{.forward_s = 1, .backward_s = 2, .update_s = 0.5, .input_s = 4};
-  CHECK(alone_seconds(work, {}, 2, 1, 3) == 4 + 0.5);
+  CHECK(alone_seconds(work, stepsim::layers::Jitter({}, 2), 1, 3) == 4 + 0.5);
   work.input_pipelined = false;
-  CHECK(alone_seconds(work, {}, 2, 1, 3) == 1 + 2 + 0.5 + 4);
+  CHECK(alone_seconds(work, stepsim::layers::Jitter({}, 2), 1, 3) == 1 + 2 + 0.5 + 4);
 }

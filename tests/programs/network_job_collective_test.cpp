@@ -136,7 +136,8 @@ TEST_CASE("rings over flows whose ranks enter together: workers differ as in var
                              .stragglers = {{.worker = 1, .factor = 1.2}},
                              .seed = static_cast<std::uint64_t>(instance)};
     const JobResult run = run_job(star_of_flows(ranks, kLatency), twins.job).jobs[0];
-    const VariedSteps varied = run_varied_steps(twins.step, twins.job.variability, ranks, 5, 0);
+    const VariedSteps varied =
+        run_varied_steps(twins.step, stepsim::layers::Jitter(twins.job.variability, ranks), 5, 0);
     for (std::size_t i = 0; i < 5; ++i) {
       const JobIteration& iteration = run.iterations[i];
       const VariedIteration& other = varied.iterations[i];

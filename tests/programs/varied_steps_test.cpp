@@ -121,7 +121,8 @@ TEST_CASE("equal workers: every iteration is that of run_step, whatever the disc
     }
     const StepTimes step = run_step(input);
     constexpr std::int64_t kIterations = 4;
-    const VariedSteps varied = run_varied_steps(input, {}, 3, kIterations, 0);
+    const VariedSteps varied =
+        run_varied_steps(input, stepsim::layers::Jitter({}, 3), kIterations, 0);
     const auto near = [](double value) { return within(value, 1e-12); };
     for (std::int64_t k = 0; k < kIterations; ++k) {
       const VariedIteration& iteration = varied.iterations[static_cast<std::size_t>(k)];
@@ -150,7 +151,8 @@ TEST_CASE("all periods of a run with constant stragglers are equal after the fir
     }
     Variability variability;
     variability.stragglers = {{.worker = 1, .factor = 2}};
-    const VariedSteps varied = run_varied_steps(input, variability, 3, 6, 1);
+    const VariedSteps varied =
+        run_varied_steps(input, stepsim::layers::Jitter(variability, 3), 6, 1);
     for (std::size_t k = 1; k < 6; ++k) {
       CHECK(varied.iterations[k].period_s == within(varied.period_s, 1e-12));
     }
@@ -177,7 +179,8 @@ TEST_CASE("waiting for a slower worker is not communication") {
   // 1 + 2 s of computing, a message of 4 s; worker 1 takes twice as long.
   Variability variability;
   variability.stragglers = {{.worker = 1, .factor = 2}};
-  const VariedSteps varied = run_varied_steps(d_sync(1, 2, 4), variability, 2, 5, 1);
+  const VariedSteps varied =
+      run_varied_steps(d_sync(1, 2, 4), stepsim::layers::Jitter(variability, 2), 5, 1);
   CHECK(varied.period_s == 2 * (1 + 2) + 4);
   CHECK(varied.exposed_s == 4);
   CHECK(varied.compute_s == 6);
@@ -195,7 +198,8 @@ TEST_CASE("an exchange that varies, varies the period") {
   Variability variability;
   variability.exchange_cv = 0.5;
   variability.seed = 9;
-  const VariedSteps varied = run_varied_steps(d_sync(1, 2, 4), variability, 2, 20, 0);
+  const VariedSteps varied =
+      run_varied_steps(d_sync(1, 2, 4), stepsim::layers::Jitter(variability, 2), 20, 0);
   for (std::size_t k = 0; k < 20; ++k) {
     const double factor = exchange_factor(variability, static_cast<std::int64_t>(k) + 1);
     CHECK(varied.iterations[k].period_s == within(3 + 4 * factor, 1e-12));
@@ -216,8 +220,8 @@ TEST_CASE("the expected period is c times the mean of the slowest factor, plus t
     for (std::uint32_t w = 1; w <= workers; ++w) {
       harmonic += 1.0 / w;
     }
-    const VariedSteps varied =
-        run_varied_steps(d_sync(1, 2, m), exponential, workers, kIterations, 1);
+    const VariedSteps varied = run_varied_steps(
+        d_sync(1, 2, m), stepsim::layers::Jitter(exponential, workers), kIterations, 1);
     // The slowest of p exponentials: mean H_p, standard deviation below 1.3; four of them.
     CHECK(std::abs(varied.period_s - (c * harmonic + m)) <
           4 * c * 1.3 / std::sqrt(static_cast<double>(kIterations)));
@@ -228,7 +232,9 @@ TEST_CASE("the expected period is c times the mean of the slowest factor, plus t
     uniform.law = JitterLaw::uniform;
     const double h = std::sqrt(3.0) * 0.2;
     const double p = workers;
-    CHECK(std::abs(run_varied_steps(d_sync(1, 2, m), uniform, workers, kIterations, 1).period_s -
+    CHECK(std::abs(run_varied_steps(d_sync(1, 2, m), stepsim::layers::Jitter(uniform, workers),
+                                    kIterations, 1)
+                       .period_s -
                    (c * (1 + h * (p - 1) / (p + 1)) + m)) <
           4 * c * h / std::sqrt(static_cast<double>(kIterations)));
   }
@@ -297,7 +303,8 @@ TEST_CASE("random workers against the recurrence in absolute times") {
     variability.stragglers = {{.worker = 0, .factor = random.uniform(0.2, 3)}};
     constexpr std::int64_t kIterations = 12;
     const auto workers = static_cast<std::uint32_t>(random.integer(1, 6));
-    const VariedSteps varied = run_varied_steps(input, variability, workers, kIterations, 2);
+    const VariedSteps varied =
+        run_varied_steps(input, stepsim::layers::Jitter(variability, workers), kIterations, 2);
     const Oracle oracle(input, variability, workers, kIterations);
     double mean = 0;
     for (std::size_t k = 0; k < kIterations; ++k) {
@@ -321,7 +328,8 @@ TEST_CASE("messages that take no time expose nothing, however the workers wait f
     Variability variability;
     variability.compute_cv = random.uniform(0, 1.5);
     variability.seed = static_cast<std::uint64_t>(trial);
-    const VariedSteps varied = run_varied_steps(input, variability, 4, 12, 2);
+    const VariedSteps varied =
+        run_varied_steps(input, stepsim::layers::Jitter(variability, 4), 12, 2);
     double exposed = 0; // each iteration against itself
     for (std::size_t k = 2; k < varied.iterations.size(); ++k) {
       exposed += varied.iterations[k].exposed_s / 10;
@@ -330,7 +338,8 @@ TEST_CASE("messages that take no time expose nothing, however the workers wait f
     for (Message& message : input.messages) {
       message.seconds = message.startup_s = message.broadcast_s = 0;
     }
-    const VariedSteps alone = run_varied_steps(input, variability, 4, 12, 2);
+    const VariedSteps alone =
+        run_varied_steps(input, stepsim::layers::Jitter(variability, 4), 12, 2);
     for (const VariedIteration& iteration : alone.iterations) {
       CHECK(iteration.exposed_s <= 1e-12 * iteration.period_s);
     }
@@ -348,11 +357,13 @@ TEST_CASE("exposed communication is the difference of two whole runs, whatever t
     variability.exchange_cv = random.integer(0, 1) == 0 ? 0 : 0.3;
     variability.stragglers = {{.worker = 0, .factor = random.uniform(0.5, 2)}};
     variability.seed = static_cast<std::uint64_t>(trial);
-    const VariedSteps varied = run_varied_steps(input, variability, 4, 12, 2);
+    const VariedSteps varied =
+        run_varied_steps(input, stepsim::layers::Jitter(variability, 4), 12, 2);
     for (Message& message : input.messages) {
       message.seconds = message.startup_s = message.broadcast_s = 0;
     }
-    const VariedSteps alone = run_varied_steps(input, variability, 4, 12, 2);
+    const VariedSteps alone =
+        run_varied_steps(input, stepsim::layers::Jitter(variability, 4), 12, 2);
     const double exposed = std::max(0.0, varied.period_s - alone.period_s);
     CHECK(varied.exposed_s == plus_minus(exposed, 1e-10 * varied.period_s));
     CHECK(varied.compute_s + varied.exposed_s == within(varied.period_s, 1e-11));
@@ -370,7 +381,8 @@ TEST_CASE("every discipline is delayed by slower workers, never helped") {
     const StepInput input = random_step(random, kind);
     Variability variability;
     variability.stragglers = {{.worker = 2, .factor = random.uniform(1, 3)}};
-    const VariedSteps varied = run_varied_steps(input, variability, 4, 5, 1);
+    const VariedSteps varied =
+        run_varied_steps(input, stepsim::layers::Jitter(variability, 4), 5, 1);
     CHECK(varied.period_s >= run_step(input).period_s * (1 - 1e-12));
   }
 }

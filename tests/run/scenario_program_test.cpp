@@ -14,7 +14,10 @@
 #include "programs/explain/program_evaluation.hpp"
 #include "programs/recurrence.hpp"
 #include "programs/steady_state.hpp"
+#include "run/program_memory.hpp"
 #include "run/random_scenarios.hpp"
+#include "run/run.hpp"
+#include "run/summary.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
 
@@ -66,6 +69,42 @@ void check_merged(const Scenario& scenario, const Program& made) {
   CHECK(makespan(merged) == within(makespan(made), 1e-9));
 }
 
+// A program that is retimed is the one made anew, and so is the summary of its run.
+int check_retimed(const Scenario& scenario) {
+  Scenario other = scenario;
+  other.cluster.network.latency_s *= 0.5;
+  other.cluster.network.block_latency_s *= 0.5;
+  other.cluster.network.bandwidth_Bps *= 2.5;
+  ScenarioProgram retimed = scenario_program(scenario, false, LayersOf::merged);
+  if (!retime(other, retimed)) {
+    return 0;
+  }
+  const Program& found = retimed.program;
+  const Program made = scenario_program(other, false, LayersOf::merged).program;
+  REQUIRE(found.operations.size() == made.operations.size());
+  CHECK(found.first_wait == made.first_wait);
+  CHECK(found.marker == made.marker);
+  for (std::size_t o = 0; o < made.operations.size(); ++o) {
+    const programs::Operation& a = found.operations[o];
+    const programs::Operation& b = made.operations[o];
+    CAPTURE(b.id);
+    CHECK(a.id == b.id);
+    CHECK(a.stream == b.stream);
+    CHECK(a.seconds.value == b.seconds.value);
+    CHECK(a.startup.value == b.startup.value);
+    CHECK(a.data.value == b.data.value);
+  }
+  for (std::size_t w = 0; w < made.waits.size(); ++w) {
+    CHECK(found.waits[w].operation == made.waits[w].operation);
+    CHECK(found.waits[w].distance == made.waits[w].distance);
+  }
+  ProgramMemory memory;
+  (void)run(scenario, Detail::summary, &memory);
+  CHECK(flat_summary(run(other, Detail::summary, &memory).summary) ==
+        flat_summary(run(other, Detail::summary).summary));
+  return 1;
+}
+
 void check_equal(const Scenario& scenario) {
   const Summary run_says = run(scenario).summary;
   const ScenarioProgram made = scenario_program(scenario);
@@ -97,6 +136,7 @@ TEST_CASE("program: period and exposed communication are those of the run (rando
   CAPTURE(seed);
   base::RandomStream random({.seed = seed});
   std::map<std::string, int> compared; // by schedule
+  int retimed = 0;
   for (int trial = 0; trial < trials; ++trial) {
     const std::string text =
         study::testing::random_scenario(random, study::testing::Workers::equal);
@@ -107,6 +147,7 @@ TEST_CASE("program: period and exposed communication are those of the run (rando
         continue;
       }
       check_equal(scenario);
+      retimed += check_retimed(scenario);
       const bool pipe = scenario.training.algorithm == TrainingAlgorithm::pipe_sgd;
       ++compared[pipe ? "pipe_sgd"
                       : std::string(buckets::planner(scenario.communication.schedule).name)];
@@ -114,6 +155,7 @@ TEST_CASE("program: period and exposed communication are those of the run (rando
     } catch (const SimulationError&) {
     } catch (const UsageError&) {}
   }
+  CHECK(retimed > trials / 10);
   for (const std::string schedule : {"wfbp", "single", "ddp", "horovod", "mg_wfbp", "optimal",
                                      "asc_wfbp", "priority", "dear", "eager", "pipe_sgd"}) {
     CAPTURE(schedule);

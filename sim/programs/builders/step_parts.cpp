@@ -22,6 +22,29 @@ std::vector<std::vector<std::uint32_t>> buckets_of_layers(const std::vector<Buck
   return result;
 }
 
+std::vector<std::uint32_t>
+merged_layers(const std::vector<bool>& begins,
+              const std::vector<std::vector<std::uint32_t>>& buckets_of) {
+  std::vector<std::uint32_t> merged(begins.size(), 0);
+  std::size_t first = 0; // layer of the present run
+  for (std::size_t l = 1; l < begins.size(); ++l) {
+    const std::vector<std::uint32_t>& known = buckets_of[first];
+    const bool begin = begins[l] || !std::includes(known.begin(), known.end(),
+                                                   buckets_of[l].begin(), buckets_of[l].end());
+    first = begin ? l : first;
+    merged[l] = merged[l - 1] + (begin ? 1 : 0);
+  }
+  return merged;
+}
+
+void merge_layers(const std::vector<std::uint32_t>& merged, std::vector<std::uint32_t>& layers) {
+  for (std::uint32_t& layer : layers) {
+    layer = merged[layer];
+  }
+  std::ranges::sort(layers);
+  layers.erase(std::ranges::unique(layers).begin(), layers.end());
+}
+
 std::vector<std::uint32_t> forward_order(const std::vector<BucketTimes>& buckets) {
   std::vector<std::uint32_t> order(buckets.size());
   std::iota(order.begin(), order.end(), 0U);

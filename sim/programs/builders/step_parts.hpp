@@ -46,6 +46,14 @@ enum class NextForward { per_layer, barrier };
 // [layer]: the indices of its buckets; none for a layer without gradients.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>>
 buckets_of_layers(const std::vector<BucketTimes>& buckets, std::size_t layers);
+// [layer]: its place among merged layers, runs of layers that are computed as one because no
+// exchange begins or is awaited inside. One begins with a layer that `begins` names, and with one
+// that waits for a bucket for which the first layer of the run before does not.
+[[nodiscard]] std::vector<std::uint32_t>
+merged_layers(const std::vector<bool>& begins,
+              const std::vector<std::vector<std::uint32_t>>& buckets_of);
+// Replaces layers by their merged ones, ascending and each of them once.
+void merge_layers(const std::vector<std::uint32_t>& merged, std::vector<std::uint32_t>& layers);
 // The indices of the buckets, sorted by their lowest layer.
 [[nodiscard]] std::vector<std::uint32_t> forward_order(const std::vector<BucketTimes>& buckets);
 // The share of every layer in an update of `update` seconds; equal shares if no layer has bytes.

@@ -20,12 +20,12 @@ double iteration_s(const AloneWork& work, double factor, double next_factor) {
 
 } // namespace
 
-double alone_seconds(const AloneWork& work, const layers::Variability& variability,
-                     std::uint32_t workers, std::int64_t first, std::int64_t last) {
+double alone_seconds(const AloneWork& work, const layers::Jitter& jitter, std::int64_t first,
+                     std::int64_t last) {
+  const std::uint32_t workers = jitter.workers();
   assert(workers >= 1 && first >= 1 && last >= first && "a run has workers and iterations");
-  const layers::Jitter jitter(variability, workers);
   const double pace = jitter.fastest();
-  if (variability.compute_cv <= 0) {
+  if (jitter.variability().compute_cv <= 0) {
     return iteration_s(work, pace, pace);
   }
   double sum = 0;

@@ -25,8 +25,8 @@ struct AloneWork {
   bool to_next_backward = false; // iterations count from backward to backward (varied_steps.hpp)
 };
 
-// Mean seconds per iteration, over all `workers` and the iterations first..last (from 1, included).
-[[nodiscard]] double alone_seconds(const AloneWork& work, const layers::Variability& variability,
-                                   std::uint32_t workers, std::int64_t first, std::int64_t last);
+// Mean seconds per iteration, over all workers and the iterations first..last (from 1, included).
+[[nodiscard]] double alone_seconds(const AloneWork& work, const layers::Jitter& jitter,
+                                   std::int64_t first, std::int64_t last);
 
 } // namespace stepsim::programs

@@ -69,13 +69,13 @@ enum class Messages { none, all };
 class Runner {
 public:
   // `messages`: none = they take no time and have no waits of their own.
-  Runner(const StepInput& step, const layers::Variability& variability, std::uint32_t workers,
-         const MessageBounds& bounds, Messages messages)
-      : step_(step), bounds_(bounds), messages_(messages == Messages::all ? 1 : 0),
-        jitter_(variability, workers), sending_(sending_of(step)), gates_(message_gates(step)),
-        updates_(layer_updates(step)), ready_(step.messages.size()),
-        layer_ready_(step.forward_s.size()), done_(step.forward_s.size()), x_(workers),
-        backward_start_(workers), factor_(workers), next_factor_(workers) {
+  Runner(const StepInput& step, const layers::Jitter& jitter, const MessageBounds& bounds,
+         Messages messages)
+      : step_(step), bounds_(bounds), messages_(messages == Messages::all ? 1 : 0), jitter_(jitter),
+        sending_(sending_of(step)), gates_(message_gates(step)), updates_(layer_updates(step)),
+        ready_(step.messages.size()), layer_ready_(step.forward_s.size()),
+        done_(step.forward_s.size()), x_(jitter.workers()), backward_start_(x_), factor_(x_),
+        next_factor_(x_) {
     forward_ = std::accumulate(step.forward_s.begin(), step.forward_s.end(), 0.0);
     backward_ = std::accumulate(step.backward_s.rbegin(), step.backward_s.rend(), 0.0);
     const bool any_bytes = std::any_of(step.gradient_bytes.begin(), step.gradient_bytes.end(),
@@ -242,7 +242,7 @@ private:
   const StepInput& step_;
   MessageBounds bounds_;
   double messages_; // 0 or 1, the factor of all their times
-  layers::Jitter jitter_;
+  const layers::Jitter& jitter_;
   buckets::Sending sending_;
   std::vector<MessageGate> gates_;
   std::vector<double> updates_; // [layer]
@@ -280,13 +280,12 @@ double mean_of_periods(Runner runner, std::int64_t iterations, std::int64_t disc
 
 // Where workers reach an iteration at other times than they would without messages, the means
 // compare two whole runs (TRN 2.6).
-void compare_whole_runs(const StepInput& step, const layers::Variability& variability,
-                        std::uint32_t workers, std::int64_t iterations, std::int64_t discard,
-                        VariedSteps& run) {
+void compare_whole_runs(const StepInput& step, const layers::Jitter& jitter,
+                        std::int64_t iterations, std::int64_t discard, VariedSteps& run) {
   StepInput loaded = step;
   loaded.input_s = 0;
   const auto period = [&](Messages messages) {
-    return mean_of_periods(Runner(loaded, variability, workers, {}, messages), iterations, discard);
+    return mean_of_periods(Runner(loaded, jitter, {}, messages), iterations, discard);
   };
   const double busy = step.input_s > 0 ? period(Messages::all) : run.period_s;
   constexpr double kRounding = 1e-12;
@@ -297,14 +296,51 @@ void compare_whole_runs(const StepInput& step, const layers::Variability& variab
   run.compute_s = run.period_s - run.exposed_s - run.input_wait_s;
 }
 
+// The step with as few layers as its messages need; the first and the last one stay, which bounds
+// and the start of an iteration name, and so does the first that sends.
+StepInput with_merged_layers(const StepInput& step, MessageBounds& bounds) {
+  const std::size_t layers = step.forward_s.size();
+  std::vector<bool> begins(layers, false);
+  begins[bounds.first_sender] = begins[std::min<std::size_t>(1, layers - 1)] = true;
+  begins[layers - 1] = true;
+  for (const MessageGate& gate : message_gates(step)) {
+    begins[gate.layer] = true;
+  }
+  std::vector<std::vector<std::uint32_t>> messages_of(layers);
+  for (std::uint32_t g = 0; g < step.messages.size(); ++g) {
+    for (const std::uint32_t layer : step.messages[g].layers) {
+      messages_of[layer].push_back(g);
+    }
+  }
+  const std::vector<std::uint32_t> merged = merged_layers(begins, messages_of);
+  StepInput result = step;
+  const auto sums = [&](const std::vector<double>& of_layers) {
+    std::vector<double> sum(merged.back() + std::size_t{1}, 0);
+    for (std::size_t l = 0; l < layers; ++l) {
+      sum[merged[l]] += of_layers[l];
+    }
+    return sum;
+  };
+  result.forward_s = sums(step.forward_s);
+  result.backward_s = sums(step.backward_s);
+  result.gradient_bytes = sums(step.gradient_bytes);
+  for (Message& message : result.messages) {
+    merge_layers(merged, message.layers);
+  }
+  bounds.first_sender = merged[bounds.first_sender];
+  return result;
+}
+
 } // namespace
 
-VariedSteps run_varied_steps(const StepInput& step, const layers::Variability& variability,
-                             std::uint32_t workers, std::int64_t iterations, std::int64_t discard,
-                             const MessageBounds& bounds) {
+VariedSteps run_varied_steps(const StepInput& all_layers, const layers::Jitter& jitter,
+                             std::int64_t iterations, std::int64_t discard, MessageBounds bounds) {
+  const std::uint32_t workers = jitter.workers();
   assert(workers >= 1 && iterations >= 1 && discard >= 0 && discard < iterations);
-  assert(!step.forward_s.empty() && step.forward_s.size() == step.backward_s.size());
-  Runner runner(step, variability, workers, bounds, Messages::all);
+  assert(!all_layers.forward_s.empty());
+  assert(all_layers.forward_s.size() == all_layers.backward_s.size());
+  const StepInput step = with_merged_layers(all_layers, bounds);
+  Runner runner(step, jitter, bounds, Messages::all);
   VariedSteps run;
   run.iterations.reserve(static_cast<std::size_t>(iterations));
   run.workers.resize(workers);
@@ -329,7 +365,7 @@ VariedSteps run_varied_steps(const StepInput& step, const layers::Variability& v
     *mean /= counted;
   }
   if (!waits_for_last_message(step)) {
-    compare_whole_runs(step, variability, workers, iterations, discard, run);
+    compare_whole_runs(step, jitter, iterations, discard, run);
   }
   for (VariedWorker& worker : run.workers) {
     constexpr double kRounding = 1e-12; // of computing

@@ -15,7 +15,7 @@
 // with itself without messages; the means compare the run with a whole run without messages (TRN
 // 2.6), which differs where messages change when a worker reaches the next iteration. If all
 // workers are equal, the result is that of run_step(). O(iterations x workers x layers), without
-// allocation per iteration.
+// allocation per iteration, where layers without a message between them count as one.
 #include <cstdint>
 #include <vector>
 
@@ -69,9 +69,8 @@ struct VariedSteps {
 };
 
 // Simulates the iterations. The first `discard` < `iterations` are left out of the means.
-[[nodiscard]] VariedSteps run_varied_steps(const StepInput& step,
-                                           const layers::Variability& variability,
-                                           std::uint32_t workers, std::int64_t iterations,
-                                           std::int64_t discard, const MessageBounds& bounds = {});
+[[nodiscard]] VariedSteps run_varied_steps(const StepInput& step, const layers::Jitter& jitter,
+                                           std::int64_t iterations, std::int64_t discard,
+                                           MessageBounds bounds = {});
 
 } // namespace stepsim::programs

@@ -8,6 +8,7 @@
 
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
+#include "collectives/formula/closed_form.hpp"
 #include "scenario/compression/compressed_cost.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -37,9 +38,18 @@ bool is_known_schedule(const Scenario& scenario) {
          (schedule != Schedule::horovod || one_type);
 }
 
+// Whether the formula is a + b bytes on these links; on links of one level it always is.
+bool has_line(collectives::Collective exchange) {
+  exchange.bytes = 1;
+  const auto form = exchange.links.two_level && exchange.homogeneous()
+                        ? collectives::closed_form(exchange)
+                        : std::nullopt;
+  return !exchange.links.two_level || (form && form->startup_s && !form->upper_bound);
+}
+
 // The exchange may be a + b bytes by a formula whose parts are exactly n / k; QuickRun asks the
-// formula of every point. Between nodes with links of their own only that of a ring is one. A
-// library has no curve at one rank, but at other points of the same sweep.
+// formula of every point. A library has no curve at one rank, but at other points of the same
+// sweep.
 bool may_be_linear(const Scenario& scenario) {
   const collectives::AlgorithmId algorithm = scenario.communication.collective;
   const collectives::Options& options = scenario.communication.options;
@@ -50,7 +60,7 @@ bool may_be_linear(const Scenario& scenario) {
           (algorithm != collectives::AlgorithmId::automatic &&
            algorithm != collectives::AlgorithmId::parameter_server &&
            collectives::algorithm(algorithm).block_streams == 0 &&
-           !exchange_of(scenario).links.two_level));
+           has_line(exchange_of(scenario))));
 }
 
 // The exchange may have a closed form of blocks, or be the cheapest of several forms: QuickCurves

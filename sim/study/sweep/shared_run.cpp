@@ -61,7 +61,7 @@ bool SharedRun::run(const QuickPoint& point, std::int64_t replication, PointOutc
     }
     refuse_long_work(estimated_seconds(scenario_, messages_), max_seconds_);
     Result result =
-        parts_ ? run_summary(scenario_, *parts_) : study::run(scenario_, Detail::summary);
+        parts_ ? run_summary(scenario_, *parts_) : study::run(scenario_, Detail::summary, &memory_);
     outcome.summary = std::move(result.summary);
     outcome.method = std::move(result.method);
     outcome.error.clear();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "run/program_memory.hpp"
 #include "run/run_sync.hpp"
 #include "scenario/scenario.hpp"
 #include "study/sweep/sweep_quick.hpp"
@@ -40,6 +41,7 @@ private:
 
   Scenario scenario_;              // its network and seeds are set point by point
   std::optional<SyncParts> parts_; // if the scenario is one that it takes
+  ProgramMemory memory_;
   bool block_follows_;
   double max_seconds_;
   double messages_; // different_messages() of the scenario

@@ -12,6 +12,7 @@
 #include "buckets/groups.hpp"
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
+#include "collectives/method.hpp"
 #include "programs/step/step.hpp"
 #include "run/best_merge.hpp"
 #include "run/largest_part.hpp"
@@ -93,6 +94,9 @@ bool QuickRun::set_up() {
   }
   warnings_alone_ = warnings_;
   warnings_alone_.emplace_back("one worker: no communication");
+  if (auto idle = collectives::idle_interfaces(exchange_of(scenario_))) {
+    warnings_.push_back(*std::move(idle));
+  }
   group_end_.resize(group_ready_s_.size());
   item_end_.resize(items_.size());
   item_start_.resize(items_.size());
