@@ -56,8 +56,12 @@ OperationTimes evaluate(const Scenario& scenario, const Program& made,
                               record);
 }
 
+bool is_pipelined(const Scenario& scenario) {
+  return scenario.training.algorithm == TrainingAlgorithm::pipe_sgd;
+}
+
 // Means are taken over the iterations from the end of the marker of iteration `from` to that of
-// iteration `to`.
+// iteration `to`; over the whole run if `from` is -1.
 struct Window {
   std::int64_t from{}, to{};
 };
@@ -80,16 +84,25 @@ bool exchanges_follow_marker(const Program& made) {
 
 // The iterations that are not discarded, each with its own exchanges: where they follow the marker
 // they lie between this one and that of the next iteration. The first iteration waits for no
-// exchange of an iteration before it: where it counts, one iteration more takes its place.
+// exchange of an iteration before it: where it counts, one iteration more takes its place, but in
+// a pipeline, where the one iteration that there is counts as a whole (PIP 10).
 Window window_of(const Scenario& scenario, const Program& made) {
   const std::int64_t discard = discarded_iterations(scenario);
-  const std::int64_t back = discard == 0 || exchanges_follow_marker(made) ? 0 : 1;
+  const bool replaced = discard == 0 && !is_pipelined(scenario);
+  const std::int64_t back = replaced || exchanges_follow_marker(made) ? 0 : 1;
   return {discard - back, scenario.training.iterations - back};
 }
 
+// Where the window begins and ends: with the whole run if `from` is -1.
+double start_of(const OperationTimes& times, const Window& window) {
+  return window.from < 0 ? 0 : programs::latest_marker_end(times, window.from);
+}
+double end_of(const OperationTimes& times, const Window& window) {
+  return window.from < 0 ? times.makespan_s : programs::latest_marker_end(times, window.to);
+}
+
 double mean_period(const OperationTimes& times, const Window& window) {
-  return (programs::latest_marker_end(times, window.to) -
-          programs::latest_marker_end(times, window.from)) /
+  return (end_of(times, window) - start_of(times, window)) /
          static_cast<double>(window.to - window.from);
 }
 
@@ -98,8 +111,8 @@ double mean_period(const OperationTimes& times, const Window& window) {
 void set_communication(const Program& made, const OperationTimes& times, const Window& window,
                        EvaluatedProgram& result) {
   const auto seconds = [&](std::string_view stream) {
-    return exchange_seconds(made, times, 0, programs::latest_marker_end(times, window.from),
-                            programs::latest_marker_end(times, window.to), stream) /
+    return exchange_seconds(made, times, 0, start_of(times, window), end_of(times, window),
+                            stream) /
            static_cast<double>(window.to - window.from);
   };
   result.communication_s = seconds("");
@@ -116,7 +129,7 @@ std::vector<double> marker_ends(const OperationTimes& times, std::int64_t iterat
 
 // Iterations behind the window run, too, where they slow those of the window.
 std::int64_t iterations_of(const Program& made, const Window& window) {
-  return window.to + 1 + programs::iterations_after(made);
+  return window.to + 1 + (window.from < 0 ? 0 : programs::iterations_after(made));
 }
 
 OperationTimes window_times(const Scenario& scenario, const Program& made,
@@ -127,7 +140,7 @@ OperationTimes window_times(const Scenario& scenario, const Program& made,
 
 // Whether the period is a mean over the iterations that were evaluated, not that of a steady state.
 bool averages(const Scenario& scenario) {
-  return scenario.variability.random() ||
+  return scenario.variability.random() || is_pipelined(scenario) ||
          scenario.training.warmup_iterations > discarded_iterations(scenario);
 }
 
@@ -233,7 +246,7 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
                                       const programs::Factors& factors) {
   const std::int64_t iterations = own.training.iterations;
   const Window window = window_of(own, made.program);
-  const std::int64_t simulated = window.to + 1 + programs::iterations_after(made.program);
+  const std::int64_t simulated = iterations_of(made.program, window);
   refuse_many_instances(made.program, made.program.ranks, simulated);
   EvaluatedProgram result;
   result.network = network_program(scenario, made, simulated);

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "layers/variability.hpp"
+#include "run/period_bound.hpp"
 #include "run/run_figures.hpp"
 #include "run/run_program.hpp"
+#include "scenario/scenario_overlap.hpp"
 
 namespace stepsim::study {
 
@@ -47,16 +49,54 @@ double drained_s(const Scenario& scenario, const Program& program, const Operati
   return latest;
 }
 
+// Period by formula: constant times, and the exchange in one piece after backward or a width of 2
+// or more, where only the sums count (PIP 4, 7, 12). With a width of 1 an exchange starts while
+// backward still runs, so that its end depends on every single piece. The published total,
+// T / K (c + m), holds for a run of T iterations whose work is spread evenly over K pipelines.
+void fill_forms(const Scenario& scenario, const Program& program, std::int64_t width,
+                Result& result) {
+  const Training& training = scenario.training;
+  double compute = 0;
+  double exchange = 0;
+  bool in_one_piece = true;
+  std::uint32_t last = 0; // operation of the compute stream
+  bool plain = one_slowdown(training.overlap).has_value();
+  for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+    const programs::Operation& each = program.operations[o];
+    if (each.type == OperationType::exchange) {
+      exchange += each.startup.value + each.data.value;
+      const auto waits = program.waits_of(o);
+      in_one_piece &= std::ranges::all_of(
+          waits, [&](const programs::Wait& wait) { return wait.operation == last; });
+    } else if (each.type == OperationType::compute && each.stream == program.operations[0].stream) {
+      compute += each.seconds.value;
+      last = o;
+    } else { // a delay, or a selection beside computing
+      plain = false;
+    }
+  }
+  Summary& summary = result.summary;
+  summary.paper_form_s =
+      static_cast<double>(training.iterations) / static_cast<double>(width) * (compute + exchange);
+  const bool by_formula = plain && (in_one_piece || width > 1) && width <= training.iterations;
+  if (by_formula && !scenario.variability.varies()) {
+    summary.closed_form_s = programs::pipeline_period(compute, exchange, width,
+                                                      one_slowdown(training.overlap).value_or(1));
+  }
+  warn_below_bound(scenario, std::max(compute, exchange), result);
+}
+
+// The warning that names the width which was chosen.
+std::string width_warning(std::int64_t width) {
+  return "pipeline_width optimal: " + std::to_string(width) + ", staleness " +
+         std::to_string(width - 1) + "; accuracy is not modelled";
+}
+
 } // namespace
 
 bool searches_width(const Scenario& scenario) {
   return scenario.training.algorithm == TrainingAlgorithm::pipe_sgd &&
          !scenario.training.pipeline_width;
-}
-
-std::string width_warning(std::int64_t width) {
-  return "pipeline_width optimal: " + std::to_string(width) + ", staleness " +
-         std::to_string(width - 1) + "; accuracy is not modelled";
 }
 
 Result run_with_best_width(const Scenario& scenario, Detail detail) {
@@ -77,13 +117,15 @@ Result run_with_best_width(const Scenario& scenario, Detail detail) {
 }
 
 // The width of the program is 1 if one worker has nothing to exchange.
-void fill_pipeline(const Scenario& scenario, const Program& program, const OperationTimes& times,
-                   Result& result) {
+void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
+                   const OperationTimes& times, Result& result) {
+  const Program& program = made.program;
   const Training& training = scenario.training;
   const programs::PipelineSteps steps{.iterations = training.iterations,
-                                      .width = program.applies.empty()
-                                                   ? *training.pipeline_width
-                                                   : std::int64_t{program.applies.front().distance},
+                                      .width = !program.applies.empty()
+                                                   ? std::int64_t{program.applies.front().distance}
+                                               : program.ranks == 1 ? 1
+                                                                    : *training.pipeline_width,
                                       .warmup_iterations = training.warmup_iterations,
                                       .warmup_switch = training.warmup_switch};
   const std::int64_t pending = programs::pending_gradients(steps);
@@ -93,6 +135,9 @@ void fill_pipeline(const Scenario& scenario, const Program& program, const Opera
   summary.in_flight_gradients = training.drain ? 0 : static_cast<double>(pending);
   if (training.drain) {
     summary.makespan_drained_s = drained_s(scenario, program, times, pending);
+  }
+  if (!made.simulated) {
+    fill_forms(scenario, program, steps.width, result);
   }
   for (Iteration& each : result.iterations) {
     const std::int64_t applied = programs::pipeline_step(steps, each.index + 1).applies; // from 1

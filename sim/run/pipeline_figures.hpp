@@ -6,24 +6,21 @@
 
 #include "programs/operation_times.hpp"
 #include "programs/step/pipeline.hpp"
-#include "programs/training_program.hpp"
 #include "run/result.hpp"
+#include "run/scenario_program.hpp"
 
 namespace stepsim::study {
 
 // Whether pipeline_width is "optimal".
 [[nodiscard]] bool searches_width(const Scenario& scenario);
 
-// The warning that names the width which was chosen.
-[[nodiscard]] std::string width_warning(std::int64_t width);
-
 // Runs the program of the scenario with the best width (PIP 10), which a warning names.
 [[nodiscard]] Result run_with_best_width(const Scenario& scenario, Detail detail);
 
 // Sets pipeline_width, the figures of staleness, in_flight_gradients and, with /training/drain,
-// makespan_drained_s, and the gradient that each of result.iterations applies. `times` has all
-// operations of `program`.
-void fill_pipeline(const Scenario& scenario, const programs::Program& program,
+// makespan_drained_s, the formulas of the period unless messages are simulated, and the gradient
+// that each of result.iterations applies. `times` has all operations of `made`.
+void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
                    const programs::OperationTimes& times, Result& result);
 
 } // namespace stepsim::study

@@ -64,8 +64,7 @@ ProgramUnit unit_of(const Scenario& scenario, const buckets::Group& group) {
   return unit;
 }
 
-// Layers, and buckets with all but their exchanges. Delays of one layer's buckets follow each
-// other: cycles that begin one after the other.
+// Layers, and buckets with all but their exchanges.
 ProgramParts bare_parts(const programs::StepInput& step, Seconds update) {
   ProgramParts parts{.layers = layer_times(step),
                      .buckets = {},
@@ -76,13 +75,11 @@ ProgramParts bare_parts(const programs::StepInput& step, Seconds update) {
   const std::vector<programs::MessageGate> gates = programs::message_gates(step);
   for (std::size_t g = 0; g < step.messages.size(); ++g) {
     const programs::Message& message = step.messages[g];
-    const bool follows = g > 0 && gates[g].layer == gates[g - 1].layer;
-    const double before = follows ? gates[g - 1].delay_s : 0;
     parts.buckets.push_back({.layers = message.layers,
                              .reduce = {},
                              .gather = {},
                              .ready_after = gates[g].layer,
-                             .delay = {std::max(0.0, gates[g].delay_s - before)},
+                             .delay = {gates[g].delay_s},
                              .bytes = static_cast<std::int64_t>(message.bytes)});
   }
   return parts;
@@ -226,12 +223,14 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
   const bool each = training.accumulation_exchange == AccumulationExchange::each;
   const double decoded = each ? static_cast<double>(training.micro_batches) : 1;
   ProgramParts parts = bare_parts(step, training.update + Seconds{decoded * decode});
+  const bool side =
+      scenario.communication.compression.select_stream == collectives::SelectStream::side;
   for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
     const ProgramUnit& unit = out.units[g];
     BucketTimes& bucket = parts.buckets[g];
     bucket.reduce = (has_halves(scenario) ? unit.reduce : unit.exchange).time;
     bucket.gather = unit.gather.time;
-    bucket.select = {unit.cost.compress_s()};
+    (side ? bucket.side : bucket.select) = {unit.cost.compress_s()};
     bucket.encode = {unit.cost.encode_s};
   }
   return parts;

@@ -1,6 +1,7 @@
 #include "run/program_timeline.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -39,6 +40,27 @@ void draw_program(const ProgramRun& run, std::uint32_t node, std::uint32_t rank,
       }
       timeline.spans.push_back(std::move(span));
     }
+  }
+}
+
+void draw_gradient(const ProgramRun& run, std::uint32_t node, std::uint32_t rank,
+                   std::int64_t gradient, std::int64_t iteration, events::Timeline& timeline) {
+  const programs::OperationTimes& times = run.times;
+  const std::uint32_t shown = rank < times.ranks ? rank : 0;
+  std::optional<std::uint32_t> last; // exchange
+  for (std::uint32_t o = 0; o < run.program.iteration_size(); ++o) {
+    const bool exchange = run.program.operations[o].type == programs::OperationType::exchange;
+    if (exchange && (!last || times.end[times.at(gradient, o, shown)] >=
+                                  times.end[times.at(gradient, *last, shown)])) {
+      last = o;
+    }
+  }
+  if (last) {
+    timeline.arrows.push_back({.from = {node, run.program.operations[*last].stream},
+                               .from_time = {times.end[times.at(gradient, *last, shown)]},
+                               .to = {node, run.program.operations.front().stream},
+                               .to_time = {times.start[times.at(iteration, 0, shown)]},
+                               .name = "gradient " + std::to_string(gradient)});
   }
 }
 

@@ -14,4 +14,9 @@ namespace stepsim::study {
 void draw_program(const ProgramRun& run, std::uint32_t node, std::uint32_t rank, std::int64_t first,
                   std::int64_t last, events::Timeline& timeline);
 
+// Adds an arrow from the end of the last exchange of iteration `gradient` to the start of
+// `iteration`, which applies that gradient. Nothing without exchanges.
+void draw_gradient(const ProgramRun& run, std::uint32_t node, std::uint32_t rank,
+                   std::int64_t gradient, std::int64_t iteration, events::Timeline& timeline);
+
 } // namespace stepsim::study

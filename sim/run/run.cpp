@@ -23,14 +23,12 @@
 #include "run/run_async_server.hpp"
 #include "run/run_figures.hpp"
 #include "run/run_network.hpp"
-#include "run/run_pipeline.hpp"
 #include "run/run_program.hpp"
 #include "run/run_server_rounds.hpp"
 #include "run/run_sync.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/network_use.hpp"
 #include "scenario/scenario_library.hpp"
-#include "scenario/scenario_overlap.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
@@ -50,13 +48,10 @@ void check_limit(const Scenario& scenario, double makespan) {
   }
 }
 
-// A slowdown by overlap that the recurrences of synchronous and pipelined steps do not know.
+// A slowdown by overlap that the recurrence of synchronous steps does not know.
 bool needs_events(const Scenario& scenario) {
   const Training& training = scenario.training;
-  const bool pipelined = training.algorithm == TrainingAlgorithm::pipe_sgd;
-  return training.overlap.any() &&
-         (pipelined ? !one_slowdown(training.overlap)
-                    : scenario.variability.varies() || training.input.value > 0);
+  return training.overlap.any() && (scenario.variability.varies() || training.input.value > 0);
 }
 
 Result run_servers(const Scenario& scenario, Detail detail) {
@@ -72,8 +67,6 @@ struct OwnRecurrence {
 };
 constexpr std::array kOwnRecurrences{
     OwnRecurrence{TrainingAlgorithm::sync_sgd, run_sync},
-    OwnRecurrence{TrainingAlgorithm::pipe_sgd,
-                  [](const Scenario& scenario, Detail) { return run_pipeline(scenario); }},
     OwnRecurrence{TrainingAlgorithm::parameter_server, run_servers}};
 
 // A simulated network takes every algorithm that it allows; the others are told apart by what an

@@ -1,6 +1,6 @@
 #pragma once
 // Runs a scenario. One function per training algorithm makes the result (run_sync.hpp,
-// run_pipeline.hpp, run_program.hpp, ..); run() picks it, checks the limit of simulated time, and
+// run_program.hpp, ..); run() picks it, checks the limit of simulated time, and
 // compares a compressed run with the same run uncompressed. Synchronous training:
 //   scenario -> merge problem -> plan (buckets) -> step (compute + messages) -> result
 #include <cstdint>

@@ -24,6 +24,7 @@
 #include "run/program_bottleneck.hpp"
 #include "run/program_lists.hpp"
 #include "run/program_memory.hpp"
+#include "run/result_lists.hpp"
 #include "run/run_figures.hpp"
 #include "run/scenario_program.hpp"
 #include "run/sharded_memory.hpp"
@@ -42,12 +43,17 @@ using programs::OperationTimes;
 using programs::OperationType;
 using programs::Program;
 
+// Of the compute stream: selections on a stream of their own run beside it.
+bool computes(const Program& made, const Operation& operation) {
+  return operation.type == OperationType::compute && made.streams[operation.stream].name != "copy";
+}
+
 // Per optimizer step.
 double seconds_of(const Program& made, std::initializer_list<Kind> kinds) {
   double sum = 0;
   for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
     const Operation& each = made.operations[o];
-    if (each.type == OperationType::compute && std::ranges::find(kinds, each.kind) != kinds.end()) {
+    if (computes(made, each) && std::ranges::find(kinds, each.kind) != kinds.end()) {
       sum += each.seconds.value;
     }
   }
@@ -99,8 +105,13 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, doubl
   const double nominal =
       *summary.forward_s + *summary.backward_s + *summary.update_s + *summary.codec_compute_s;
   constexpr double kRounding = 1e-12;
-  const double slowest = nominal + select > 0 ? alone_s / (nominal + select) : 1;
+  const bool side = summary.compress_s && scenario.communication.compression.select_stream ==
+                                              collectives::SelectStream::side;
+  const double slowest = nominal + select > 0 && !side ? alone_s / (nominal + select) : 1;
   summary.compute_s = nominal;
+  if (side) { // what lasts longer than computing
+    summary.compress_s = std::max(0.0, alone_s - nominal);
+  }
   if (std::abs(slowest - 1) > kRounding) {
     for (const SummaryNumber part :
          {&Summary::forward_s, &Summary::backward_s, &Summary::update_s, &Summary::codec_compute_s,
@@ -141,7 +152,7 @@ void fill_workers(const Scenario& scenario, const Program& made, const programs:
   std::vector<double> nominal(steps);
   for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
     const Operation& each = made.operations[o];
-    if (each.type == OperationType::compute) {
+    if (computes(made, each)) {
       nominal[static_cast<std::size_t>(each.step)] += each.seconds.value;
     }
   }
@@ -354,7 +365,7 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
     result.iterations = program_iterations(program, times, found.ends, found.alone.ends);
   }
   if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
-    fill_pipeline(scenario, program, times, result);
+    fill_pipeline(scenario, made, times, result);
   } else if (applies_late(scenario.training.algorithm)) {
     fill_delays(program, result);
   }
@@ -377,6 +388,10 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
     times = recorded_times(scenario, made.program, factors);
   }
   result.buckets = program_buckets(scenario, made, times);
+  // One exchange per bucket and iteration.
+  if (!found.network && applies_late(scenario.training.algorithm)) {
+    fill_links(scenario, costs_of(made), result);
+  }
   result.units = program_units(made, times);
   result.layers = program_layers(scenario, made, times);
   result.program = ProgramRun{.program = std::move(made.program), .times = std::move(times)};

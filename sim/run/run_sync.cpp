@@ -50,21 +50,18 @@ double add_compression(const Scenario& scenario, const buckets::Plan& plan,
   return programs::add_selection(input, work);
 }
 
-// On a side stream only what lasts longer than backward counts: before that it is hidden, as
+// On a side stream only what lengthens a step without communication counts: the rest is hidden, as
 // communication is.
-void show_hidden_selection(const Scenario& scenario, const programs::StepInput& input,
-                           const programs::StepTimes& step, Summary& summary) {
+void show_hidden_selection(const Scenario& scenario, programs::StepInput input, Summary& summary) {
   if (!is_compressed(scenario) || !summary.compress_s ||
       scenario.communication.compression.select_stream != collectives::SelectStream::side) {
     return;
   }
-  // Messages become ready when their selection ends, so that the last of them tells how long the
-  // side stream worked.
-  double selected = step.backward_s;
-  for (const programs::Message& message : input.messages) {
-    selected = std::max(selected, message.ready_s);
+  for (programs::Message& message : input.messages) { // ready when their selection ends
+    message.seconds = message.broadcast_s = message.startup_s = 0;
   }
-  const double visible = std::min(selected - step.backward_s, *summary.exposed_communication_s);
+  const double visible =
+      std::min(programs::run_step(input).exposed_s, *summary.exposed_communication_s);
   summary.compress_s = visible;
   fill_communication(*summary.communication_s, *summary.exposed_communication_s - visible, summary);
 }
@@ -264,7 +261,7 @@ Result step_result(const Scenario& scenario, Detail detail) {
   if (free) {
     count_slowdown(scenario, *free, step, first_shift_s, result);
   }
-  show_hidden_selection(scenario, input, step, result.summary);
+  show_hidden_selection(scenario, input, result.summary);
   if (detail != Detail::all) {
     return result;
   }

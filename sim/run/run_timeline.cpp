@@ -4,7 +4,6 @@
 #include "run/run_timeline.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "run/link_counters.hpp"
@@ -28,15 +27,14 @@ struct Painter {
   std::vector<double> updates; // s, directly before the forward of each layer
 
   void compute(std::uint32_t node, double start, double end, const std::string& name,
-               std::string_view category,
-               std::vector<std::pair<std::string, std::string>> texts = {}) {
+               std::string_view category) {
     if (end > start) {
       timeline.spans.push_back({.track = {node, kComputeLane},
                                 .start = {start},
                                 .end = {end},
                                 .name = name,
                                 .category = std::string(category),
-                                .texts = std::move(texts),
+                                .texts = {},
                                 .numbers = {}});
     }
   }
@@ -97,65 +95,12 @@ struct Painter {
                                           {"last_layer", static_cast<double>(bucket.last)}}});
   }
 
-  // The compute span of an iteration of pipe_sgd, with the gradient that its step applies, and an
-  // arrow from the exchange of that gradient.
-  void pipelined(std::uint32_t node, const Iteration& iteration, const std::string& name,
-                 std::int64_t first) {
-    const std::optional<std::int64_t> applied = iteration.applied_gradient;
-    compute(node, iteration.start_s, iteration.compute_end_s, name, "compute",
-            {{"applied_gradient", applied ? std::to_string(*applied) : "none"}});
-    layers_of(node, iteration);
-    if (!applied || *applied < first) {
-      return;
-    }
-    const Iteration& source = result.iterations[static_cast<std::size_t>(*applied)];
-    if (source.exchange_end_s > source.exchange_start_s) {
-      timeline.arrows.push_back({.from = {node, kCommunicationLane},
-                                 .from_time = {source.exchange_end_s},
-                                 .to = {node, kComputeLane},
-                                 .to_time = {iteration.start_s},
-                                 .name = "gradient " + std::to_string(*applied)});
-    }
-  }
-
-  // Update, forward and backward inside the span of an iteration, where it consists of them:
-  // without codec, slowdown and workers that differ.
-  void layers_of(std::uint32_t node, const Iteration& iteration) {
-    const Scenario& scenario = result.scenario;
-    const auto& layers = scenario.workload.layers;
-    const double update = scenario.training.update.value;
-    const double sum =
-        update + scenario.workload.forward().value + scenario.workload.backward().value;
-    const double end = iteration.compute_end_s;
-    constexpr double kRounding = 1e-9; // of the sums of a long run
-    if (scenario.variability.varies() ||
-        std::abs(end - iteration.start_s - sum) > kRounding * end) {
-      return;
-    }
-    double t = iteration.start_s;
-    const auto piece = [&](double seconds, const std::string& name, std::string_view category) {
-      compute(node, t, std::min(t + seconds, end), name, category);
-      t += seconds;
-    };
-    piece(update, "update", "update");
-    for (const layers::WorkLayer& layer : layers) {
-      piece(layer.forward.value, layer.name, "forward");
-    }
-    for (std::size_t l = layers.size(); l-- > 0;) {
-      piece(layers[l].backward.value, layers[l].name, "backward");
-    }
-  }
-
-  // Where iterations are not copies of one step (pipelined, asynchronous, varying workers): one
-  // span of computing, from the first worker's start to the last one's end, and one of exchanges.
-  void whole(std::uint32_t node, std::int64_t k, std::int64_t first) {
+  // Where iterations are not copies of one step (asynchronous, varying workers): one span of
+  // computing, from the first worker's start to the last one's end, and one of exchanges.
+  void whole(std::uint32_t node, std::int64_t k) {
     const Iteration& iteration = result.iterations[static_cast<std::size_t>(k)];
     const std::string name = "iteration " + std::to_string(iteration.index);
-    if (result.scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
-      pipelined(node, iteration, name, first);
-    } else {
-      compute(node, iteration.start_s, iteration.compute_end_s, name, "compute");
-    }
+    compute(node, iteration.start_s, iteration.compute_end_s, name, "compute");
     if (iteration.exchange_end_s > iteration.exchange_start_s) {
       timeline.spans.push_back({.track = {node, kCommunicationLane},
                                 .start = {iteration.exchange_start_s},
@@ -247,8 +192,15 @@ events::Timeline timeline(const Result& result, const TimelineFilter& filter) {
   for (const std::int64_t number : shown.nodes) {
     const std::uint32_t node = add_node("node", number, timeline);
     if (result.program) {
-      draw_program(*result.program, node, first_rank(scenario.cluster, number), first, shown.last,
-                   timeline);
+      const std::uint32_t rank = first_rank(scenario.cluster, number);
+      draw_program(*result.program, node, rank, first, shown.last, timeline);
+      const bool pipelined = scenario.training.algorithm == TrainingAlgorithm::pipe_sgd;
+      for (std::int64_t k = first; pipelined && k <= shown.last; ++k) {
+        const auto applied = result.iterations[static_cast<std::size_t>(k)].applied_gradient;
+        if (applied && *applied >= first) {
+          draw_gradient(*result.program, node, rank, *applied, k, timeline);
+        }
+      }
       continue;
     }
     timeline.lane_names.push_back({{node, kComputeLane}, "compute"});
@@ -256,7 +208,7 @@ events::Timeline timeline(const Result& result, const TimelineFilter& filter) {
     for (std::int64_t k = first; k <= shown.last; ++k) {
       if (result.step.messages.size() != result.buckets.size() ||
           result.step.next_forward_s.empty()) {
-        painter.whole(node, k, first);
+        painter.whole(node, k);
         continue;
       }
       painter.forward(node, k);

@@ -116,14 +116,7 @@ programs::Program make_zero(const Scenario& scenario, ScenarioProgram& out) {
 std::string no_late_program(const Scenario& scenario) {
   const std::string program =
       "a program of " + std::string(kTrainingAlgorithms[scenario.training.algorithm]);
-  if (!planner_of(scenario).one_channel()) {
-    return program + " sends one message at a time";
-  }
-  // Cycles of iterations that overlap run beside each other, but a stream has one delay at a time.
-  if (scenario.communication.schedule == buckets::Schedule::horovod) {
-    return program + " has no cycles of horovod";
-  }
-  return "";
+  return planner_of(scenario).one_channel() ? "" : program + " sends one message at a time";
 }
 
 std::string no_pipe_program(const Scenario& scenario) {
@@ -204,17 +197,7 @@ void label_layers(const std::vector<ProgramUnit>& units, programs::Program& prog
   }
 }
 
-std::string why_not_made(const Scenario& scenario) {
-  const Communication& communication = scenario.communication;
-  const collectives::Compression& compression = communication.compression;
-  if (is_compressed(scenario) && compression.select_stream == collectives::SelectStream::side) {
-    return "a program has no selection on a side stream yet";
-  }
-  if (is_compressed(scenario) && communication.schedule == buckets::Schedule::horovod) {
-    return "a program has no compression with the cycles of horovod yet";
-  }
-  return row_of(scenario).refusal(scenario);
-}
+std::string why_not_made(const Scenario& scenario) { return row_of(scenario).refusal(scenario); }
 
 } // namespace
 

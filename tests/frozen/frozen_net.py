@@ -33,6 +33,7 @@ ROUNDED = 1e-12
 CPU_LIMIT_S = 8
 SAMPLE_LIMIT_S = 60  # of a case that was quick when the sample was written: a loaded machine is no difference
 NOT_COMPARED = {"meta"}  # versions and the like
+NOTHING = (None, [])  # of a key that has no value
 
 
 class Number(str):
@@ -98,7 +99,9 @@ def unlike(one, two, pointer=""):
     elif one != two or type(one) is not type(two):
         close = isinstance(one, Number) and isinstance(two, Number) and abs(
             float(one) - float(two)) <= ROUNDED * max(abs(float(one)), abs(float(two)))
-        yield pointer, "rounded" if close else "changed", one, two
+        kind = ("added" if one in NOTHING else "removed" if two in NOTHING else "rounded" if close
+                else "changed")
+        yield pointer, kind, one, two
 
 
 def differences(old, new):

@@ -385,3 +385,88 @@ TEST_CASE("od_sgd: period, updates and delay") {
     CHECK(*summary.staleness_max == 1);
   }
 }
+
+namespace {
+
+// Four workers that compute for c ms, update_s among them, and exchange for m ms.
+study::Result pipeline(double c_ms, double m_ms, int width, double update_ms = 0,
+                       const std::string& training = "", const std::string& variability = "{}",
+                       int iterations = 100, int workers = 4) {
+  const auto seconds = [](double ms) { return std::to_string(ms * kMs); };
+  return study::testing::run_text(
+      R"({"workload": {"layers": [{"name": "a", "forward_s": 0, "backward_s": )" +
+      seconds(c_ms - update_ms) + R"(, "gradient_bytes": 4}]}, "cluster": {"nodes": )" +
+      std::to_string(workers) + R"(, "network": {"latency_s": 0, "bandwidth_Bps": 1e9}},
+        "training": {"algorithm": "pipe_sgd", "pipeline_width": )" +
+      std::to_string(width) + R"(, "update_s": )" + seconds(update_ms) + R"(, "exchange_s": )" +
+      seconds(m_ms) + R"(, "iterations": )" + std::to_string(iterations) + training +
+      R"(}, "limits": {"simulated_s": 1e6}, "variability": )" + variability + "}");
+}
+
+} // namespace
+
+TEST_CASE("pipeline: draining applies the pending gradients on the compute thread (PIP 18 A)") {
+  struct Row {
+    double c, m;
+    int width;
+    double after; // the makespan
+  };
+  for (const Row& row : {Row{100, 60, 2, 5}, Row{100, 1, 2, 9}, Row{100, 1, 3, 14},
+                         Row{60, 100, 3, 5}}) { // 9 = 2 x 5 - 1
+    CAPTURE(row.after);
+    const study::Summary summary =
+        pipeline(row.c, row.m, row.width, 5, R"(, "drain": true)").summary;
+    CHECK(*summary.makespan_drained_s - *summary.makespan_s == within(row.after * kMs, 1e-9));
+    CHECK(*summary.in_flight_gradients == 0);
+  }
+  const std::string slow = R"({"stragglers": [{"worker": 1, "factor": 2}]})"; // applies in 10
+  const study::Summary summary = pipeline(60, 100, 2, 5, R"(, "drain": true)", slow).summary;
+  CHECK(*summary.makespan_drained_s - *summary.makespan_s == within(10 * kMs, 1e-9));
+}
+
+TEST_CASE("pipeline: one straggler sets the period (PIP 18 G)") {
+  const std::string straggler = R"({"stragglers": [{"worker": 3, "factor": 2}]})";
+  const study::Result sync = pipeline(100, 60, 1, 0, "", straggler);
+  CHECK(*sync.summary.iteration_time_s == within(260 * kMs, 1e-9));
+  CHECK(*sync.summary.exposed_communication_s == within(60 * kMs, 1e-9));
+  CHECK(sync.workers[3].straggler_wait_s == plus_minus(0, 1e-9));
+  CHECK(sync.workers[0].straggler_wait_s == within(100 * kMs, 1e-9));
+  CHECK(*sync.summary.straggler_wait_s == within(75 * kMs, 1e-9)); // 3 of 4 workers wait
+  const study::Result pipe = pipeline(100, 60, 2, 0, "", straggler);
+  CHECK(*pipe.summary.iteration_time_s == within(200 * kMs, 1e-9));
+  CHECK(*pipe.summary.exposed_communication_s == plus_minus(0, 1e-9));
+  CHECK(pipe.iterations[1].start_s == within(100 * kMs, 1e-9)); // of the fast workers
+  CHECK(pipe.iterations[1].compute_end_s == within(400 * kMs, 1e-9));
+}
+
+TEST_CASE("pipeline: D-sync waits for the slowest of p workers (PIP 18 G)") {
+  const std::string exponential = R"({"compute_cv": 1, "distribution": "exponential"})";
+  for (const int workers : {4, 8}) { // c H_p + m
+    double harmonic = 0;
+    for (int n = 1; n <= workers; ++n) {
+      harmonic += 1.0 / n;
+    }
+    const study::Summary summary = pipeline(100, 60, 1, 0, "", exponential, 20000, workers).summary;
+    CHECK(*summary.iteration_time_s == within((100 * harmonic + 60) * kMs, 0.03));
+    CHECK(*summary.exposed_communication_s == within(60 * kMs, 0.03));
+    CHECK(*summary.straggler_wait_s == within(100 * (harmonic - 1) * kMs, 0.03));
+  }
+}
+
+TEST_CASE("pipeline: one worker 1e-10 slower moves the step by rounding") {
+  const std::string slower = R"({"stragglers": [{"worker": 0, "factor": 1.0000000001}]})";
+  for (const int iterations : {1, 2, 4, 5}) {
+    for (const std::string training :
+         {"", R"(, "overlap": {"exchange": 1.2})", R"(, "overlap": {"compute": 1.5})",
+          R"(, "warmup_iterations": 1)"}) {
+      CAPTURE(iterations);
+      CAPTURE(training);
+      for (const int width : {1, 2, 3}) {
+        const double equal =
+            *pipeline(2, 30, width, 0, training, "{}", iterations).summary.iteration_time_s;
+        CHECK(*pipeline(2, 30, width, 0, training, slower, iterations).summary.iteration_time_s ==
+              within(equal, 1e-9));
+      }
+    }
+  }
+}

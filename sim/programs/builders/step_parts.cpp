@@ -93,8 +93,12 @@ StepStreams step_streams(ProgramDraft& draft, const std::vector<BucketTimes>& bu
   StepStreams streams;
   streams.compute = draft.stream("compute");
   streams.reduce = draft.stream(std::move(reduce));
-  if (std::ranges::any_of(buckets, [](const BucketTimes& each) { return each.delay.value > 0; })) {
-    streams.host = draft.stream("host");
+  for (std::size_t g = 0; g < buckets.size(); ++g) {
+    const bool waits = buckets[g].delay.value > 0;
+    streams.hosts.push_back(waits ? draft.stream(operation_name("host", g)) : kAllRanks);
+  }
+  if (std::ranges::any_of(buckets, [](const BucketTimes& each) { return each.side.value > 0; })) {
+    streams.copy = draft.stream("copy");
   }
   return streams;
 }
@@ -141,13 +145,19 @@ std::uint32_t prepare(ProgramDraft& draft, const StepStreams& streams, const Buc
                           bucket.encode);
     label();
   }
-  if (bucket.delay.value > 0) {
-    const std::uint32_t delay =
-        draft.compute(operation_name("D", micro_batch, g), streams.host, Kind::other, bucket.delay);
-    draft.last().type = OperationType::delay;
+  // Beside computing: a selection is of what is sent together, after the delay.
+  const auto follow = [&](std::string name, std::uint32_t stream, Kind kind, Seconds seconds) {
+    const std::uint32_t next = draft.compute(std::move(name), stream, kind, seconds);
     label();
-    draft.wait(delay, ready, 0);
-    return delay;
+    draft.wait(next, ready, 0);
+    ready = next;
+  };
+  if (bucket.delay.value > 0) {
+    follow(operation_name("D", micro_batch, g), streams.hosts[g], Kind::other, bucket.delay);
+    draft.last().type = OperationType::delay;
+  }
+  if (bucket.side.value > 0) {
+    follow(operation_name("S", micro_batch, g), streams.copy, Kind::select, bucket.side);
   }
   return ready;
 }

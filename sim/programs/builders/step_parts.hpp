@@ -33,8 +33,9 @@ struct BucketTimes {
   // Time on the compute stream, after that backward, to select and encode the data to send.
   Seconds select{};
   Seconds encode{};
-  Seconds decode{};       // decoding the gathered data, before the forward that needs the data
   Seconds delay{};        // wait between encoding and the exchange: the cycle of Horovod
+  Seconds side{};         // time to select on a stream of its own, after the delay
+  Seconds decode{};       // decoding the gathered data, before the forward that needs the data
   std::int64_t bytes = 0; // size of the message for the credit of a priority stream
 };
 
@@ -72,12 +73,14 @@ std::uint32_t add_layer(ProgramDraft& draft, std::string id, std::uint32_t strea
 std::uint32_t add_exchange(ProgramDraft& draft, std::string id, std::uint32_t stream, Kind kind,
                            const ExchangeTime& time, std::size_t unit);
 
-// The streams of a synchronous step. `host` has the delays before exchanges; it is kAllRanks if no
-// bucket has a delay.
+// The streams of a synchronous step. hosts[g] has the delay before the exchange of bucket g, so
+// that delays of different buckets run beside each other, as cycles of Horovod do; `copy` has
+// selections beside computing. They are kAllRanks where there is nothing to do.
 struct StepStreams {
   std::uint32_t compute{};
   std::uint32_t reduce{};
-  std::uint32_t host = kAllRanks;
+  std::uint32_t copy = kAllRanks;
+  std::vector<std::uint32_t> hosts{};
 };
 [[nodiscard]] StepStreams step_streams(ProgramDraft& draft, const std::vector<BucketTimes>& buckets,
                                        Stream reduce = {.name = "reduce"});
