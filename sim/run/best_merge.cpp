@@ -41,7 +41,21 @@ double optimal_period(const Scenario& scenario, const buckets::Problem& problem,
   return period(whole);
 }
 
-// The closed form of some message is an upper bound.
+// Whether every message of the run takes what planners see by formula (formula_cost), bit for bit:
+// the prepared closed form with parts of n / k bytes. Planners may see a measured curve where the
+// run does not, and what comes on top of an exchange is added in another order there.
+bool runs_by_formula(const Scenario& scenario, const BucketCosts& costs) {
+  const Network& network = scenario.cluster.network;
+  const buckets::LinearCost extra = extra_cost(scenario);
+  return costs.method() == collectives::Method::closed_form && !network.curve &&
+         !network.planned_curve && !is_compressed(scenario) && !has_all_gathers(scenario) &&
+         scenario.communication.options.chunking == collectives::Chunking::real &&
+         extra.startup_s == 0 && extra.per_byte_s == 0 &&
+         collectives::prepare(exchange_of(scenario)).has_value();
+}
+
+} // namespace
+
 // A closed form may be an upper bound for some sizes only, so that every message is asked.
 bool formula_is_bound(const Scenario& scenario, const buckets::Plan& plan) {
   collectives::Collective collective = exchange_of(scenario);
@@ -58,21 +72,6 @@ bool formula_is_bound(const Scenario& scenario, const buckets::Plan& plan) {
            return form && form->upper_bound;
          });
 }
-
-// Whether every message of the run takes what planners see by formula (formula_cost), bit for bit:
-// the prepared closed form with parts of n / k bytes. Planners may see a measured curve where the
-// run does not, and what comes on top of an exchange is added in another order there.
-bool runs_by_formula(const Scenario& scenario, const BucketCosts& costs) {
-  const Network& network = scenario.cluster.network;
-  const buckets::LinearCost extra = extra_cost(scenario);
-  return costs.method() == collectives::Method::closed_form && !network.curve &&
-         !network.planned_curve && !is_compressed(scenario) && !has_all_gathers(scenario) &&
-         scenario.communication.options.chunking == collectives::Chunking::real &&
-         extra.startup_s == 0 && extra.per_byte_s == 0 &&
-         collectives::prepare(exchange_of(scenario)).has_value();
-}
-
-} // namespace
 
 void compare_with_optimum(buckets::Schedule schedule, double best_s, Summary& summary) {
   // The gap is given only to schedules that plan with a cost alone: others send several messages at

@@ -18,6 +18,8 @@ void compare_with_optimum(buckets::Schedule schedule, double best_s, Summary& su
 // library model, else true. For mg_wfbp, sets merge_waiting_merges and merge_certified_optimal.
 void fill_greedy(const Scenario& scenario, const buckets::Problem& problem,
                  const buckets::Plan& plan, Summary& summary);
+// Whether the closed form of some message of the plan is an upper bound.
+[[nodiscard]] bool formula_is_bound(const Scenario& scenario, const buckets::Plan& plan);
 // Calls compare_with_optimum() with the best merge, whose messages are timed by the evaluator of
 // the run. Without a measured curve or a fabric, also sets closed_form_s and closed_form_is_bound.
 // Sets nothing for reduce_broadcast. The iteration time of `summary` must be set. `bare` is the

@@ -13,6 +13,7 @@
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/lower_bound.hpp"
 #include "run/bucket_cost.hpp"
+#include "run/planned_messages.hpp"
 
 namespace stepsim::study {
 
@@ -39,6 +40,9 @@ bool runs_as_formula(const Scenario& scenario, const collectives::Collective& co
 std::optional<buckets::LinearCost> exact_linear_cost(const Scenario& scenario,
                                                      const buckets::Problem& problem) {
   const auto* linear = std::get_if<buckets::LinearCost>(&problem.cost.base);
+  if (simulates_messages(scenario)) { // start-ups of messages may overlap
+    return std::nullopt;
+  }
   if (linear == nullptr || scenario.cluster.network.curve || !exchanges(scenario)) {
     return linear != nullptr ? std::optional(*linear) : std::nullopt;
   }
@@ -103,15 +107,18 @@ std::optional<programs::MessageBounds> message_bounds(const Scenario& scenario,
 // Three chains that every iteration contains: computing alone; backward, the message of the first
 // layer and the forward pass that waits for it; the first gradient, all messages one after the
 // other, and the forward of the last layer, with which every forward pass ends.
-std::optional<double> period_lower_bound(const Scenario& scenario,
-                                         const buckets::Problem& problem) {
+std::optional<double> period_lower_bound(const Scenario& scenario, const buckets::Problem& problem,
+                                         double slowest) {
   const std::optional<programs::MessageBounds> messages = message_bounds(scenario, problem);
   if (!messages) {
     return std::nullopt;
   }
   const layers::Workload& workload = scenario.workload;
-  const double forward = workload.forward().value;
-  const double backward = workload.backward().value;
+  const double forward = slowest * workload.forward().value;
+  const double backward = slowest * workload.backward().value;
+  if (applies_late(scenario.training.algorithm)) {
+    return std::max(forward + backward, messages->all_s);
+  }
   double bound = forward + backward;
   if (messages->first_layer_s > 0) {
     bound = std::max(bound, backward + messages->first_layer_s + forward);
@@ -119,10 +126,10 @@ std::optional<double> period_lower_bound(const Scenario& scenario,
   if (messages->all_s > 0) {
     const auto first = std::ranges::find_if(
         problem.items, [](const buckets::Item& item) { return item.bytes.value > 0; });
-    bound = std::max(bound,
-                     first->ready.value + messages->all_s + workload.layers.back().forward.value);
+    bound = std::max(bound, slowest * first->ready.value + messages->all_s +
+                                slowest * workload.layers.back().forward.value);
   }
-  return bound;
+  return bound + static_cast<double>(scenario.training.micro_batches - 1) * (forward + backward);
 }
 
 // A bound that equals the time exactly comes out of other sums and may be above it in the last

@@ -15,10 +15,11 @@ namespace stepsim::study {
 // reduce_broadcast, and with the collectives `auto` and `library`.
 [[nodiscard]] std::optional<programs::MessageBounds>
 message_bounds(const Scenario& scenario, const buckets::Problem& problem);
-// The lower bound of the period in seconds, for equal workers with mean times; empty if no bound is
-// known.
-[[nodiscard]] std::optional<double> period_lower_bound(const Scenario& scenario,
-                                                       const buckets::Problem& problem);
+// The lower bound of the period in seconds, for workers whose factors are constant, the largest of
+// which is `slowest`; empty if no bound is known. With micro-batches they follow each other; an
+// algorithm that applies gradients late computes and sends at once.
+[[nodiscard]] std::optional<double>
+period_lower_bound(const Scenario& scenario, const buckets::Problem& problem, double slowest = 1);
 // `bound_s`, or `time_s` if the bound exceeds the time by rounding only.
 [[nodiscard]] double bound_of(double bound_s, double time_s);
 

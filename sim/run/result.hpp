@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/method.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/training_program.hpp"
 #include "run/network_result.hpp"
@@ -131,6 +132,8 @@ enum class Detail { period, summary, all };
 struct Result {
   Scenario scenario;
   std::string method; // closed_form, max_plus, events
+  // How exchanges were timed, whatever played the step or program.
+  std::optional<collectives::Method> exchange_method;
   Summary summary;
   std::vector<Iteration> iterations;
   std::vector<WorkerResult> workers;

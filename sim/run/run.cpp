@@ -16,7 +16,10 @@
 #include "base/mean_interval.hpp"
 #include "base/number_text.hpp"
 #include "buckets/planners.hpp"
+#include "collectives/choose.hpp"
+#include "collectives/formula/closed_form.hpp"
 #include "nccl/prediction_interval.hpp"
+#include "run/best_merge.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/merge_search.hpp"
 #include "run/planned_messages.hpp"
@@ -205,9 +208,46 @@ void fill_library_interval(const Scenario& scenario, Summary& summary) {
   summary.iteration_time_high_s = std::max(middle, period(nccl::kQuantile95));
 }
 
+bool has_exchange_formula(const Scenario& scenario) {
+  collectives::Collective exchange = exchange_of(scenario);
+  exchange.bytes = 1;
+  exchange = collectives::with_chosen_algorithm(exchange);
+  return !exchanges(scenario) || (exchange.homogeneous() && collectives::closed_form(exchange));
+}
+
+// The period by formula where the way of running has not set it. Formulas that were chosen are
+// exact; others may be bounds. Halves of exchanges and outer exchanges are asked for no other
+// formula than the one that the run chose.
+void fill_closed_form(const Scenario& scenario, Result& result) {
+  const Training& training = scenario.training;
+  const Network& network = scenario.cluster.network;
+  Summary& summary = result.summary;
+  if (summary.closed_form_s || !result.exchange_method || scenario.variability.random() ||
+      simulates_messages(scenario) || network.curve || scenario.cluster.fabric ||
+      training.algorithm == TrainingAlgorithm::parameter_server) {
+    return;
+  }
+  const bool by_formula = *result.exchange_method == collectives::Method::closed_form;
+  if (by_formula && (!scenario.method || is_compressed(scenario))) {
+    summary.closed_form_s = summary.iteration_time_s;
+    return;
+  }
+  if (is_compressed(scenario) || training.sharding.strategy != ShardingStrategy::none ||
+      trains_in_rounds(training) || !has_exchange_formula(scenario)) {
+    return;
+  }
+  Scenario formula = scenario;
+  formula.method = collectives::Method::closed_form;
+  summary.closed_form_s = by_formula ? *summary.iteration_time_s : period_of(formula);
+  summary.closed_form_is_bound =
+      formula_is_bound(scenario, plan_of(scenario, planned_problem(scenario)));
+}
+
 // What every way of running adds to its result.
 void finish(const Scenario& scenario, Result& result) {
   check_limit(scenario, *result.summary.makespan_s);
+  fill_period(scenario, result.summary);
+  fill_closed_form(scenario, result);
   if (scenario.training.convergence) {
     fill_convergence(*scenario.training.convergence, result.summary);
   }

@@ -200,6 +200,21 @@ void fill_communication(double communication_s, double exposed_s, Summary& summa
       communication_s > 0 ? std::clamp(1 - exposed_s / communication_s, 0.0, 1.0) : 1;
 }
 
+void fill_period(const Scenario& scenario, Summary& summary) {
+  if (summary.period_s) {
+    return;
+  }
+  const double period = *summary.iteration_time_s;
+  summary.steps = 1;
+  summary.period_s = period;
+  const double input = scenario.training.input.value;
+  const double computing =
+      period - *summary.exposed_communication_s - summary.input_wait_s.value_or(0);
+  const double alone =
+      !scenario.training.input_pipelined ? computing + input : std::max(computing, input);
+  summary.utilization = period > 0 ? std::clamp(alone / period, 0.0, 1.0) : 1;
+}
+
 void fill_staleness(const layers::StalenessCounts& staleness, Summary& summary) {
   summary.staleness_mean = staleness.mean();
   summary.staleness_max = static_cast<double>(staleness.max());

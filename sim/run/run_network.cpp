@@ -15,6 +15,7 @@
 #include "run/network_result.hpp"
 #include "run/network_setup.hpp"
 #include "run/period_bound.hpp"
+#include "run/planned_messages.hpp"
 #include "run/result_lists.hpp"
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"
@@ -83,6 +84,12 @@ void fill_summary(const Scenario& scenario, const buckets::Plan& plan,
                alone_seconds(scenario, jitter_of(scenario), static_cast<std::int64_t>(first),
                              static_cast<std::int64_t>(job.iterations.size()) - 1, true),
                period, summary);
+  if (!is_compressed(scenario) && !scenario.variability.random()) {
+    const double slowest = jitter_of(scenario).slowest();
+    if (const auto bound = period_lower_bound(scenario, planned_problem(scenario), slowest)) {
+      summary.lower_bound_s = bound_of(*bound, period);
+    }
+  }
   fill_messages(job, first, summary);
   fill_loss(scenario, steady, summary);
   summary.bottleneck = verdict(

@@ -117,12 +117,7 @@ void fill_varied(const Scenario& scenario, const buckets::Problem& problem,
   summary.makespan_s = varied.makespan_s;
   fill_speedup(scenario, alone_seconds(scenario, jitter, discard, iterations - 1, true),
                varied.period_s, summary);
-  // Formulas and the best merge are for equal workers; bounds count the factors drawn.
-  summary.closed_form_s.reset();
-  summary.closed_form_is_bound.reset();
-  summary.merge_optimal_iteration_time_s.reset();
-  summary.merge_gap_to_optimal.reset();
-  if (bounded) {
+  if (bounded) { // counts the factors drawn
     summary.lower_bound_s = bound_of(varied.lower_bound_s, varied.period_s);
   }
   if (has_server_rounds(scenario) && !needs_server_rounds(scenario)) {
@@ -155,8 +150,8 @@ void fill_varied(const Scenario& scenario, const buckets::Problem& problem,
   result.warnings.emplace_back(kEqualWorkers);
 }
 
-// What computing takes by itself stays apart from what overlap costs. Formulas and the best merge
-// are of steps without slowdown. The first iteration follows no exchange that could slow it.
+// What computing takes by itself stays apart from what overlap costs. The best merge is that of
+// steps without slowdown. The first iteration follows no exchange that could slow it.
 void count_slowdown(const Scenario& scenario, const programs::StepTimes& free,
                     const programs::StepTimes& step, double first_shift_s, Result& result) {
   Summary& summary = result.summary;
@@ -165,11 +160,7 @@ void count_slowdown(const Scenario& scenario, const programs::StepTimes& free,
   *summary.compute_s += free.forward_s + free.backward_s - step.forward_s - step.backward_s;
   summary.interference_s = std::max(0.0, step.period_s - free.period_s);
   *summary.makespan_s -= first_shift_s;
-  summary.closed_form_s.reset();
-  summary.closed_form_is_bound.reset();
   summary.merge_certified_optimal.reset();
-  summary.merge_optimal_iteration_time_s.reset();
-  summary.merge_gap_to_optimal.reset();
   for (Iteration& iteration : result.iterations) {
     iteration.start_s -= iteration.index > 0 ? first_shift_s : 0;
     for (double* time :
@@ -225,6 +216,7 @@ Result step_result(const Scenario& scenario, Detail detail) {
   }
 
   Result result;
+  result.exchange_method = bucket_costs.method();
   result.method = collectives::name(bucket_costs.method());
   result.events = bucket_costs.events();
   add_common_warnings(scenario, plan, result);
@@ -242,10 +234,6 @@ Result step_result(const Scenario& scenario, Detail detail) {
     if (!free && !scenario.variability.varies()) { // nothing was added to the times of `input`
       fill_optimum(scenario, problem, plan, bare, input, bucket_costs, result.summary);
     }
-  }
-  // With formulas for all messages the period itself is the period by formula.
-  if (is_compressed(scenario) && bucket_costs.method() == collectives::Method::closed_form) {
-    result.summary.closed_form_s = step.period_s;
   }
   release(bare);
   if (!at_once && detail == Detail::all) {
@@ -311,6 +299,7 @@ Result SyncParts::summary(const Scenario& scenario) {
 
   Result result;
   result.scenario.variability = scenario.variability;
+  result.exchange_method = bucket_costs.method();
   result.method = collectives::name(bucket_costs.method());
   add_common_warnings(scenario, *plan_, result);
   result.summary = summarize(scenario, problem_, *plan_, step, costs, 0, alone_s_);

@@ -65,8 +65,6 @@ inline constexpr SummaryRuns kUncertain{"a run with random times or with the mod
                                         "/variability/compute_cv=..."};
 inline constexpr SummaryRuns kEstimated{"a run with times that are estimated for a GPU",
                                         "/workload/gpu=..."};
-inline constexpr SummaryRuns kPrograms{"a run with micro-batches, sharding or rounds of steps",
-                                       "/training/micro_batches=..."};
 inline constexpr SummaryRuns kRounds{"local_sgd and diloco", "/training/algorithm=diloco"};
 inline constexpr SummaryRuns kSharded{"a run with sharding", "/training/sharding=..."};
 inline constexpr SummaryRuns kBatched{"a run with a batch size", "/workload/batch_size=..."};
@@ -112,7 +110,8 @@ inline constexpr std::array kAll{
     row("makespan_drained_s", &Summary::makespan_drained_s,
         "Whole run with the gradients under way applied, s."),
     row("closed_form_s", &Summary::closed_form_s,
-        "Period by formula, s; null where there is none."),
+        "Period with every exchange by its formula, s; null where there is none: on simulated "
+        "networks, with a measured curve, and with random factors."),
     row("closed_form_is_bound", &Summary::closed_form_is_bound,
         "Whether closed_form_s is an upper bound rather than the time of the schedule; null "
         "without a closed form."),
@@ -223,14 +222,10 @@ inline constexpr std::array kAll{
     row("fct_p99_s", &Summary::fct_p99_s, "The same, 99th percentile, s.").below("fct"),
     row("fct_max_s", &Summary::fct_max_s, "The same, longest, s.").below("fct"),
     row("period_s", &Summary::period_s,
-        "Exact period of the program of an iteration, s: its slowest cycle over the iterations "
-        "that this spans.")
-        .only(kPrograms),
-    row("steps", &Summary::steps, "Optimizer steps of an iteration of the program.")
-        .only(kPrograms),
+        "Period of the program of an iteration, s: its steps times iteration_time_s."),
+    row("steps", &Summary::steps, "Optimizer steps of an iteration of the program."),
     row("utilization", &Summary::utilization,
-        "Period with exchanges that take no time over the period.")
-        .only(kPrograms),
+        "Period with exchanges that take no time over the period."),
     row("outer_communication_s", &Summary::outer_communication_s,
         "Time of a round with an outer exchange under way, s; hidden or not.")
         .only(kRounds),

@@ -1,0 +1,203 @@
+// Figures of a program that follow from its operations and the scenario.
+#include "run/program_figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+#include "layers/staleness.hpp"
+#include "programs/gradient_age.hpp"
+#include "programs/step/alone.hpp"
+#include "run/period_bound.hpp"
+#include "run/run_figures.hpp"
+#include "run/step_summary.hpp"
+#include "run/summary_fields.hpp"
+#include "scenario/scenario_local.hpp"
+#include "scenario/scenario_sharding.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using programs::Kind;
+using programs::Operation;
+using programs::OperationType;
+using programs::Program;
+
+// Of the compute stream: selections on a stream of their own run beside it.
+bool computes(const Program& made, const Operation& operation) {
+  return operation.type == OperationType::compute && made.streams[operation.stream].name != "copy";
+}
+
+// Per optimizer step.
+double seconds_of(const Program& made, std::initializer_list<Kind> kinds) {
+  double sum = 0;
+  for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
+    const Operation& each = made.operations[o];
+    if (computes(made, each) && std::ranges::find(kinds, each.kind) != kinds.end()) {
+      sum += each.seconds.value;
+    }
+  }
+  return sum / made.steps;
+}
+
+// The ranks over which the update is divided: the number of shards (TRN 4.4, 4.5).
+double update_shards(const Scenario& scenario) {
+  return scenario.training.sharding.strategy == ShardingStrategy::none
+             ? 1
+             : static_cast<double>(shard_ranks(scenario));
+}
+
+} // namespace
+
+double bytes_sent(const ScenarioProgram& made) {
+  double sum = 0;
+  for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
+    const Operation& each = made.program.operations[o];
+    const UnitExchange* exchange = exchange_of(made, each);
+    sum += exchange != nullptr ? exchange->bytes_sent : 0;
+  }
+  return sum / made.program.steps;
+}
+
+void fill_computing(const Scenario& scenario, const ScenarioProgram& made, double alone_s,
+                    Summary& summary) {
+  const Program& program = made.program;
+  const std::vector<BucketCost> costs = costs_of(made);
+  fill_compression(scenario, costs, summary);
+  const Training& training = scenario.training;
+  const bool rounds = trains_in_rounds(training);
+  const double batches = static_cast<double>(training.micro_batches);
+  // The digits are those of the workload where a sum over operations differs by rounding.
+  constexpr double kRounding = 1e-12;
+  const auto named = [](double sum, double value) {
+    return std::abs(sum - value) <= kRounding * value ? value : sum;
+  };
+  const double forward = scenario.workload.forward().value;
+  const double backward = scenario.workload.backward().value;
+  summary.forward_s =
+      rounds ? forward : named(seconds_of(program, {Kind::forward}), batches * forward);
+  summary.backward_s =
+      rounds ? backward : named(seconds_of(program, {Kind::backward}), batches * backward);
+  const double select = seconds_of(program, {Kind::select});
+  const double encode = seconds_of(program, {Kind::encode});
+  double decode = 0; // done where the update happens
+  for (const BucketCost& cost : costs) {
+    decode += cost.decode_s;
+  }
+  const bool each = training.accumulation_exchange == AccumulationExchange::each;
+  const double exchanges = each ? static_cast<double>(training.micro_batches) : 1;
+  summary.codec_compute_s = encode + seconds_of(program, {Kind::decode}) + exchanges * decode;
+  const double updates = seconds_of(program, {Kind::update}) - exchanges * decode;
+  summary.update_s = rounds ? training.update.value + seconds_of(program, {Kind::outer_update})
+                            : std::max(0.0, named(updates, training.update.value));
+  if (summary.compress_s) {
+    for (const SummaryNumber part :
+         {&Summary::select_s, &Summary::residual_s, &Summary::compress_s, &Summary::staging_s,
+          &Summary::wire_s, &Summary::merge_s, &Summary::scatter_s}) {
+      *(summary.*part) *= exchanges;
+    }
+  }
+  const double nominal =
+      *summary.forward_s + *summary.backward_s + *summary.update_s + *summary.codec_compute_s;
+  const bool side = summary.compress_s && scenario.communication.compression.select_stream ==
+                                              collectives::SelectStream::side;
+  const double slowest = nominal + select > 0 && !side ? alone_s / (nominal + select) : 1;
+  summary.compute_s = nominal;
+  if (side) { // what lasts longer than computing
+    summary.compress_s = std::max(0.0, alone_s - nominal);
+  }
+  if (std::abs(slowest - 1) > kRounding) {
+    for (const SummaryNumber part :
+         {&Summary::forward_s, &Summary::backward_s, &Summary::update_s, &Summary::codec_compute_s,
+          &Summary::compute_s, &Summary::select_s, &Summary::residual_s, &Summary::compress_s}) {
+      if (summary.*part) {
+        *(summary.*part) *= slowest;
+      }
+    }
+  }
+}
+
+// Against an update of all parameters, sharding would look like a gain in computing that
+// hides exposed communication.
+double alone_seconds_of(const Scenario& scenario, std::int64_t discard, std::int64_t steps) {
+  const Training& training = scenario.training;
+  const auto batches = static_cast<double>(training.micro_batches);
+  return programs::alone_seconds({.forward_s = batches * scenario.workload.forward().value,
+                                  .backward_s = batches * scenario.workload.backward().value,
+                                  .update_s = training.update.value / update_shards(scenario),
+                                  .input_s = batches * training.input.value,
+                                  .input_pipelined = training.input_pipelined},
+                                 jitter_of(scenario), discard * steps + 1,
+                                 training.iterations * steps);
+}
+
+void fill_workers(const Scenario& scenario, const Program& made, const programs::Factors& factors,
+                  std::int64_t discard, double alone_s, Result& result) {
+  const auto steps = static_cast<std::size_t>(made.steps);
+  std::vector<double> nominal(steps);
+  for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
+    const Operation& each = made.operations[o];
+    if (computes(made, each)) {
+      nominal[static_cast<std::size_t>(each.step)] += each.seconds.value;
+    }
+  }
+  const auto first = static_cast<std::size_t>(discard) * steps;
+  const auto end = static_cast<std::size_t>(scenario.training.iterations) * steps;
+  double waits = 0;
+  for (std::uint32_t rank = 0; rank < made.ranks; ++rank) {
+    double sum = 0;
+    for (std::size_t n = first; n < end; ++n) {
+      sum += nominal[n % steps] * factors.compute[n * made.ranks + rank];
+    }
+    const double compute = sum / static_cast<double>(end - first);
+    const double wait = std::max(0.0, alone_s - compute);
+    result.workers.push_back({.worker = rank,
+                              .compute_s = compute,
+                              .straggler_wait_s = wait,
+                              .transfer_s = *result.summary.communication_s});
+    waits += wait;
+  }
+  result.summary.straggler_wait_s = waits / static_cast<double>(made.ranks);
+}
+
+void fill_delays(const Program& made, Result& result) {
+  if (made.applies.empty()) {
+    return;
+  }
+  const programs::Applied& applied = made.applies.front();
+  layers::StalenessCounts counts;
+  for (Iteration& each : result.iterations) {
+    const std::int64_t gradient = each.index - applied.distance;
+    each.applied_gradient = gradient >= 0 ? std::optional(gradient) : std::nullopt;
+    if (each.applied_gradient) {
+      counts.add(programs::staleness(applied));
+    }
+  }
+  fill_staleness(counts, result.summary);
+}
+
+void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summary& summary) {
+  const LocalTraining& local = scenario.training.local;
+  summary.outer_communication_s = found.outer_communication_s;
+  summary.local_steps = static_cast<double>(local.local_steps);
+  summary.overlap_steps = static_cast<double>(local.overlap_steps);
+  summary.outer_staleness_steps = summary.overlap_steps;
+}
+
+void fill_bound(const Scenario& scenario, const ScenarioProgram& made, Summary& summary) {
+  if (scenario.variability.random() || is_compressed(scenario) ||
+      trains_in_rounds(scenario.training) ||
+      scenario.training.sharding.strategy != ShardingStrategy::none) {
+    return;
+  }
+  const double slowest = scenario.variability.varies() ? jitter_of(scenario).slowest() : 1;
+  if (const auto bound = period_lower_bound(scenario, made.problem, slowest)) {
+    summary.lower_bound_s = bound_of(*bound, *summary.iteration_time_s);
+  }
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,36 @@
+#pragma once
+// Figures of a run that was evaluated as a program, which follow from its operations and from the
+// scenario. All times are seconds per step of the optimizer.
+#include <cstdint>
+
+#include "programs/operation_times.hpp"
+#include "run/evaluated_program.hpp"
+#include "run/result.hpp"
+#include "run/scenario_program.hpp"
+
+namespace stepsim::study {
+
+// What a rank sends in a step.
+[[nodiscard]] double bytes_sent(const ScenarioProgram& made);
+// A step of one worker alone, after `discard` iterations of `steps` steps: it trains with all
+// micro-batches, and updates what a rank of the run updates.
+[[nodiscard]] double alone_seconds_of(const Scenario& scenario, std::int64_t discard,
+                                      std::int64_t steps);
+
+// Sets the parts of the period that computing takes, `alone_s` together: as much longer as the
+// slowest ranks are.
+void fill_computing(const Scenario& scenario, const ScenarioProgram& made, double alone_s,
+                    Summary& summary);
+// Sets result.workers and straggler_wait_s, where ranks differ.
+void fill_workers(const Scenario& scenario, const programs::Program& made,
+                  const programs::Factors& factors, std::int64_t discard, double alone_s,
+                  Result& result);
+// Sets staleness and the gradients that iterations apply, of updates that all apply the gradients
+// of the same number of iterations ago.
+void fill_delays(const programs::Program& made, Result& result);
+void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summary& summary);
+// Sets lower_bound_s of dense all-reduces of workers with constant factors. The iteration time must
+// be set.
+void fill_bound(const Scenario& scenario, const ScenarioProgram& made, Summary& summary);
+
+} // namespace stepsim::study
