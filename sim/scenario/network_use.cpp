@@ -101,6 +101,9 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
   if (communication.options.cost_form != collectives::CostForm::exact) {
     refuse("/communication/cost_form", "a published cost form" + on);
   }
+  if (communication.options.ring_startup_2p) {
+    refuse("/communication/ring_startup", "ring_startup 2P" + on);
+  }
   const collectives::CompressionRow& method = collectives::row(communication.compression.method);
   if (is_compressed(scenario) && !method.simulated) {
     refuse("/communication/compression/method",
@@ -136,6 +139,13 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
     refuse("/communication/schedule",
            "horovod is not defined for " + std::string(kTrainingAlgorithms[training.algorithm]) +
                " where every message is simulated: cycles of its iterations overlap");
+  }
+  if (buckets::planner(communication.schedule).gathers_back() &&
+      communication.collective != collectives::AlgorithmId::ring) {
+    refuse("/communication/collective",
+           "dear sends a reduce-scatter and an all-gather where every message is simulated, which "
+           "needs collective ring, not " +
+               std::string(collective_word(communication)));
   }
   const collectives::Compression& compression = communication.compression;
   if (is_compressed(scenario) && compression.select_stream == collectives::SelectStream::side) {

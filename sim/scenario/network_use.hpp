@@ -14,8 +14,8 @@ namespace stepsim::study {
 // a measured cost or a published cost form. If every message is simulated, parameter servers also
 // refuse micro-batches, overlap, reduce_broadcast, compression other than fp16 and plain codecs,
 // schedules without Planner::fits_networks(), and times_beside_exchanges(). Other training then
-// refuses selections on a side stream, and horovod with compression or with iterations that
-// overlap.
+// refuses selections on a side stream, horovod with compression or with iterations that overlap,
+// and dear with another algorithm than ring.
 void check_network_use(const io::Json& tree, const ParseContext& context, const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -319,3 +319,135 @@ TEST_CASE(
   CHECK(methods > cases() / 2);
   CHECK(levels > cases() / 4);
 }
+
+namespace {
+
+// Keys of a schedule, of messages and of overlap, each where it may matter.
+std::string random_keys(base::RandomStream& random) {
+  static constexpr std::array<const char*, 40> kKeys{
+      R"({"schedule": "ddp", "bucket_bytes": 600000, "first_bucket_bytes": 100000})",
+      R"({"schedule": "ddp", "bucket_bytes": 600000, "ddp_mode": "first_iteration"})",
+      R"({"schedule": "ddp", "bucket_bytes": 600000, "ddp_mode": "unused_parameters"})",
+      R"({"schedule": "ddp", "bucket_bytes": 600000, "ddp_mode": "last_small"})",
+      R"({"schedule": "horovod", "cycle_s": 0.0005})",
+      R"({"schedule": "horovod", "cycle_s": 0.0005, "phase_s": 0.0002})",
+      R"({"schedule": "horovod", "fusion_bytes": 0, "blocking": true})",
+      R"({"schedule": "horovod", "fusion_bytes": 400000})",
+      R"({"schedule": "priority", "preset": "p3"})",
+      R"({"schedule": "priority", "preset": "tictac"})",
+      R"({"schedule": "priority", "partition_bytes": 300000, "credit_bytes": 500000})",
+      R"({"schedule": "priority", "credit_bytes": 200000})",
+      R"({"schedule": "dear", "dear_layers": 2})",
+      R"({"schedule": "dear", "bucket_bytes": 600000, "prefetch": "one"})",
+      R"({"schedule": "single", "overlap_backward": false})",
+      R"({"schedule": "wfbp", "overlap_backward": false})",
+      R"({"schedule": "wfbp", "next_forward": "barrier"})",
+      R"({"schedule": "mg_wfbp", "plan_cost": {"startup_s": 0.001, "per_byte_s": 1e-9}})",
+      R"({"schedule": "wfbp", "copy_bandwidth_Bps": 1e9})",
+      R"({"schedule": "single", "copy_bandwidth_Bps": 1e9})",
+      R"({"schedule": "wfbp", "exchange": "reduce_broadcast"})",
+      R"({"collective": "lp", "block_bytes": 65536})",
+      R"({"collective": "lp", "lp_last_hop": false})",
+      R"({"collective": "ring", "ring_startup": "2P"})",
+      R"({"collective": "be", "cost_form": "paper"})",
+      R"({"collective": "mst", "cost_form": "ideal"})",
+      R"({"collective": "ring", "reduction_mode": "serial"})",
+      R"({"collective": "ring", "element_bytes": 4})",
+      R"({"collective": "ring", "chunking": "real"})",
+      R"({"collective": "recursive_doubling", "chunking": "integer"})",
+      R"({"collective": "double_binary_tree"})",
+      R"({"compression": "fp16"})",
+      R"({"compression": {"method": "custom_codec", "ratio": 3, "encode_Bps": 1e9, "decode_Bps": 2e9}})",
+      R"({"compression": {"method": "topk", "density": 0.01, "costs": {"select_s_per_element": 1e-9}}})",
+      R"({"compression": {"method": "dgc", "density": 0.01, "select_stream": "side", "costs": {"select_s": 1e-2}}})",
+      R"({"compression": {"method": "signsgd"}})",
+      R"({"compression": {"method": "gtopk_tree", "density": 0.001}})",
+      R"({"schedule": "eager"})",
+      R"({"schedule": "exhaustive"})",
+      R"({})"};
+  static constexpr std::array<const char*, 10> kTraining{
+      R"({})",
+      R"({})",
+      R"({})",
+      R"({"overlap": {"compute": 1.2}})",
+      R"({"overlap": {"compute": 1.2, "exchange": 1.3}})",
+      R"({"overlap": {"exchange": 1.5}})",
+      R"({"sync_s": 0.0001})",
+      R"({"host_copy_Bps": 1e10})",
+      R"({"micro_batches": 2})",
+      R"({"exchange_s": 0.001})"};
+  std::string keys = "{";
+  const auto add = [&](const std::string& object, const std::string& chosen) {
+    const io::Json tree = json(chosen);
+    for (const auto& [key, value] : tree.as_object()) {
+      keys += (keys.size() > 1 ? ", " : "") + ("\"/" + object + "/" + key + "\": ") +
+              io::compact(value);
+    }
+  };
+  add("communication", pick(random, kKeys));
+  add("training", pick(random, kTraining));
+  return keys + "}";
+}
+
+// The headers of its packets, and the packet that every step of a message stores on its way.
+double packet_slack_s(const Result& links) {
+  constexpr double kHeaders = 40.0 / 1460;
+  const double packet_s = 1500 / links.scenario.cluster.network.bandwidth_Bps;
+  const auto messages = static_cast<double>(std::max<std::size_t>(1, links.buckets.size()));
+  const auto batches = static_cast<double>(links.scenario.training.micro_batches);
+  return *links.summary.communication_s * kHeaders +
+         messages * batches * 8 * static_cast<double>(links.scenario.cluster.ranks()) * packet_s;
+}
+
+// Whether a slightly longer message makes no other message, and its number of steps is known:
+// ticks, several messages under way and blocks are left out.
+bool is_smooth(const Scenario& scenario) {
+  const buckets::Schedule schedule = scenario.communication.schedule;
+  const collectives::AlgorithmId collective = scenario.communication.collective;
+  return schedule != buckets::Schedule::horovod && schedule != buckets::Schedule::priority &&
+         schedule != buckets::Schedule::eager && schedule != buckets::Schedule::asc_wfbp &&
+         collective != collectives::AlgorithmId::lp &&
+         collective != collectives::AlgorithmId::automatic &&
+         collective != collectives::AlgorithmId::double_binary_tree;
+}
+
+} // namespace
+
+TEST_CASE("same answer: every key of communication and overlap acts alike on every level") {
+  base::RandomStream random(base::RandomKey{.seed = 20261127});
+  int levels = 0;
+  int packets = 0;
+  for (int i = 0; i < cases(); ++i) {
+    const std::string plain = with(random_scenario(random, Workers::equal),
+                                   R"({"/method": "auto", "/communication/chunking": "integer",
+                                       "/cluster/topology": null})");
+    const std::string text = with(plain, random_keys(random));
+    const std::optional<Result> links =
+        run_or_none(with(text, R"({"/cluster/network/model": "alpha_beta"})"));
+    // Servers are shared ports; flows know contention; no merge is searched there.
+    if (!links || links->scenario.training.algorithm == TrainingAlgorithm::parameter_server ||
+        links->scenario.communication.schedule == buckets::Schedule::asc_wfbp ||
+        estimates(*links) || searches_merge(links->scenario)) {
+      continue;
+    }
+    CAPTURE(text);
+    const double period = *links->summary.iteration_time_s;
+    const std::optional<Result> flow =
+        run_or_none(with(text, R"({"/cluster/network/model": "flow"})"));
+    if (flow) {
+      ++levels;
+      const bool cut = is_compressed(links->scenario); // parts of other sizes, by bytes
+      CHECK(*flow->summary.iteration_time_s == within(period, cut ? 2e-6 : kSame));
+    }
+    const std::optional<Result> packet = run_or_none(with(
+        text,
+        R"({"/cluster/network/model": "packet", "/cluster/network/packet": {"transport": "raw"}})"));
+    if (packet && is_smooth(links->scenario)) {
+      ++packets;
+      CHECK(*packet->summary.iteration_time_s >= period * (1 - kSame));
+      CHECK(*packet->summary.iteration_time_s <= period + packet_slack_s(*links));
+    }
+  }
+  CHECK(levels > cases() / 5);
+  CHECK(packets > cases() / 12);
+}
