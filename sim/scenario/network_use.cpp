@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "buckets/planners.hpp"
+#include "collectives/algorithms.hpp"
 #include "document/json_pointer.hpp"
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -140,12 +141,21 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
            "horovod is not defined for " + std::string(kTrainingAlgorithms[training.algorithm]) +
                " where every message is simulated: cycles of its iterations overlap");
   }
-  if (buckets::planner(communication.schedule).gathers_back() &&
-      communication.collective != collectives::AlgorithmId::ring) {
+  // Elsewhere an exchange that has no halves of its own counts as two equal ones.
+  const bool sharded = training.sharding.strategy != ShardingStrategy::none;
+  const bool halves = !sharded && buckets::planner(communication.schedule).gathers_back();
+  const collectives::AlgorithmId algorithm = communication.collective;
+  const bool has_halves =
+      sharded ? algorithm == collectives::AlgorithmId::automatic ||
+                    (collectives::find_algorithm(collectives::Op::reduce_scatter, algorithm) &&
+                     collectives::find_algorithm(collectives::Op::allgather, algorithm))
+              : algorithm == collectives::AlgorithmId::ring;
+  if ((sharded || halves) && !has_halves) {
     refuse("/communication/collective",
-           "dear sends a reduce-scatter and an all-gather where every message is simulated, which "
-           "needs collective ring, not " +
-               std::string(collective_word(communication)));
+           std::string(sharded ? "sharding" : "dear") +
+               " sends a reduce-scatter and an all-gather where every message is simulated, which "
+               "collective " +
+               std::string(collective_word(communication)) + " does not have");
   }
   const collectives::Compression& compression = communication.compression;
   if (is_compressed(scenario) && compression.select_stream == collectives::SelectStream::side) {

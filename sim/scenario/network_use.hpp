@@ -15,7 +15,7 @@ namespace stepsim::study {
 // refuse micro-batches, overlap, reduce_broadcast, compression other than fp16 and plain codecs,
 // schedules without Planner::fits_networks(), and times_beside_exchanges(). Other training then
 // refuses selections on a side stream, horovod with compression or with iterations that overlap,
-// and dear with another algorithm than ring.
+// and dear and sharding with an algorithm that has no reduce-scatter and all-gather of its own.
 void check_network_use(const io::Json& tree, const ParseContext& context, const Scenario& scenario);
 
 } // namespace stepsim::study
