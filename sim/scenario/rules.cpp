@@ -179,6 +179,11 @@ void drop_key(io::Json& tree, std::string_view pointer) {
 // The same rules in the other direction, so that a resolved scenario can be read again without an
 // error.
 void drop_meaningless(const Scenario& scenario, io::Json& tree) {
+  for (const auto& [key, algorithm] : kAlgorithmKeys) {
+    if (algorithm != scenario.training.algorithm) {
+      drop_key(tree, "/training/" + std::string(key));
+    }
+  }
   for (const KeyRule& rule : key_rules()) {
     if (!rule.meaningful(scenario)) {
       drop_key(tree, rule.pointer);

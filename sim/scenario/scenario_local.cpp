@@ -10,6 +10,7 @@
 #include "links/fabric/rank_fabric.hpp"
 #include "nccl/library_record.hpp"
 #include "programs/program_check.hpp"
+#include "scenario/keys/local_training_keys.hpp"
 #include "scenario/parse_value_codec.hpp"
 #include "scenario/scenario_exchange.hpp"
 
@@ -29,9 +30,7 @@ std::optional<OuterNetwork> parse_outer_network(io::Fields& fields, const ParseC
   }
   io::Fields part(*json, context.problems, fields.row("outer_network"));
   OuterNetwork network;
-  network.latency_s = part.optional_number("latency_s");
-  network.bandwidth_Bps = part.optional_number("bandwidth_Bps");
-  network.ranks = part.optional_integer("ranks");
+  io::read_bound(keys::kOuterNetworkRows, part, network);
   part.no_more();
   const std::int64_t most = std::max<std::int64_t>(1, scenario.cluster.ranks());
   if (network.ranks.value_or(1) > most) {
@@ -165,14 +164,7 @@ bool has_buckets(const Training& training) {
 
 void parse_local(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   LocalTraining local;
-  local.local_steps = fields.integer("local_steps");
-  local.fragments = fields.integer("fragments");
-  local.overlap_steps = fields.integer("overlap_steps");
-  local.fragment_pattern = fields.word("fragment_pattern", kFragmentPatterns);
-  local.outer_gate = fields.word("outer_gate", programs::kOuterGates);
-  local.inner = fields.word("inner", kInnerTrainings);
-  local.outer_update = {fields.number("outer_update_s")};
-  local.outer_value_bytes = fields.number("outer_value_bytes");
+  io::read_bound(keys::kLocalTrainingRows, fields, local);
   local.outer_compression =
       parse_value_codec(fields, "outer_compression", context, local.outer_value_bytes);
   local.outer_network = parse_outer_network(fields, context, scenario);
@@ -195,28 +187,13 @@ void parse_local(io::Fields& fields, const ParseContext& context, Scenario& scen
 
 void add_local(const Training& training, io::Json& tree) {
   const LocalTraining& local = training.local;
-  tree.set("local_steps", local.local_steps);
-  tree.set("fragments", local.fragments);
-  tree.set("overlap_steps", local.overlap_steps);
-  tree.set("fragment_pattern", kFragmentPatterns[local.fragment_pattern]);
-  tree.set("outer_gate", programs::kOuterGates[local.outer_gate]);
-  tree.set("inner", kInnerTrainings[local.inner]);
-  tree.set("outer_update_s", local.outer_update.value);
-  tree.set("outer_value_bytes", local.outer_value_bytes);
+  io::write_bound(keys::kLocalTrainingRows, local, tree);
   if (local.outer_compression.method != CodecMethod::none) {
     tree.set("outer_compression", value_codec_tree(local.outer_compression));
   }
   if (const auto& network = local.outer_network) {
     io::Json part{io::Object{}};
-    if (network->latency_s) {
-      part.set("latency_s", *network->latency_s);
-    }
-    if (network->bandwidth_Bps) {
-      part.set("bandwidth_Bps", *network->bandwidth_Bps);
-    }
-    if (network->ranks) {
-      part.set("ranks", *network->ranks);
-    }
+    io::write_bound(keys::kOuterNetworkRows, *network, part);
     tree.set("outer_network", std::move(part));
   }
 }

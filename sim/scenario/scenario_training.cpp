@@ -9,8 +9,10 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/number_text.hpp"
+#include "scenario/keys/training_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"
 #include "scenario/scenario_overlap.hpp"
@@ -35,8 +37,6 @@ void parse_width(io::Fields& fields, const ParseContext& context, Training& trai
   } else {
     training.pipeline_width = fields.integer("pipeline_width");
   }
-  training.max_width = fields.integer("max_width");
-  training.width_tolerance = fields.number("width_tolerance");
 }
 
 // Widths that cannot work together are errors; those that merely change nothing are warnings.
@@ -45,8 +45,6 @@ void parse_pipeline(io::Fields& fields, const ParseContext& context, Scenario& s
   parse_width(fields, context, training);
   training.warmup_iterations = fields.integer(
       "warmup_iterations", io::between(0, static_cast<double>(training.iterations)), 0);
-  training.warmup_switch = fields.word("warmup_switch", programs::kWarmupSwitches);
-  training.drain = fields.boolean("drain");
   parse_overlap(fields, context, scenario);
   if (training.algorithm != Algorithm::pipe_sgd) {
     return;
@@ -68,7 +66,6 @@ void parse_server(io::Fields& fields, const ParseContext& context, Scenario& sce
   Training& training = scenario.training;
   collectives::Options& options = scenario.communication.options;
   const std::int64_t ranks = scenario.cluster.ranks();
-  training.mode = fields.word("mode", kServerModes);
   const bool bound_given = fields.any("staleness_bound") != nullptr;
   const auto bound = fields.optional_integer("staleness_bound");
   if (training.mode == ServerMode::ssp) {
@@ -89,7 +86,6 @@ void parse_server(io::Fields& fields, const ParseContext& context, Scenario& sce
                              "), got " + std::to_string(servers));
   }
   options.servers = static_cast<std::uint32_t>(servers);
-  training.serial_server = fields.word("server_mode") == "serial";
   training.whole_split = fields.word("server_split") == "whole";
   if (training.whole_split && options.placement != collectives::Placement::dedicated) {
     context.problems.add(fields.json(), "server_split", "whole tensors need dedicated servers");
@@ -107,11 +103,7 @@ void parse_convergence(io::Fields& fields, const ParseContext& context, Training
   }
   io::Fields part(*json, context.problems, fields.row("convergence"));
   Convergence convergence;
-  convergence.epochs_lossless = part.number("epochs_lossless");
-  convergence.iterations_per_epoch = part.integer("iterations_per_epoch");
-  convergence.harmless = part.number("x1");
-  convergence.most = part.number("x2");
-  convergence.beta = part.number("beta");
+  io::read_bound(keys::kConvergenceRows, part, convergence);
   part.no_more();
   if (convergence.most <= convergence.harmless) {
     context.problems.add(*json, "x2",
@@ -120,8 +112,6 @@ void parse_convergence(io::Fields& fields, const ParseContext& context, Training
   }
   training.convergence = convergence;
 }
-
-std::string_view word(Algorithm algorithm) { return kTrainingAlgorithms[algorithm]; }
 
 // Each worker at most once: two factors for one worker would leave open whether they multiply.
 void parse_stragglers(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
@@ -143,9 +133,7 @@ void parse_stragglers(io::Fields& fields, const ParseContext& context, Scenario&
 
 void parse_training(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Training& training = scenario.training;
-  training.algorithm = fields.word("algorithm", kTrainingAlgorithms);
-  training.iterations = fields.integer("iterations");
-  training.discard_iterations = fields.optional_integer("discard_iterations");
+  io::read_bound(keys::kTrainingRows, fields, training);
   if (training.discard_iterations.value_or(0) >= training.iterations) {
     context.problems.add(fields.json(), "discard_iterations",
                          "must be less than iterations (" + std::to_string(training.iterations) +
@@ -154,13 +142,6 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
   // A trace times the update on its device; a number in the scenario is for another device or
   // optimizer.
   training.update = {fields.number_or("update_s", scenario.workload.update.value)};
-  training.input = {fields.number("input_s")};
-  training.input_pipelined = fields.boolean("input_pipelined");
-  if (const auto exchange = fields.optional_number("exchange_s")) {
-    training.exchange = Seconds{*exchange};
-  }
-  training.sync = {fields.number("sync_s")};
-  training.host_copy_Bps = fields.number("host_copy_Bps");
   parse_pipeline(fields, context, scenario);
   parse_server(fields, context, scenario);
   parse_sharding(fields, context, scenario);
@@ -202,39 +183,25 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
 namespace {
 
 void add_synchronous(const Scenario& scenario, io::Json& tree) {
-  const Training& training = scenario.training;
-  tree.set("input_s", training.input.value);
-  tree.set("input_pipelined", training.input_pipelined);
-  add_sharding(training, tree);
+  add_sharding(scenario.training, tree);
 }
 
 void add_pipelined(const Scenario& scenario, io::Json& tree) {
   const Training& training = scenario.training;
   tree.set("pipeline_width",
            training.pipeline_width ? io::Json(*training.pipeline_width) : io::Json("optimal"));
-  if (!training.pipeline_width) {
-    tree.set("max_width", training.max_width);
-    tree.set("width_tolerance", training.width_tolerance);
-  }
   tree.set("warmup_iterations", training.warmup_iterations);
-  tree.set("warmup_switch",
-           training.warmup_switch == programs::WarmupSwitch::block ? "block" : "skip");
-  tree.set("drain", training.drain);
 }
 
 void add_servers(const Scenario& scenario, io::Json& tree) {
   const Training& training = scenario.training;
   const collectives::Options& options = scenario.communication.options;
-  tree.set("mode", kServerModes[training.mode]);
   if (training.mode == ServerMode::ssp) {
     tree.set("staleness_bound",
              training.staleness_bound ? io::Json(*training.staleness_bound) : io::Json());
   }
   tree.set("servers", static_cast<std::int64_t>(options.servers));
   tree.set("placement", collectives::kPlacements[options.placement]);
-  if (training.async()) {
-    tree.set("server_mode", training.serial_server ? "serial" : "pipelined");
-  }
   if (!training.async() || is_simulated(scenario)) {
     tree.set("server_split", training.whole_split ? "whole" : "even");
   }
@@ -257,31 +224,18 @@ constexpr std::array kOwnKeys{
 // Asynchronous servers have no exchange to which a time could be added.
 io::Json training_tree(const Scenario& scenario) {
   const Training& training = scenario.training;
-  io::Json tree = io::Object{{"algorithm", word(training.algorithm)},
-                             {"iterations", training.iterations},
-                             {"update_s", training.update.value}};
-  if (training.discard_iterations) {
-    tree.set("discard_iterations", *training.discard_iterations);
-  }
-  const bool async = training.algorithm == Algorithm::parameter_server && training.async();
-  if (!async) {
-    tree.set("sync_s", training.sync.value);
-    tree.set("host_copy_Bps", training.host_copy_Bps);
-    if (training.exchange) {
-      tree.set("exchange_s", training.exchange->value);
-    }
-  }
+  io::Json tree{io::Object{}};
+  io::write_bound(keys::kTrainingRows, training, tree);
+  tree.set("update_s", training.update.value);
   const auto* const own = std::ranges::find(kOwnKeys, training.algorithm, &OwnKeys::algorithm);
   if (own != kOwnKeys.end()) {
     own->add(scenario, tree);
   }
   add_overlap(training, tree);
   if (const auto& convergence = training.convergence) {
-    tree.set("convergence", io::Object{{"epochs_lossless", convergence->epochs_lossless},
-                                       {"iterations_per_epoch", convergence->iterations_per_epoch},
-                                       {"x1", convergence->harmless},
-                                       {"x2", convergence->most},
-                                       {"beta", convergence->beta}});
+    io::Json part{io::Object{}};
+    io::write_bound(keys::kConvergenceRows, *convergence, part);
+    tree.set("convergence", std::move(part));
   }
   return tree;
 }

@@ -3,99 +3,78 @@
 // member of buckets::ScheduleOptions for its value. The table of planners (plan/planners.hpp) says
 // which keys each schedule has.
 #include <array>
-#include <cstdint>
-#include <optional>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "buckets/fixed_count.hpp"
 #include "buckets/planner_options.hpp"
-#include "document/fields/key.hpp"
+#include "document/fields/bound.hpp"
 
 namespace stepsim::study::keys {
 
 using namespace io::rows;
 
-template <class Value> using OptionMember = Value buckets::ScheduleOptions::*;
-
-// A key, and the member that holds its value. Reader and writer visit the variant, which has one
-// alternative per type of option, so that a new option of a known type only needs a row.
-struct ScheduleOption {
-  io::Key key;
-  std::variant<OptionMember<Bytes>, OptionMember<std::optional<Bytes>>, OptionMember<Seconds>,
-               OptionMember<bool>, OptionMember<double>, OptionMember<std::int64_t>,
-               OptionMember<std::optional<std::int64_t>>, OptionMember<buckets::DdpMode>,
-               OptionMember<buckets::PriorityPreset>, OptionMember<buckets::Prefetch>>
-      member;
-};
-
 inline constexpr std::array kScheduleOptions{
-    ScheduleOption{integer("bucket_bytes", "Size of a bucket, bytes.")
-                       .in(io::at_least(1))
-                       .by_default(buckets::kDefaultBucketBytes.value),
-                   &buckets::ScheduleOptions::bucket_bytes},
-    ScheduleOption{integer("first_bucket_bytes",
-                           "Size of the first bucket, bytes. The default is PyTorch's 1 MiB.")
-                       .in(io::at_least(1))
-                       .example("1048576"),
-                   &buckets::ScheduleOptions::first_bucket_bytes},
-    ScheduleOption{
-        word("ddp_mode", buckets::kDdpModes, "When DDP fixes its buckets.").by_default("rebuilt"),
-        &buckets::ScheduleOptions::ddp_mode},
-    ScheduleOption{
+    bound<&buckets::ScheduleOptions::bucket_bytes>(
+        integer("bucket_bytes", "Size of a bucket, bytes.")
+            .in(io::at_least(1))
+            .by_default(buckets::kDefaultBucketBytes.value)),
+    bound<&buckets::ScheduleOptions::first_bucket_bytes>(
+        integer("first_bucket_bytes",
+                "Size of the first bucket, bytes. The default is PyTorch's 1 MiB.")
+            .in(io::at_least(1))
+            .example("1048576")),
+    bound<&buckets::ScheduleOptions::ddp_mode>(
+        word("ddp_mode", buckets::kDdpModes, "When DDP fixes its buckets.").by_default("rebuilt")),
+    bound<&buckets::ScheduleOptions::fusion_bytes>(
         integer("fusion_bytes", "Size of Horovod's fusion buffer, bytes; 0 switches fusion off.")
             .in(io::at_least(0))
-            .by_default(buckets::ScheduleOptions{}.fusion_bytes.value),
-        &buckets::ScheduleOptions::fusion_bytes},
-    ScheduleOption{number("cycle_s", "Cycle time of Horovod, s.")
-                       .in(io::at_least(0))
-                       .by_default(buckets::ScheduleOptions{}.cycle.value),
-                   &buckets::ScheduleOptions::cycle},
-    ScheduleOption{number("phase_s", "Offset of Horovod's ticks, s.")
-                       .in(io::at_least(0))
-                       .by_default(0)
-                       .example("0.0005"),
-                   &buckets::ScheduleOptions::phase},
-    ScheduleOption{
-        boolean("blocking", "Horovod's tick waits for the message before it.").by_default(false),
-        &buckets::ScheduleOptions::blocking},
-    ScheduleOption{integer("concurrency", "Messages that are sent at once.")
-                       .in(io::at_least(1))
-                       .by_default(buckets::ScheduleOptions{}.concurrency),
-                   &buckets::ScheduleOptions::concurrency},
-    ScheduleOption{number("contention", "How much messages slow each other: k of them each have 1 "
-                                        "/ (1 + contention (k - 1)) of "
-                                        "the rate of one. The default is 0.5 with a measured cost "
-                                        "or curve, else 1, which shares "
-                                        "the link.")
-                       .in(io::at_least(0))
-                       .example("0.5"),
-                   &buckets::ScheduleOptions::contention},
-    ScheduleOption{word("preset", buckets::kPriorityPresets,
-                        "System whose chunks and credit are the defaults.")
-                       .by_default("bytescheduler"),
-                   &buckets::ScheduleOptions::preset},
-    ScheduleOption{integer("partition_bytes", "Bytes of a chunk. The default is the preset's.")
-                       .in(io::at_least(1))
-                       .example("4000000"),
-                   &buckets::ScheduleOptions::partition_bytes},
-    ScheduleOption{integer("credit_bytes", "Bytes under way at once. The default is the preset's.")
-                       .in(io::at_least(1))
-                       .example("16000000"),
-                   &buckets::ScheduleOptions::credit_bytes},
-    ScheduleOption{integer("dear_layers", "Layers of a bucket, instead of bucket_bytes.")
-                       .in(io::at_least(1))
-                       .example("4"),
-                   &buckets::ScheduleOptions::dear_layers},
-    ScheduleOption{integer("buckets", "Number of buckets, at most that of the gradients.")
-                       .in(io::between(1, buckets::kMostBuckets))
-                       .by_default(buckets::ScheduleOptions{}.buckets)
-                       .example("8"),
-                   &buckets::ScheduleOptions::buckets},
-    ScheduleOption{
-        word("prefetch", buckets::kPrefetches, "When all-gathers start.").by_default("all"),
-        &buckets::ScheduleOptions::prefetch}};
+            .by_default(buckets::ScheduleOptions{}.fusion_bytes.value)),
+    bound<&buckets::ScheduleOptions::cycle>(
+        number("cycle_s", "Cycle time of Horovod, s.")
+            .in(io::at_least(0))
+            .by_default(buckets::ScheduleOptions{}.cycle.value)),
+    bound<&buckets::ScheduleOptions::phase>(number("phase_s", "Offset of Horovod's ticks, s.")
+                                                .in(io::at_least(0))
+                                                .by_default(0)
+                                                .example("0.0005")),
+    bound<&buckets::ScheduleOptions::blocking>(
+        boolean("blocking", "Horovod's tick waits for the message before it.").by_default(false)),
+    bound<&buckets::ScheduleOptions::concurrency>(
+        integer("concurrency", "Messages that are sent at once.")
+            .in(io::at_least(1))
+            .by_default(buckets::ScheduleOptions{}.concurrency)),
+    bound<&buckets::ScheduleOptions::contention>(
+        number("contention", "How much messages slow each other: k of them each have 1 "
+                             "/ (1 + contention (k - 1)) of "
+                             "the rate of one. The default is 0.5 with a measured cost "
+                             "or curve, else 1, which shares "
+                             "the link.")
+            .in(io::at_least(0))
+            .example("0.5")),
+    bound<&buckets::ScheduleOptions::preset>(
+        word("preset", buckets::kPriorityPresets,
+             "System whose chunks and credit are the defaults.")
+            .by_default("bytescheduler")),
+    bound<&buckets::ScheduleOptions::partition_bytes>(
+        integer("partition_bytes", "Bytes of a chunk. The default is the preset's.")
+            .in(io::at_least(1))
+            .example("4000000")),
+    bound<&buckets::ScheduleOptions::credit_bytes>(
+        integer("credit_bytes", "Bytes under way at once. The default is the preset's.")
+            .in(io::at_least(1))
+            .example("16000000")),
+    bound<&buckets::ScheduleOptions::dear_layers>(
+        integer("dear_layers", "Layers of a bucket, instead of bucket_bytes.")
+            .in(io::at_least(1))
+            .example("4")),
+    bound<&buckets::ScheduleOptions::buckets>(
+        integer("buckets", "Number of buckets, at most that of the gradients.")
+            .in(io::between(1, buckets::kMostBuckets))
+            .by_default(buckets::ScheduleOptions{}.buckets)
+            .example("8")),
+    bound<&buckets::ScheduleOptions::prefetch>(
+        word("prefetch", buckets::kPrefetches, "When all-gathers start.").by_default("all"))};
 
 // The words of the key `schedule`.
 [[nodiscard]] std::vector<std::string_view> schedules();
@@ -121,13 +100,7 @@ inline constexpr auto kScheduleKeys = [] {
 }();
 
 // The keys of the rows above without `schedule`, for a planner in a problem file.
-inline constexpr auto kPlannerKeys = [] {
-  std::array<io::Key, kScheduleOptions.size()> all{};
-  for (std::size_t i = 0; i < kScheduleOptions.size(); ++i) {
-    all[i] = kScheduleOptions[i].key;
-  }
-  return all;
-}();
+inline constexpr auto kPlannerKeys = io::keys_of(kScheduleOptions);
 
 // An object with the keys of a schedule only, for the dense baseline of a compression.
 inline constexpr io::Key kSchedule = object("schedule", kScheduleKeys, "A schedule with its keys.");

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "document/fields/key.hpp"
+#include "document/fields/bound.hpp"
 #include "scenario/keys/local_training_keys.hpp"
 #include "scenario/keys/overlap_settings_keys.hpp"
 #include "scenario/keys/sharding_keys.hpp"
@@ -28,145 +28,180 @@ inline constexpr std::array kPipelineWidthForms{
 // How the number of epochs grows with the fraction of lost gradient bytes: it is epochs_lossless up
 // to x1, rises linearly to (1 + beta) epochs_lossless at x2, and training does not converge above
 // x2. The numbers depend on the trained model and must be measured; only x1 has a default.
-inline constexpr std::array kConvergence{
-    number("epochs_lossless", "Epochs to convergence without loss.")
-        .in(io::above(0))
-        .example("90")
-        .required(),
-    integer("iterations_per_epoch", "Iterations of an epoch.")
-        .in(io::at_least(1))
-        .example("5005")
-        .required(),
-    number("x1", "Largest loss fraction without effect.").in(io::at_least(0)).by_default(0.01),
-    number("x2", "Largest loss fraction that converges; above x1.")
-        .in(io::at_least(0))
-        .example("0.3")
-        .required(),
-    number("beta", "Further epochs at x2, divided by epochs_lossless.")
-        .in(io::at_least(0))
-        .example("1")
-        .required()};
+inline constexpr std::array kConvergenceRows{
+    bound<&Convergence::epochs_lossless>(
+        number("epochs_lossless", "Epochs to convergence without loss.")
+            .in(io::above(0))
+            .example("90")
+            .required()),
+    bound<&Convergence::iterations_per_epoch>(
+        integer("iterations_per_epoch", "Iterations of an epoch.")
+            .in(io::at_least(1))
+            .example("5005")
+            .required()),
+    bound<&Convergence::harmless>(
+        number("x1", "Largest loss fraction without effect.").in(io::at_least(0)).by_default(0.01)),
+    bound<&Convergence::most>(number("x2", "Largest loss fraction that converges; above x1.")
+                                  .in(io::at_least(0))
+                                  .example("0.3")
+                                  .required()),
+    bound<&Convergence::beta>(number("beta", "Further epochs at x2, divided by epochs_lossless.")
+                                  .in(io::at_least(0))
+                                  .example("1")
+                                  .required())};
+inline constexpr auto kConvergence = io::keys_of(kConvergenceRows);
 
 // The keys of all training algorithms; rules.cpp and the rows of rules_table.hpp say which
 // algorithms use each key.
-inline constexpr std::array kTraining{
-    word("algorithm", kTrainingAlgorithms,
-         "Training algorithm: synchronous, pipelined (Pipe-SGD), with a delay of one step and "
-         "local updates (od_sgd), with parameter servers, or in rounds of several steps whose "
-         "parameters are averaged (local_sgd) or whose changes are applied by an outer optimizer "
-         "(diloco).")
-        .by_default("sync_sgd")
-        .because("synchronous training"),
-    integer("iterations",
-            "Iterations to simulate; with local_sgd and diloco rounds of local_steps steps.")
-        .in(io::between(1, 1e6))
-        .by_default(10),
-    integer(
-        "discard_iterations",
-        "First iterations that the means leave out. The default is 1 where periods differ, else 0.")
-        .in(io::at_least(0))
-        .example("1"),
-    number("update_s",
-           "Time of the weight update, s. The default is the trace's time of update and framework.")
-        .in(io::at_least(0))
-        .example("0.0007"),
-    number("input_s", "Time to read a batch, s.")
-        .in(io::at_least(0))
-        .by_default(0)
-        .example("0.01")
-        .because("input is always there"),
-    boolean("input_pipelined", "The next batch is read during the step.")
-        .by_default(true)
-        .because("input is read during the step"),
-    number("exchange_s", "Time of every exchange, s; it replaces the network.")
-        .in(io::at_least(0))
-        .example("0.06"),
-    number("sync_s", "Time of synchronisation that is added to every exchange, s.")
-        .in(io::at_least(0))
-        .by_default(0)
-        .example("0.0001")
-        .because("an exchange starts at once"),
-    number("host_copy_Bps",
-           "Speed of copies through host memory before and after every exchange, bytes/s; 0 means "
-           "that there are none.")
-        .in(io::at_least(0))
-        .by_default(0)
-        .example("1.2e10")
-        .because("nothing is copied through host memory"),
-    either("pipeline_width", kPipelineWidthForms,
-           "Iteration t waits for the exchange of iteration t - K.")
-        .by_default(2)
-        .because("two iterations at once"),
-    integer("max_width", "Largest width that optimal tries.").in(io::at_least(1)).by_default(16),
-    number("width_tolerance",
-           "How much slower than max_width the optimal width may be, as a ratio.")
-        .in(io::at_least(0))
-        .by_default(0.01),
-    integer("warmup_iterations", "Synchronous iterations before the pipeline starts.")
-        .in(io::at_least(0))
-        .by_default(0)
-        .example("20"),
-    word("warmup_switch", programs::kWarmupSwitches, "How the pipeline starts after the warm-up.")
-        .by_default("skip"),
-    boolean("drain", "Gradients that are still under way at the end are applied.")
-        .by_default(false),
-    number("compute_slowdown",
-           "Factor on the time of computing while an exchange runs: short for overlap/compute.")
-        .in(io::at_least(1))
-        .by_default(1)
-        .example("1.1")
-        .because("computing does not feel the exchange"),
-    kOverlapKey,
-    word("mode", kServerModes,
-         "Whether all workers train in step, nobody waits, or no worker runs further ahead than "
-         "staleness_bound (stale synchronous).")
-        .by_default("sync")
-        .because("workers wait for each other"),
-    integer("staleness_bound",
+inline constexpr std::array kTrainingRows{
+    bound<&Training::algorithm>(
+        word("algorithm", kTrainingAlgorithms,
+             "Training algorithm: synchronous, pipelined (Pipe-SGD), with a delay of one step and "
+             "local updates (od_sgd), with parameter servers, or in rounds of several steps whose "
+             "parameters are averaged (local_sgd) or whose changes are applied by an outer "
+             "optimizer "
+             "(diloco).")
+            .by_default("sync_sgd")
+            .because("synchronous training")),
+    bound<&Training::iterations>(
+        integer("iterations",
+                "Iterations to simulate; with local_sgd and diloco rounds of local_steps steps.")
+            .in(io::between(1, 1e6))
+            .by_default(10)),
+    bound<&Training::discard_iterations>(
+        integer("discard_iterations", "First iterations that the means leave out. The default is 1 "
+                                      "where periods differ, else 0.")
+            .in(io::at_least(0))
+            .example("1")),
+    by_hand<Training>(number("update_s", "Time of the weight update, s. The default is the trace's "
+                                         "time of update and framework.")
+                          .in(io::at_least(0))
+                          .example("0.0007")),
+    bound<&Training::input>(number("input_s", "Time to read a batch, s.")
+                                .in(io::at_least(0))
+                                .by_default(0)
+                                .example("0.01")
+                                .because("input is always there")),
+    bound<&Training::input_pipelined>(
+        boolean("input_pipelined", "The next batch is read during the step.")
+            .by_default(true)
+            .because("input is read during the step")),
+    bound<&Training::exchange>(
+        number("exchange_s", "Time of every exchange, s; it replaces the network.")
+            .in(io::at_least(0))
+            .example("0.06")),
+    bound<&Training::sync>(
+        number("sync_s", "Time of synchronisation that is added to every exchange, s.")
+            .in(io::at_least(0))
+            .by_default(0)
+            .example("0.0001")
+            .because("an exchange starts at once")),
+    bound<&Training::host_copy_Bps>(
+        number(
+            "host_copy_Bps",
+            "Speed of copies through host memory before and after every exchange, bytes/s; 0 means "
+            "that there are none.")
+            .in(io::at_least(0))
+            .by_default(0)
+            .example("1.2e10")
+            .because("nothing is copied through host memory")),
+    by_hand<Training>(either("pipeline_width", kPipelineWidthForms,
+                             "Iteration t waits for the exchange of iteration t - K.")
+                          .by_default(2)
+                          .because("two iterations at once")),
+    bound<&Training::max_width>(integer("max_width", "Largest width that optimal tries.")
+                                    .in(io::at_least(1))
+                                    .by_default(16)),
+    bound<&Training::width_tolerance>(
+        number("width_tolerance",
+               "How much slower than max_width the optimal width may be, as a ratio.")
+            .in(io::at_least(0))
+            .by_default(0.01)),
+    by_hand<Training>(
+        integer("warmup_iterations", "Synchronous iterations before the pipeline starts.")
+            .in(io::at_least(0))
+            .by_default(0)
+            .example("20")),
+    bound<&Training::warmup_switch>(word("warmup_switch", programs::kWarmupSwitches,
+                                         "How the pipeline starts after the warm-up.")
+                                        .by_default("skip")),
+    bound<&Training::drain>(
+        boolean("drain", "Gradients that are still under way at the end are applied.")
+            .by_default(false)),
+    by_hand<Training>(
+        number("compute_slowdown",
+               "Factor on the time of computing while an exchange runs: short for overlap/compute.")
+            .in(io::at_least(1))
+            .by_default(1)
+            .example("1.1")
+            .because("computing does not feel the exchange")),
+    by_hand<Training>(kOverlapKey),
+    bound<&Training::mode>(
+        word(
+            "mode", kServerModes,
+            "Whether all workers train in step, nobody waits, or no worker runs further ahead than "
+            "staleness_bound (stale synchronous).")
+            .by_default("sync")
+            .because("workers wait for each other")),
+    by_hand<Training>(
+        integer(
+            "staleness_bound",
             "Iterations that a worker may be ahead: iteration t waits until the server has the "
             "gradients of iteration t - 1 - staleness_bound of all workers; null means no limit. "
             "Required with mode ssp.")
-        .in(io::at_least(0))
-        .nullable()
-        .example("3"),
-    integer(
-        "servers",
-        "Number of parameter servers. The default is 1; with placement sharded it is the number "
-        "of workers.")
-        .in(io::between(1, 1048576))
-        .example("1")
-        .because("the fewest that fit the placement"),
-    word("placement", collectives::kPlacements,
-         "Where servers run: on machines of their own, next to workers, or one on every worker.")
-        .by_default("dedicated")
-        .because("servers have machines of their own"),
-    word("server_mode", kServing,
-         "Asynchronous servers receive, add and send in parallel, or one after the other.")
-        .by_default("pipelined"),
-    word("server_split", kServerSplits,
-         "Every tensor is cut into one part per server, or dedicated servers have whole tensors in "
-         "turn.")
-        .by_default("even")
-        .because("every tensor is split over all servers"),
-    integer("micro_batches",
+            .in(io::at_least(0))
+            .nullable()
+            .example("3")),
+    by_hand<Training>(integer("servers", "Number of parameter servers. The default is 1; with "
+                                         "placement sharded it is the number "
+                                         "of workers.")
+                          .in(io::between(1, 1048576))
+                          .example("1")
+                          .because("the fewest that fit the placement")),
+    by_hand<Training>(
+        word(
+            "placement", collectives::kPlacements,
+            "Where servers run: on machines of their own, next to workers, or one on every worker.")
+            .by_default("dedicated")
+            .because("servers have machines of their own")),
+    bound<&Training::serial_server>(
+        word("server_mode", kServing,
+             "Asynchronous servers receive, add and send in parallel, or one after the other.")
+            .by_default("pipelined")),
+    by_hand<Training>(word("server_split", kServerSplits,
+                           "Every tensor is cut into one part per server, or dedicated "
+                           "servers have whole tensors in "
+                           "turn.")
+                          .by_default("even")
+                          .because("every tensor is split over all servers")),
+    by_hand<Training>(
+        integer(
+            "micro_batches",
             "Forward and backward passes whose gradients are summed before the update. The times "
             "of the workload are those of one.")
-        .in(io::at_least(1))
-        .by_default(1)
-        .example("4")
-        .because("every batch is followed by an update"),
-    word("accumulation_exchange", kAccumulationExchanges,
-         "Whether gradients are exchanged after the last micro-batch or after each. The default is "
-         "last; each with sharded parameters. It cannot be set for zero1, which exchanges after "
-         "the last, or zero2, which exchanges after each.")
-        .example(R"("each")"),
-    either("sharding", kShardingForms,
-           "What is sharded over the ranks: a strategy, or an object with it.")
-        .example(R"("full_shard")"),
-    object("convergence", kConvergence,
-           "What lost gradients cost: epochs_lossless up to a loss fraction of x1, rising to (1 + "
-           "beta) times that at x2, and no convergence above.")
-        .nullable()
-        .example(R"({"epochs_lossless": 90, "iterations_per_epoch": 5005, "x2": 0.3, "beta": 1})")};
+            .in(io::at_least(1))
+            .by_default(1)
+            .example("4")
+            .because("every batch is followed by an update")),
+    by_hand<Training>(
+        word(
+            "accumulation_exchange", kAccumulationExchanges,
+            "Whether gradients are exchanged after the last micro-batch or after each. The default "
+            "is "
+            "last; each with sharded parameters. It cannot be set for zero1, which exchanges after "
+            "the last, or zero2, which exchanges after each.")
+            .example(R"("each")")),
+    by_hand<Training>(either("sharding", kShardingForms,
+                             "What is sharded over the ranks: a strategy, or an object with it.")
+                          .example(R"("full_shard")")),
+    by_hand<Training>(
+        object(
+            "convergence", kConvergence,
+            "What lost gradients cost: epochs_lossless up to a loss fraction of x1, rising to (1 + "
+            "beta) times that at x2, and no convergence above.")
+            .nullable()
+            .example(
+                R"({"epochs_lossless": 90, "iterations_per_epoch": 5005, "x2": 0.3, "beta": 1})"))};
+inline constexpr auto kTraining = io::keys_of(kTrainingRows);
 
 } // namespace stepsim::study::keys

@@ -1,0 +1,146 @@
+#pragma once
+// Binds keys to the members of a struct: one row says what a key means and which member holds its
+// value, and the reader and the writer of an object follow from its rows.
+//
+//     constexpr std::array kLimits{
+//         bound<&Limits::seconds>(number("simulated_s", "Longest time, s.").by_default(1000)),
+//         bound<&Limits::method>(word("method", kMethods, "Evaluator.").by_default("auto"))};
+//
+// Members are double, bool, std::int64_t, Seconds, Bytes, optional ones of these, and enums. A word
+// is the enumerator of its place in the row's table; of two words, the second means true.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "base/units.hpp"
+#include "document/fields/key.hpp"
+#include "document/json.hpp"
+#include "document/reader.hpp"
+
+namespace stepsim::io {
+
+// A key without `read` and `written` is read and written by hand.
+template <class Owner> struct Bound {
+  Key key;
+  void (*read)(Fields&, const Key&, Owner&) = nullptr;
+  Json (*written)(const Key&, const Owner&) = nullptr; // null: the key is left out
+};
+
+namespace binding {
+
+// The place of a word of the key.
+[[nodiscard]] std::size_t place_of_word(Fields& fields, const Key& key);
+[[nodiscard]] std::string_view word_at(const Key& key, std::size_t place);
+
+template <class Value> struct Number { // of a quantity, or the number itself
+  using type = Value;
+};
+template <> struct Number<Seconds> { using type = double; };
+template <> struct Number<Bytes> { using type = std::int64_t; };
+
+template <class Value> struct Optional : std::false_type {};
+template <class Value> struct Optional<std::optional<Value>> : std::true_type {
+  using inner = Value;
+};
+
+// A key without a default keeps the value that the member has.
+template <class Value> void read_member(Fields& fields, const Key& key, Value& value) {
+  const bool kept = std::holds_alternative<std::monostate>(key.fallback) && !key.is_required;
+  if constexpr (Optional<Value>()) {
+    using Inner = typename Optional<Value>::inner;
+    if constexpr (std::is_same_v<typename Number<Inner>::type, double>) {
+      if (const auto given = fields.optional_number(key.name)) {
+        value = Inner{*given};
+      }
+    } else if (const auto given = fields.optional_integer(key.name)) {
+      value = Inner{*given};
+    }
+  } else if constexpr (std::is_same_v<Value, bool>) {
+    value = key.kind == KeyKind::word ? place_of_word(fields, key) == 1 : fields.boolean(key.name);
+  } else if constexpr (std::is_enum_v<Value>) {
+    value = static_cast<Value>(place_of_word(fields, key));
+  } else if constexpr (std::is_same_v<Value, Seconds>) {
+    value = {kept ? fields.number_or(key.name, value.value) : fields.number(key.name)};
+  } else if constexpr (std::is_same_v<Value, Bytes>) {
+    value = {kept ? fields.integer_or(key.name, value.value) : fields.integer(key.name)};
+  } else if constexpr (std::is_same_v<Value, double>) {
+    value = kept ? fields.number_or(key.name, value) : fields.number(key.name);
+  } else {
+    static_assert(std::is_same_v<Value, std::int64_t>);
+    value = kept ? fields.integer_or(key.name, value) : fields.integer(key.name);
+  }
+}
+
+template <class Value> Json member_json(const Key& key, const Value& value) {
+  if constexpr (Optional<Value>()) {
+    return value ? member_json(key, *value) : Json();
+  } else if constexpr (std::is_same_v<Value, Seconds> || std::is_same_v<Value, Bytes>) {
+    return value.value;
+  } else if constexpr (std::is_enum_v<Value>) {
+    return word_at(key, static_cast<std::size_t>(value));
+  } else if constexpr (std::is_same_v<Value, bool>) {
+    return key.kind == KeyKind::word ? Json(word_at(key, value ? 1 : 0)) : Json(value);
+  } else {
+    return value;
+  }
+}
+
+template <class Member> struct MemberOf;
+template <class Class, class Value> struct MemberOf<Value Class::*> { using owner = Class; };
+
+} // namespace binding
+
+namespace rows {
+
+template <auto Member> [[nodiscard]] constexpr auto bound(const Key& key) {
+  using Owner = typename binding::MemberOf<decltype(Member)>::owner;
+  return Bound<Owner>{
+      key,
+      [](Fields& fields, const Key& row, Owner& owner) {
+        binding::read_member(fields, row, owner.*Member);
+      },
+      [](const Key& row, const Owner& owner) { return binding::member_json(row, owner.*Member); }};
+}
+
+template <class Owner> [[nodiscard]] constexpr Bound<Owner> by_hand(const Key& key) {
+  return {.key = key};
+}
+
+} // namespace rows
+
+// The keys of rows, in their order.
+template <class Owner, std::size_t N>
+[[nodiscard]] constexpr std::array<Key, N> keys_of(const std::array<Bound<Owner>, N>& rows) {
+  std::array<Key, N> keys{};
+  for (std::size_t i = 0; i < N; ++i) {
+    keys[i] = rows[i].key;
+  }
+  return keys;
+}
+
+// Reads every key of the rows that has a member into it.
+template <class Rows, class Owner> void read_bound(const Rows& rows, Fields& fields, Owner& owner) {
+  for (const Bound<Owner>& row : rows) {
+    if (row.read != nullptr) {
+      row.read(fields, row.key, owner);
+    }
+  }
+}
+
+// Sets the keys of the rows to the values of their members.
+template <class Rows, class Owner>
+void write_bound(const Rows& rows, const Owner& owner, Json& tree) {
+  for (const Bound<Owner>& row : rows) {
+    if (Json value = row.written != nullptr ? row.written(row.key, owner) : Json();
+        !value.is_null()) {
+      tree.set(row.key.name, std::move(value));
+    }
+  }
+}
+
+} // namespace stepsim::io
