@@ -214,6 +214,7 @@ class Process(unittest.TestCase):
         stepsim.run(TWO)
         process = stepsim._lines.process
         process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)  # else it may read one request more
 
         def kill():  # once the request waits in the pipe
             waiting = array.array("i", [0])
