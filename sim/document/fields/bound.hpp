@@ -6,8 +6,9 @@
 //         bound<&Limits::seconds>(number("simulated_s", "Longest time, s.").by_default(1000)),
 //         bound<&Limits::method>(word("method", kMethods, "Evaluator.").by_default("auto"))};
 //
-// Members are double, bool, std::int64_t, Seconds, Bytes, optional ones of these, and enums. A word
-// is the enumerator of its place in the row's table; of two words, the second means true.
+// Members are double, bool, std::int64_t, std::uint32_t, Seconds, Bytes, optional ones of these,
+// and enums. A word is the enumerator of its place in the row's table; of two words, the second
+// means true.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -68,7 +69,14 @@ template <class Value> void read_member(Fields& fields, const Key& key, Value& v
     value = {kept ? fields.number_or(key.name, value.value) : fields.number(key.name)};
   } else if constexpr (std::is_same_v<Value, Bytes>) {
     value = {kept ? fields.integer_or(key.name, value.value) : fields.integer(key.name)};
+  } else if constexpr (std::is_same_v<Value, std::uint32_t>) {
+    value = static_cast<Value>(kept ? fields.integer_or(key.name, value)
+                                    : fields.integer(key.name)); // the row's range fits
   } else if constexpr (std::is_same_v<Value, double>) {
+    if (key.kind == KeyKind::integer) {
+      value = static_cast<double>(fields.integer(key.name));
+      return;
+    }
     value = kept ? fields.number_or(key.name, value) : fields.number(key.name);
   } else {
     static_assert(std::is_same_v<Value, std::int64_t>);
@@ -85,8 +93,10 @@ template <class Value> Json member_json(const Key& key, const Value& value) {
     return word_at(key, static_cast<std::size_t>(value));
   } else if constexpr (std::is_same_v<Value, bool>) {
     return key.kind == KeyKind::word ? Json(word_at(key, value ? 1 : 0)) : Json(value);
+  } else if constexpr (std::is_same_v<Value, double>) {
+    return key.kind == KeyKind::integer ? Json(static_cast<std::int64_t>(value)) : Json(value);
   } else {
-    return value;
+    return std::int64_t{value};
   }
 }
 
@@ -121,6 +131,20 @@ template <class Owner, std::size_t N>
     keys[i] = rows[i].key;
   }
   return keys;
+}
+
+// The keys of several tables, one after the other.
+template <std::size_t... N>
+[[nodiscard]] constexpr auto joined_keys(const std::array<Key, N>&... tables) {
+  std::array<Key, (N + ...)> all{};
+  std::size_t next = 0;
+  const auto add = [&](const auto& keys) {
+    for (const Key& key : keys) {
+      all[next++] = key;
+    }
+  };
+  (add(tables), ...);
+  return all;
 }
 
 // Reads every key of the rows that has a member into it.

@@ -3,7 +3,7 @@
 // flows (PKT).
 #include <array>
 
-#include "document/fields/key.hpp"
+#include "document/fields/bound.hpp"
 #include "links/packet/options.hpp"
 #include "scenario/packet/packet_settings.hpp"
 
@@ -137,78 +137,109 @@ inline constexpr std::array kBoundOfLayer{number("loss_bound_per_layer", "Loss b
                                               .in(io::below_from(0, 1))
                                               .example("0.05")};
 
-// The keys of all kinds of transport, in one object. A table in packet_transport.cpp says which
-// kinds read a key.
-inline constexpr std::array kTransport{
-    word("kind", links::kTransportKinds, "Transport of every message.").required(),
+// The keys of all kinds of transport, in one object: those of a table belong to the same kinds
+// (packet_transport.cpp).
+inline constexpr std::array kTransportRows{bound<&links::TransportOptions::kind>(
+    word("kind", links::kTransportKinds, "Transport of every message.").required())};
+inline constexpr std::array kWindowRows{bound<&links::TransportOptions::window_packets>(
     integer("window_packets", "Packets under way at once.")
         .in(io::between(1, kMostPackets))
-        .by_default(kTransportDefaults.window_packets),
-    integer("initial_window", "Packets of the first window.")
-        .in(io::between(1, kMostPackets))
-        .by_default(kTransportDefaults.tcp.initial_window),
-    integer("dup_acks", "Duplicate acknowledgements that mean a loss.")
-        .in(io::between(1, kMostPackets))
-        .by_default(kTransportDefaults.tcp.duplicate_acks),
-    number("rto_min_s", "Shortest retransmission timeout, s.")
-        .in(io::above_to(0, kMostTimeout))
-        .by_default(kTransportDefaults.tcp.rto_min_s)
-        .example("0.2"),
-    number("rto_initial_s", "Timeout before the first sample of the round-trip time, s.")
-        .in(io::above_to(0, kMostTimeout))
-        .by_default(kTransportDefaults.tcp.rto_initial_s),
-    boolean("sack", "Selective acknowledgements tell the sender every lost packet.")
-        .by_default(kTransportDefaults.tcp.sack),
-    boolean("restart_after_idle",
-            "The window falls back to the first one after an idle time above the timeout.")
-        .by_default(kTransportDefaults.tcp.restart_after_idle),
-    number("g", "Weight of the newest sample of marked packets.")
-        .in(io::above_to(0, 1))
-        .by_default(kTransportDefaults.tcp.g),
-    number("alpha0", "Share of marked packets that is assumed at the start.")
-        .in(io::between(0, 1))
-        .by_default(kTransportDefaults.tcp.alpha0),
-    boolean("retransmissions_ect",
-            "Retransmissions are ECN-capable; otherwise they are lost where others are marked.")
-        .by_default(kTransportDefaults.tcp.retransmissions_ect),
-    number("loss_bound_push",
-           "Share of the packets of a message that may be lost; in a list of flows, of every flow.")
-        .in(io::below_from(0, 1))
-        .by_default(0.1),
-    number("loss_bound_pull", "Share of the packets of returning parameters that may be lost.")
-        .in(io::below_from(0, 1))
-        .by_default(0),
-    map("loss_bound_per_layer", kBoundOfLayer,
-        "Bounds of single layers, {layer: bound}, instead of loss_bound_push; a flow has layer 0.")
-        .example(R"({"0": 0.05})"),
-    boolean("early_stop", "The receiver ends a message as soon as enough of it has arrived.")
-        .by_default(kTransportDefaults.dlcp.early_stop),
-    boolean("priority", "Packets go to the queues of a port by layer.").by_default(true),
-    word("priority_map", kPriorityMaps,
-         "Whether the queues have equal numbers of layers or of bytes.")
-        .by_default("layer"),
-    boolean("selective_drop", "Packets are lost by layer and by the size of their values.")
-        .by_default(true),
-    number("front_fraction", "Share of the layers that count as front layers.")
-        .in(io::between(0, 1))
-        .by_default(0.5),
-    number("large_fraction", "Share of the packets that hold large values.")
-        .in(io::between(0, 1))
-        .by_default(0.5),
-    boolean("protect_large", "Large values are protected in all layers.").by_default(false),
-    word("rate_control", links::kRateControls, "How a connection finds its rate.")
-        .by_default("dctcp"),
-    integer("feedback_packets", "Packets that arrive between two messages of feedback.")
-        .in(io::between(1, kMostPackets))
-        .by_default(kTransportDefaults.dlcp.feedback_packets),
-    number("rate_floor", "Lowest rate, as a share of the line rate.")
-        .in(io::above_to(0, 1))
-        .by_default(kTransportDefaults.dlcp.rate_floor),
-    word("loss_fill", kLossFills, "What replaces lost values.").by_default("zero"),
-    boolean("rescale", "Sums with lost values are scaled up; recorded in the result only.")
-        .by_default(false),
-    boolean("control_lossy", "Control packets can be lost in full buffers.")
-        .by_default(kTransportDefaults.dlcp.control_lossy)};
+        .by_default(kTransportDefaults.window_packets))};
+inline constexpr std::array kTcpRows{
+    bound<&links::TcpOptions::initial_window>(
+        integer("initial_window", "Packets of the first window.")
+            .in(io::between(1, kMostPackets))
+            .by_default(kTransportDefaults.tcp.initial_window)),
+    bound<&links::TcpOptions::duplicate_acks>(
+        integer("dup_acks", "Duplicate acknowledgements that mean a loss.")
+            .in(io::between(1, kMostPackets))
+            .by_default(kTransportDefaults.tcp.duplicate_acks)),
+    bound<&links::TcpOptions::rto_min_s>(number("rto_min_s", "Shortest retransmission timeout, s.")
+                                             .in(io::above_to(0, kMostTimeout))
+                                             .by_default(kTransportDefaults.tcp.rto_min_s)
+                                             .example("0.2")),
+    bound<&links::TcpOptions::rto_initial_s>(
+        number("rto_initial_s", "Timeout before the first sample of the round-trip time, s.")
+            .in(io::above_to(0, kMostTimeout))
+            .by_default(kTransportDefaults.tcp.rto_initial_s)),
+    bound<&links::TcpOptions::sack>(
+        boolean("sack", "Selective acknowledgements tell the sender every lost packet.")
+            .by_default(kTransportDefaults.tcp.sack)),
+    bound<&links::TcpOptions::restart_after_idle>(
+        boolean("restart_after_idle",
+                "The window falls back to the first one after an idle time above the timeout.")
+            .by_default(kTransportDefaults.tcp.restart_after_idle))};
+inline constexpr std::array kDctcpRows{
+    bound<&links::TcpOptions::g>(number("g", "Weight of the newest sample of marked packets.")
+                                     .in(io::above_to(0, 1))
+                                     .by_default(kTransportDefaults.tcp.g)),
+    bound<&links::TcpOptions::alpha0>(
+        number("alpha0", "Share of marked packets that is assumed at the start.")
+            .in(io::between(0, 1))
+            .by_default(kTransportDefaults.tcp.alpha0)),
+    bound<&links::TcpOptions::retransmissions_ect>(
+        boolean("retransmissions_ect",
+                "Retransmissions are ECN-capable; otherwise they are lost where others are marked.")
+            .by_default(kTransportDefaults.tcp.retransmissions_ect))};
+inline constexpr std::array kBoundedLossRows{
+    bound<&BoundedLoss::bound_push>(
+        number("loss_bound_push", "Share of the packets of a message that may be lost; in a list "
+                                  "of flows, of every flow.")
+            .in(io::below_from(0, 1))
+            .by_default(0.1)),
+    bound<&BoundedLoss::bound_pull>(
+        number("loss_bound_pull", "Share of the packets of returning parameters that may be lost.")
+            .in(io::below_from(0, 1))
+            .by_default(0)),
+    by_hand<BoundedLoss>(map("loss_bound_per_layer", kBoundOfLayer,
+                             "Bounds of single layers, {layer: bound}, instead of loss_bound_push; "
+                             "a flow has layer 0.")
+                             .example(R"({"0": 0.05})")),
+    bound<&BoundedLoss::priority>(
+        boolean("priority", "Packets go to the queues of a port by layer.").by_default(true)),
+    bound<&BoundedLoss::priority_map>(
+        word("priority_map", kPriorityMaps,
+             "Whether the queues have equal numbers of layers or of bytes.")
+            .by_default("layer")),
+    bound<&BoundedLoss::selective_drop>(
+        boolean("selective_drop", "Packets are lost by layer and by the size of their values.")
+            .by_default(true)),
+    bound<&BoundedLoss::front_fraction>(
+        number("front_fraction", "Share of the layers that count as front layers.")
+            .in(io::between(0, 1))
+            .by_default(0.5)),
+    bound<&BoundedLoss::large_fraction>(
+        number("large_fraction", "Share of the packets that hold large values.")
+            .in(io::between(0, 1))
+            .by_default(0.5)),
+    bound<&BoundedLoss::protect_large>(
+        boolean("protect_large", "Large values are protected in all layers.").by_default(false)),
+    bound<&BoundedLoss::loss_fill>(
+        word("loss_fill", kLossFills, "What replaces lost values.").by_default("zero")),
+    bound<&BoundedLoss::rescale>(
+        boolean("rescale", "Sums with lost values are scaled up; recorded in the result only.")
+            .by_default(false))};
+inline constexpr std::array kDlcpRows{
+    bound<&links::DlcpOptions::early_stop>(
+        boolean("early_stop", "The receiver ends a message as soon as enough of it has arrived.")
+            .by_default(kTransportDefaults.dlcp.early_stop)),
+    bound<&links::DlcpOptions::rate_control>(
+        word("rate_control", links::kRateControls, "How a connection finds its rate.")
+            .by_default("dctcp")),
+    bound<&links::DlcpOptions::feedback_packets>(
+        integer("feedback_packets", "Packets that arrive between two messages of feedback.")
+            .in(io::between(1, kMostPackets))
+            .by_default(kTransportDefaults.dlcp.feedback_packets)),
+    bound<&links::DlcpOptions::rate_floor>(
+        number("rate_floor", "Lowest rate, as a share of the line rate.")
+            .in(io::above_to(0, 1))
+            .by_default(kTransportDefaults.dlcp.rate_floor)),
+    bound<&links::DlcpOptions::control_lossy>(
+        boolean("control_lossy", "Control packets can be lost in full buffers.")
+            .by_default(kTransportDefaults.dlcp.control_lossy))};
+inline constexpr auto kTransport =
+    io::joined_keys(io::keys_of(kTransportRows), io::keys_of(kWindowRows), io::keys_of(kTcpRows),
+                    io::keys_of(kDctcpRows), io::keys_of(kBoundedLossRows), io::keys_of(kDlcpRows));
 
 // A string instead of an object is the kind of a transport with default options.
 inline constexpr std::array kTransportForms{
@@ -218,59 +249,75 @@ inline constexpr std::array kTransportForms{
 
 // The default sizes are those of Ethernet: packets of 1500 bytes with 40 bytes of IP and TCP
 // headers.
-inline constexpr std::array kPacket{
-    integer("mtu_wire_bytes", "Bytes of a full packet with its header.")
-        .in(io::between(1, kMostPacketBytes))
-        .by_default(links::kPacketSizes.mtu_wire_bytes)
-        .example("9000"),
-    integer("header_bytes", "Bytes of the header of a data packet.")
-        .in(io::between(0, kMostPacketBytes))
-        .by_default(links::kPacketSizes.header_bytes),
-    integer("wire_overhead_bytes",
-            "Bytes on the wire next to each packet: 20 are Ethernet's preamble and gap.")
-        .in(io::between(0, kMostPacketBytes))
-        .by_default(links::kPacketSizes.wire_overhead_bytes)
-        .example("20"),
-    integer("control_bytes", "Bytes of a control packet.")
-        .in(io::between(1, kMostPacketBytes))
-        .by_default(links::kPacketSizes.control_bytes),
-    integer("ack_bytes", "Bytes of an acknowledgement.")
-        .in(io::between(1, kMostPacketBytes))
-        .by_default(links::kPacketSizes.ack_bytes),
-    integer("queues", "Priority queues of a port; queue 0 is for control packets.")
-        .in(io::between(2, 8))
-        .by_default(links::kPacketSizes.queues),
-    number("switch_latency_s", "Forwarding time of a switch, s.")
-        .in(io::between(0, 1))
-        .by_default(links::kPacketSizes.switch_latency_s)
-        .example("5e-7"),
-    object("buffer", kBuffer, "What the port of a switch holds.")
-        .example(R"({"scope": "port", "packets": 100})"),
-    integer("mark_packets",
+inline constexpr std::array kPacketRows{
+    bound<&links::PacketOptions::mtu_wire_bytes>(
+        integer("mtu_wire_bytes", "Bytes of a full packet with its header.")
+            .in(io::between(1, kMostPacketBytes))
+            .by_default(links::kPacketSizes.mtu_wire_bytes)
+            .example("9000")),
+    bound<&links::PacketOptions::header_bytes>(
+        integer("header_bytes", "Bytes of the header of a data packet.")
+            .in(io::between(0, kMostPacketBytes))
+            .by_default(links::kPacketSizes.header_bytes)),
+    bound<&links::PacketOptions::wire_overhead_bytes>(
+        integer("wire_overhead_bytes",
+                "Bytes on the wire next to each packet: 20 are Ethernet's preamble and gap.")
+            .in(io::between(0, kMostPacketBytes))
+            .by_default(links::kPacketSizes.wire_overhead_bytes)
+            .example("20")),
+    bound<&links::PacketOptions::control_bytes>(
+        integer("control_bytes", "Bytes of a control packet.")
+            .in(io::between(1, kMostPacketBytes))
+            .by_default(links::kPacketSizes.control_bytes)),
+    bound<&links::PacketOptions::ack_bytes>(integer("ack_bytes", "Bytes of an acknowledgement.")
+                                                .in(io::between(1, kMostPacketBytes))
+                                                .by_default(links::kPacketSizes.ack_bytes)),
+    by_hand<links::PacketOptions>(
+        integer("queues", "Priority queues of a port; queue 0 is for control packets.")
+            .in(io::between(2, 8))
+            .by_default(links::kPacketSizes.queues)),
+    bound<&links::PacketOptions::switch_latency_s>(
+        number("switch_latency_s", "Forwarding time of a switch, s.")
+            .in(io::between(0, 1))
+            .by_default(links::kPacketSizes.switch_latency_s)
+            .example("5e-7")),
+    by_hand<links::PacketOptions>(object("buffer", kBuffer, "What the port of a switch holds.")
+                                      .example(R"({"scope": "port", "packets": 100})")),
+    by_hand<links::PacketOptions>(
+        integer(
+            "mark_packets",
             "Packets in the queue from which on packets are marked (ECN). Null means never; the "
             "default follows from the bandwidth of the port.")
-        .in(io::between(1, kMostPackets))
-        .nullable()
-        .example("65"),
-    object("drop_packets", kDropPackets, "Packets in the queue from which on a class is lost.")
-        .example(R"({"droppable": 20})"),
-    word(
-        "load_balancing", links::kLoadBalancings,
-        "How a path is chosen among the shortest: by connection, packet by packet, or as each flow "
-        "says.")
-        .by_default("ecmp"),
-    word("spray_offset", links::kSprayOffsets, "Path that a host uses first.").by_default("host"),
-    word("queue_discipline", links::kQueueDisciplines, "Order of packets within a queue.")
-        .by_default("fifo"),
-    object("faults", kFaults, "Losses that are put in by hand.")
-        .example(R"({"link_loss": [{"link": 0, "probability": 0.001}]})"),
-    object(
-        "background", kBackground,
-        "Further flows that start at random times, from every host to every other. They load the "
-        "network and are not listed in results.")
-        .example(R"({"load": 0.3, "size_bytes": 100000})"),
-    either("transport", kTransportForms, "Transport of the messages; the packet level needs one.")
-        .example(R"("dctcp")")};
+            .in(io::between(1, kMostPackets))
+            .nullable()
+            .example("65")),
+    by_hand<links::PacketOptions>(
+        object("drop_packets", kDropPackets, "Packets in the queue from which on a class is lost.")
+            .example(R"({"droppable": 20})")),
+    bound<&links::PacketOptions::load_balancing>(
+        word("load_balancing", links::kLoadBalancings,
+             "How a path is chosen among the shortest: by connection, packet by packet, or as each "
+             "flow "
+             "says.")
+            .by_default("ecmp")),
+    bound<&links::PacketOptions::spray_offset>(
+        word("spray_offset", links::kSprayOffsets, "Path that a host uses first.")
+            .by_default("host")),
+    bound<&links::PacketOptions::queue_discipline>(
+        word("queue_discipline", links::kQueueDisciplines, "Order of packets within a queue.")
+            .by_default("fifo")),
+    by_hand<links::PacketOptions>(
+        object("faults", kFaults, "Losses that are put in by hand.")
+            .example(R"({"link_loss": [{"link": 0, "probability": 0.001}]})")),
+    by_hand<links::PacketOptions>(object("background", kBackground,
+                                         "Further flows that start at random times, from every "
+                                         "host to every other. They load the "
+                                         "network and are not listed in results.")
+                                      .example(R"({"load": 0.3, "size_bytes": 100000})")),
+    by_hand<links::PacketOptions>(either("transport", kTransportForms,
+                                         "Transport of the messages; the packet level needs one.")
+                                      .example(R"("dctcp")"))};
+inline constexpr auto kPacket = io::keys_of(kPacketRows);
 
 inline constexpr io::Key kPacketObject =
     object("packet", kPacket,

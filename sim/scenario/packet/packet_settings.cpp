@@ -29,11 +29,7 @@ std::uint32_t whole(io::Fields& fields, std::string_view key) {
 
 // Sizes depend on each other: headers fit into a packet.
 void parse_sizes(io::Fields& fields, links::PacketOptions& options) {
-  options.mtu_wire_bytes = whole(fields, "mtu_wire_bytes");
-  options.header_bytes = whole(fields, "header_bytes");
-  options.wire_overhead_bytes = whole(fields, "wire_overhead_bytes");
-  options.control_bytes = whole(fields, "control_bytes");
-  options.ack_bytes = whole(fields, "ack_bytes");
+  io::read_bound(keys::kPacketRows, fields, options);
   const auto refuse = [&](std::string_view key, const std::string& message) {
     fields.problems().add(fields.json(), key, message);
   };
@@ -269,12 +265,8 @@ PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
       options.queues = static_cast<std::uint32_t>(*queues);
     }
   }
-  options.switch_latency_s = fields.number("switch_latency_s");
   parse_buffer(fields, context, fabric, options);
   parse_thresholds(fields, context, options);
-  options.load_balancing = fields.word("load_balancing", links::kLoadBalancings);
-  options.spray_offset = fields.word("spray_offset", links::kSprayOffsets);
-  options.queue_discipline = fields.word("queue_discipline", links::kQueueDisciplines);
   parse_faults(fields, context, fabric, options);
   parse_transport(fields, context, settings);
   parse_background(fields, context, fabric, settings);

@@ -2,8 +2,12 @@
 // matrix (rules.hpp) ask it.
 #include "scenario/packet/packet_transport.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
+#include <string>
+#include <utility>
 
 #include "document/reader.hpp"
 #include "scenario/keys/packet_keys.hpp"
@@ -20,55 +24,19 @@ constexpr unsigned kTcp = bit(TransportKind::reno) | bit(TransportKind::dctcp);
 constexpr unsigned kDctcp = bit(TransportKind::dctcp);
 constexpr unsigned kDlcp = bit(TransportKind::dlcp);
 
-// Keys, and for which transports they mean something.
-struct TransportKey {
-  std::string_view key;
+// Tables of keys, and for which transports they mean something.
+struct TransportKeys {
+  std::span<const io::Key> keys;
   unsigned kinds;
 };
-constexpr std::array kTransportKeys{TransportKey{"window_packets", bit(TransportKind::window)},
-                                    TransportKey{"initial_window", kTcp},
-                                    TransportKey{"dup_acks", kTcp},
-                                    TransportKey{"rto_min_s", kTcp},
-                                    TransportKey{"rto_initial_s", kTcp},
-                                    TransportKey{"sack", kTcp},
-                                    TransportKey{"restart_after_idle", kTcp},
-                                    TransportKey{"g", kDctcp},
-                                    TransportKey{"alpha0", kDctcp},
-                                    TransportKey{"retransmissions_ect", kDctcp},
-                                    TransportKey{"loss_bound_push", kDlcp},
-                                    TransportKey{"loss_bound_pull", kDlcp},
-                                    TransportKey{"loss_bound_per_layer", kDlcp},
-                                    TransportKey{"early_stop", kDlcp},
-                                    TransportKey{"priority", kDlcp},
-                                    TransportKey{"priority_map", kDlcp},
-                                    TransportKey{"selective_drop", kDlcp},
-                                    TransportKey{"front_fraction", kDlcp},
-                                    TransportKey{"large_fraction", kDlcp},
-                                    TransportKey{"protect_large", kDlcp},
-                                    TransportKey{"rate_control", kDlcp},
-                                    TransportKey{"feedback_packets", kDlcp},
-                                    TransportKey{"rate_floor", kDlcp},
-                                    TransportKey{"loss_fill", kDlcp},
-                                    TransportKey{"rescale", kDlcp},
-                                    TransportKey{"control_lossy", kDlcp}};
-
-// Ranges of the rows keep it within 32 bits.
-std::uint32_t count(io::Fields& fields, std::string_view key) {
-  return static_cast<std::uint32_t>(fields.integer(key));
-}
-
-// reno and dctcp share these; dctcp adds its estimator.
-void parse_tcp(io::Fields& fields, links::TcpOptions& tcp) {
-  tcp.initial_window = count(fields, "initial_window");
-  tcp.duplicate_acks = count(fields, "dup_acks");
-  tcp.rto_min_s = fields.number("rto_min_s");
-  tcp.rto_initial_s = fields.number("rto_initial_s");
-  tcp.restart_after_idle = fields.boolean("restart_after_idle");
-  tcp.sack = fields.boolean("sack");
-  tcp.g = fields.number("g");
-  tcp.alpha0 = fields.number("alpha0");
-  tcp.retransmissions_ect = fields.boolean("retransmissions_ect");
-}
+constexpr auto kWindowKeys = io::keys_of(keys::kWindowRows);
+constexpr auto kTcpKeys = io::keys_of(keys::kTcpRows);
+constexpr auto kDctcpKeys = io::keys_of(keys::kDctcpRows);
+constexpr auto kLossKeys =
+    io::joined_keys(io::keys_of(keys::kBoundedLossRows), io::keys_of(keys::kDlcpRows));
+constexpr std::array kTransportKeys{
+    TransportKeys{kWindowKeys, bit(TransportKind::window)}, TransportKeys{kTcpKeys, kTcp},
+    TransportKeys{kDctcpKeys, kDctcp}, TransportKeys{kLossKeys, kDlcp}};
 
 // {"0": 0.05, "12": 0}: layer -> bound.
 // Keys are numbers of layers, which no table of rows can list.
@@ -95,38 +63,49 @@ void parse_bounds_of_layers(io::Fields& fields, const ParseContext& context, Bou
   }
 }
 
-void parse_dlcp(io::Fields& fields, const ParseContext& context, links::DlcpOptions& dlcp,
-                BoundedLoss& loss) {
-  loss.bound_push = fields.number("loss_bound_push");
-  loss.bound_pull = fields.number("loss_bound_pull");
-  parse_bounds_of_layers(fields, context, loss);
-  dlcp.early_stop = fields.boolean("early_stop");
-  loss.priority = fields.boolean("priority");
-  loss.priority_map = fields.word("priority_map", kPriorityMaps);
-  loss.selective_drop = fields.boolean("selective_drop");
-  loss.front_fraction = fields.number("front_fraction");
-  loss.large_fraction = fields.number("large_fraction");
-  loss.protect_large = fields.boolean("protect_large");
-  dlcp.rate_control = fields.word("rate_control", links::kRateControls);
-  dlcp.feedback_packets = count(fields, "feedback_packets");
-  dlcp.rate_floor = fields.number("rate_floor");
-  loss.loss_fill = fields.word("loss_fill", kLossFills);
-  loss.rescale = fields.boolean("rescale");
-  dlcp.control_lossy = fields.boolean("control_lossy");
-}
-
 } // namespace
 
 std::vector<std::string_view> transports_with(std::string_view key) {
   std::vector<std::string_view> names;
-  for (const TransportKey& each : kTransportKeys) {
-    for (std::size_t k = 0; each.key == key && k < links::kTransportKinds.all().size(); ++k) {
-      if ((each.kinds >> k & 1U) != 0) {
+  for (const TransportKeys& table : kTransportKeys) {
+    if (std::ranges::find(table.keys, key, &io::Key::name) == table.keys.end()) {
+      continue;
+    }
+    for (std::size_t k = 0; k < links::kTransportKinds.all().size(); ++k) {
+      if ((table.kinds >> k & 1U) != 0) {
         names.push_back(links::kTransportKinds.all()[k]);
       }
     }
   }
   return names;
+}
+
+void add_transport(const PacketSettings& settings, io::Json& tree) {
+  const links::TransportOptions& transport = settings.options.transport;
+  const BoundedLoss& loss = settings.bounded_loss;
+  io::write_bound(keys::kTransportRows, transport, tree);
+  const unsigned kind = bit(transport.kind);
+  if (kind == bit(TransportKind::window)) {
+    io::write_bound(keys::kWindowRows, transport, tree);
+  }
+  if ((kind & kTcp) != 0) {
+    io::write_bound(keys::kTcpRows, transport.tcp, tree);
+  }
+  if ((kind & kDctcp) != 0) {
+    io::write_bound(keys::kDctcpRows, transport.tcp, tree);
+  }
+  if ((kind & kDlcp) == 0) {
+    return;
+  }
+  io::write_bound(keys::kBoundedLossRows, loss, tree);
+  io::write_bound(keys::kDlcpRows, transport.dlcp, tree);
+  if (!loss.bound_of_layer.empty()) { // in ascending order
+    io::Json bounds;
+    for (const auto& [layer, bound] : loss.bound_of_layer) {
+      bounds.set(std::to_string(layer), bound);
+    }
+    tree.set("loss_bound_per_layer", std::move(bounds));
+  }
 }
 
 // The keys of all transports are read, whatever the kind is, and those of others are refused by the
@@ -143,13 +122,16 @@ void parse_transport(io::Fields& fields, const ParseContext& context, PacketSett
     return;
   }
   io::Fields own(*json, context.problems, fields.row("transport"));
-  transport.kind = own.word("kind", links::kTransportKinds);
-  transport.window_packets = count(own, "window_packets");
-  parse_tcp(own, transport.tcp);
-  parse_dlcp(own, context, transport.dlcp, settings.bounded_loss);
-  if (own.has("kind")) {
-    for (const TransportKey& each : kTransportKeys) {
-      context.needs_meaning(own, each.key, (each.kinds & bit(transport.kind)) != 0,
+  io::read_bound(keys::kTransportRows, own, transport);
+  io::read_bound(keys::kWindowRows, own, transport);
+  io::read_bound(keys::kTcpRows, own, transport.tcp);
+  io::read_bound(keys::kDctcpRows, own, transport.tcp);
+  io::read_bound(keys::kBoundedLossRows, own, settings.bounded_loss);
+  parse_bounds_of_layers(own, context, settings.bounded_loss);
+  io::read_bound(keys::kDlcpRows, own, transport.dlcp);
+  for (const TransportKeys& table : kTransportKeys) {
+    for (std::size_t k = 0; own.has("kind") && k < table.keys.size(); ++k) {
+      context.needs_meaning(own, table.keys[k].name, (table.kinds & bit(transport.kind)) != 0,
                             "transport " + std::string(links::kTransportKinds[transport.kind]));
     }
   }

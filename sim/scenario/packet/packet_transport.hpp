@@ -12,6 +12,9 @@ namespace stepsim::study {
 // unless leftovers are ignored.
 void parse_transport(io::Fields& fields, const ParseContext& context, PacketSettings& settings);
 
+// Sets the kind of the transport and the keys that it uses.
+void add_transport(const PacketSettings& settings, io::Json& tree);
+
 // The transports that use a key of the transport block, in the order of the words; empty if none
 // does.
 [[nodiscard]] std::vector<std::string_view> transports_with(std::string_view key);

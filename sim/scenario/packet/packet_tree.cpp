@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "links/packet/thresholds.hpp"
+#include "scenario/keys/packet_keys.hpp"
 #include "scenario/packet/packet_background.hpp"
+#include "scenario/packet/packet_transport.hpp"
 
 namespace stepsim::study {
 
 namespace {
-
-using links::TransportKind;
 
 // null: no threshold.
 io::Json threshold_tree(std::uint32_t packets) {
@@ -80,72 +80,6 @@ void add_thresholds(io::Json& tree, const links::PacketOptions& options,
   tree.set("drop_packets", std::move(drop));
 }
 
-// Layers with a bound of their own are listed in ascending order.
-io::Json dlcp_tree(const links::DlcpOptions& dlcp, const BoundedLoss& loss) {
-  io::Json tree;
-  tree.set("loss_bound_push", loss.bound_push);
-  tree.set("loss_bound_pull", loss.bound_pull);
-  if (!loss.bound_of_layer.empty()) {
-    io::Json bounds;
-    for (const auto& [layer, bound] : loss.bound_of_layer) {
-      bounds.set(std::to_string(layer), bound);
-    }
-    tree.set("loss_bound_per_layer", std::move(bounds));
-  }
-  tree.set("early_stop", dlcp.early_stop);
-  tree.set("priority", loss.priority);
-  tree.set("priority_map", kPriorityMaps[loss.priority_map]);
-  tree.set("selective_drop", loss.selective_drop);
-  tree.set("front_fraction", loss.front_fraction);
-  tree.set("large_fraction", loss.large_fraction);
-  tree.set("protect_large", loss.protect_large);
-  tree.set("rate_control", links::kRateControls[dlcp.rate_control]);
-  tree.set("feedback_packets", std::int64_t{dlcp.feedback_packets});
-  tree.set("rate_floor", dlcp.rate_floor);
-  tree.set("loss_fill", kLossFills[loss.loss_fill]);
-  tree.set("rescale", loss.rescale);
-  tree.set("control_lossy", dlcp.control_lossy);
-  return tree;
-}
-
-io::Json tcp_tree(const links::TcpOptions& tcp, bool dctcp) {
-  io::Json tree;
-  tree.set("initial_window", static_cast<std::int64_t>(tcp.initial_window));
-  tree.set("dup_acks", std::int64_t{tcp.duplicate_acks});
-  tree.set("rto_min_s", tcp.rto_min_s);
-  tree.set("rto_initial_s", tcp.rto_initial_s);
-  tree.set("sack", tcp.sack);
-  tree.set("restart_after_idle", tcp.restart_after_idle);
-  if (dctcp) {
-    tree.set("g", tcp.g);
-    tree.set("alpha0", tcp.alpha0);
-    tree.set("retransmissions_ect", tcp.retransmissions_ect);
-  }
-  return tree;
-}
-
-io::Json transport_tree(const PacketSettings& settings) {
-  const links::TransportOptions& transport = settings.options.transport;
-  io::Json tree = io::Object{};
-  switch (transport.kind) {
-  case TransportKind::raw:
-  case TransportKind::pfabric:
-    break;
-  case TransportKind::window:
-    tree.set("window_packets", std::int64_t{transport.window_packets});
-    break;
-  case TransportKind::reno:
-  case TransportKind::dctcp:
-    tree = tcp_tree(transport.tcp, transport.kind == TransportKind::dctcp);
-    break;
-  case TransportKind::dlcp:
-    tree = dlcp_tree(transport.dlcp, settings.bounded_loss);
-    break;
-  }
-  tree.set("kind", links::kTransportKinds[transport.kind]);
-  return tree;
-}
-
 // Links by number, whatever the file called them: the simulation knows them so.
 io::Json faults_tree(const links::PacketOptions& options) {
   io::Array losses;
@@ -169,24 +103,18 @@ io::Json faults_tree(const links::PacketOptions& options) {
 io::Json packet_tree(const PacketSettings& settings, const links::Fabric& fabric) {
   const links::PacketOptions& options = settings.options;
   io::Json tree;
-  tree.set("mtu_wire_bytes", std::int64_t{options.mtu_wire_bytes});
-  tree.set("header_bytes", std::int64_t{options.header_bytes});
-  tree.set("wire_overhead_bytes", std::int64_t{options.wire_overhead_bytes});
-  tree.set("control_bytes", std::int64_t{options.control_bytes});
-  tree.set("ack_bytes", std::int64_t{options.ack_bytes});
+  io::write_bound(keys::kPacketRows, options, tree);
   tree.set("queues", std::int64_t{options.queues});
-  tree.set("switch_latency_s", options.switch_latency_s);
   tree.set("buffer", buffer_tree(options.buffer));
   add_thresholds(tree, options, fabric);
-  tree.set("load_balancing", links::kLoadBalancings[options.load_balancing]);
-  tree.set("spray_offset", options.spray_offset == links::SprayOffset::host ? "host" : "zero");
-  tree.set("queue_discipline", links::kQueueDisciplines[options.queue_discipline]);
   tree.set("faults", faults_tree(options));
   if (settings.background.load > 0) {
     tree.set("background", background_tree(settings.background));
   }
   if (settings.has_transport) {
-    tree.set("transport", transport_tree(settings));
+    io::Json transport{io::Object{}};
+    add_transport(settings, transport);
+    tree.set("transport", std::move(transport));
   }
   return tree;
 }
