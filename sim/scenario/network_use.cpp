@@ -41,6 +41,11 @@ void check_servers(const io::Json& tree, const ParseContext& context, const Scen
   if (!planner.fits_networks()) {
     refuse("/communication/schedule", "schedule " + std::string(planner.name));
   }
+  const TrainingAlgorithm algorithm = scenario.training.algorithm;
+  if (algorithm != TrainingAlgorithm::sync_sgd &&
+      algorithm != TrainingAlgorithm::parameter_server) {
+    refuse("/communication/collective", "algorithm " + std::string(kTrainingAlgorithms[algorithm]));
+  }
   if (accumulates_or_shards(scenario)) {
     refuse("/training/micro_batches", "micro_batches");
   }
