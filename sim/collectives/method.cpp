@@ -177,7 +177,7 @@ std::optional<std::string> estimate_warning(const Collective& collective, Method
     const std::optional<ClosedForm> form =
         collective.homogeneous() ? closed_form(collective) : std::nullopt;
     if (form && form->upper_bound) {
-      return "the closed form is an upper bound here; max_plus is exact";
+      return std::string(kUpperBound);
     }
     if (!parts_divide(collective)) {
       return "the closed form takes equal parts, but the bytes do not divide; max_plus is exact";

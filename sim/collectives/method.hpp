@@ -7,6 +7,7 @@
 // They agree to 1e-9 wherever their assumptions coincide.
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "collectives/collective.hpp"
 
@@ -51,6 +52,8 @@ void check_bound(const Collective& collective, Method method, double seconds);
 // a fabric, and if no such other algorithm exists.
 [[nodiscard]] std::optional<std::string> idle_interfaces(const Collective& collective);
 
+inline constexpr std::string_view kUpperBound =
+    "the closed form is an upper bound here; max_plus is exact";
 // The warning that `method` only estimates the time of the schedule, and which method is exact;
 // empty where it is exact, and for printed cost forms, which are asked for by name.
 [[nodiscard]] std::optional<std::string> estimate_warning(const Collective& collective,

@@ -63,7 +63,7 @@ struct PointRunner::Context {
   std::unique_ptr<QuickRun> quick;
   std::unique_ptr<SharedRun> shared; // for points that QuickRun does not take; neither: long way
   bool of_one_node = false;          // made from a point of one node, which may tell too little
-  std::int64_t points = 0, points_alone = 0;
+  std::int64_t points = 0, points_alone = 0, points_bound = 0;
 
   void add_warnings(std::map<std::string, std::int64_t>& warnings) const {
     const auto add = [&](bool alone, std::int64_t count) {
@@ -76,6 +76,9 @@ struct PointRunner::Context {
     }
     if (quick && points_alone > 0) {
       add(true, points_alone);
+    }
+    if (points_bound > 0) {
+      warnings[std::string(collectives::kUpperBound)] += points_bound;
     }
   }
 };
@@ -261,6 +264,7 @@ void PointRunner::run_quick(Context& context, std::span<const std::int64_t> poin
       ++context.points;
       ++quick_points_;
       context.points_alone += context.quick->ranks(asked[k].nodes) == 1 ? 1 : 0;
+      context.points_bound += outcome.summary.closed_form_is_bound.value_or(false) ? 1 : 0;
     }
   }
 }

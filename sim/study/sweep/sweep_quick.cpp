@@ -254,9 +254,6 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
       summary);
   summary.closed_form_s = step_->period_of(ends.planned[k]).period;
   summary.closed_form_is_bound = curves_ && curves_->has_bound(k);
-  if (scenario_.method && *summary.closed_form_is_bound) {
-    return false; // the run has a warning
-  }
   if (curves_) {
     (void)set_network(point);
     if (const auto bound = period_lower_bound(scenario_, problem_)) {

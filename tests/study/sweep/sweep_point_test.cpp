@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "collectives/method.hpp"
 #include "document/json_parse.hpp"
 #include "document/json_pointer.hpp"
 #include "run/run.hpp"
@@ -221,6 +222,8 @@ TEST_CASE("sweep: hundreds of networks of one workload have every record of the 
     study::Files files(STEPSIM_SOURCE_DIR);
     study::PointRunner short_way(sweep, files);
     (void)compare_ways(sweep, short_way, files, random);
+    CHECK(short_way.quick_points() > 350); // trees and bounds too, each with its warning
+    CHECK(short_way.warnings().contains(std::string(collectives::kUpperBound)));
   }
 }
 
