@@ -71,7 +71,7 @@ void fill_forms(const Scenario& scenario, const Program& program, std::int64_t w
     } else if (each.type == OperationType::compute && each.stream == program.operations[0].stream) {
       compute += each.seconds.value;
       last = o;
-    } else { // a delay, or a selection beside computing
+    } else { // a delay, or a selection on the copy stream
       plain = false;
     }
   }

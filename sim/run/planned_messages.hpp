@@ -71,7 +71,8 @@ void check_range(const buckets::Problem& problem);
 [[nodiscard]] programs::StepInput with_messages(programs::StepInput step, const Scenario& scenario,
                                                 const buckets::Plan& plan,
                                                 buckets::Schedule schedule);
-// The times with those of copies, half of them in each part if the message has an all-gather.
+// `seconds` and the time of copies; a message with an all-gather has half of that time in each
+// part.
 [[nodiscard]] MessageSeconds with_copies(const Scenario& scenario, const buckets::Group& group,
                                          MessageSeconds seconds, bool all_gathers);
 // Sets the times of the messages of `step`, one per bucket of `plan`.

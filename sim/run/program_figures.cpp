@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "layers/staleness.hpp"
+#include "programs/builders/step_parts.hpp"
 #include "programs/gradient_age.hpp"
 #include "programs/step/alone.hpp"
 #include "run/period_bound.hpp"
@@ -29,7 +30,8 @@ using programs::Program;
 
 // Of the compute stream: selections on a stream of their own run beside it.
 bool computes(const Program& made, const Operation& operation) {
-  return operation.type == OperationType::compute && made.streams[operation.stream].name != "copy";
+  return operation.type == OperationType::compute &&
+         made.streams[operation.stream].name != programs::kCopyStream;
 }
 
 // Per optimizer step.

@@ -98,7 +98,7 @@ StepStreams step_streams(ProgramDraft& draft, const std::vector<BucketTimes>& bu
     streams.hosts.push_back(waits ? draft.stream(operation_name("host", g)) : kAllRanks);
   }
   if (std::ranges::any_of(buckets, [](const BucketTimes& each) { return each.side.value > 0; })) {
-    streams.copy = draft.stream("copy");
+    streams.copy = draft.stream(std::string(kCopyStream));
   }
   return streams;
 }

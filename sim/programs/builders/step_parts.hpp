@@ -73,9 +73,11 @@ std::uint32_t add_layer(ProgramDraft& draft, std::string id, std::uint32_t strea
 std::uint32_t add_exchange(ProgramDraft& draft, std::string id, std::uint32_t stream, Kind kind,
                            const ExchangeTime& time, std::size_t unit);
 
-// The streams of a synchronous step. hosts[g] has the delay before the exchange of bucket g, so
-// that delays of different buckets run beside each other, as cycles of Horovod do; `copy` has
-// selections beside computing. They are kAllRanks where there is nothing to do.
+// The name of the stream on which gradients are selected while the compute stream goes on.
+inline constexpr std::string_view kCopyStream = "copy";
+// The streams of a synchronous step. hosts[g] has the delay before the exchange of bucket g: the
+// delays of two buckets may overlap, as cycles of Horovod do. `copy` and an entry of `hosts` are
+// kAllRanks where they have nothing to do.
 struct StepStreams {
   std::uint32_t compute{};
   std::uint32_t reduce{};

@@ -168,9 +168,9 @@ struct JobMessage {
   double start_s{}, end_s{};       // passed to the network; complete at the receiver
   std::int64_t size_bytes{}, delivered_bytes{};
   // Bytes that the network lost, that are missing because the receiver ended the message early, and
-  // that arrived after completion (net/packet/message.hpp).
+  // that arrived after completion (links/packet/message.hpp).
   std::int64_t lost_network_bytes{}, lost_stopped_bytes{}, wasted_bytes{};
-  // Counts of the packet level (net/packet/message.hpp); 0 at the flow level.
+  // Counts of the packet level (links/packet/message.hpp); 0 at the flow level.
   std::uint32_t packets{}, delivered_packets{};
   std::uint32_t retransmissions{}, timeouts{}, duplicates{}, probe_rounds{};
 };

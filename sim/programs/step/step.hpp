@@ -3,7 +3,7 @@
 // COL 11). All times are seconds from the start of backward. Results and the terminal show times
 // from the start of the iteration, which is one forward pass earlier.
 //
-//   messages   scheduled by StepInput::send (plan/sending.hpp); the default is FIFO:
+//   messages   scheduled by StepInput::send (buckets/sending.hpp); the default is FIFO:
 //              start(g) = max(end(g-1), ready(g)), end(g) = start(g) + T(g)
 //   next step  t = t_b; for l = 1..L: t = max(t, done(l)) + u(l) + t_f(l);  period = t
 //
@@ -48,7 +48,7 @@ struct StepInput {
   bool reduce_broadcast = false; // reduces in backward order, update, broadcasts in forward order
   // DeAR: one all-gather per message, in forward order. A layer is updated after its all-gather.
   bool all_gathers = false;
-  // The discipline of the channel: computes when the messages are sent (plan/sending.hpp).
+  // The discipline of the channel: computes when the messages are sent (buckets/sending.hpp).
   void (*send)(const buckets::Sending&, const buckets::SendInput&,
                buckets::SendTimes&) = buckets::send_in_order;
   buckets::ScheduleOptions schedule_options; // options for `send`
