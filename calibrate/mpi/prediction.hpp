@@ -1,8 +1,8 @@
 #pragma once
 // Predicts the times of collectives from measured messages between two ranks alone (CAL 8.3, 8.4).
 // The evaluator is the one of `stepsim collective --calibration` on the same file
-// (coll/evaluate/measured_steps.hpp). Operations that the simulator does not have are added here:
-// broadcast and reduce by `ring`, and the tree of sparse lists.
+// (collectives/evaluate/measured_steps.hpp). Operations that the simulator does not have are added
+// here: broadcast and reduce by `ring`, and the tree of sparse lists.
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 // The gTop-k all-reduce over MPI (CAL 8.2): lists of k entries are reduced up a binomial tree and
 // the result is broadcast down the tree. Two lists are merged by the simulator's own top-k operator
-// (coll/operators/global_top_k.hpp, SPA 6). An entry is a 32-bit index and an fp32 value; a list of
-// fewer than k entries is padded with entries that the receiver ignores.
+// (collectives/operators/global_top_k.hpp, SPA 6). An entry is a 32-bit index and an fp32 value; a
+// list of fewer than k entries is padded with entries that the receiver ignores.
 #include <cstdint>
 #include <vector>
 

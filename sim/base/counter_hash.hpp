@@ -11,7 +11,7 @@
 // class, 5 link loss, 6 background, 7 permutations of hosts, 16 compute time, 17 exchange time, 18
 // data of small problems, 19 replications, 20 mini-batches of small problems, 21 resampled passes
 // of measurements, 22 resampled steps of traces. The file that uses a stream defines its constant
-// (kEcmpStream in net/fabric/routes.cpp); a new stream takes a number that is not listed here.
+// (kEcmpStream in links/fabric/routes.cpp); a new stream takes a number that is not listed here.
 #include <cstdint>
 
 namespace stepsim::base {

@@ -29,7 +29,7 @@ struct ShardedLayer {
 // parameters takes no time.
 using UnitCost = std::function<double(std::int64_t parameters)>;
 
-// Empty limits mean none. The names are those of FSDP (program/builders/fsdp_program.hpp).
+// Empty limits mean none. The names are those of FSDP (programs/builders/fsdp_program.hpp).
 struct UnitProblem {
   std::vector<ShardedLayer> layers; // at least one, in forward order
   UnitCost gather;                  // all-gather of the parameters

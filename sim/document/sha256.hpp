@@ -26,7 +26,7 @@ private:
 // The digest of one text, 64 hex digits.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 // The digest of the bytes of a file, compressed or not, as sha256sum prints it. Throws InputError
-// as ByteSource does (json/file.hpp).
+// as ByteSource does (document/file.hpp).
 [[nodiscard]] std::string sha256_of_file(const std::string& path);
 
 } // namespace stepsim::io

@@ -1,6 +1,6 @@
 #pragma once
 // The timeline of a run, for people to look at: spans on tracks, arrows between spans, and
-// counters. export/chrome_trace.hpp writes it as a Chrome trace. Times count from the start of the
+// counters. plot/chrome_trace.hpp writes it as a Chrome trace. Times count from the start of the
 // run. Spans of one track nest or are disjoint (a test checks every exported file).
 #include <cstdint>
 #include <string>

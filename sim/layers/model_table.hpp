@@ -25,7 +25,7 @@ struct ModelTensor {
 
 struct ModelLayer {
   std::string name;
-  std::string kind;    // a word of kLayerKinds (files/keys/model_keys.hpp)
+  std::string kind;    // a word of kLayerKinds (scenario/files/keys/model_keys.hpp)
   std::int64_t macs{}; // forward, per sample, at the standard input
   MacScaling scaling = MacScaling::sample;
   std::optional<std::int64_t> execution_index; // forward position from 1, if the orders differ

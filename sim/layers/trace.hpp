@@ -1,8 +1,9 @@
 #pragma once
 // A layer-wise compute trace: the forward and backward times of each layer and its gradients (IO
 // 3). Layers are in forward order, tensors of a layer in gradient-ready order (a bias before its
-// weight). docs/file-formats.md describes the file format, files/trace_file.hpp reads and writes
-// it, the importers in import/ make it, and files/keys/trace_keys.hpp explains every member.
+// weight). docs/file-formats.md describes the file format, scenario/files/trace_file.hpp reads and
+// writes it, the importers in import/ make it, and scenario/files/keys/trace_keys.hpp explains
+// every member.
 #include <array>
 #include <cstdint>
 #include <optional>

@@ -28,7 +28,7 @@ struct WorkLayer {
   Seconds backward;
 };
 
-// One item of the planner (plan/problem.hpp): a parameter tensor, a layer, or a weight with its
+// One item of the planner (buckets/problem.hpp): a parameter tensor, a layer, or a weight with its
 // neighbours.
 struct Gradient {
   std::uint32_t layer{}; // index in `layers`

@@ -1,5 +1,5 @@
 #pragma once
-// The timeline of a run that was evaluated as a program (program/training_program.hpp): one track
+// The timeline of a run that was evaluated as a program (programs/training_program.hpp): one track
 // per stream, one span per operation.
 #include <cstdint>
 

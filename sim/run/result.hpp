@@ -51,7 +51,7 @@ struct Iteration {
 };
 
 // The messages of one bucket in the last iteration, at the packet level (PKT 8). The counts are
-// explained in net/packet/message.hpp.
+// explained in links/packet/message.hpp.
 struct TensorResult {
   std::int64_t bucket{};
   bool gradient = true; // false: parameters that return from a server

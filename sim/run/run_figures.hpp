@@ -43,7 +43,7 @@ void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summa
 [[nodiscard]] layers::Jitter jitter_of(const Scenario& scenario);
 
 // Mean seconds per iteration of one worker alone, over the factors of all workers in the iterations
-// first..last (from 0) at the pace of the fastest worker (train/step/alone.hpp). With
+// first..last (from 0) at the pace of the fastest worker (programs/step/alone.hpp). With
 // `to_next_backward`, an iteration lasts from backward to backward, as in synchronous steps;
 // otherwise it begins with forward.
 [[nodiscard]] double alone_seconds(const Scenario& scenario, const layers::Jitter& jitter,

@@ -1,6 +1,6 @@
 #pragma once
 // Synchronous training as one step of compute and messages that repeats. It covers every schedule
-// (plan/planners.hpp), exchanges by all-reduce or by reduce and broadcast, compressed exchanges,
+// (buckets/planners.hpp), exchanges by all-reduce or by reduce and broadcast, compressed exchanges,
 // and workers that differ.
 #include <optional>
 #include <vector>

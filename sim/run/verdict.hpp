@@ -1,7 +1,7 @@
 #pragma once
 // Decides what bounds a step, for `run`, tables, `explain`, reports and the page alike. The parts
-// are seconds of the binding path (program/explain/binding_path.hpp): operations that wait for each
-// other and so set the pace. Communication that is hidden behind computing is not on it.
+// are seconds of the binding path (programs/explain/binding_path.hpp): operations that wait for
+// each other and so set the pace. Communication that is hidden behind computing is not on it.
 //
 //   delay > compute and delay >= exchange   input
 //   compute >= exchange                     compute

@@ -1,6 +1,6 @@
 #pragma once
 // The keys of a file of kind program: a training algorithm as operations on streams with waits
-// (TRN 2.1, 8.3), as in program/training_program.hpp.
+// (TRN 2.1, 8.3), as in programs/training_program.hpp.
 #include <array>
 #include <string_view>
 

@@ -95,8 +95,8 @@ void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& s
   }
 }
 
-// What a planner needs is in its row (plan/planners.hpp); a linear cost can be told only once the
-// whole exchange is known, so this comes last.
+// What a planner needs is in its row (buckets/planners.hpp); a linear cost can be told only once
+// the whole exchange is known, so this comes last.
 void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   const buckets::Planner& planner = buckets::planner(communication.schedule);

@@ -8,8 +8,9 @@
 //   pipe_sgd   /training/algorithm = pipe_sgd, /communication/schedule = single
 //
 // The changes start from synchronous training without compression. Every row of the tables of
-// schedules (plan/planners.hpp) and of compression methods (coll/compress/compression.hpp) whose
-// `compared` is true is an alternative; alternatives.cpp lists a few more.
+// schedules (buckets/planners.hpp) and of compression methods
+// (collectives/compress/compression.hpp) whose `compared` is true is an alternative;
+// alternatives.cpp lists a few more.
 #include <span>
 #include <string>
 #include <string_view>

@@ -1,6 +1,7 @@
 #pragma once
 // Runs the iterations of a sparse_semantics file with the simulator's own operators, so that the
-// checked exchange is the one that simulations assume (coll/operators/error_feedback.hpp, SPA 7).
+// checked exchange is the one that simulations assume (collectives/operators/error_feedback.hpp,
+// SPA 7).
 #include <string>
 #include <vector>
 

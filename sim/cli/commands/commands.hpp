@@ -12,8 +12,9 @@ namespace stepsim::cli {
 struct Command {
   std::string_view group;
   std::string_view name;
-  std::string_view summary;      // one line of `stepsim --help`
-  int (*run)(const Invocation&); // returns the exit code; errors are exceptions (shell/entry.hpp)
+  std::string_view summary; // one line of `stepsim --help`
+  int (*run)(
+      const Invocation&); // returns the exit code; errors are exceptions (cli/shell/entry.hpp)
 };
 
 // All commands; the rows of a group follow one another.

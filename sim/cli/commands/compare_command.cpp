@@ -1,6 +1,6 @@
 // stepsim compare SCENARIO --over POINTER=V1,V2,...: alternatives side by side, best first.
 // Without --algorithms the rows are those of a sweep; with it every row is a scenario changed by an
-// alternative (ask/alternatives.hpp), and what an alternative sets must not be varied by hand.
+// alternative (study/alternatives.hpp), and what an alternative sets must not be varied by hand.
 #include "cli/commands/commands.hpp"
 
 #include "study/compare.hpp"

@@ -1,6 +1,6 @@
 // stepsim init: a first scenario that runs, from a trace, from a model on a GPU, or from defaults.
-// Every flag is one key of the scenario (shell/key_flags.hpp), set as --set would: the reader of
-// scenarios checks the values, and its problems go back to the flags.
+// Every flag is one key of the scenario (cli/shell/key_flags.hpp), set as --set would: the reader
+// of scenarios checks the values, and its problems go back to the flags.
 #include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>

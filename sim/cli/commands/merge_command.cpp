@@ -1,6 +1,6 @@
 // stepsim merge SHARD... -o FILE: joins the shards of a sweep.
-// Shards are merged as lines by the number of their point (sweep/sweep_merge.hpp), which keeps the
-// merged file byte-identical to an unsharded one.
+// Shards are merged as lines by the number of their point (study/sweep/sweep_merge.hpp), which
+// keeps the merged file byte-identical to an unsharded one.
 #include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 // stepsim plan PROBLEM: all planners on one merge problem (MER 5).
-// Planners see a merge problem alone (plan/problem.hpp), so no network, collective or cluster is
+// Planners see a merge problem alone (buckets/problem.hpp), so no network, collective or cluster is
 // needed here. The lower bound does not depend on the planner and stands once.
 #include "cli/commands/commands.hpp"
 

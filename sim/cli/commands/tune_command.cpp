@@ -1,5 +1,5 @@
 // stepsim tune SCENARIO --knob NAME: the curve, the references and the best value of one knob as a
-// text or a tree. ask/tune_values.hpp decides what is tried.
+// text or a tree. study/tune_values.hpp decides what is tried.
 #include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>

@@ -53,7 +53,7 @@ struct Invocation {
   std::string command_line;                      // the whole command, for `meta`
   std::string data_folder;                       // holds models/ and topologies/
   std::chrono::steady_clock::time_point started; // start of the program, for wall_s
-  // If set, `parse` calls it with the page of the command (help/command_page.hpp) and returns
+  // If set, `parse` calls it with the page of the command (cli/help/command_page.hpp) and returns
   // false.
   std::function<void(const CommandPage&)> described{};
   // Whether another command runs this one. Warnings are then not printed, because they are in the

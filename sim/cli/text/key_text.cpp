@@ -1,5 +1,5 @@
-// The words of a key are derived from its row (json/fields/key.hpp): kind, range, unit, default.
-// Nothing about a single key stands here.
+// The words of a key are derived from its row (document/fields/key.hpp): kind, range, unit,
+// default. Nothing about a single key stands here.
 #include "cli/text/key_text.hpp"
 
 #include <algorithm>

@@ -57,8 +57,8 @@ enum class CompressionKind { dense, codec, sparse, encoded };
 enum class SparseAllgather { automatic, recursive_doubling, bruck, ring };
 enum class SparseBroadcast { mst, flat };
 enum class SupportOverlap { random, full, disjoint }; // overlap of selections; sparcml_*
-enum class ResidualMask { final, per_round };         // SPA 7, operators/error_feedback.hpp
-enum class SelectStream { compute, side }; // the selection delays backward, or runs next to it
+enum class ResidualMask { final, per_round }; // SPA 7, collectives/operators/error_feedback.hpp
+enum class SelectStream { compute, side };    // the selection delays backward, or runs next to it
 inline constexpr auto kSparseAllgathers =
     base::words<SparseAllgather>({{SparseAllgather::automatic, "auto"},
                                   {SparseAllgather::recursive_doubling, "recursive_doubling"},

@@ -157,8 +157,9 @@ struct FlatSplit {
 struct RingPass {
   Index size{};
   bool reduce{};
-  // Further steps, for ranks that stand for those of a longer ring (evaluate/equal_nodes.hpp). All
-  // parts must then have the same size, since these steps send part 0.
+  // Further steps, for ranks that stand for those of a longer ring
+  // (collectives/evaluate/equal_nodes.hpp). All parts must then have the same size, since these
+  // steps send part 0.
   Index more_steps = 0;
   [[nodiscard]] Index steps() const { return size - 1 + more_steps; }
   [[nodiscard]] Send send(Index step, Index rank) const {

@@ -35,8 +35,8 @@ void two_level_phases(Schedule& schedule, const Collective& collective);
 // reduce.
 [[nodiscard]] double two_level_parts(const Collective& collective);
 
-// With N nodes of G ranks (formula/node_shape.hpp), the times of a chunk inside nodes and across
-// are
+// With N nodes of G ranks (collectives/formula/node_shape.hpp), the times of a chunk inside nodes
+// and across are
 //     t_in = (G-1) (alpha_i + (beta_i + g) n/(C G))
 //     t_out = (N-1) (alpha_e + (c beta_e + g) n/(C P)),  g = gamma if sums are made, else 0:
 //     half        t_in + t_out + (C - 1) max(t_in, t_out)    allgather, reduce_scatter

@@ -18,7 +18,7 @@
 
 namespace stepsim::links {
 
-// A key of a topology file; files/keys/topology_keys.hpp describes its value.
+// A key of a topology file; scenario/files/keys/topology_keys.hpp describes its value.
 struct PresetParameter {
   std::string_view name;
   bool required{};

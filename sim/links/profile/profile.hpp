@@ -1,8 +1,8 @@
 #pragma once
-// Network profiles and topologies as plain values; files/profile_file.hpp and
-// files/topology_file.hpp read and write them. A profile (kind network_calibration) has the
-// latency, bandwidth, reduction rate and measured collective curves of a network, and a label for
-// their origin.
+// Network profiles and topologies as plain values; scenario/files/profile_file.hpp and
+// scenario/files/topology_file.hpp read and write them. A profile (kind network_calibration) has
+// the latency, bandwidth, reduction rate and measured collective curves of a network, and a label
+// for their origin.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 // Reads the keys of a custom compressor, which a scenario describes by formulas
-// (coll/compress/custom_compressor.hpp).
+// (collectives/compress/custom_compressor.hpp).
 #include <cstdint>
 #include <optional>
 #include <string_view>

@@ -12,7 +12,7 @@
 namespace stepsim::study::keys {
 
 // The hosts that ranks are placed on: packed takes them in the order of the topology, spread takes
-// one host of each switch in turn (net/fabric/placement.hpp).
+// one host of each switch in turn (links/fabric/placement.hpp).
 inline constexpr std::array<std::string_view, 2> kRankOrders{"packed", "spread"};
 // Ranks are 32-bit numbers; a million of them is more than any evaluator can take.
 inline constexpr double kMaxRanks = 1 << 20;

@@ -1,7 +1,7 @@
 #pragma once
 // The options of schedules (MER 5, 6), which are keys next to `schedule`: one row per key, with the
-// member of buckets::ScheduleOptions for its value. The table of planners (plan/planners.hpp) says
-// which keys each schedule has.
+// member of buckets::ScheduleOptions for its value. The table of planners (buckets/planners.hpp)
+// says which keys each schedule has.
 #include <array>
 #include <string_view>
 #include <vector>

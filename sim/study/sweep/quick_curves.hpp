@@ -1,7 +1,7 @@
 #pragma once
 // The messages of QuickRun where an exchange does not take a + b n: a collective in blocks, or the
 // cheapest of several (`auto`). Every lane has the prepared closed form of its network
-// (coll/formula/prepared_form.hpp); a size is timed on all networks at once.
+// (collectives/formula/prepared_form.hpp); a size is timed on all networks at once.
 #include <array>
 #include <cstddef>
 #include <optional>

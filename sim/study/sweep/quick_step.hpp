@@ -1,6 +1,6 @@
 #pragma once
 // The step of QuickRun around its messages: compute, update and input, which are the same on every
-// network, and the parts of the summary that follow from them (train/step/step.hpp,
+// network, and the parts of the summary that follow from them (programs/step/step.hpp,
 // run/step_summary.hpp). Times in seconds, from the start of backward.
 #include <cstdint>
 #include <span>
