@@ -204,9 +204,12 @@ def sensitivity():
     for network, changes in networks():
         for name in SHOWN:
             timer = any("rto" in pointer for pointer in changes)
-            if timer and "dlcp" in json.dumps(EVERY[name]):
+            by_dlcp = "dlcp" in json.dumps(EVERY[name])
+            if timer and by_dlcp:
                 continue # has none
-            yield Point("networks", name, network, merged(servers(WORKERS), EVERY[name], changes),
+            own = {pointer: value for pointer, value in changes.items()
+                   if by_dlcp or pointer != f"{PACKET}/drop_packets"} # TCP has no classes
+            yield Point("networks", name, network, merged(servers(WORKERS), EVERY[name], own),
                         seeds(3 if network != "1500-byte packets" else 1))
 
 

@@ -14,7 +14,7 @@
 namespace stepsim::programs {
 
 ProgramEvents::ProgramEvents(const Program& program, std::int64_t iterations,
-                             const Factors& factors, Record record, std::vector<bool> carried)
+                             const Factors& factors, Record record, CarriedExchanges carried)
     : program_(program), factors_(factors), iterations_(iterations), ranks_(program.ranks),
       recorded_(record == Record::all), carried_(std::move(carried)), lists_(stream_lists(program)),
       lanes_(program, iterations), completions_(program, lanes_.cursors()), parts_(program),
@@ -88,6 +88,13 @@ void ProgramEvents::exchange_ended(double now, std::uint32_t operation, std::uin
     }
     end_everywhere({.operation = operation, .iteration = iteration});
   }
+}
+
+void ProgramEvents::exchange_ended_on(double now, std::uint32_t operation, std::uint32_t rank,
+                                      std::int64_t iteration) {
+  now_ = std::max(now_, now);
+  ++events_;
+  end_for(operation, {rank}, iteration);
 }
 
 void ProgramEvents::set_timer(std::size_t timer, double time) {
@@ -168,7 +175,7 @@ void ProgramEvents::enter(std::uint32_t cursor, std::uint32_t o, std::uint32_t r
                           std::int64_t iteration) {
   const Operation& operation = program_.operations[o];
   const bool fifo = is_fifo(cursor);
-  if (fifo && is_carried(o)) {
+  if (fifo && is_carried(o, iteration)) {
     entered_.push_back({.operation = o, .rank = rank, .iteration = iteration});
   }
   if (!parts_.enter(o, rank)) {
@@ -200,7 +207,7 @@ void ProgramEvents::start_exchange(const Operation& operation, std::uint32_t o,
                                    const std::vector<std::uint32_t>& ranks,
                                    std::int64_t iteration) {
   begin_exchange(o, ranks, iteration);
-  if (is_carried(o)) {
+  if (is_carried(o, iteration)) {
     return;
   }
   const double factor = exchange_factor(program_, factors_, operation, iteration, iterations_);
@@ -291,7 +298,7 @@ void ProgramEvents::dispatch(std::size_t c) {
 void ProgramEvents::dispatch_by_priority(PriorityChannel& priority) {
   while (priority.can_dispatch()) {
     const Instance instance = priority.next();
-    if (is_carried(instance.operation)) {
+    if (is_carried(instance.operation, instance.iteration)) {
       priority.take(program_.operations[instance.operation].bytes);
       enter_all(instance.operation, instance.iteration);
       continue;
@@ -312,7 +319,7 @@ void ProgramEvents::dispatch_at_once(Channel& channel, AtOnceChannel& at_once) {
          arrived_[list[channel.next_place]] > channel.next_iteration) {
     const std::uint32_t o = list[channel.next_place];
     const Operation& operation = program_.operations[o];
-    if (is_carried(o)) {
+    if (is_carried(o, channel.next_iteration)) {
       ++channel.carried;
       enter_all(o, channel.next_iteration);
     } else {

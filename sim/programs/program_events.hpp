@@ -12,6 +12,7 @@
 // the start of the run.
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -30,6 +31,13 @@
 
 namespace stepsim::programs {
 
+// Which exchanges are carried: those of operation o if of_operation[o], in the iterations before
+// number `iterations`; an empty list means that none is.
+struct CarriedExchanges {
+  std::vector<bool> of_operation{};
+  std::int64_t iterations = std::numeric_limits<std::int64_t>::max();
+};
+
 class ProgramEvents {
 public:
   // A rank that has entered a carried exchange.
@@ -38,11 +46,10 @@ public:
     std::int64_t iteration{}; // equal to the number of iterations in the tail
   };
 
-  // `program` and `factors` must outlive the object. carried[o] tells whether exchange o is
-  // carried; an empty list means that none is. Throws SimulationError if (fifo streams + exchanges
-  // on other streams) x ranks + other streams is 2^24 or more.
+  // `program` and `factors` must outlive the object. Throws SimulationError if (fifo streams +
+  // exchanges on other streams) x ranks + other streams is 2^24 or more.
   ProgramEvents(const Program& program, std::int64_t iterations, const Factors& factors,
-                Record record, std::vector<bool> carried = {});
+                Record record, CarriedExchanges carried = {});
   ProgramEvents(const ProgramEvents&) = delete;
   ProgramEvents& operator=(const ProgramEvents&) = delete;
 
@@ -56,6 +63,9 @@ public:
   // advance(); the caller must call advance() afterwards.
   void exchange_ended(double now, std::uint32_t operation, std::uint32_t rank,
                       std::int64_t iteration);
+  // The same on a fifo stream, for `rank` alone.
+  void exchange_ended_on(double now, std::uint32_t operation, std::uint32_t rank,
+                         std::int64_t iteration);
   // The ranks that take part in an exchange together with `rank`. The reference remains valid.
   [[nodiscard]] const std::vector<std::uint32_t>& part_of(std::uint32_t operation,
                                                           std::uint32_t rank) const {
@@ -76,8 +86,9 @@ private:
     std::int32_t carried = 0; // at once: carried exchanges in flight
   };
 
-  [[nodiscard]] bool is_carried(std::uint32_t operation) const {
-    return !carried_.empty() && carried_[operation];
+  [[nodiscard]] bool is_carried(std::uint32_t operation, std::int64_t iteration) const {
+    return !carried_.of_operation.empty() && carried_.of_operation[operation] &&
+           iteration < carried_.iterations;
   }
   [[nodiscard]] bool is_fifo(std::uint32_t cursor) const {
     return cursor < lanes_.fifo_lanes() * ranks_;
@@ -116,7 +127,7 @@ private:
   const std::int64_t iterations_;
   const std::size_t ranks_;
   const bool recorded_;
-  const std::vector<bool> carried_; // [operation], or empty
+  const CarriedExchanges carried_;
   const StreamLists lists_;
   Lanes lanes_;
   Completions completions_;

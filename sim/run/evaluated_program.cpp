@@ -16,6 +16,7 @@
 #include "programs/rank_vectors.hpp"
 #include "programs/recurrence.hpp"
 #include "programs/steady_state.hpp"
+#include "run/network_setup.hpp"
 #include "run/program_lists.hpp"
 #include "run/run_figures.hpp"
 
@@ -23,6 +24,7 @@ namespace stepsim::study {
 
 namespace {
 
+using programs::Operation;
 using programs::OperationTimes;
 using programs::Program;
 
@@ -60,37 +62,30 @@ bool is_pipelined(const Scenario& scenario) {
   return scenario.training.algorithm == TrainingAlgorithm::pipe_sgd;
 }
 
-// Means are taken over the iterations from the end of the marker of iteration `from` to that of
-// iteration `to`; over the whole run if `from` is -1.
-struct Window {
-  std::int64_t from{}, to{};
-};
-
-// Whether an exchange follows the marker of its own iteration, as in a step whose marker is the end
-// of its backward pass.
-bool exchanges_follow_marker(const Program& made) {
-  std::vector<bool> follows(made.iteration_size());
-  follows[made.marker] = true;
-  for (std::uint32_t o = made.marker + 1; o < made.iteration_size(); ++o) {
-    follows[o] = std::ranges::any_of(made.waits_of(o), [&](const programs::Wait& wait) {
-      return wait.distance == 0 && follows[wait.operation];
-    });
-    if (follows[o] && made.operations[o].type == programs::OperationType::exchange) {
-      return true;
+// Whether the marker does not wait for all exchanges of its own iteration, as in a step whose
+// marker is the end of its backward pass.
+bool exchanges_outlast_marker(const Program& made) {
+  std::vector<bool> awaited(made.iteration_size());
+  std::vector<bool> of_stream(made.streams.size()); // a later operation of a fifo stream is awaited
+  awaited[made.marker] = true;
+  for (std::uint32_t o = made.iteration_size(); o-- > 0;) {
+    const Operation& each = made.operations[o];
+    const bool in_order = made.streams[each.stream].discipline == programs::Discipline::fifo;
+    awaited[o] = awaited[o] || (in_order && of_stream[each.stream]);
+    if (!awaited[o]) {
+      if (each.type == programs::OperationType::exchange) {
+        return true;
+      }
+      continue;
+    }
+    of_stream[each.stream] = true;
+    for (const programs::Wait& wait : made.waits_of(o)) {
+      if (wait.distance == 0) {
+        awaited[wait.operation] = true;
+      }
     }
   }
   return false;
-}
-
-// The iterations that are not discarded, each with its own exchanges: where they follow the marker
-// they lie between this one and that of the next iteration. The first iteration waits for no
-// exchange of an iteration before it: where it counts, one iteration more takes its place, but in
-// a pipeline, where the one iteration that there is counts as a whole (PIP 10).
-Window window_of(const Scenario& scenario, const Program& made) {
-  const std::int64_t discard = discarded_iterations(scenario);
-  const bool replaced = discard == 0 && !is_pipelined(scenario);
-  const std::int64_t back = replaced || exchanges_follow_marker(made) ? 0 : 1;
-  return {discard - back, scenario.training.iterations - back};
 }
 
 // Where the window begins and ends: with the whole run if `from` is -1.
@@ -252,9 +247,20 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
   result.network = network_program(scenario, made, simulated);
   OperationTimes times = std::move(result.network->run.jobs.front().times);
   result.period = mean_period(times, window);
-  set_communication(made.program, times, window, result);
   result.ends = marker_ends(times, window.to + 1);
+  const bool all_sent = result.network->jobs.front().program->sent_iterations >= simulated;
+  if (all_sent) {
+    set_communication(made.program, times, window, result);
+  }
   result.times = first_iterations(std::move(times), iterations);
+  if (!all_sent) {
+    const std::int64_t first = std::max<std::int64_t>(0, window.from);
+    // Servers may have sent a sum to one worker before the other.
+    const std::size_t ranks = has_servers(own) ? result.times.ranks : 1;
+    result.communication_s =
+        exchange_seconds(made.program, result.times, first, 0, kForever, "", ranks) /
+        static_cast<double>(iterations - first);
+  }
   const Program no_exchanges = programs::without_exchanges(made.program);
   result.alone = alone_times(own, no_exchanges, factors, window, window.to + 1,
                              programs::recurrence_applies(no_exchanges));
@@ -267,6 +273,13 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
 }
 
 } // namespace
+
+Window window_of(const Scenario& scenario, const Program& made) {
+  const std::int64_t discard = discarded_iterations(scenario);
+  const bool replaced = discard == 0 && !is_pipelined(scenario);
+  const std::int64_t back = replaced || exchanges_outlast_marker(made) ? 0 : 1;
+  return {discard - back, scenario.training.iterations - back};
+}
 
 EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
                            const ScenarioProgram& made, const programs::Factors& factors,

@@ -20,6 +20,17 @@ struct AloneTimes {
   double period{};          // mean seconds per iteration
 };
 
+// Means of a run are taken over the iterations from the end of the marker of iteration `from` to
+// that of iteration `to`; over the whole run if `from` is -1.
+struct Window {
+  std::int64_t from{}, to{};
+};
+// The iterations that are not discarded, each with its own exchanges: where they outlast the marker
+// they lie between this one and that of the next iteration. The first iteration waits for no
+// exchange of an iteration before it: where it counts, one iteration more takes its place, but in
+// a pipeline, where the one iteration that there is counts as a whole (PIP 10).
+[[nodiscard]] Window window_of(const Scenario& scenario, const programs::Program& made);
+
 // The times of all iterations with exchanges, the ends of their markers with and without (`alone`)
 // exchanges, and the mean seconds per iteration of both. The ends have one iteration more where
 // iterations last from marker to marker of the next one, with the exchanges between them.

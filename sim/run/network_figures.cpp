@@ -13,20 +13,6 @@
 
 namespace stepsim::study {
 
-// The first steady iteration: without jitter all periods are equal unless the network remembers.
-std::size_t first_steady(const Scenario& scenario,
-                         const std::vector<programs::JobIteration>& runs) {
-  if (scenario.training.discard_iterations) {
-    return static_cast<std::size_t>(*scenario.training.discard_iterations);
-  }
-  constexpr double kRounding = 1e-9;
-  const double first = runs.front().period_s;
-  const bool differ = std::ranges::any_of(runs, [&](const programs::JobIteration& run) {
-    return std::abs(run.period_s - first) > kRounding * first;
-  });
-  return differ && runs.size() > 1 ? 1 : 0;
-}
-
 std::optional<double> lost_part(double part, double whole) {
   return whole > 0 ? std::optional(part / whole) : std::nullopt;
 }
@@ -75,17 +61,17 @@ void fill_loss(const Scenario& scenario, std::span<const programs::JobIteration>
   }
 }
 
-void fill_tensors(const programs::JobResult& job, double start_s, Result& result) {
-  const auto iteration = static_cast<std::int64_t>(job.iterations.size()) - 1;
+void fill_tensors(const programs::JobResult& job, std::size_t pieces, Result& result) {
+  const Iteration& last = result.iterations.back();
   // Two entries per bucket, gradients and then parameters; both are sums over all messages of the
   // bucket between whatever ranks.
-  result.tensors.resize(2 * job.pieces.size());
+  result.tensors.resize(2 * pieces);
   for (std::size_t i = 0; i < result.tensors.size(); ++i) {
     result.tensors[i].bucket = static_cast<std::int64_t>(i / 2);
     result.tensors[i].gradient = i % 2 == 0;
   }
   for (const programs::JobMessage& message : job.messages) {
-    if (message.iteration != iteration) {
+    if (message.iteration != last.index) {
       continue;
     }
     const bool back = message.part == programs::MessagePart::parameter;
@@ -102,7 +88,7 @@ void fill_tensors(const programs::JobResult& job, double start_s, Result& result
     tensor.duplicates += message.duplicates;
     tensor.probe_rounds += message.probe_rounds;
     // The bucket is complete when the last of its messages is.
-    tensor.complete_s = std::max(tensor.complete_s, message.end_s - start_s);
+    tensor.complete_s = std::max(tensor.complete_s, message.end_s - last.start_s);
   }
 }
 
@@ -172,44 +158,38 @@ std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
                                     const programs::JobsResult& together) {
   double first_end = std::numeric_limits<double>::infinity();
   for (const programs::JobResult& job : together.jobs) {
-    first_end = std::min(first_end, job.iterations.back().end_s);
+    first_end = std::min(first_end, job.end_s);
   }
-  // Empty where none is left behind the discarded ones.
-  const auto mean_from = [](std::size_t first,
-                            std::span<const programs::JobIteration> runs) -> std::optional<double> {
-    if (first >= runs.size()) {
-      return std::nullopt;
-    }
+  // The first iteration of a program ends before it has waited for an exchange, and iterations
+  // behind the one that waits for the last exchange do not count. Empty where none is left.
+  const auto first =
+      std::max<std::size_t>(1, static_cast<std::size_t>(discarded_iterations(scenario)));
+  const auto mean_until = [&](const programs::JobResult& job, const programs::JobProgram& of,
+                              double end_s) -> std::optional<double> {
     double sum = 0;
-    for (const programs::JobIteration& run : runs.subspan(first)) {
-      sum += run.period_s;
+    std::size_t count = 0;
+    for (std::size_t i = first; i < job.iterations.size(); ++i) {
+      const programs::JobIteration& each = job.iterations[i];
+      if (static_cast<std::int64_t>(i) <= of.sent_iterations && each.end_s <= end_s) {
+        sum += each.period_s;
+        ++count;
+      }
     }
-    return sum / static_cast<double>(runs.size() - first);
+    // An iteration of a program may be a round of steps.
+    return count > 0 ? std::optional(sum / static_cast<double>(count) / of.program.steps)
+                     : std::nullopt;
   };
   std::vector<JobTimes> times;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    const programs::JobsResult run =
+    const programs::JobsResult alone =
         programs::run_network_jobs(network_of(scenario), jobs.subspan(j, 1));
-    const std::vector<programs::JobIteration>& alone = run.jobs.front().iterations;
-    std::vector<programs::JobIteration> shared = together.jobs[j].iterations;
-    std::erase_if(shared,
-                  [&](const programs::JobIteration& each) { return each.end_s > first_end; });
     const Scenario own = scenario_of_job(scenario, j);
-    // The first iteration of a program ends before it has waited for an exchange.
-    const bool is_program = jobs[j].program.has_value();
-    const std::size_t first =
-        is_program
-            ? std::max<std::size_t>(1, static_cast<std::size_t>(discarded_iterations(scenario)))
-            : first_steady(scenario, alone);
-    const std::size_t first_shared =
-        is_program || shared.empty() ? first : std::max(first, first_steady(scenario, shared));
-    // An iteration of a program may be a round of steps.
-    const double steps = is_program ? jobs[j].program->program.steps : 1;
-    const std::optional<double> together_s = mean_from(first_shared, shared);
+    const programs::JobProgram& program = *jobs[j].program;
+    constexpr double kForever = std::numeric_limits<double>::infinity();
     times.push_back({.name = own.workload.name,
                      .nodes = own.cluster.nodes,
-                     .together_s = together_s ? std::optional(*together_s / steps) : std::nullopt,
-                     .alone_s = mean_from(first, alone).value_or(0) / steps});
+                     .together_s = mean_until(together.jobs[j], program, first_end),
+                     .alone_s = mean_until(alone.jobs.front(), program, kForever).value_or(0)});
   }
   return times;
 }

@@ -14,11 +14,6 @@
 
 namespace stepsim::study {
 
-// The first iteration that enters means: /training/discard_iterations if given. Otherwise 0 if all
-// periods are equal, else 1, because the first iteration starts on an empty network.
-[[nodiscard]] std::size_t first_steady(const Scenario& scenario,
-                                       const std::vector<programs::JobIteration>& runs);
-
 // part / whole; empty if `whole` is 0, because no bytes were sent.
 [[nodiscard]] std::optional<double> lost_part(double part, double whole);
 
@@ -29,8 +24,9 @@ void fill_messages(const programs::JobResult& job, std::size_t first, Summary& s
 // `steady`. effective_loss is only known for a ring and for servers, without sharding.
 void fill_loss(const Scenario& scenario, std::span<const programs::JobIteration> steady,
                Summary& summary);
-// Sets result.tensors: the messages of the last iteration, which starts at `start_s`, by bucket.
-void fill_tensors(const programs::JobResult& job, double start_s, Result& result);
+// Sets result.tensors: the messages of the last of result.iterations, by bucket. `pieces` is the
+// number of buckets.
+void fill_tensors(const programs::JobResult& job, std::size_t pieces, Result& result);
 // Copies the messages of all iterations to result.messages, for the timeline.
 void keep_messages(const programs::JobResult& job, Result& result);
 // Warns of servers that have no tensor because server_split is whole.

@@ -1,5 +1,6 @@
 // A program becomes a job: its operations keep their numbers, the stages of its units' exchanges
-// become the collectives of operations, and a unit has the message class of its first layer.
+// become the collectives of operations or what is sent to servers, and a unit has the message class
+// of its first layer.
 #include "run/network_program.hpp"
 
 #include <algorithm>
@@ -10,13 +11,18 @@
 #include "run/network_figures.hpp"
 #include "run/network_setup.hpp"
 #include "scenario/packet/message_class.hpp"
+#include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
 // Parts of messages hold whole values: those of the workload, or what sharding sends of each.
-std::int64_t value_bytes(const Sharding& sharding) {
+std::int64_t value_bytes(const Scenario& scenario) {
+  const Sharding& sharding = scenario.training.sharding;
+  if (has_servers(scenario)) {
+    return served_value_bytes(scenario);
+  }
   if (sharding.strategy == ShardingStrategy::none) {
     return programs::NetworkJob{}.value_bytes;
   }
@@ -31,30 +37,49 @@ std::vector<programs::JobPiece> pieces_of(const Scenario& scenario, const Scenar
     programs::JobPiece& piece = pieces.emplace_back();
     if (!unit.layers.empty()) {
       piece.first_layer = unit.layers.front();
-      piece.last_layer = unit.layers.back();
     }
-    piece.bytes = unit.bytes.value;
+    if (!unit.exchange.stages.empty()) {
+      piece.bytes = std::llround(unit.exchange.stages.back().bytes);
+    }
     piece.message_class = classes.of_layer(piece.first_layer);
   }
   return pieces;
+}
+
+// Whether the next iteration waits for all exchanges of one before it sends its own, and what is
+// sent slows no computing.
+bool one_iteration_at_a_time(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  return !applies_late(training.algorithm) && !trains_in_rounds(training) &&
+         training.sharding.strategy == ShardingStrategy::none && !training.overlap.any();
 }
 
 programs::NetworkJob job_of(const Scenario& scenario, const ScenarioProgram& made,
                             std::int64_t iterations) {
   programs::NetworkJob job;
   job.pieces = pieces_of(scenario, made);
-  job.value_bytes = value_bytes(scenario.training.sharding);
+  job.value_bytes = value_bytes(scenario);
   job.iterations = iterations;
   job.workers = made.program.ranks;
   job.hosts = scenario.cluster.fabric->hosts;
+  if (has_servers(scenario)) {
+    job.servers = servers_of(scenario);
+  }
   programs::JobProgram& program = job.program.emplace();
   program.program = made.program;
+  if (one_iteration_at_a_time(scenario)) {
+    program.sent_iterations = scenario.training.iterations;
+  }
   program.factors = factors_of(scenario, made.program, iterations);
   std::map<const UnitExchange*, std::uint32_t> known;
   for (const programs::Operation& operation : made.program.operations) {
     const UnitExchange* exchange = exchange_of(made, operation);
     if (exchange == nullptr || exchange->stages.empty()) {
       program.exchange_of.push_back(programs::JobProgram::kNotSent);
+      continue;
+    }
+    if (job.servers) {
+      program.exchange_of.push_back(programs::JobProgram::kToServers);
       continue;
     }
     const auto [place, is_new] =
@@ -97,15 +122,21 @@ void fill_network(const Scenario& scenario, const Scenario& first, const Network
   result.events = run.events;
   result.links = links_of(scenario.cluster.fabric->fabric(), run);
   fill_messages(job, steady, result.summary);
-  fill_loss(first, std::span(job.iterations).subspan(steady), result.summary);
+  const std::size_t sent = result.iterations.size();
+  fill_loss(first, std::span(job.iterations).first(sent).subspan(std::min(steady, sent)),
+            result.summary);
   for (std::size_t t = 0; t < result.iterations.size(); ++t) {
     const programs::JobIteration& each = job.iterations[t];
     result.iterations[t].loss_fraction = lost_part(static_cast<double>(each.gradient_lost_bytes),
                                                    static_cast<double>(each.gradient_bytes));
   }
+  const std::size_t pieces = program.jobs.front().pieces.size();
+  if (has_servers(first)) {
+    warn_of_idle_servers(first, pieces, result);
+  }
   if (scenario.cluster.network.model == NetworkModel::packet) {
     result.packet_hops = run.packet_hops;
-    fill_tensors(job, job.iterations.back().start_s, result);
+    fill_tensors(job, pieces, result);
   }
   if (program.jobs.size() > 1) {
     result.jobs = times_of_jobs(scenario, program.jobs, run);

@@ -1,20 +1,15 @@
-// What the simulation of jobs needs, made from a scenario: layer times, buckets with the class of
-// their messages, hosts of ranks and servers. Several jobs become scenarios of their own first, so
-// that everything behind that knows one job only.
+// Several jobs become scenarios of their own first, so that everything behind that knows one job
+// only.
 
 #include "run/network_setup.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "buckets/planners.hpp"
-#include "collectives/choose.hpp"
-#include "collectives/compress/compressed_exchange.hpp"
 #include "links/packet/time.hpp"
-#include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "run/server_exchange.hpp"
-#include "scenario/packet/message_class.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 
@@ -30,108 +25,28 @@ std::vector<double> layer_bytes(const Scenario& scenario) {
   return bytes;
 }
 
-namespace {
-
-// What is sent to servers, and the work of the codec on the workers. Without a message nothing is
-// coded, as with one worker.
-void code(const Scenario& scenario, const buckets::Group& group, programs::JobPiece& piece) {
-  const collectives::CompressedExchange exchange = collectives::compressed_exchange(
-      scenario.communication.compression, gradient_part(scenario, group), exchange_of(scenario));
-  if (!exchange.stages.empty()) {
-    piece.bytes = static_cast<std::int64_t>(exchange.stages.back().collective.bytes);
-    const CodecTimes codec = codec_times(scenario, static_cast<double>(group.bytes.value));
-    piece.encode_s = codec.encode_s;
-    piece.decode_s = codec.decode_s;
-  }
-}
-
-// Buckets in the order in which their gradients are ready.
-std::vector<programs::JobPiece> pieces_of(const Scenario& scenario, const buckets::Plan& plan) {
-  const MessageClasses classes(scenario.cluster.network.packet, layer_bytes(scenario));
-  std::vector<programs::JobPiece> pieces;
-  for (const buckets::Group& group : plan.groups) {
-    programs::JobPiece piece;
-    piece.bytes = group.bytes.value;
-    if (is_compressed(scenario)) {
-      code(scenario, group, piece);
-    }
-    std::uint32_t first = UINT32_MAX;
-    std::uint32_t last = 0;
-    for (const std::uint32_t item : group.items) {
-      if (item < scenario.workload.gradients.size()) { // else one that sends nothing
-        const std::uint32_t layer = scenario.workload.gradients[item].layer;
-        first = std::min(first, layer);
-        last = std::max(last, layer);
-      }
-    }
-    // A bucket is as urgent as its most urgent layer, which is the first one that the next forward
-    // pass needs. Without any gradient `first` is still the largest number, and `last` is 0.
-    piece.first_layer = std::min(first, last);
-    piece.last_layer = last;
-    piece.message_class = classes.of_layer(piece.first_layer);
-    pieces.push_back(piece);
-  }
-  return pieces;
-}
-
-// Stable, so that chunks of one gradient, which are ready together, keep their order.
-void sort_by_ready(const Scenario& scenario, buckets::Plan& plan) {
-  if (scenario.communication.schedule == buckets::Schedule::priority) { // listed by urgency
-    std::ranges::stable_sort(plan.groups, {},
-                             [](const buckets::Group& group) { return group.ready.value; });
-  }
-}
-
-// With `auto` the one that is best for the largest bucket, at the flow level.
-collectives::Collective chosen_collective(const Scenario& scenario, const buckets::Plan& plan) {
-  collectives::Collective collective = exchange_of(scenario);
-  for (const buckets::Group& group : plan.groups) {
-    collective.bytes = std::max(collective.bytes, static_cast<double>(group.bytes.value));
-  }
-  return collectives::with_chosen_algorithm(collective);
-}
-
-programs::NetworkJob job_of(const Scenario& scenario, const buckets::Plan& plan) {
+programs::JobServers servers_of(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
-  programs::NetworkJob job;
-  for (const layers::WorkLayer& layer : scenario.workload.layers) {
-    job.forward_s.push_back(layer.forward.value);
-    job.backward_s.push_back(layer.backward.value);
+  programs::JobServers servers{.count = communication.options.servers,
+                               .placement = communication.options.placement,
+                               .whole = scenario.training.whole_split,
+                               .add_s_per_byte = exchange_of(scenario).reduction_s_per_byte,
+                               .encode_s_per_byte = 0,
+                               .by_layer = communication.schedule == buckets::Schedule::priority};
+  if (servers.by_layer && communication.schedule_options.credit_bytes.value > 0) {
+    servers.credit_bytes = static_cast<double>(communication.schedule_options.credit_bytes.value);
   }
-  job.update_s = scenario.training.update.value;
-  job.gradient_bytes = layer_bytes(scenario);
-  job.overlap_backward = communication.overlap_backward;
-  job.next_forward = communication.next_forward;
-  job.pieces = pieces_of(scenario, plan);
-  job.by_layer = communication.schedule == buckets::Schedule::priority;
-  if (job.by_layer && communication.schedule_options.credit_bytes.value > 0) {
-    job.credit_bytes = static_cast<double>(communication.schedule_options.credit_bytes.value);
+  if (is_compressed(scenario)) {
+    const ServerExchange coded = server_exchange(scenario);
+    servers.add_s_per_byte = coded.server.reduction_s_per_byte;
+    servers.encode_s_per_byte = coded.server.bytes > 0 ? coded.encode_s / coded.server.bytes : 0;
   }
-  job.iterations = scenario.training.iterations;
-  job.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  job.variability = scenario.variability;
-  job.hosts = scenario.cluster.fabric->hosts;
-  job.collective = chosen_collective(scenario, plan);
-  if (has_servers(scenario)) {
-    job.servers = programs::JobServers{.count = communication.options.servers,
-                                       .placement = communication.options.placement,
-                                       .whole = scenario.training.whole_split,
-                                       .add_s_per_byte = job.collective.reduction_s_per_byte,
-                                       .encode_s_per_byte = 0,
-                                       .async = scenario.training.async(),
-                                       .staleness_bound = scenario.training.staleness_bound};
-    if (is_compressed(scenario)) {
-      const ServerExchange coded = server_exchange(scenario);
-      job.servers->add_s_per_byte = coded.server.reduction_s_per_byte;
-      job.servers->encode_s_per_byte =
-          coded.server.bytes > 0 ? coded.encode_s / coded.server.bytes : 0;
-      job.value_bytes = 1;
-    }
-  }
-  return job;
+  return servers;
 }
 
-} // namespace
+std::int64_t served_value_bytes(const Scenario& scenario) {
+  return is_compressed(scenario) ? 1 : programs::NetworkJob{}.value_bytes;
+}
 
 Scenario scenario_of_job(const Scenario& scenario, std::size_t job) {
   Scenario result = scenario;
@@ -184,20 +99,6 @@ Scenario scenario_of_job(const Scenario& scenario, std::size_t job) {
   part(first, ranks_of(job));
   part(ranks + job * servers, servers);
   result.cluster.fabric = std::move(fabric);
-  return result;
-}
-
-// Asynchronous workers send all gradients at once, but servers may have whole tensors of them.
-// Compressed gradients are one message.
-PlannedJob planned_job(const Scenario& scenario) {
-  const buckets::Problem problem = planned_problem(scenario);
-  const bool tensors = scenario.training.async() && scenario.training.whole_split &&
-                       !is_compressed(scenario) && has_servers(scenario);
-  PlannedJob result{tensors ? buckets::make_plan(problem, buckets::Schedule::wfbp, {})
-                            : plan_of(scenario, problem),
-                    {}};
-  sort_by_ready(scenario, result.plan);
-  result.job = job_of(scenario, result.plan);
   return result;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
-// Makes the job of a scenario for the simulated network. The buckets of the plan become the pieces
-// of the job. Used by this folder only.
+// What jobs on a simulated network are made of: the scenario of one of several jobs, its servers,
+// and the network. Used by this folder only.
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
-#include "buckets/problem.hpp"
 #include "programs/job/network_job.hpp"
 #include "scenario/scenario.hpp"
 
@@ -19,12 +19,10 @@ namespace stepsim::study {
 // The scenario of job number `job` (0 is the first job) alone, on the hosts of that job.
 [[nodiscard]] Scenario scenario_of_job(const Scenario& scenario, std::size_t job);
 
-struct PlannedJob {
-  buckets::Plan plan; // buckets in the order in which their gradients are ready
-  programs::NetworkJob job;
-};
-// The job of a scenario that has a single job, with its plan.
-[[nodiscard]] PlannedJob planned_job(const Scenario& scenario);
+// The servers of the job of a scenario that has servers.
+[[nodiscard]] programs::JobServers servers_of(const Scenario& scenario);
+// Bytes of one value of what the servers of the scenario sum.
+[[nodiscard]] std::int64_t served_value_bytes(const Scenario& scenario);
 
 // The network on which all jobs of the scenario run, at the flow or packet level.
 [[nodiscard]] programs::JobNetwork network_of(const Scenario& scenario);

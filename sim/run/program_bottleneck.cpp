@@ -59,15 +59,18 @@ ExchangeShares parts_of(const ScenarioProgram& made) {
   return parts;
 }
 
-std::string largest_of_program(const Scenario& scenario, const ScenarioProgram& made) {
+std::string largest_of_program(const Scenario& scenario, const ScenarioProgram& made,
+                               const EvaluatedProgram& found) {
   const bool groups = scenario.training.sharding.strategy != ShardingStrategy::none ||
                       trains_in_rounds(scenario.training);
   if (groups) {
     return largest_of(parts_of(made));
   }
   const std::vector<BucketCost> costs = costs_of(made);
-  return made.simulated ? largest_on_network(scenario, made.plan, costs, {})
-                        : largest_part(scenario, made.plan, costs);
+  return found.network
+             ? largest_on_network(scenario, made.plan, costs,
+                                  links_of(scenario.cluster.fabric->fabric(), found.network->run))
+             : largest_part(scenario, made.plan, costs);
 }
 
 } // namespace
@@ -80,7 +83,7 @@ std::string program_bottleneck(const Scenario& scenario, const ScenarioProgram& 
   }
   return verdict(
       summary, [&] { return exchanges_on_path(scenario, made.program, found, factors, summary); },
-      [&] { return largest_of_program(scenario, made); });
+      [&] { return largest_of_program(scenario, made, found); });
 }
 
 } // namespace stepsim::study

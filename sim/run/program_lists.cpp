@@ -191,14 +191,16 @@ std::vector<LayerResult> program_layers(const Scenario& scenario, const Scenario
 }
 
 double exchange_seconds(const Program& program, const OperationTimes& times, std::int64_t first,
-                        double from_s, double to_s, std::string_view stream) {
+                        double from_s, double to_s, std::string_view stream, std::size_t ranks) {
   std::vector<std::pair<double, double>> spans;
   for (std::int64_t t = first; t < times.iterations; ++t) {
     for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
       const Operation& each = program.operations[o];
       if (is_exchange(each) && (stream.empty() || program.streams[each.stream].name == stream)) {
         const std::size_t at = times.at(t, o, 0);
-        spans.emplace_back(times.start[at], times.end[at]);
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+          spans.emplace_back(times.start[at + rank], times.end[at + rank]);
+        }
       }
     }
   }

@@ -3,6 +3,7 @@
 // iterations. The input `times` are seconds from the start of the run and must have been recorded
 // with Record::all (not checked). The times of buckets, units and layers are seconds from the start
 // of the last iteration.
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -33,10 +34,12 @@ namespace stepsim::study {
                                                       const ScenarioProgram& made,
                                                       const programs::OperationTimes& times);
 
-// Seconds between `from_s` and `to_s` during which rank 0 has an exchange of iteration `first` or a
-// later one in flight on the stream of this name, or on any stream if the name is empty.
+// Seconds between `from_s` and `to_s` during which one of the first `ranks` ranks has an exchange
+// of iteration `first` or a later one in flight on the stream of this name, or on any stream if the
+// name is empty.
 [[nodiscard]] double exchange_seconds(const programs::Program& program,
                                       const programs::OperationTimes& times, std::int64_t first,
-                                      double from_s, double to_s, std::string_view stream);
+                                      double from_s, double to_s, std::string_view stream,
+                                      std::size_t ranks = 1);
 
 } // namespace stepsim::study

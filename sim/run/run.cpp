@@ -25,12 +25,10 @@
 #include "run/planned_messages.hpp"
 #include "run/run_async_server.hpp"
 #include "run/run_figures.hpp"
-#include "run/run_network.hpp"
 #include "run/run_program.hpp"
 #include "run/run_server_rounds.hpp"
 #include "run/run_sync.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/network_use.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -72,16 +70,13 @@ constexpr std::array kOwnRecurrences{
     OwnRecurrence{TrainingAlgorithm::sync_sgd, run_sync},
     OwnRecurrence{TrainingAlgorithm::parameter_server, run_servers}};
 
-// A simulated network takes every algorithm that it allows; the others are told apart by what an
-// iteration waits for.
+// A simulated network runs programs; elsewhere algorithms are told apart by what an iteration waits
+// for.
 Result run_algorithm(const Scenario& scenario, Detail detail, ProgramMemory* memory = nullptr) {
   const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
                      scenario.training.async();
-  if (simulates_messages(scenario) && !async) {
-    return sends_by_program(scenario) ? run_program(scenario, detail, memory)
-                                      : run_network(scenario);
-  }
-  if (accumulates_or_shards(scenario) || needs_events(scenario)) {
+  if ((simulates_messages(scenario) && !async) || accumulates_or_shards(scenario) ||
+      needs_events(scenario)) {
     return run_program(scenario, detail, memory);
   }
   const auto* const own =
@@ -246,7 +241,7 @@ void fill_closed_form(const Scenario& scenario, Result& result) {
 // What every way of running adds to its result.
 void finish(const Scenario& scenario, Result& result) {
   check_limit(scenario, *result.summary.makespan_s);
-  fill_period(scenario, result.summary);
+  fill_step(scenario, result.summary);
   fill_closed_form(scenario, result);
   if (scenario.training.convergence) {
     fill_convergence(*scenario.training.convergence, result.summary);

@@ -3,17 +3,21 @@
 #include "run/run_async_server.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
+#include "buckets/planners.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "programs/step/parameter_server.hpp"
 #include "run/network_figures.hpp"
 #include "run/network_setup.hpp"
 #include "run/period_bound.hpp"
+#include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"
 #include "run/server_exchange.hpp"
 #include "run/verdict.hpp"
+#include "scenario/packet/message_class.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
@@ -81,18 +85,53 @@ double mean_round_trip(const programs::AsyncTimes& times) {
   return sum / static_cast<double>(times.updates.size() - first);
 }
 
+// Workers send all gradients at once, but servers may have whole tensors of them. All messages have
+// the class of the first piece.
+programs::NetworkJob job_of(const Scenario& scenario, const programs::AsyncInput& input,
+                            const ServerExchange& exchange) {
+  programs::NetworkJob job;
+  job.value_bytes = served_value_bytes(scenario);
+  job.iterations = input.iterations;
+  job.workers = input.workers;
+  job.hosts = scenario.cluster.fabric->hosts;
+  job.servers = servers_of(scenario);
+  job.servers->async = {.compute_s = input.compute_s,
+                        .variability = input.variability,
+                        .staleness_bound = input.staleness_bound};
+  const MessageClasses classes(scenario.cluster.network.packet, layer_bytes(scenario));
+  const buckets::Problem problem = planned_problem(scenario);
+  const bool tensors = job.servers->whole && !is_compressed(scenario);
+  const buckets::Plan plan = tensors ? buckets::make_plan(problem, buckets::Schedule::wfbp, {})
+                                     : plan_of(scenario, problem);
+  for (const buckets::Group& group : plan.groups) {
+    std::uint32_t layer = UINT32_MAX;
+    for (const std::uint32_t item : group.items) {
+      layer = std::min(layer, scenario.workload.gradients[item].layer);
+    }
+    layer = layer == UINT32_MAX ? 0 : layer;
+    job.pieces.push_back({.first_layer = layer,
+                          .bytes = group.bytes.value,
+                          .message_class = classes.of_layer(layer)});
+  }
+  if (is_compressed(scenario)) {
+    job.pieces.resize(1);
+    job.pieces.front().bytes = std::llround(exchange.server.bytes);
+  }
+  return job;
+}
+
 // The job on the simulated network, and what became of its messages.
 programs::AsyncTimes on_network(const Scenario& scenario, const programs::AsyncInput& input,
-                                Result& result) {
-  const PlannedJob planned = planned_job(scenario);
-  programs::JobsResult run = programs::run_network_jobs(network_of(scenario), {&planned.job, 1});
+                                const ServerExchange& exchange, Result& result) {
+  const programs::NetworkJob made = job_of(scenario, input, exchange);
+  programs::JobsResult run = programs::run_network_jobs(network_of(scenario), {&made, 1});
   const programs::JobResult& job = run.jobs.front();
   result.events = run.events;
   if (scenario.cluster.network.model == NetworkModel::packet) {
     result.packet_hops = run.packet_hops;
   }
   result.links = links_of(scenario.cluster.fabric->fabric(), run);
-  warn_of_idle_servers(scenario, planned.job.pieces.size(), result);
+  warn_of_idle_servers(scenario, made.pieces.size(), result);
   fill_messages(job, 0, result.summary);
   fill_loss(scenario, job.iterations, result.summary);
   result.summary.effective_loss = result.summary.loss_fraction; // a message is of one worker
@@ -112,7 +151,7 @@ Result run_async_server(const Scenario& scenario) {
   const bool simulated = simulates_messages(scenario);
   Result result;
   const programs::AsyncTimes times =
-      simulated ? on_network(scenario, input, result) : programs::run_async(input);
+      simulated ? on_network(scenario, input, exchange, result) : programs::run_async(input);
 
   result.scenario = scenario;
   result.method = collectives::name(collectives::Method::events);

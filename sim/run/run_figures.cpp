@@ -20,6 +20,7 @@
 #include "run/planned_messages.hpp"
 #include "run/step_summary.hpp"
 #include "scenario/scenario_library.hpp"
+#include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
 
@@ -196,11 +197,15 @@ double alone_seconds(const Scenario& scenario, const layers::Jitter& jitter, std
 void fill_communication(double communication_s, double exposed_s, Summary& summary) {
   summary.communication_s = communication_s;
   summary.exposed_communication_s = exposed_s;
-  summary.overlap_fraction =
-      communication_s > 0 ? std::clamp(1 - exposed_s / communication_s, 0.0, 1.0) : 1;
+  constexpr double kRounding = 1e-12;
+  const double hidden = communication_s > 0 ? 1 - exposed_s / communication_s : 1;
+  summary.overlap_fraction = hidden < kRounding ? 0 : std::min(hidden, 1.0);
 }
 
-void fill_period(const Scenario& scenario, Summary& summary) {
+void fill_step(const Scenario& scenario, Summary& summary) {
+  if (!summary.staleness_mean && !trains_in_rounds(scenario.training)) {
+    summary.staleness_mean = summary.staleness_max = 0; // a gradient is applied in its own step
+  }
   if (summary.period_s) {
     return;
   }

@@ -18,9 +18,9 @@ inline constexpr double kWaitShare = 0.01;
 // Adds the warnings about the workload, the scenario, the plan and the range of the calibration.
 void add_common_warnings(const Scenario& scenario, const buckets::Plan& plan, Result& result);
 
-// Sets period_s, steps and utilization where the way of running has not: of a step, whose period
-// without communication is what the slowest worker computes and reads.
-void fill_period(const Scenario& scenario, Summary& summary);
+// Sets period_s, steps, utilization and the staleness of a step where the way of running has not:
+// its period without communication is what the slowest worker computes and reads.
+void fill_step(const Scenario& scenario, Summary& summary);
 
 // Sets compute_low_s and compute_high_s from compute_s and its parts, if compute times are
 // estimated. The codec, and an update time that the scenario gives, have no interval.

@@ -204,7 +204,7 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   const bool ends_before_tail = program.tail_operations > 0 || scenario.training.input.value > 0;
   const bool counts_iterations = ends_before_tail || applies_late(scenario.training.algorithm) ||
                                  scenario.variability.random();
-  if (detail == Detail::all || counts_iterations) {
+  if (detail == Detail::all || counts_iterations || found.network) {
     result.iterations = program_iterations(program, times, found.ends, found.alone.ends);
   }
   if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {

@@ -237,8 +237,6 @@ Result run_server_rounds(const Scenario& scenario) {
                               .transfer_s = communication});
   }
   summary.straggler_wait_s = waited / workers;
-  summary.staleness_mean = 0;
-  summary.staleness_max = 0;
   // Formulas, bounds and the best merge are for equal workers.
   summary.closed_form_s.reset();
   summary.lower_bound_s.reset();

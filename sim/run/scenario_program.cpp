@@ -20,6 +20,7 @@
 #include "programs/builders/zero_program.hpp"
 #include "programs/program_check.hpp"
 #include "run/local_rounds.hpp"
+#include "run/network_setup.hpp"
 #include "run/planned_messages.hpp"
 #include "run/program_parts.hpp"
 #include "run/sharded_units.hpp"
@@ -58,6 +59,9 @@ std::string no_sync_program(const Scenario& scenario) {
 programs::Stream stream_of(const Scenario& scenario) {
   const buckets::ScheduleOptions& options = scenario.communication.schedule_options;
   programs::Stream stream{.name = "reduce"};
+  if (has_servers(scenario) && simulates_messages(scenario)) {
+    return stream; // servers and workers have queues of their own
+  }
   if (planner_of(scenario).send == buckets::planner(buckets::Schedule::priority).send) {
     stream.discipline = programs::Discipline::priority;
     stream.credit_bytes = options.credit_bytes.value;
@@ -96,7 +100,8 @@ programs::Program make_sync(const Scenario& scenario, ScenarioProgram& out) {
        .next_forward = parts.next_forward,
        .micro_batches = static_cast<std::uint32_t>(scenario.training.micro_batches),
        .exchange_each = scenario.training.accumulation_exchange == AccumulationExchange::each,
-       .reduce = stream_of(scenario)});
+       .reduce = stream_of(scenario),
+       .stream_each = out.simulated && has_servers(scenario)});
 }
 
 // The optimizer of a rank updates its share of the parameters.
@@ -152,7 +157,12 @@ programs::Program make_od(const Scenario& scenario, ScenarioProgram& out) {
 
 std::string no_obstacle(const Scenario&) { return ""; }
 
-std::string no_server_program(const Scenario&) { return "parameter servers have no program yet"; }
+// Elsewhere a server takes the pushes of workers that differ one by one.
+std::string no_server_program(const Scenario& scenario) {
+  return simulates_messages(scenario) && !scenario.training.async()
+             ? ""
+             : "parameter servers have no program yet";
+}
 
 bool is_none(const Scenario& scenario) {
   return scenario.training.sharding.strategy == ShardingStrategy::none;
@@ -174,7 +184,8 @@ constexpr std::array kPrograms{
                make_zero, time_shards},
     ProgramRow{TrainingAlgorithm::pipe_sgd, is_none, no_pipe_program, make_pipe, time_buckets},
     ProgramRow{TrainingAlgorithm::od_sgd, is_none, no_late_program, make_od, time_buckets},
-    ProgramRow{TrainingAlgorithm::parameter_server, is_none, no_server_program, nullptr, nullptr},
+    ProgramRow{TrainingAlgorithm::parameter_server, is_none, no_server_program, make_sync,
+               time_buckets},
     ProgramRow{TrainingAlgorithm::local_sgd, is_none, no_obstacle, make_rounds, nullptr},
     ProgramRow{TrainingAlgorithm::diloco, is_none, no_obstacle, make_rounds, nullptr}};
 

@@ -6,7 +6,6 @@
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
 #include "document/json_pointer.hpp"
-#include "scenario/rules_table.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -14,7 +13,7 @@ namespace stepsim::study {
 
 namespace {
 
-// Messages of servers are those of their own job, which knows no other times than these.
+// Servers send what one synchronous step sums, as one exchange of every bucket.
 void check_servers(const io::Json& tree, const ParseContext& context, const Scenario& scenario) {
   const auto refuse = [&](std::string_view pointer, const std::string& what) {
     const io::Json* place = io::resolve(tree, pointer);
@@ -46,30 +45,12 @@ void check_servers(const io::Json& tree, const ParseContext& context, const Scen
       algorithm != TrainingAlgorithm::parameter_server) {
     refuse("/communication/collective", "algorithm " + std::string(kTrainingAlgorithms[algorithm]));
   }
-  if (accumulates_or_shards(scenario)) {
-    refuse("/training/micro_batches", "micro_batches");
-  }
-  if (scenario.training.overlap.any()) {
-    refuse("/training/overlap", "overlap");
-  }
-  for (const std::string_view pointer : times_beside_exchanges(scenario)) {
-    refuse(pointer, std::string(pointer.substr(pointer.rfind('/') + 1)));
+  if (scenario.training.sharding.strategy != ShardingStrategy::none) {
+    refuse("/training/sharding", "sharding");
   }
 }
 
 } // namespace
-
-bool sends_by_program(const Scenario& scenario) {
-  const Training& training = scenario.training;
-  const Communication& communication = scenario.communication;
-  const buckets::Planner& planner = buckets::planner(communication.schedule);
-  const bool servers = communication.collective == collectives::AlgorithmId::parameter_server;
-  const bool has_job = training.algorithm == TrainingAlgorithm::sync_sgd ||
-                       training.algorithm == TrainingAlgorithm::parameter_server;
-  return !has_job || accumulates_or_shards(scenario) || training.overlap.any() ||
-         (is_compressed(scenario) && !servers) || communication.reduce_broadcast ||
-         !planner.fits_networks() || !times_beside_exchanges(scenario).empty();
-}
 
 // Each line refuses one thing that the simulated networks do not model, at the key that asks for
 // it. What follows `simulates_messages` holds where every message is a flow of a job: there

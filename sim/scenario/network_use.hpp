@@ -5,15 +5,10 @@
 
 namespace stepsim::study {
 
-// Whether a job whose messages are simulated one by one is a training program. This is so for all
-// jobs except parameter servers and synchronous all-reduces without further times or changes
-// (compression, overlap, sharding, reduce_broadcast, sync_s and similar).
-[[nodiscard]] bool sends_by_program(const Scenario& scenario);
-
 // Reports settings that the flow and packet models do not have, at their keys, such as exchange_s,
 // a measured cost or a published cost form. If every message is simulated, parameter servers also
-// refuse micro-batches, overlap, reduce_broadcast, compression other than fp16 and plain codecs,
-// schedules without Planner::fits_networks(), and times_beside_exchanges(). Other training then
+// refuse sharding, reduce_broadcast, compression other than fp16 and plain codecs, other algorithms
+// than synchronous steps, and schedules without Planner::fits_networks(). Other training then
 // refuses selections on a side stream, horovod with compression or with iterations that overlap,
 // and dear and sharding with an algorithm that has no reduce-scatter and all-gather of its own.
 void check_network_use(const io::Json& tree, const ParseContext& context, const Scenario& scenario);

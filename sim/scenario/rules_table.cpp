@@ -360,25 +360,4 @@ std::vector<KeyRule> key_rules() {
   return all;
 }
 
-std::vector<std::string_view> times_beside_exchanges(const Scenario& scenario) {
-  struct Time {
-    std::string_view pointer;
-    double value;
-  };
-  const Training& training = scenario.training;
-  const std::array times{
-      Time{"/training/sync_s", training.sync.value},
-      Time{"/training/host_copy_Bps", training.host_copy_Bps},
-      Time{"/training/input_s", training.input.value},
-      Time{"/communication/copy_bandwidth_Bps", scenario.communication.copy_bandwidth_Bps},
-      Time{"/variability/exchange_cv", scenario.variability.exchange_cv}};
-  std::vector<std::string_view> given;
-  for (const Time& time : times) {
-    if (time.value > 0) {
-      given.push_back(time.pointer);
-    }
-  }
-  return given;
-}
-
 } // namespace stepsim::study

@@ -18,9 +18,4 @@ struct KeyRule {
 // A pointer may have several rules: the key has an effect only if all of them hold.
 [[nodiscard]] std::vector<KeyRule> key_rules();
 
-// Pointers of those keys among sync_s, host_copy_Bps, input_s, copy_bandwidth_Bps and exchange_cv
-// that are above 0. Where messages are simulated one by one, parameter servers refuse these keys,
-// and other training runs as a program to support them (network_use.hpp).
-[[nodiscard]] std::vector<std::string_view> times_beside_exchanges(const Scenario& scenario);
-
 } // namespace stepsim::study

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "programs/event_pass.hpp"
+#include "run/evaluated_program.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"
 #include "run/scenario_program.hpp"
@@ -72,9 +73,10 @@ ExplainableScenario explainable(const Scenario& scenario) {
   file.evaluation.iterations = 400;
   file.evaluation.discard = 200;
   if (scenario.variability.varies()) {
-    file.evaluation.iterations = std::max<std::int64_t>(2, scenario.training.iterations);
+    const Window window = window_of(scenario, file.program);
+    file.evaluation.iterations = std::max<std::int64_t>(2, window.to + 1);
     file.evaluation.discard =
-        std::clamp<std::int64_t>(discarded_iterations(scenario), 1, file.evaluation.iterations - 1);
+        std::clamp<std::int64_t>(window.from + 1, 1, file.evaluation.iterations - 1);
     set_factors(scenario, file);
   }
   file.warnings = scenario.workload.warnings;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "programs/network_job_scenes.hpp"
@@ -16,8 +18,13 @@ constexpr double kLatency = 2e-5;
 
 NetworkJob async_job(std::uint32_t workers, std::uint32_t servers, std::int64_t bytes,
                      collectives::Placement placement = collectives::Placement::dedicated) {
-  NetworkJob job = with_servers(job_of(workers, {0.001}, {0.002}, {bytes}), servers, placement);
-  job.servers->async = true;
+  NetworkJob job;
+  job.pieces = {{.bytes = bytes}};
+  job.workers = workers;
+  job.hosts.resize(workers);
+  std::iota(job.hosts.begin(), job.hosts.end(), 0U);
+  job = with_servers(std::move(job), servers, placement);
+  job.servers->async.emplace().compute_s = 0.003;
   return job;
 }
 
@@ -25,7 +32,7 @@ AsyncTimes times_of(const NetworkJob& job, const JobResult& run) {
   return async_times({.workers = job.workers,
                       .iterations = job.iterations,
                       .compute_s = 0.003,
-                      .variability = job.variability},
+                      .variability = job.servers->async->variability},
                      run.updates);
 }
 
@@ -47,11 +54,13 @@ TEST_CASE("asynchronous servers on flows: one worker takes computing, push, addi
 }
 
 TEST_CASE("asynchronous servers: whole pieces go to the servers in turn") {
-  const auto run_of = [](std::vector<std::int64_t> bytes, bool whole) {
-    const std::vector<double> times(bytes.size(), 0.001);
-    NetworkJob job = with_servers(job_of(4, times, times, std::move(bytes)), 2,
-                                  collectives::Placement::dedicated);
-    job.servers->async = true;
+  const auto run_of = [](const std::vector<std::int64_t>& bytes, bool whole) {
+    NetworkJob job = async_job(4, 2, 0);
+    job.pieces.clear();
+    for (const std::int64_t each : bytes) {
+      job.pieces.push_back({.bytes = each});
+    }
+    job.servers->async->compute_s = 0.002 * static_cast<double>(bytes.size());
     job.servers->whole = whole;
     job.iterations = 5;
     return run_job(star_of_flows(6, kLatency), job).jobs[0];
@@ -94,7 +103,7 @@ TEST_CASE("asynchronous servers: workers that are equal fill the server's port")
 TEST_CASE("asynchronous servers: fast workers do not wait for a slow one") {
   NetworkJob job = async_job(3, 1, 4);
   job.iterations = 20;
-  job.variability.stragglers = {{.worker = 2, .factor = 10}};
+  job.servers->async->variability.stragglers = {{.worker = 2, .factor = 10}};
   const JobResult run = run_job(star_of_flows(4), job).jobs[0];
   const auto of = [&](std::uint32_t worker) {
     return std::ranges::count(run.updates, worker, &AsyncUpdate::worker);
@@ -111,8 +120,9 @@ TEST_CASE("stale synchronous servers on a network: the recurrence of computing a
   for (const std::int64_t bound : {0, 1, 3}) {
     NetworkJob job = async_job(3, 1, 4);
     job.iterations = kIterations;
-    job.servers->staleness_bound = bound;
-    job.variability.stragglers = {{.worker = 1, .factor = 1.3}, {.worker = 2, .factor = 1.5}};
+    job.servers->async->staleness_bound = bound;
+    job.servers->async->variability.stragglers = {{.worker = 1, .factor = 1.3},
+                                                  {.worker = 2, .factor = 1.5}};
     const JobResult run = run_job(star_of_flows(4, 0), job).jobs[0];
     std::vector<std::vector<double>> end(3, std::vector<double>(kIterations + 10));
     for (std::size_t t = 0; t < end[0].size(); ++t) {
@@ -141,13 +151,13 @@ TEST_CASE("stale synchronous servers on a network: a loose bound holds nobody up
   for (const bool packets : {false, true}) {
     NetworkJob job = async_job(3, 2, 60'000);
     job.iterations = 12;
-    job.variability.stragglers = {{.worker = 2, .factor = 1.4}};
+    job.servers->async->variability.stragglers = {{.worker = 2, .factor = 1.4}};
     const JobNetwork network = packets ? star_of_packets(5, 1e-6, links::TransportKind::dctcp)
                                        : star_of_flows(5, kLatency);
     const JobResult free = run_job(network, job).jobs[0];
-    job.servers->staleness_bound = 1000;
+    job.servers->async->staleness_bound = 1000;
     const JobResult loose = run_job(network, job).jobs[0];
-    job.servers->staleness_bound = 0;
+    job.servers->async->staleness_bound = 0;
     const JobResult barrier = run_job(network, job).jobs[0];
     REQUIRE(loose.updates.size() == free.updates.size());
     for (std::size_t i = 0; i < free.updates.size(); ++i) {

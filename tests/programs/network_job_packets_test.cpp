@@ -22,7 +22,7 @@ JobNetwork lossy_star(std::uint32_t hosts, links::TransportKind kind) {
   return network;
 }
 
-NetworkJob bounded(NetworkJob job, double push, double pull) {
+StepJob bounded(StepJob job, double push, double pull) {
   for (JobPiece& piece : job.pieces) {
     piece.message_class.loss_bound_push = push;
     piece.message_class.loss_bound_pull = pull;
@@ -30,7 +30,7 @@ NetworkJob bounded(NetworkJob job, double push, double pull) {
   return job;
 }
 
-void check_books(const NetworkJob& job, const JobResult& result, bool early_stop) {
+void check_books(const StepJob& job, const JobResult& result, bool early_stop) {
   std::vector<JobIteration> sums(result.iterations.size());
   for (const JobMessage& message : result.messages) {
     const MessageClass& of = job.pieces[message.piece].message_class;
@@ -62,7 +62,7 @@ void check_books(const NetworkJob& job, const JobResult& result, bool early_stop
   }
 }
 
-std::string error_of(const JobNetwork& network, const NetworkJob& job) {
+std::string error_of(const JobNetwork& network, const StepJob& job) {
   try {
     static_cast<void>(run_job(network, job));
   } catch (const SimulationError& error) {
@@ -84,12 +84,13 @@ TEST_CASE("dlcp under incast: every message keeps its bound, and the books are b
       CAPTURE(early_stop);
       JobNetwork network = lossy_star(9, links::TransportKind::dlcp);
       network.packet->transport.dlcp.early_stop = early_stop;
-      NetworkJob job = bounded(
-          with_servers(job_of(8, {1e-4, 1e-4}, {1e-4, 1e-4}, {200'000, 100'000}), 1), bound, 0);
+      StepJob job = bounded(
+          with_servers(step_job(8, {1e-4, 1e-4}, {1e-4, 1e-4}, {200'000, 100'000}), 1), bound, 0);
       job.iterations = 3;
       const JobsResult run = run_job(network, job);
       check_books(job, run.jobs[0], early_stop);
-      for (const JobIteration& iteration : run.jobs[0].iterations) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        const JobIteration& iteration = run.jobs[0].iterations[i];
         CHECK(iteration.gradient_bytes == 8 * 300'000);
         CHECK(iteration.parameter_bytes == 8 * 300'000);
         CHECK(iteration.parameter_lost_bytes == 0);
@@ -106,7 +107,7 @@ TEST_CASE("dlcp under incast: every message keeps its bound, and the books are b
 TEST_CASE("dlcp with classes: small values of the front are dropped first") {
   JobNetwork network = lossy_star(9, links::TransportKind::dlcp);
   network.packet->transport.dlcp.rate_control = links::RateControl::none;
-  NetworkJob job = bounded(with_servers(job_of(8, {0}, {0}, {400'000}), 1), 0.3, 0);
+  StepJob job = bounded(with_servers(step_job(8, {0}, {0}, {400'000}), 1), 0.3, 0);
   const JobsResult all_protected = run_job(network, job);
   MessageClass& of = job.pieces[0].message_class;
   of.small = links::DropClass::droppable;
@@ -132,7 +133,7 @@ TEST_CASE("a ring under dlcp: a loss in reduce-scatter step s removes s + 1 cont
   JobNetwork network = star_of_packets(5, kLatency, links::TransportKind::dlcp);
   network.packet->transport.dlcp.rate_control = links::RateControl::none;
   constexpr std::int64_t kPackets = 20; // of a chunk
-  const NetworkJob job = bounded(job_of(5, {0}, {0}, {5 * kPackets * kPayload}), 0.1, 0);
+  const StepJob job = bounded(step_job(5, {0}, {0}, {5 * kPackets * kPayload}), 0.1, 0);
   const JobResult result = run_job(network, job).jobs[0];
   check_books(job, result, true);
   double contributions = 0;
@@ -158,7 +159,7 @@ TEST_CASE("sums of all collectives: what goes to the last sum holds all the othe
                                         {collectives::AlgorithmId::lp, 7U},
                                         {collectives::AlgorithmId::ring, 7U}}) {
     CAPTURE(static_cast<int>(algorithm));
-    NetworkJob job = job_of(8, {0}, {0}, {80'000});
+    StepJob job = step_job(8, {0}, {0}, {80'000});
     job.collective.algorithm = algorithm;
     job.collective.options.block = Bytes{8'000};
     std::uint32_t largest = 0;
@@ -169,7 +170,7 @@ TEST_CASE("sums of all collectives: what goes to the last sum holds all the othe
     CHECK(largest == most);
   }
   // The two sums at the root of each tree hold all 8 ranks but the root.
-  NetworkJob job = job_of(8, {0}, {0}, {80'000});
+  StepJob job = step_job(8, {0}, {0}, {80'000});
   job.collective.algorithm = collectives::AlgorithmId::double_binary_tree;
   job.collective.options.block = Bytes{80'000};
   std::uint32_t received = 0;
@@ -182,12 +183,13 @@ TEST_CASE("sums of all collectives: what goes to the last sum holds all the othe
 
 TEST_CASE("flows with early stop carry size need / n and count the rest as stopped") {
   JobNetwork network = star_of_flows(3);
-  NetworkJob job = bounded(with_servers(job_of(2, {0}, {0}, {100 * kPayload}), 1), 0.1, 0);
-  const double whole = run_job(network, job).jobs[0].iterations[0].exchange_end_s;
+  StepJob job = bounded(with_servers(step_job(2, {0}, {0}, {100 * kPayload}), 1), 0.1, 0);
+  const double whole = iteration_of(network, job).exchange_end_s;
   CHECK(whole == within(4 * 100 * kPayload / kRate, 1e-9));
   network.early_stop_payload = kPayload;
   const JobResult stopped = run_job(network, job).jobs[0];
-  CHECK(stopped.iterations[0].exchange_end_s == within(2 * (90 + 100) * kPayload / kRate, 1e-9));
+  CHECK(iteration_of(network, job).exchange_end_s ==
+        within(2 * (90 + 100) * kPayload / kRate, 1e-9));
   CHECK(stopped.iterations[0].gradient_lost_bytes == 2 * 10 * kPayload);
   CHECK(stopped.iterations[0].parameter_lost_bytes == 0);
   for (const JobMessage& message : stopped.messages) {
@@ -199,13 +201,13 @@ TEST_CASE("flows with early stop carry size need / n and count the rest as stopp
 TEST_CASE("flows with early stop: 5 packets tolerate nothing at 10 %") {
   JobNetwork network = star_of_flows(3);
   network.early_stop_payload = kPayload;
-  const NetworkJob job = bounded(with_servers(job_of(2, {0}, {0}, {5 * kPayload}), 1), 0.1, 0);
+  const StepJob job = bounded(with_servers(step_job(2, {0}, {0}, {5 * kPayload}), 1), 0.1, 0);
   CHECK(run_job(network, job).jobs[0].iterations[0].gradient_lost_bytes == 0);
 }
 
 TEST_CASE("A29: raw loses a packet in training: an error at once, with the message") {
   const JobNetwork network = lossy_star(9, links::TransportKind::raw);
-  const NetworkJob job = with_servers(job_of(8, {0}, {0}, {400'000}), 1);
+  const StepJob job = with_servers(step_job(8, {0}, {0}, {400'000}), 1);
   const std::string text = error_of(network, job);
   CHECK(has(text, "transport raw"));
   CHECK(has(text, "of the 274 packets of push of piece 0, worker "));
@@ -216,7 +218,7 @@ TEST_CASE("A27: messages that can never end are named") {
   JobNetwork network = star_of_packets(3, kLatency, links::TransportKind::window);
   // Connection 5: of worker 1 (of 3 ranks) to the server, rank 2.
   network.packet->drop_once.push_back({.link = 2, .connection = 1 * 3 + 2, .seq = 7});
-  const NetworkJob job = with_servers(job_of(2, {0}, {0}, {400'000}), 1);
+  const StepJob job = with_servers(step_job(2, {0}, {0}, {400'000}), 1);
   const std::string text = error_of(network, job);
   CHECK(text == "nothing is left to happen, but 1 messages are not complete: push of piece 0, "
                 "worker 1 -> server 0 (iteration 0)");
@@ -229,7 +231,7 @@ TEST_CASE("A28: a run is over at the limit of simulated time, 10 messages are na
   for (const bool packets : {false, true}) {
     JobNetwork network = packets ? star_of_packets(21, kLatency) : star_of_flows(21, kLatency);
     network.simulated_limit_s = 2e-3;
-    const NetworkJob job = with_servers(job_of(20, {1e-3}, {9e-4}, {400'000}), 1);
+    const StepJob job = with_servers(step_job(20, {1e-3}, {9e-4}, {400'000}), 1);
     const std::string text = error_of(network, job);
     CHECK(has(text, "the simulated time passed the limit of 0.002000 s, but 20 messages are not "
                     "complete: push of piece 0, worker 0 -> server 0 (iteration 0); "));
@@ -238,13 +240,13 @@ TEST_CASE("A28: a run is over at the limit of simulated time, 10 messages are na
   }
   JobNetwork network = star_of_flows(2);
   network.simulated_limit_s = 2e-3;
-  CHECK(error_of(network, job_of(2, {3e-3}, {1e-3}, {4})) ==
+  CHECK(error_of(network, step_job(2, {3e-3}, {1e-3}, {4})) ==
         "the simulated time passed the limit of 0.002000 s");
 }
 
 TEST_CASE("connections last: the window of reno has grown by the second iteration") {
   const JobNetwork network = star_of_packets(2, 1e-4, links::TransportKind::reno);
-  NetworkJob job = with_servers(job_of(1, {1e-3}, {1e-3}, {200 * kPayload}), 1);
+  StepJob job = with_servers(step_job(1, {1e-3}, {1e-3}, {200 * kPayload}), 1);
   job.iterations = 2;
   const JobResult result = run_job(network, job).jobs[0];
   const auto seconds = [&](std::size_t m) {
@@ -258,7 +260,7 @@ TEST_CASE("connections last: the window of reno has grown by the second iteratio
 
 TEST_CASE("background load disturbs a job, ends with it and is reported apart") {
   JobNetwork network = lossy_star(5, links::TransportKind::dctcp);
-  NetworkJob job = with_servers(job_of(4, {5e-4}, {5e-4}, {500'000}), 1);
+  StepJob job = with_servers(step_job(4, {5e-4}, {5e-4}, {500'000}), 1);
   job.iterations = 3;
   const JobsResult alone = run_job(network, job);
   CHECK(alone.background_fct_s.empty());

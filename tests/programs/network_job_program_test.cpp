@@ -6,9 +6,10 @@
 #include <numeric>
 
 #include "base/random.hpp"
+#include "collectives/evaluate/events.hpp"
 #include "programs/builders/fsdp_program.hpp"
-#include "programs/builders/sync_sgd_program.hpp"
 #include "programs/event_pass.hpp"
+#include "programs/factors.hpp"
 #include "programs/network_job_scenes.hpp"
 #include "programs/program_draft.hpp"
 
@@ -87,18 +88,9 @@ Program parallel_exchanges(std::size_t streams, Kind kind = Kind::allgather) {
   return draft.finish(last);
 }
 
-// Five hosts of two leaves with one slow uplink each.
-JobNetwork narrow_leaf_spine(std::uint32_t leaves, std::uint32_t hosts) {
-  return on_flows(links::leaf_spine({.leaves = leaves,
-                                     .hosts_per_leaf = hosts,
-                                     .spines = 1,
-                                     .host = {kLatency, kRate},
-                                     .uplink = {kLatency, kRate / 2}}));
-}
-
 } // namespace
 
-TEST_CASE("synchronous programs over flows: the times of the job of their pieces") {
+TEST_CASE("synchronous programs on a crossbar: the times of the rings' formulas") {
   RandomStream random({.seed = 81});
   for (int instance = 0; instance < 80; ++instance) {
     CAPTURE(instance);
@@ -109,81 +101,81 @@ TEST_CASE("synchronous programs over flows: the times of the job of their pieces
     for (std::size_t l = 0; l < layers; ++l) {
       forward.push_back(random.uniform(1e-5, 1e-3));
       backward.push_back(random.uniform(1e-5, 2e-3));
-      bytes.push_back(random.integer(0, 3) == 0 ? 0 : 4 * random.integer(1, 400'000));
+      bytes.push_back(random.integer(0, 3) == 0 ? 0 : 4 * ranks * random.integer(1, 100'000));
     }
-    bytes.front() = std::max<std::int64_t>(bytes.front(), 4);
-    NetworkJob job = job_of(ranks, forward, backward, bytes);
-    job.iterations = 4;
-    job.overlap_backward = random.integer(0, 3) > 0;
-    job.by_layer = random.integer(0, 2) == 0;
-    const bool varies = random.integer(0, 1) == 0;
-    if (varies) {
-      job.variability = {.compute_cv = 0.3,
-                         .stragglers = {{.worker = 1, .factor = 1.3}},
-                         .seed = static_cast<std::uint64_t>(instance)};
-    } else {
-      job.update_s = random.uniform(0, 1e-3);
+    bytes.front() = std::max<std::int64_t>(bytes.front(), 4 * ranks);
+    StepJob step = step_job(ranks, forward, backward, bytes);
+    step.iterations = 3;
+    step.update_s = random.uniform(0, 1e-3);
+    step.overlap_backward = random.integer(0, 3) > 0;
+    step.by_layer = random.integer(0, 2) == 0;
+    step.credit_bytes = 1; // one at a time
+    step.next_forward = random.integer(0, 1) == 0 ? NextForward::barrier : NextForward::per_layer;
+    const NetworkJob job = job_of(step);
+    // The same with the seconds of the formula, by the evaluator of programs.
+    Program by_times = job.program->program;
+    for (Operation& operation : by_times.operations) {
+      if (operation.type == OperationType::exchange) {
+        const auto unit = static_cast<std::size_t>(operation.unit);
+        operation.data.value =
+            2 * (ranks - 1) *
+            (2 * kLatency + static_cast<double>(job.pieces[unit].bytes) / (ranks * kRate));
+      }
     }
-    job.next_forward = random.integer(0, 1) == 0 ? NextForward::per_layer : NextForward::barrier;
-    constexpr std::array kAlgorithms{collectives::AlgorithmId::ring, collectives::AlgorithmId::ring,
-                                     collectives::AlgorithmId::mst,
-                                     collectives::AlgorithmId::double_binary_tree};
-    job.collective.algorithm = kAlgorithms[static_cast<std::size_t>(random.integer(0, 3))];
-    std::erase_if(job.pieces, [](const JobPiece& piece) { return piece.bytes == 0; });
+    const JobResult run = run_job(star_of_flows(ranks, kLatency), job).jobs[0];
+    const OperationTimes expected = event_pass(by_times, job.iterations, {}, Record::all);
+    for (std::int64_t t = 0; t < step.iterations; ++t) {
+      for (std::uint32_t o = 0; o < expected.operations; ++o) {
+        CAPTURE(by_times.operations[o].id);
+        CHECK(end_of(run, t, o) == within(expected.end[expected.at(t, o, 0)], kExact));
+      }
+    }
+    CHECK(run.iterations.back().end_s ==
+          within(latest_marker_end(expected, step.iterations), kExact));
+  }
+}
 
-    // The same as a program: buckets in launch order, or by urgency.
-    std::vector<programs::LayerTimes> times;
-    for (std::size_t l = 0; l < layers; ++l) {
-      times.push_back({{forward[l]}, {backward[l]}, static_cast<double>(bytes[l])});
-    }
-    std::vector<JobPiece> pieces = job.pieces;
-    if (job.by_layer) {
-      std::ranges::sort(pieces, {}, &JobPiece::first_layer);
-    }
-    std::vector<programs::BucketTimes> buckets;
-    std::vector<std::int64_t> sizes;
-    for (const JobPiece& piece : pieces) {
-      programs::BucketTimes& bucket = buckets.emplace_back();
-      bucket.layers = {piece.first_layer};
-      bucket.bytes = piece.bytes;
-      if (!job.overlap_backward) {
-        bucket.ready_after = 0;
+TEST_CASE("exchanges of later iterations than the sent ones take no time and no bytes") {
+  StepJob step = step_job(3, {1e-3}, {1e-3}, {1'200'000});
+  step.iterations = 2;
+  const JobsResult run = run_job(star_of_flows(3), job_of(step));
+  const double ring = 2 * 2.0 / 3 * 1.2e6 / kRate;
+  CHECK(run.jobs[0].iterations.size() == 3);
+  CHECK(run.jobs[0].messages.size() == 2 * 2 * 2 * 3);
+  CHECK(run.jobs[0].end_s == within(2 * (2e-3 + ring), kExact));
+  CHECK(run.jobs[0].times.makespan_s == within(2 * (2e-3 + ring) + 2e-3, kExact));
+}
+
+TEST_CASE("collectives over flows: ranks enter when their own gradients are ready") {
+  constexpr std::uint32_t kRanks = 8;
+  for (const auto algorithm :
+       {collectives::AlgorithmId::ring, collectives::AlgorithmId::recursive_doubling,
+        collectives::AlgorithmId::mst, collectives::AlgorithmId::be, collectives::AlgorithmId::lp,
+        collectives::AlgorithmId::double_binary_tree}) {
+    for (const auto mode :
+         {collectives::ReductionMode::overlapped, collectives::ReductionMode::serial}) {
+      CAPTURE(static_cast<int>(algorithm));
+      StepJob step = step_job(kRanks, {0}, {1e-3}, {800'000});
+      step.variability = {.compute_cv = 0.5, .seed = 7};
+      step.collective.algorithm = algorithm;
+      step.collective.reduction_s_per_byte = 1e-10;
+      step.collective.options.block = Bytes{80'000};
+      step.collective.options.reduction_mode = mode;
+      const JobNetwork network = star_of_flows(kRanks, kLatency);
+      const StepIteration run = iteration_of(network, step);
+
+      collectives::Collective alone = step.collective;
+      alone.ranks = kRanks;
+      alone.bytes = 800'000;
+      alone.options.element_bytes = 4;
+      auto ranks = std::make_shared<links::RankFabric>();
+      ranks->network = network.fabric;
+      ranks->hosts = step.hosts;
+      alone.links.fabric = ranks;
+      for (std::uint32_t worker = 0; worker < kRanks; ++worker) {
+        alone.enter_s.push_back(compute_factor(step.variability, worker, 1) * 1e-3);
       }
-      sizes.push_back(piece.bytes);
-    }
-    programs::SyncSgdOptions options{.update = {job.update_s}};
-    options.next_forward = job.next_forward == NextForward::barrier
-                               ? programs::NextForward::barrier
-                               : programs::NextForward::per_layer;
-    options.reduce.discipline =
-        job.by_layer ? programs::Discipline::priority : programs::Discipline::fifo;
-    NetworkJob twin = job_of_program(programs::sync_sgd_program(times, buckets, options), ranks,
-                                     sizes, job.iterations, job.collective.algorithm);
-    if (varies) {
-      const layers::Jitter jitter(job.variability, ranks);
-      for (std::int64_t n = 1; n <= job.iterations; ++n) {
-        for (std::uint32_t w = 0; w < ranks; ++w) {
-          twin.program->factors.compute.push_back(jitter.compute(w, n));
-        }
-        twin.program->factors.exchange.push_back(1);
-      }
-    }
-    const JobNetwork network =
-        random.integer(0, 1) == 0 ? star_of_flows(ranks, kLatency) : narrow_leaf_spine(2, 3);
-    const JobResult expected = run_job(network, job).jobs[0];
-    const JobResult run = run_job(network, twin).jobs[0];
-    // The first iteration of a program has its update, too; that of the job has none.
-    CHECK(run.messages.size() == expected.messages.size());
-    for (std::size_t i = 0; i + 1 < expected.iterations.size(); ++i) {
-      CAPTURE(i);
-      CHECK(run.iterations[i].end_s ==
-            within(job.update_s + expected.iterations[i].compute_end_s, kExact));
-    }
-    for (std::size_t m = 0; m < run.messages.size(); ++m) {
-      const JobMessage& message = run.messages[m];
-      CHECK(message.iteration == expected.messages[m].iteration);
-      CHECK(message.size_bytes == expected.messages[m].size_bytes);
-      CHECK(message.end_s == within(job.update_s + expected.messages[m].end_s, kExact));
+      CHECK(run.exchange_end_s == within(collectives::events(alone).seconds, kExact));
     }
   }
 }

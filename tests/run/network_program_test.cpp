@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "layers/variability.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
 
@@ -129,7 +130,6 @@ TEST_CASE("network programs: every algorithm on every network, with workers that
                                             R"({"stragglers": [{"worker": 1, "factor": 2}]})"}) {
         const bool async = algorithm.name == "asynchronous servers" ||
                            algorithm.name == "stale synchronous servers";
-        const bool servers = algorithm.name == "parameter_server" || async;
         const bool jitter = variability.find("cv") != std::string::npos;
         CAPTURE(algorithm.name);
         CAPTURE(network);
@@ -138,7 +138,7 @@ TEST_CASE("network programs: every algorithm on every network, with workers that
                      .network = network,
                      .training = algorithm.training,
                      .communication = algorithm.communication,
-                     .variability = servers && jitter ? R"({"compute_cv": 0.1})" : variability};
+                     .variability = async && jitter ? R"({"compute_cv": 0.1})" : variability};
         const Result result = run_case(c);
         const Summary& summary = result.summary;
         CHECK(*summary.iteration_time_s >= 0.99 * 0.015 * (jitter ? 0.8 : 1));
@@ -201,6 +201,52 @@ TEST_CASE("network programs: on a crossbar a program takes what its formulas giv
     REQUIRE(simulated.jobs.size() == 2);
     CHECK(simulated.jobs[1].alone_s == within(*formula.summary.iteration_time_s, 1e-9));
   }
+}
+
+// One message after the other: pushes, then pulls share the port of the server.
+TEST_CASE("network programs: one server on a star takes what its formula gives") {
+  for (const std::string& training :
+       {std::string(), std::string(R"("micro_batches": 2, )"),
+        std::string(R"("micro_batches": 2, "accumulation_exchange": "each", )"),
+        std::string(R"("sync_s": 1e-3, )"), std::string(R"("input_s": 0.03, )"),
+        std::string(R"("overlap": {"compute": {"forward": 1.5, "backward": 1.2}}, )")}) {
+    for (const std::string& communication :
+         {std::string(), std::string(R"("copy_bandwidth_Bps": 1e10, )"),
+          std::string(R"("compression": "fp16", )"),
+          std::string(R"("compression": {"method": "truncate16", "encode_Bps": 2e9,
+                         "decode_Bps": 4e9}, )")}) {
+      CAPTURE(training);
+      CAPTURE(communication);
+      Case c{.network = "alpha_beta",
+             .training = training,
+             .communication =
+                 R"("collective": "parameter_server", "schedule": "single", )" + communication};
+      const Summary formula = run_case(c).summary;
+      c.network = "flow";
+      const Summary simulated = run_case(c).summary;
+      check_equal(formula, simulated);
+      CHECK(*simulated.communication_s == within(*formula.communication_s, 1e-9));
+      CHECK(*simulated.wire_bytes == within(*formula.wire_bytes, 1e-9));
+    }
+  }
+}
+
+TEST_CASE("network programs: factors of exchanges are those of the bytes of servers") {
+  Case c{.training = R"("algorithm": "parameter_server", )",
+         .communication = R"("schedule": "single", )",
+         .variability = R"({"exchange_cv": 0.2})"};
+  const Result result = run_case(c);
+  double bytes = 0;
+  for (const LinkResult& link : result.links) {
+    bytes += link.bytes;
+  }
+  const layers::Jitter jitter(result.scenario.variability, 4);
+  double factors = 0;
+  for (std::int64_t n = 1; n <= 4; ++n) {
+    factors += jitter.exchange(n);
+  }
+  // 4 workers push and pull, over two links each.
+  CHECK(bytes == within(2 * 2 * 4 * 1'200'000 * factors, 1e-5));
 }
 
 // The replicas of a node share its link as its ranks do in the formula.

@@ -18,6 +18,10 @@ Program sync_sgd_program(const std::vector<LayerTimes>& layers,
   if (barrier) {
     updates.push_back(draft.compute("U", streams.compute, Kind::update, options.update));
   }
+  std::vector<std::uint32_t> lanes(buckets.size(), streams.reduce); // of the exchanges
+  for (std::size_t g = 1; options.stream_each && g < buckets.size(); ++g) {
+    lanes[g] = draft.stream(operation_name(options.reduce.name, g));
+  }
   Backward backward;
   std::vector<std::uint32_t> exchanges(buckets.size()); // of the last micro-batch
   for (std::size_t j = 0; j < options.micro_batches; ++j) {
@@ -29,7 +33,7 @@ Program sync_sgd_program(const std::vector<LayerTimes>& layers,
     const bool exchanged = j + 1 == options.micro_batches || options.exchange_each;
     backward = add_backward(draft, streams, layers, buckets, j, exchanged);
     for (std::size_t g = 0; exchanged && g < buckets.size(); ++g) {
-      exchanges[g] = add_exchange(draft, operation_name("X", j, g), streams.reduce, Kind::allreduce,
+      exchanges[g] = add_exchange(draft, operation_name("X", j, g), lanes[g], Kind::allreduce,
                                   buckets[g].reduce, g);
       draft.last().bytes = buckets[g].bytes;
       draft.last().priority = static_cast<std::int64_t>(g);

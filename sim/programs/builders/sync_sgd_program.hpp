@@ -23,6 +23,8 @@ struct SyncSgdOptions {
   // The stream of the exchanges. On a priority stream, the first buckets of the list are the most
   // urgent.
   Stream reduce = {.name = "reduce"};
+  // Whether every bucket has a fifo stream of its own, so that none waits for another.
+  bool stream_each = false;
 };
 
 // The program. `reduce` of a bucket is its all-reduce. The marker is the last backward; the tail is

@@ -14,17 +14,15 @@
 
 #include "base/error.hpp"
 #include "programs/job/network_job_async.hpp"
-#include "programs/job/network_job_collective.hpp"
 #include "programs/job/network_job_flows.hpp"
 #include "programs/job/network_job_packets.hpp"
 #include "programs/job/network_job_program.hpp"
-#include "programs/job/network_job_servers.hpp"
 
 namespace stepsim::programs {
 
 namespace {
 
-using AnyJob = std::variant<ServerJob, AsyncServerJob, CollectiveJob, ProgramJob>;
+using AnyJob = std::variant<AsyncServerJob, ProgramJob>;
 
 // "push of piece 3, worker 2 -> server 0 (iteration 1)"
 std::string name_of(const NetworkJob& job, const JobMessage& message) {
@@ -54,14 +52,10 @@ public:
       : options_(options), specs_(specs), network_(options, specs), messages_(specs.size()),
         ids_(specs.size()) {
     for (const NetworkJob& spec : specs) {
-      if (spec.servers && spec.servers->async) {
-        jobs_.emplace_back(std::in_place_type<AsyncServerJob>, spec);
-      } else if (spec.servers) {
-        jobs_.emplace_back(std::in_place_type<ServerJob>, spec);
-      } else if (spec.program) {
+      if (spec.program) {
         jobs_.emplace_back(std::in_place_type<ProgramJob>, spec, options);
       } else {
-        jobs_.emplace_back(std::in_place_type<CollectiveJob>, spec, options);
+        jobs_.emplace_back(std::in_place_type<AsyncServerJob>, spec);
       }
     }
   }
@@ -176,7 +170,7 @@ private:
       }
       sum_messages(job);
       result.messages += job.messages.size();
-      result.elapsed_s = std::max(result.elapsed_s, job.iterations.back().end_s);
+      result.elapsed_s = std::max(result.elapsed_s, job.end_s);
     }
     network_.fill(result);
     for (const AnyJob& any : jobs_) {
@@ -185,16 +179,10 @@ private:
     return result;
   }
 
-  // What iterations and pieces know from their messages, which are in the order of their starts.
+  // What iterations know from their messages.
   static void sum_messages(JobResult& job) {
-    // Messages overlap: the time in which any is under way is the length of the union of their
-    // intervals, which in the order of starts needs the latest end only.
-    std::vector<double> busy_until(job.iterations.size(), 0);
-    std::vector<char> seen(job.iterations.size() + job.pieces.size(), 0);
-    const auto is_first = [&](std::size_t place) { return std::exchange(seen[place], 1) == 0; };
     for (const JobMessage& message : job.messages) {
-      const auto i = static_cast<std::size_t>(message.iteration);
-      JobIteration& iteration = job.iterations[i];
+      JobIteration& iteration = job.iterations[static_cast<std::size_t>(message.iteration)];
       const std::int64_t lost = message.size_bytes - message.delivered_bytes;
       assert(lost == message.lost_network_bytes + message.lost_stopped_bytes && lost >= 0 &&
              "what was not delivered was lost or stopped");
@@ -205,15 +193,6 @@ private:
       } else {
         iteration.parameter_bytes += message.size_bytes;
         iteration.parameter_lost_bytes += lost;
-      }
-      iteration.communication_s +=
-          std::max(0.0, message.end_s - std::max(message.start_s, busy_until[i]));
-      busy_until[i] = std::max(busy_until[i], message.end_s);
-      if (is_first(i)) {
-        iteration.exchange_start_s = message.start_s;
-      }
-      if (i + 1 == job.iterations.size() && is_first(job.iterations.size() + message.piece)) {
-        job.pieces[message.piece].start_s = message.start_s;
       }
     }
   }
@@ -231,7 +210,7 @@ private:
 } // namespace
 
 std::uint32_t NetworkJob::communicators() const {
-  return program ? std::max<std::uint32_t>(1, exchange_streams(program->program).count) : 1;
+  return servers ? 1 : std::max<std::uint32_t>(1, exchange_streams(program->program).count);
 }
 
 std::vector<std::uint64_t> first_connections(std::span<const NetworkJob> jobs) {

@@ -3,25 +3,20 @@
 // network lives as long as the run, so that TCP windows, queues and background flows last from one
 // iteration to the next; several jobs may share one network.
 //
-//   backward of layer l done -> pieces of l ready -> sent -> layer's pieces all back -> forward l
-//
-// A job exchanges its pieces in one of three ways:
+// The workers of a job run the operations of a training program (TRN 2). An exchange is sent in one
+// of two ways:
+//   collective The transfers of its schedule are messages, with loss_bound_push if the receiver
+//   adds
+//              them, else with loss_bound_pull (PKT 7.3, A16). The exchanges of different streams
+//              are in flight at the same time.
 //   servers    Every piece goes in even parts to all servers, or whole to one (`whole`). The
 //              workers push their gradients (loss_bound_push), the server adds them, the workers
 //              pull the sum (loss_bound_pull). Pieces overlap on the wire (PKT 7.2).
-//   collective One piece at a time is on the channel, as with one stream of a library. The
-//              transfers of its schedule are messages, with loss_bound_push if the receiver adds
-//              them, else with loss_bound_pull (PKT 7.3, A16).
-//   program    The job runs the operations of a training program (TRN 2). Every exchange is a
-//              collective; the exchanges of different streams are in flight at the same time.
-// With servers and collectives, pieces are sent FIFO by ready time, or most urgent layer first
-// (`by_layer`, PKT 7.4); the caller cuts large pieces. With servers every worker has two queues of
-// waiting parts, pushes and pulls, each with its own credit.
+// A job of asynchronous servers has no program: its workers compute, push and pull on their own.
 //
 // A transfer inside one host is not a message: with servers it takes no time, in a collective the
-// time of the link collective.two_level->intra. After the last iteration one more forward is
-// computed, so that every iteration has a period. Times are seconds from the start of the run;
-// iterations, ranks and layers are numbered from 0.
+// time of the link two_level->intra. Times are seconds from the start of the run; iterations, ranks
+// and layers are numbered from 0.
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -38,7 +33,6 @@
 #include "links/packet/options.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/step/parameter_server.hpp"
-#include "programs/step/step.hpp"
 #include "programs/training_program.hpp"
 
 namespace stepsim::programs {
@@ -57,14 +51,19 @@ struct MessageClass {
 
 // What is exchanged as a unit: a tensor, a bucket, or a slice of one of them.
 struct JobPiece {
-  // Layers in forward order. The piece is ready after the backward of first_layer or, without
-  // overlap_backward, of all layers.
-  std::uint32_t first_layer{}, last_layer{};
-  std::int64_t bytes{}; // bytes that are sent, after compression
-  // Seconds of a codec on the compute thread of every worker: before the piece is sent, and before
-  // the update of its first layer.
-  double encode_s = 0, decode_s = 0;
+  std::uint32_t first_layer{}; // in forward order; with JobServers::by_layer its urgency
+  std::int64_t bytes{};        // bytes that are sent to servers, after compression
   MessageClass message_class{};
+};
+
+// Workers that compute, push and pull without waiting for others; a server adds and answers each
+// push. A push has all pieces of the worker together, as one part per server. The job ends after
+// workers x iterations updates.
+struct AsyncWorkers {
+  double compute_s = 0;            // of an iteration, with encoding and decoding
+  layers::Variability variability; // factors on compute times; exchange_cv has no effect
+  // Iterations that a worker may be ahead of the slowest (TRN 4.7); empty = no limit.
+  std::optional<std::int64_t> staleness_bound{};
 };
 
 struct JobServers {
@@ -76,12 +75,12 @@ struct JobServers {
   double add_s_per_byte = 0; // time to decode and add a push, per byte
   // Time to encode a sum, per byte; asynchronous: to encode the weights after each push.
   double encode_s_per_byte = 0;
-  // Asynchronous: every worker computes, pushes and pulls without waiting for others, and a server
-  // adds and answers each push. A push has all pieces of the worker together, as one part per
-  // server. The job ends after workers x iterations updates.
-  bool async = false;
-  // Asynchronous: iterations that a worker may be ahead of the slowest (TRN 4.7); empty = no limit.
-  std::optional<std::int64_t> staleness_bound{};
+  // Every worker has two queues of waiting parts, pushes and pulls. They are sent FIFO by ready
+  // time, or most urgent layer first (`by_layer`, PKT 7.4), while fewer than credit_bytes (> 0) of
+  // the queue are in flight.
+  bool by_layer = false;
+  double credit_bytes = std::numeric_limits<double>::infinity();
+  std::optional<AsyncWorkers> async{}; // instead of a program
 };
 
 // How an exchange of a program is sent: as collectives, one after the other, each among the ranks
@@ -91,7 +90,7 @@ struct JobExchange {
   std::vector<collectives::Collective> stages; // empty: nothing is sent
 };
 struct JobProgram {
-  static constexpr std::uint32_t kNotSent = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNotSent = ~std::uint32_t{0}, kToServers = kNotSent - 1;
   // The ranks of the program are the workers. The seconds of an exchange that is sent are only
   // those beyond its messages (copies, synchronisation). Exchanges must not have Entry::each.
   programs::Program program;
@@ -99,40 +98,25 @@ struct JobProgram {
   std::vector<JobExchange> exchanges;
   // [operation]: index in `exchanges`. The exchange is sent when its ranks have entered; the
   // seconds of the operation pass afterwards. kNotSent: the operation only takes its seconds.
+  // kToServers: its unit goes to the servers of the job and back, then the seconds pass on every
+  // rank by itself; the operation has a fifo stream to itself and is not in the tail.
   std::vector<std::uint32_t> exchange_of;
+  // Exchanges of the iterations from this one on only take the seconds of their operations. Nobody
+  // waits for them where the last iteration is there to show when the one before it has ended.
+  std::int64_t sent_iterations = std::numeric_limits<std::int64_t>::max();
 };
 
 struct NetworkJob {
-  std::vector<double> forward_s, backward_s; // [layer], forward order
-  // Time of the update before the next forward. Each layer has a share of it, in proportion to its
-  // gradient_bytes (layer_updates() of step.hpp).
-  double update_s{};
-  std::vector<double> gradient_bytes; // [layer]; may be empty without update_s
-  bool overlap_backward = true;
-  NextForward next_forward = NextForward::per_layer;
-  std::vector<JobPiece> pieces; // in the order in which their gradients are ready
+  std::vector<JobPiece> pieces; // the units of the program
   std::int64_t value_bytes = 4; // bytes of a value; parts and packets hold whole values
-  bool by_layer = false;        // the most urgent layer is sent first
-  // By layer: a queue of servers passes parts to the network, or a collective begins, while fewer
-  // bytes than this are in flight; > 0.
-  double credit_bytes = std::numeric_limits<double>::infinity();
   std::int64_t iterations = 1;
   std::uint32_t workers = 1;
-  layers::Variability
-      variability; // factors on compute times; exchange_cv has no effect on a network
-  // The way in which pieces are exchanged: `servers` or `program` if set, else `collective`. With a
-  // program, only pieces, value_bytes, iterations and workers of the members above are used; piece
-  // u is then the unit u of operations, and its bytes and layers are unused. The collective
-  // (neither `automatic` nor `parameter_server`) must have algorithm, options, reduction and
-  // two-level costs; its bytes, ranks, chunks (whole values) and other links are set by the
-  // simulation.
   std::optional<JobServers> servers;
-  collectives::Collective collective;
-  std::optional<JobProgram> program;
-  std::vector<links::NodeId> hosts; // hosts of all workers, then of all dedicated servers
+  std::optional<JobProgram> program; // empty with asynchronous servers only
+  std::vector<links::NodeId> hosts;  // hosts of all workers, then of all dedicated servers
 
   // The number of communicators, each with its own connections (exchange_streams() of
-  // network_job_program.hpp); 1 without a program.
+  // network_job_program.hpp); 1 with servers.
   [[nodiscard]] std::uint32_t communicators() const;
 };
 
@@ -163,7 +147,8 @@ struct JobMessage {
   std::uint32_t src{}, dst{};      // ranks; dedicated servers are numbered after the workers
   std::uint32_t step{};            // step of the collective, 0 for servers
   std::uint32_t communicator{};    // < NetworkJob::communicators()
-  std::uint32_t run{};             // program: index of its collective among those in flight
+  std::uint32_t run{};             // index of its collective among those in flight, or number of
+                                   // its exchange with servers among those of an iteration
   std::uint32_t contributions = 1; // gradient: number of workers whose gradients it sums
   double start_s{}, end_s{};       // passed to the network; complete at the receiver
   std::int64_t size_bytes{}, delivered_bytes{};
@@ -176,18 +161,8 @@ struct JobMessage {
 };
 
 struct JobIteration {
-  double start_s{};          // when the first worker starts its forward
-  double backward_start_s{}; // when the last worker starts its backward
-  double compute_end_s{};    // when the last worker ends its backward
-  // When the first message is passed to the network (compute_end_s if there is none), and when the
-  // last piece is back at a worker, at least compute_end_s.
-  double exchange_start_s{}, exchange_end_s{};
-  double end_s{};           // start of the next iteration; of the last one: end of all updates
-  double period_s{};        // from backward_start_s to that of the next iteration
-  double compute_s{};       // period_s - exposed_s: computing, and waiting for slower workers
-  double mean_work_s{};     // busy time of a worker per period, mean over workers
-  double exposed_s{};       // how much shorter the period would be if messages took no time
-  double communication_s{}; // time during which at least one message is under way
+  double start_s{}, end_s{}; // from one end of the marker on the last worker to the next
+  double period_s{};         // end_s - start_s
   std::int64_t gradient_bytes{}, gradient_lost_bytes{};   // sums over gradient messages
   std::int64_t parameter_bytes{}, parameter_lost_bytes{}; // sums over parameter messages
   double lost_contributions{}; // sum of contributions x lost bytes of gradient messages (PKT 7.3)
@@ -195,17 +170,9 @@ struct JobIteration {
 
 struct JobResult {
   std::vector<JobIteration> iterations;
+  double end_s{}; // end of all operations of the iterations whose exchanges were sent
   std::vector<JobMessage> messages; // messages of all iterations, in order of start_s
-  // Times of a piece in the last iteration: when it is ready at the last worker, when its first
-  // message is passed to the network, and when it is back at the last worker.
-  struct PieceTimes {
-    double ready_s{}, start_s{}, end_s{};
-  };
-  std::vector<PieceTimes> pieces; // [piece]
-  // [layer]: when worker 0 starts the layer in the forward after the last iteration.
-  std::vector<double> forward_start_s;
-  // Set if the job runs a program; `forward_start_s` is then empty. An iteration of a program lasts
-  // from one end of the marker operation on the last worker to the next, and has no compute times.
+  // Set if the job runs a program.
   programs::OperationTimes times;
   // Set for asynchronous servers. `arrive_s` is when the push is passed to the network.
   std::vector<AsyncUpdate> updates;
@@ -216,7 +183,7 @@ struct JobsResult {
   std::vector<links::LinkUse> links;              // [link]; packet level: bytes on the wire
   std::vector<links::LinkCounters> link_counters; // [link]; empty at the flow level
   std::vector<double> background_fct_s;           // completion times of complete background flows
-  double elapsed_s{};                             // end of the last iteration of all jobs
+  double elapsed_s{};                             // the last end_s of the jobs
   std::uint64_t events{};                         // events of the network and of the jobs
   std::uint64_t packet_hops{}, messages{};        // counts over the whole run
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <numeric>
 #include <string>
 
 #include "base/error.hpp"
@@ -34,22 +33,17 @@ std::vector<std::int64_t> bytes_of_servers(const NetworkJob& job, std::uint32_t 
 } // namespace
 
 AsyncServerJob::AsyncServerJob(const NetworkJob& job)
-    : job_(job), jitter_(job.variability, job.workers),
+    : job_(job), jitter_(job.servers->async->variability, job.workers),
       servers_(job.servers->placement == collectives::Placement::sharded ? job.workers
                                                                          : job.servers->count),
       dedicated_(job.servers->placement == collectives::Placement::dedicated),
-      compute_s_(std::accumulate(job.forward_s.begin(), job.forward_s.end(), 0.0) +
-                 std::accumulate(job.backward_s.begin(), job.backward_s.end(), 0.0) + job.update_s),
-      total_(job.iterations * job.workers), workers_(job.workers),
-      bound_(job.workers, job.servers->staleness_bound),
+      compute_s_(job.servers->async->compute_s), total_(job.iterations * job.workers),
+      workers_(job.workers), bound_(job.workers, job.servers->async->staleness_bound),
       part_bytes_(bytes_of_servers(job, servers_)), adder_free_s_(servers_) {
   assert(job.hosts.size() >= job.workers + (dedicated_ ? servers_ : 0) && "ranks have hosts");
   if (std::uint64_t{job.workers} * servers_ >= events::EventQueue<double>::kMaxIds) {
     throw SimulationError(std::to_string(job.workers) + " workers and " + std::to_string(servers_) +
                           " servers are more than 16777215 pairs on a simulated network");
-  }
-  for (const JobPiece& piece : job.pieces) {
-    compute_s_ += piece.encode_s + piece.decode_s;
   }
   for (std::uint32_t worker = 0; worker < job.workers; ++worker) {
     compute(0, worker);
@@ -197,10 +191,8 @@ void AsyncServerJob::record(JobResult& result) const {
   }
   result.iterations.resize(static_cast<std::size_t>(most));
   for (const AsyncUpdate& update : updates_) {
-    double& end = result.iterations.back().end_s;
-    end = std::max(end, update.received_s);
+    result.end_s = std::max(result.end_s, update.received_s);
   }
-  result.pieces.resize(job_.pieces.size());
 }
 
 } // namespace stepsim::programs

@@ -16,7 +16,8 @@ namespace {
 std::vector<bool> sent_operations(const JobProgram& spec) {
   std::vector<bool> sent;
   for (const std::uint32_t exchange : spec.exchange_of) {
-    sent.push_back(exchange != JobProgram::kNotSent && !spec.exchanges[exchange].stages.empty());
+    sent.push_back(exchange == JobProgram::kToServers ||
+                   (exchange != JobProgram::kNotSent && !spec.exchanges[exchange].stages.empty()));
   }
   return sent;
 }
@@ -45,10 +46,22 @@ ExchangeStreams exchange_streams(const programs::Program& program) {
 ProgramJob::ProgramJob(const NetworkJob& job, const JobNetwork& network)
     : job_(job), spec_(*job.program), network_(network), streams_(exchange_streams(spec_.program)),
       program_(spec_.program, job.iterations, spec_.factors, programs::Record::all,
-               sent_operations(spec_)) {
+               {.of_operation = sent_operations(spec_), .iterations = spec_.sent_iterations}) {
   busy_.assign(streams_.count, false);
   assert(spec_.program.ranks == job.workers && "every worker follows the program");
   assert(spec_.exchange_of.size() == spec_.program.operations.size() && "one per operation");
+  if (job.servers) {
+    std::vector<std::uint32_t> piece_of;
+    server_exchange_of_.resize(spec_.exchange_of.size());
+    for (std::uint32_t o = 0; o < spec_.exchange_of.size(); ++o) {
+      if (spec_.exchange_of[o] == JobProgram::kToServers) {
+        server_exchange_of_[o] = static_cast<std::uint32_t>(operation_of_.size());
+        operation_of_.push_back(o);
+        piece_of.push_back(static_cast<std::uint32_t>(spec_.program.operations[o].unit));
+      }
+    }
+    servers_.emplace(job, std::move(piece_of));
+  }
 }
 
 // Before the first step nothing is known of the program.
@@ -63,7 +76,7 @@ double ProgramJob::next_time() const {
   for (const std::uint32_t place : active_) {
     next = std::min(next, running_[place].messages->next_time());
   }
-  return next;
+  return servers_ ? std::min(next, servers_->next_time()) : next;
 }
 
 // Until nothing of this instant is left: what ends may start what ends at once.
@@ -81,7 +94,12 @@ void ProgramJob::advance(double now) {
     }
     while (!seconds_.empty() && seconds_.next_time() <= now) {
       ++events_;
-      end(now, seconds_.pop().id());
+      const std::uint32_t id = seconds_.pop().id();
+      servers_ ? end_on(now, resting_[id]) : end(now, id);
+    }
+    if (servers_) {
+      servers_->advance(now);
+      take_received(now);
     }
     program_.advance(now);
     take_entered(now);
@@ -89,14 +107,22 @@ void ProgramJob::advance(double now) {
 }
 
 void ProgramJob::delivered(double now, const JobMessage& message) {
+  if (servers_) {
+    servers_->delivered(now, message);
+    take_received(now);
+    return;
+  }
   Running& running = running_[message.run];
   running.messages->delivered(now, running.collective->place_of(message.src));
   end_stage_if_done(now, message.run);
 }
 
-void ProgramJob::send(double /*now*/, std::vector<JobMessage>& messages) {
+void ProgramJob::send(double now, std::vector<JobMessage>& messages) {
   messages.insert(messages.end(), outbox_.begin(), outbox_.end());
   outbox_.clear();
+  if (servers_) {
+    servers_->send(now, messages);
+  }
 }
 
 JobCollective& ProgramJob::collective(std::uint32_t operation, std::size_t stage,
@@ -111,16 +137,20 @@ JobCollective& ProgramJob::collective(std::uint32_t operation, std::size_t stage
   return *place->second;
 }
 
-double ProgramJob::factor(const Running& running) const {
+double ProgramJob::factor(std::uint32_t operation, std::int64_t iteration) const {
   return programs::exchange_factor(spec_.program, spec_.factors,
-                                   spec_.program.operations[running.operation], running.iteration,
-                                   job_.iterations);
+                                   spec_.program.operations[operation], iteration, job_.iterations);
 }
 
 void ProgramJob::take_entered(double now) {
   std::vector<programs::ProgramEvents::Entered> entered;
   std::swap(entered, program_.entered());
   for (const auto& each : entered) {
+    if (spec_.exchange_of[each.operation] == JobProgram::kToServers) {
+      servers_->push(now, each.rank, server_exchange_of_[each.operation], each.iteration,
+                     factor(each.operation, each.iteration));
+      continue;
+    }
     const std::vector<std::uint32_t>& ranks = program_.part_of(each.operation, each.rank);
     const auto found = place_of_.find({each.operation, each.iteration, ranks.front()});
     const std::uint32_t place =
@@ -129,6 +159,33 @@ void ProgramJob::take_entered(double now) {
     running.messages->enter(now, running.collective->place_of(each.rank));
     end_stage_if_done(now, place);
   }
+  if (servers_) {
+    take_received(now);
+  }
+}
+
+// A sum is back on a worker; the seconds of its operation follow.
+void ProgramJob::take_received(double now) {
+  for (const ServerTraffic::Received& each : servers_->received()) {
+    const std::uint32_t o = operation_of_[each.exchange];
+    const double seconds = factor(o, each.iteration) * spec_.program.operations[o].duration_s();
+    if (seconds > 0) {
+      // One operation of a worker is at rest at a time.
+      const std::size_t place = each.worker * operation_of_.size() + each.exchange;
+      resting_.resize(std::max(resting_.size(), place + 1));
+      resting_[place] = each;
+      seconds_.push(now + seconds, static_cast<std::uint32_t>(place));
+    } else {
+      end_on(now, each);
+    }
+  }
+  servers_->received().clear();
+}
+
+void ProgramJob::end_on(double now, const ServerTraffic::Received& received) {
+  program_.exchange_ended_on(now, operation_of_[received.exchange], received.worker,
+                             received.iteration);
+  changed_ = true;
 }
 
 std::uint32_t ProgramJob::start(const programs::ProgramEvents::Entered& entered,
@@ -175,7 +232,8 @@ void ProgramJob::begin_stage(std::uint32_t place) {
   running.collective = &collective(running.operation, running.stage,
                                    program_.part_of(running.operation, running.first_rank));
   running.messages = std::make_unique<CollectiveMessages>(
-      *running.collective, std::llround(stage.bytes * factor(running)), label, outbox_);
+      *running.collective, std::llround(stage.bytes * factor(running.operation, running.iteration)),
+      label, outbox_);
   active_.push_back(place);
 }
 
@@ -194,8 +252,8 @@ void ProgramJob::end_stage_if_done(double now, std::uint32_t place) {
       }
       continue;
     }
-    const double seconds =
-        factor(running) * spec_.program.operations[running.operation].duration_s();
+    const double seconds = factor(running.operation, running.iteration) *
+                           spec_.program.operations[running.operation].duration_s();
     if (seconds > 0) {
       seconds_.push(now + seconds, place);
     } else {
@@ -224,8 +282,12 @@ void ProgramJob::record(JobResult& result) {
     iteration.period_s = iteration.end_s - before;
     before = iteration.end_s;
   }
-  result.iterations.back().end_s = std::max(before, times.makespan_s);
-  result.pieces.resize(job_.pieces.size());
+  result.end_s = times.makespan_s;
+  if (spec_.sent_iterations < job_.iterations) {
+    const auto end =
+        times.end.begin() + static_cast<std::ptrdiff_t>(times.at(spec_.sent_iterations, 0, 0));
+    result.end_s = *std::max_element(times.end.begin(), end);
+  }
 }
 
 } // namespace stepsim::programs

@@ -1,23 +1,26 @@
 #pragma once
-// A job whose workers run a training program (TRN 2.2, evaluator `events`). The exchanges are
-// collectives on the network, each among the ranks of its part. The discipline of the stream
-// decides when an exchange runs:
+// A job whose workers run a training program (TRN 2.2, evaluator `events`). With servers a rank
+// pushes its gradients when it reaches the exchange, which ends for every rank when the sum is back
+// there. Otherwise the exchanges are collectives on the network, each among the ranks of its part.
+// The discipline of the stream decides when an exchange runs:
 //   fifo       a rank enters when it reaches the exchange, so that transfers among early ranks may
 //              begin; the exchange as a whole begins when its last rank enters
 //   priority   the most urgent one that is ready at all ranks, while credit is left
 //   at_once    as many as the stream has slots; all ranks enter at once
-// An exchange ends for all ranks of its part when all of them have finished the schedule and the
+// A collective ends for all ranks of its part when all of them have finished the schedule and the
 // seconds of the operation, which are added to the messages, have passed. A factor x of an exchange
 // (TRN 2.7) multiplies the bytes and these seconds by x.
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "events/event_queue.hpp"
 #include "programs/job/job_collective.hpp"
 #include "programs/job/network_job.hpp"
+#include "programs/job/server_traffic.hpp"
 #include "programs/program_events.hpp"
 
 namespace stepsim::programs {
@@ -52,7 +55,9 @@ public:
            program_.next_time() == programs::kNoEvent;
   }
   void record(JobResult& result);
-  [[nodiscard]] std::uint64_t events() const { return events_ + program_.events(); }
+  [[nodiscard]] std::uint64_t events() const {
+    return events_ + program_.events() + (servers_ ? servers_->events() : 0);
+  }
 
 private:
   struct Running { // an exchange, from the moment at which its first rank enters
@@ -68,8 +73,10 @@ private:
 
   [[nodiscard]] JobCollective& collective(std::uint32_t operation, std::size_t stage,
                                           const std::vector<std::uint32_t>& ranks);
-  [[nodiscard]] double factor(const Running& running) const;
+  [[nodiscard]] double factor(std::uint32_t operation, std::int64_t iteration) const;
   void take_entered(double now);
+  void take_received(double now);
+  void end_on(double now, const ServerTraffic::Received& received);
   [[nodiscard]] std::uint32_t start(const programs::ProgramEvents::Entered& entered,
                                     std::uint32_t first_rank);
   [[nodiscard]] std::uint32_t free_communicator(std::uint32_t stream) const;
@@ -82,6 +89,9 @@ private:
   const JobNetwork& network_;
   ExchangeStreams streams_;
   programs::ProgramEvents program_;
+  std::optional<ServerTraffic> servers_;
+  std::vector<std::uint32_t> operation_of_;       // [exchange] with servers
+  std::vector<std::uint32_t> server_exchange_of_; // [operation]: the inverse
   std::map<std::tuple<std::uint32_t, std::size_t, std::uint32_t, std::uint32_t>,
            std::unique_ptr<JobCollective>>
       collectives_;        // key: exchange, stage, group, first rank
@@ -90,7 +100,9 @@ private:
   std::vector<std::uint32_t> free_;       // free positions in running_
   std::vector<std::uint32_t> active_;     // positions in running_ with messages
   std::map<Key, std::uint32_t> place_of_; // position in running_
-  events::EventQueue<double> seconds_;    // ends of the operations' seconds; id: position
+  // Ends of the operations' seconds; id: position in running_, or with servers in resting_.
+  events::EventQueue<double> seconds_;
+  std::vector<ServerTraffic::Received> resting_;
   std::vector<JobMessage> outbox_;
   bool begun_ = false;
   bool changed_ = false; // the program must be advanced again at this instant

@@ -309,7 +309,9 @@ Exchange ExchangeTimes::evaluate(Bytes bytes) {
 const Exchange& ExchangeTimes::operator()(Bytes bytes) {
   Known& known = evaluated(bytes);
   if (!known.counted) {
-    if (collective_.ranks > 1 && bytes.value > 0) {
+    const bool sends = collective_.ranks > 1 || // also the one worker of servers
+                       collective_.algorithm == collectives::AlgorithmId::parameter_server;
+    if (sends && bytes.value > 0) {
       collectives::Collective collective = collective_;
       collective.algorithm = known.exchange.algorithm;
       collective.bytes = static_cast<double>(bytes.value);

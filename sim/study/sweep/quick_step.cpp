@@ -4,6 +4,8 @@
 #include <cmath>
 #include <functional>
 
+#include "run/run_figures.hpp"
+
 namespace stepsim::study {
 
 QuickStep::QuickStep(const Scenario& scenario, const programs::StepInput& input,
@@ -98,11 +100,7 @@ bool QuickStep::summarize(const Scenario& scenario, const Period& step, const La
   summary.update_s = update_s_;
   summary.codec_compute_s = 0;
   summary.compute_s = forward_total_s_ + backward_s_ + update_s_;
-  summary.communication_s = totals.communication[k];
-  summary.exposed_communication_s = step.exposed;
-  summary.overlap_fraction = totals.communication[k] > 0
-                                 ? std::clamp(1 - step.exposed / totals.communication[k], 0.0, 1.0)
-                                 : 1;
+  fill_communication(totals.communication[k], step.exposed, summary);
   summary.wire_bytes = totals.wire[k];
   summary.straggler_wait_s = 0;
   summary.makespan_s = makespan;

@@ -271,7 +271,7 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
                                                     .bandwidth_s = totals.bandwidth[k],
                                                     .reduction_s = totals.reduction[k]});
       });
-  fill_period(scenario_, summary);
+  fill_step(scenario_, summary);
   find_input_bound(scenario_, summary);
   fill_compute_interval(scenario_, summary);
   return true;

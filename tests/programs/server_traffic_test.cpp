@@ -1,4 +1,6 @@
-#include "doctest/doctest.h"
+#include "programs/job/server_traffic.hpp"
+
+#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +15,7 @@ namespace {
 constexpr double kExact = 1e-9;
 
 // What COL 5.10 says for one exchange on a star whose links have latency d: alpha = 2 d.
-collectives::Collective formula_of(const NetworkJob& job, double latency_s) {
+collectives::Collective formula_of(const StepJob& job, double latency_s) {
   collectives::Collective collective;
   collective.op = collectives::Op::allreduce;
   collective.algorithm = collectives::AlgorithmId::parameter_server;
@@ -22,7 +24,7 @@ collectives::Collective formula_of(const NetworkJob& job, double latency_s) {
   collective.links.all = {.latency_s = 2 * latency_s, .per_byte_s = 1 / kRate};
   collective.options.servers = job.servers->count;
   collective.options.placement = job.servers->placement;
-  collective.options.element_bytes = job.value_bytes;
+  collective.options.element_bytes = NetworkJob{}.value_bytes;
   collective.reduction_s_per_byte = job.servers->add_s_per_byte;
   return collective;
 }
@@ -45,15 +47,14 @@ TEST_CASE("servers over flows on a star: an exchange takes what COL 5.10 says") 
           CAPTURE(static_cast<int>(placement));
           CAPTURE(servers);
           CAPTURE(add);
-          NetworkJob job =
-              with_servers(job_of(workers, {0}, {kBackward}, {9'600'000}), servers, placement);
+          StepJob job =
+              with_servers(step_job(workers, {0}, {kBackward}, {9'600'000}), servers, placement);
           job.servers->add_s_per_byte = add;
-          const JobsResult run = run_job(star_of_flows(workers + 4, kLatency), job);
-          const JobIteration& iteration = run.jobs[0].iterations[0];
+          const StepIteration iteration = iteration_of(star_of_flows(workers + 4, kLatency), job);
           CHECK(iteration.compute_end_s == kBackward);
           CHECK(iteration.exchange_end_s - kBackward ==
                 within(collectives::events(formula_of(job, kLatency)).seconds, kExact));
-          CHECK(iteration.exposed_s == within(iteration.exchange_end_s - kBackward, 1e-9));
+          CHECK(iteration.period_s == within(iteration.exchange_end_s, 1e-9));
         }
       }
     }
@@ -68,7 +69,7 @@ TEST_CASE("servers over packets, raw on unlimited buffers: pushes and pulls of F
       CAPTURE(workers);
       CAPTURE(servers);
       const NetworkJob job =
-          with_servers(job_of(workers, {0}, {0}, {kPackets * kPayload}), servers);
+          job_of(with_servers(step_job(workers, {0}, {0}, {kPackets * kPayload}), servers));
       const JobResult result = run_job(star_of_packets(workers + servers, kLatency), job).jobs[0];
       double pushed = 0;
       for (const JobMessage& message : result.messages) {
@@ -81,10 +82,32 @@ TEST_CASE("servers over packets, raw on unlimited buffers: pushes and pulls of F
       const double before = (servers - 1) * part * kTauS;
       CHECK(pushed >= std::max(1.0, static_cast<double>(workers) / servers) * kPackets * kTauS);
       CHECK(pushed == within(before + one_server, kExact));
-      CHECK(result.iterations[0].exchange_end_s == within(before + 2 * one_server, kExact));
+      CHECK(iteration_of(job, result, 0).exchange_end_s == within(before + 2 * one_server, kExact));
       CHECK(result.messages.size() == 2 * workers * servers);
     }
   }
+}
+
+TEST_CASE("servers send a sum to each worker when it is there: fast workers go on") {
+  // Worker 1 computes twice as long.
+  StepJob job = with_servers(step_job(2, {0}, {1e-3}, {1'250'000}), 1);
+  job.variability.stragglers = {{.worker = 1, .factor = 2}};
+  const NetworkJob made = job_of(job);
+  const JobResult run = run_job(star_of_flows(3), made).jobs[0];
+  // Pushes of 1 ms each: the first from 1 to 2 ms, the second from 2 to 3 ms; both pulls share the
+  // server's port for 2 ms.
+  std::vector<double> pushed;
+  for (const JobMessage& message : run.messages) {
+    if (message.part == MessagePart::gradient) {
+      pushed.push_back(message.end_s);
+    } else {
+      CHECK(message.start_s == within(3e-3, kExact));
+      CHECK(message.end_s == within(5e-3, kExact));
+    }
+  }
+  CHECK(pushed.size() == 2);
+  CHECK(pushed[0] == within(2e-3, kExact));
+  CHECK(pushed[1] == within(3e-3, kExact));
 }
 
 } // namespace stepsim::programs
