@@ -37,7 +37,7 @@ constexpr std::array kNodeRules{
               const Cluster& cluster = s.cluster;
               return cluster.nics_per_node <= 1 || cluster.gpus_per_node == 1 ||
                      cluster.nodes == 1 || is_simulated(s) || is_compressed(s) || has_curve(s) ||
-                     s.training.algorithm == TrainingAlgorithm::parameter_server ||
+                     needs_servers(s.training.algorithm) ||
                      !collectives::leaves_nodes_once(exchange_of(s));
             },
             [](const Scenario& s) {

@@ -37,9 +37,6 @@ bool has_two_levels(const Scenario& s) { return s.cluster.intra && s.cluster.gpu
 bool is_hierarchical(const Scenario& s) {
   return collectives::has_level_algorithms(s.communication.collective);
 }
-bool is_server(const Scenario& s) {
-  return s.training.algorithm == TrainingAlgorithm::parameter_server;
-}
 bool is_automatic(const Scenario& s) {
   return s.communication.collective == AlgorithmId::automatic;
 }
@@ -125,8 +122,8 @@ constexpr std::array kRules{
     KeyRule{"/training/host_copy_Bps", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/training/input_s", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/training/input_pipelined", "the algorithm is sync_sgd", is_sync, training_word},
-    KeyRule{"/communication/collective", "the algorithm is not parameter_server",
-            [](const Scenario& s) { return !is_server(s); }, training_word},
+    KeyRule{"/communication/collective", "the algorithm does not need servers",
+            [](const Scenario& s) { return !needs_servers(s.training.algorithm); }, training_word},
     KeyRule{"/communication/plan_cost",
             "the buckets of the schedule depend on the cost of messages",
             [](const Scenario& s) { return buckets::planner(s.communication.schedule).reads_cost; },

@@ -131,6 +131,10 @@ enum class TrainingAlgorithm { sync_sgd, pipe_sgd, od_sgd, parameter_server, loc
 [[nodiscard]] constexpr bool accumulates(TrainingAlgorithm algorithm) {
   return algorithm == TrainingAlgorithm::sync_sgd;
 }
+// Whether workers exchange with servers, whatever /communication/collective says.
+[[nodiscard]] constexpr bool needs_servers(TrainingAlgorithm algorithm) {
+  return algorithm == TrainingAlgorithm::parameter_server;
+}
 inline constexpr auto kTrainingAlgorithms =
     base::words<TrainingAlgorithm>({{TrainingAlgorithm::sync_sgd, "sync_sgd"},
                                     {TrainingAlgorithm::pipe_sgd, "pipe_sgd"},

@@ -186,7 +186,7 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
                              ? collectives::Chunking::real
                              : collectives::Chunking::integer;
   parse_collective(fields, context, scenario, out);
-  if (algorithm == TrainingAlgorithm::parameter_server) {
+  if (needs_servers(algorithm)) {
     out.collective = AlgorithmId::parameter_server;
     out.calibrated = out.library = false;
   }

@@ -202,7 +202,7 @@ io::Json communication_tree(const Scenario& scenario) {
                  {"overlap_backward", communication.overlap_backward},
                  {"schedule", buckets::planner(communication.schedule).name},
                  {"next_forward", programs::kNextForwards[communication.next_forward]}};
-  if (scenario.training.algorithm != TrainingAlgorithm::parameter_server) { // which is both
+  if (!needs_servers(scenario.training.algorithm)) {
     tree.set("collective", collective_word(communication));
   }
   if (scenario.training.algorithm == TrainingAlgorithm::sync_sgd) {
