@@ -187,7 +187,8 @@ constexpr std::array kPrograms{
     ProgramRow{TrainingAlgorithm::parameter_server, is_none, no_server_program, make_sync,
                time_buckets},
     ProgramRow{TrainingAlgorithm::local_sgd, is_none, no_obstacle, make_rounds, nullptr},
-    ProgramRow{TrainingAlgorithm::diloco, is_none, no_obstacle, make_rounds, nullptr}};
+    ProgramRow{TrainingAlgorithm::diloco, is_none, no_obstacle, make_rounds, nullptr},
+    ProgramRow{TrainingAlgorithm::easgd, is_none, no_obstacle, make_rounds, nullptr}};
 
 const ProgramRow& row_of(const Scenario& scenario) {
   return *std::ranges::find_if(kPrograms, [&](const ProgramRow& row) {

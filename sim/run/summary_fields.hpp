@@ -65,7 +65,7 @@ inline constexpr SummaryRuns kUncertain{"a run with random times or with the mod
                                         "/variability/compute_cv=..."};
 inline constexpr SummaryRuns kEstimated{"a run with times that are estimated for a GPU",
                                         "/workload/gpu=..."};
-inline constexpr SummaryRuns kRounds{"local_sgd and diloco", "/training/algorithm=diloco"};
+inline constexpr SummaryRuns kRounds{"local_sgd, diloco and easgd", "/training/algorithm=diloco"};
 inline constexpr SummaryRuns kSharded{"a run with sharding", "/training/sharding=..."};
 inline constexpr SummaryRuns kBatched{"a run with a batch size", "/workload/batch_size=..."};
 
@@ -78,7 +78,8 @@ template <class Member>
 // The order is made for readers. Records and results sort their keys.
 inline constexpr std::array kAll{
     row("iteration_time_s", &Summary::iteration_time_s,
-        "Steady period of one iteration, s. With local_sgd and diloco this and all other figures "
+        "Steady period of one iteration, s. With local_sgd, diloco and easgd this and all other "
+        "figures "
         "per iteration are means per step of a round, and period_s is the period of the round."),
     row("forward_s", &Summary::forward_s, "Forward pass of the slowest worker, s."),
     row("backward_s", &Summary::backward_s, "Backward pass of the slowest worker, s."),

@@ -11,6 +11,9 @@ namespace stepsim::study {
 namespace {
 
 bool in_rounds(const Scenario& s) { return trains_in_rounds(s.training); }
+bool is_averaged(const Scenario& s) {
+  return in_rounds(s) && s.training.algorithm != TrainingAlgorithm::easgd;
+}
 bool is_diloco(const Scenario& s) { return s.training.algorithm == TrainingAlgorithm::diloco; }
 bool has_several_fragments(const Scenario& s) {
   return s.training.local.fragments > 1 || !in_rounds(s);
@@ -28,16 +31,18 @@ std::string island_word(const Scenario&) {
   return "inner sync_sgd, whose exchanges inside and between islands differ";
 }
 
-constexpr std::string_view kInRounds = "the algorithm is local_sgd or diloco";
+constexpr std::string_view kInRounds = "the algorithm is local_sgd, diloco or easgd";
+constexpr std::string_view kAveraged = "the algorithm is local_sgd or diloco";
 constexpr std::string_view kDiloco = "the algorithm is diloco";
 constexpr std::string_view kStepBuckets =
-    "steps exchange buckets: the algorithm is neither local_sgd nor diloco, or inner is sync_sgd";
+    "steps exchange buckets: the algorithm does not train in rounds, or inner is sync_sgd";
 
-// Keys of both algorithms.
-constexpr std::array<std::string_view, 8> kRoundKeys{
-    "/training/local_steps",       "/training/fragments",    "/training/overlap_steps",
-    "/training/fragment_pattern",  "/training/inner",        "/training/outer_gate",
-    "/training/outer_value_bytes", "/training/outer_network"};
+// Keys of all algorithms that train in rounds, and of those without servers.
+constexpr std::array<std::string_view, 2> kRoundKeys{"/training/local_steps",
+                                                     "/training/outer_value_bytes"};
+constexpr std::array<std::string_view, 6> kAveragedKeys{
+    "/training/fragments", "/training/overlap_steps", "/training/fragment_pattern",
+    "/training/inner",     "/training/outer_gate",    "/training/outer_network"};
 constexpr std::array<std::string_view, 4> kBucketKeys{
     "/communication/schedule", "/communication/next_forward", "/communication/overlap_backward",
     "/communication/plan_cost"};
@@ -59,6 +64,9 @@ constexpr std::array kRoundRules{
 void add_local_rules(std::vector<KeyRule>& all) {
   for (const std::string_view pointer : kRoundKeys) {
     all.push_back({pointer, kInRounds, in_rounds, round_word});
+  }
+  for (const std::string_view pointer : kAveragedKeys) {
+    all.push_back({pointer, kAveraged, is_averaged, round_word});
   }
   all.insert(all.end(), kRoundRules.begin(), kRoundRules.end());
   for (const std::string_view pointer : kBucketKeys) {

@@ -41,8 +41,7 @@ void check_servers(const io::Json& tree, const ParseContext& context, const Scen
     refuse("/communication/schedule", "schedule " + std::string(planner.name));
   }
   const TrainingAlgorithm algorithm = scenario.training.algorithm;
-  if (algorithm != TrainingAlgorithm::sync_sgd &&
-      algorithm != TrainingAlgorithm::parameter_server) {
+  if (algorithm != TrainingAlgorithm::sync_sgd && !needs_servers(algorithm)) {
     refuse("/communication/collective", "algorithm " + std::string(kTrainingAlgorithms[algorithm]));
   }
   if (scenario.training.sharding.strategy != ShardingStrategy::none) {

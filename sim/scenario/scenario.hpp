@@ -122,7 +122,15 @@ struct Convergence {
   double beta{};             // epochs at x2 = (1 + beta) epochs_lossless
 };
 
-enum class TrainingAlgorithm { sync_sgd, pipe_sgd, od_sgd, parameter_server, local_sgd, diloco };
+enum class TrainingAlgorithm {
+  sync_sgd,
+  pipe_sgd,
+  od_sgd,
+  parameter_server,
+  local_sgd,
+  diloco,
+  easgd // synchronous elastic averaging (arXiv:1412.6651, eq. 5 and 6)
+};
 // Whether gradients are applied in a later iteration, by one update of all layers.
 [[nodiscard]] constexpr bool applies_late(TrainingAlgorithm algorithm) {
   return algorithm == TrainingAlgorithm::pipe_sgd || algorithm == TrainingAlgorithm::od_sgd;
@@ -133,7 +141,7 @@ enum class TrainingAlgorithm { sync_sgd, pipe_sgd, od_sgd, parameter_server, loc
 }
 // Whether workers exchange with servers, whatever /communication/collective says.
 [[nodiscard]] constexpr bool needs_servers(TrainingAlgorithm algorithm) {
-  return algorithm == TrainingAlgorithm::parameter_server;
+  return algorithm == TrainingAlgorithm::parameter_server || algorithm == TrainingAlgorithm::easgd;
 }
 inline constexpr auto kTrainingAlgorithms =
     base::words<TrainingAlgorithm>({{TrainingAlgorithm::sync_sgd, "sync_sgd"},
@@ -141,7 +149,8 @@ inline constexpr auto kTrainingAlgorithms =
                                     {TrainingAlgorithm::od_sgd, "od_sgd"},
                                     {TrainingAlgorithm::parameter_server, "parameter_server"},
                                     {TrainingAlgorithm::local_sgd, "local_sgd"},
-                                    {TrainingAlgorithm::diloco, "diloco"}});
+                                    {TrainingAlgorithm::diloco, "diloco"},
+                                    {TrainingAlgorithm::easgd, "easgd"}});
 
 // Workers of parameter servers train in step (sync), without waiting (async), or at most a bound
 // ahead of the slowest (ssp, stale synchronous, TRN 4.7).
@@ -151,7 +160,7 @@ inline constexpr auto kServerModes = base::words<ServerMode>(
 
 struct Training {
   TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;
-  std::int64_t iterations = 10; // rounds for local_sgd and diloco
+  std::int64_t iterations = 10; // rounds for algorithms that train in rounds
   // Empty: 1 if periods differ, else 0. Of iterations whose gradients are applied late, as by
   // pipe_sgd, the first half is left out instead.
   std::optional<std::int64_t> discard_iterations;

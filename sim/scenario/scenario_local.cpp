@@ -143,7 +143,8 @@ void ask_library(Scenario& scenario, nccl::Shape shape) {
 
 bool trains_in_rounds(const Training& training) {
   return training.algorithm == TrainingAlgorithm::local_sgd ||
-         training.algorithm == TrainingAlgorithm::diloco;
+         training.algorithm == TrainingAlgorithm::diloco ||
+         training.algorithm == TrainingAlgorithm::easgd;
 }
 
 bool has_islands(const Training& training) {
@@ -172,7 +173,7 @@ void parse_local(io::Fields& fields, const ParseContext& context, Scenario& scen
     return;
   }
   check_counts(fields, context, local, scenario.workload.layers.size());
-  if (scenario.training.algorithm == TrainingAlgorithm::local_sgd) { // averages parameters
+  if (scenario.training.algorithm != TrainingAlgorithm::diloco) { // averages parameters
     local.outer_update = {};
     local.outer_compression = {};
   }
@@ -209,7 +210,8 @@ void check_local(const io::Json& tree, io::Problems& problems, const Scenario& s
   };
   const std::string what = algorithm_name(training);
   const Cluster& cluster = scenario.cluster;
-  if (scenario.communication.collective == collectives::AlgorithmId::parameter_server) {
+  if (scenario.communication.collective == collectives::AlgorithmId::parameter_server &&
+      !needs_servers(training.algorithm)) {
     report("algorithm", what + " is not defined for collective parameter_server");
   }
   const auto& network = training.local.outer_network;

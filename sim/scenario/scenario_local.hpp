@@ -6,7 +6,7 @@
 
 namespace stepsim::study {
 
-// Whether the algorithm is local_sgd or diloco.
+// Whether the algorithm is local_sgd, diloco or easgd.
 [[nodiscard]] bool trains_in_rounds(const Training& training);
 // Whether the steps of a round are synchronous training inside islands.
 [[nodiscard]] bool has_islands(const Training& training);

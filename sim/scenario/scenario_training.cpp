@@ -209,15 +209,22 @@ void add_servers(const Scenario& scenario, io::Json& tree) {
 
 void add_rounds(const Scenario& scenario, io::Json& tree) { add_local(scenario.training, tree); }
 
+void add_elastic(const Scenario& scenario, io::Json& tree) {
+  add_servers(scenario, tree);
+  add_rounds(scenario, tree);
+}
+
 // Algorithms with keys of their own.
 struct OwnKeys {
   Algorithm algorithm;
   void (*add)(const Scenario&, io::Json&);
 };
-constexpr std::array kOwnKeys{
-    OwnKeys{Algorithm::sync_sgd, add_synchronous}, OwnKeys{Algorithm::pipe_sgd, add_pipelined},
-    OwnKeys{Algorithm::parameter_server, add_servers}, OwnKeys{Algorithm::local_sgd, add_rounds},
-    OwnKeys{Algorithm::diloco, add_rounds}};
+constexpr std::array kOwnKeys{OwnKeys{Algorithm::sync_sgd, add_synchronous},
+                              OwnKeys{Algorithm::pipe_sgd, add_pipelined},
+                              OwnKeys{Algorithm::parameter_server, add_servers},
+                              OwnKeys{Algorithm::local_sgd, add_rounds},
+                              OwnKeys{Algorithm::diloco, add_rounds},
+                              OwnKeys{Algorithm::easgd, add_elastic}};
 
 } // namespace
 

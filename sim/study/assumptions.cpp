@@ -167,6 +167,11 @@ void add_rounds(const Scenario& scenario, const io::Json&, Parts& parts) {
   }
 }
 
+void add_elastic(const Scenario& scenario, const io::Json& record, Parts& parts) {
+  add_rounds(scenario, record, parts);
+  add_servers(scenario, record, parts);
+}
+
 // What an algorithm takes for granted beside what holds for all.
 struct OwnAssumptions {
   TrainingAlgorithm algorithm;
@@ -177,7 +182,8 @@ constexpr std::array kOwnAssumptions{
     OwnAssumptions{TrainingAlgorithm::pipe_sgd, add_pipeline},
     OwnAssumptions{TrainingAlgorithm::parameter_server, add_servers},
     OwnAssumptions{TrainingAlgorithm::local_sgd, add_rounds},
-    OwnAssumptions{TrainingAlgorithm::diloco, add_rounds}};
+    OwnAssumptions{TrainingAlgorithm::diloco, add_rounds},
+    OwnAssumptions{TrainingAlgorithm::easgd, add_elastic}};
 
 } // namespace
 

@@ -124,6 +124,7 @@ def all_bases(repository):
                                            compression("quantize8"), NO_SCHEDULE)
 
     bases["local_sgd"] = base(training(algorithm="local_sgd", local_steps=3), NO_SCHEDULE)
+    bases["easgd"] = base(training(algorithm="easgd", local_steps=3), NO_SCHEDULE)
     bases["diloco"] = base(training(algorithm="diloco", local_steps=4, overlap_steps=1, outer_update_s=1e-3,
                                     outer_compression={"method": "int8"}), NO_SCHEDULE)
     bases["diloco in fragments"] = base(training(algorithm="diloco", local_steps=4, fragments=2,

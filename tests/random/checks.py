@@ -108,7 +108,8 @@ def of_summary(s, result):
     if low is not None and not (at_most(low, period) and at_most(period, high)):
         yield "interval", f"{period!r} outside [{low!r}, {high!r}]"
     compressed = "compression" in scenario["communication"]
-    served = "parameter_server" in (training["algorithm"], scenario["communication"].get("collective"))
+    served = ("parameter_server" in (training["algorithm"], scenario["communication"].get("collective"))
+              or training["algorithm"] == "easgd")
     if workers == 1 and not served and not compressed:
         for key, value in (("communication_s", 0), ("exposed_communication_s", 0)):
             if s[key] != value:
@@ -129,7 +130,7 @@ def of_buckets(s, result):
     pipelined = result["scenario"]["training"]["algorithm"] in ("pipe_sgd", "od_sgd")
     varied = result["workers"] or s["iteration_time_low_s"] is not None  # then buckets are of equal workers
     simulated = result["scenario"]["cluster"]["network"]["model"] in ("flow", "packet")
-    if result["scenario"]["training"]["algorithm"] in ("local_sgd", "diloco"):
+    if result["scenario"]["training"]["algorithm"] in ("local_sgd", "diloco", "easgd"):
         period, pipelined = s["period_s"], True  # of a round, whose last messages may end in the next
     forward_waits = max((layer["forward_start_s"] for layer in result["layers"]), default=0)
     last_end = period + (0 if result["scenario"]["communication"].get("next_forward") == "barrier"

@@ -193,7 +193,7 @@ class Net:
         ordered = (scenario["cluster"]["network"]["model"] == "packet"
                    or scenario["training"].get("mode") in ("async", "ssp")
                    # Messages that queue reach their period later than a few iterations.
-                   or scenario["training"]["algorithm"] in ("local_sgd", "diloco", "od_sgd"))
+                   or scenario["training"]["algorithm"] in ("local_sgd", "diloco", "easgd", "od_sgd"))
         factor = 1 if ordered else 1.0000000001
         # Flows that meet on a link a moment apart share it otherwise than flows that meet at once.
         meets = scenario["cluster"]["network"]["model"] == "flow" and "topology" in scenario["cluster"]

@@ -5,7 +5,7 @@ ASYNC, SYNC_SERVER, PIPE = "parameter_server async", "parameter_server sync", "p
 SSP, ISLANDS = "parameter_server ssp", "diloco sync_sgd"
 UNBOUND = {ASYNC, SSP}
 LATE = {PIPE, "od_sgd"}  # apply gradients of earlier iterations
-ROUNDS = {"local_sgd", "diloco", ISLANDS}
+ROUNDS = {"local_sgd", "diloco", ISLANDS, "easgd"}
 ALGORITHMS = {"sync_sgd", PIPE, "od_sgd", SYNC_SERVER} | UNBOUND | ROUNDS
 PLANNERS = {"single", "wfbp", "ddp", "horovod", "mg_wfbp", "mg_wfbp_small_tensors", "optimal", "eager",
             "exhaustive"}
@@ -28,7 +28,7 @@ METHODS = {"closed_form", "max_plus", "events"}
 NEVER = {"/communication/exchange_sizes"}
 
 FORBIDDEN = [
-    (("algorithm", {SYNC_SERVER} | UNBOUND), ("collective", COLLECTIVES), "servers move the gradients"),
+    (("algorithm", {SYNC_SERVER, "easgd"} | UNBOUND), ("collective", COLLECTIVES), "servers move the gradients"),
     (("algorithm", UNBOUND), ("schedule", SCHEDULES - {"single"}), "asynchronous: one message"),
     (("algorithm", UNBOUND), ("method", METHODS), "asynchronous: no collective"),
     (("collective", {"calibrated"}), ("method", METHODS), "a measured curve"),

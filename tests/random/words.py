@@ -20,7 +20,7 @@ def words(pointer):
 
 DIMENSIONS = {
     "algorithm": ["sync_sgd", "pipe_sgd", "od_sgd", "parameter_server sync", "parameter_server async",
-                  "parameter_server ssp", "local_sgd", "diloco", "diloco sync_sgd"],
+                  "parameter_server ssp", "local_sgd", "diloco", "diloco sync_sgd", "easgd"],
     "schedule": ["-"] + words("/communication/schedule"),
     "collective": ["-"] + words("/communication/collective"),
     "compression": ["-"] + words("/communication/compression/method"),
@@ -85,18 +85,18 @@ APPLIES = {
     "/training": lambda d: True,
     "/training/algorithm": lambda d: False,
     "/training/mode": lambda d: False,
-    "/training/servers": lambda d: server(d),
-    "/training/placement": lambda d: server(d),
+    "/training/servers": lambda d: server(d) or d["algorithm"] == "easgd",
+    "/training/placement": lambda d: server(d) or d["algorithm"] == "easgd",
     "/training/server_split": lambda d: server(d),
     "/training/server_mode": lambda d: (d["algorithm"] in ("parameter_server async", SSP)
                                         and d["level"] not in NETWORKS),
     "/training/staleness_bound": lambda d: d["algorithm"] == SSP,
-    "/training/local_steps": lambda d: rounds(d),
+    "/training/local_steps": lambda d: rounds(d) or d["algorithm"] == "easgd",
     "/training/fragments": lambda d: rounds(d),
     "/training/overlap_steps": lambda d: rounds(d),
     "/training/fragment_pattern": lambda d: rounds(d),
     "/training/outer_gate": lambda d: rounds(d),
-    "/training/outer_value_bytes": lambda d: rounds(d),
+    "/training/outer_value_bytes": lambda d: rounds(d) or d["algorithm"] == "easgd",
     "/training/inner": lambda d: False,  # a dimension with the algorithm
     "/training/outer_update_s": lambda d: d["algorithm"].startswith("diloco"),
     "/training/outer_compression": lambda d: False,  # one word or object is put in by hand
@@ -179,7 +179,7 @@ def pipe(d):
 
 
 def rounds(d):
-    """True where a round of several steps ends with an exchange."""
+    """True where a round of several steps ends with an all-reduce."""
     return d["algorithm"] == "local_sgd" or d["algorithm"].startswith("diloco")
 
 
@@ -191,7 +191,7 @@ def program(d):
 
 def collective(d):
     """True where an all-reduce moves dense gradients."""
-    return (not server(d) and d["compression"] in {"-", "none"} | CODECS
+    return (not server(d) and d["algorithm"] != "easgd" and d["compression"] in {"-", "none"} | CODECS
             and d["collective"] not in ("library", "calibrated"))
 
 

@@ -100,6 +100,7 @@ const std::vector<Algorithm> kAlgorithms{
      R"("algorithm": "diloco", "inner": "sync_sgd", "local_steps": 2, "overlap_steps": 1, )",
      R"("schedule": "wfbp", )", 2},
     {"parameter_server", R"("algorithm": "parameter_server", )"},
+    {"elastic averaging with servers", R"("algorithm": "easgd", "local_steps": 2, )"},
     {"asynchronous servers", R"("algorithm": "parameter_server", "mode": "async", )"},
     {"stale synchronous servers",
      R"("algorithm": "parameter_server", "mode": "ssp", "staleness_bound": 1, )"},

@@ -345,6 +345,38 @@ TEST_CASE("rounds: computing that an exchange slows") {
         within(4 * 13 + 26 - 26 / 1.5, 1e-9));
 }
 
+TEST_CASE("rounds: elastic averaging pushes and pulls the parameters after local_steps steps") {
+  // G3 has 4 + 8 + 12 + 16 bytes in values of 4 bytes; a step takes 13 s. 4 workers push to one
+  // server and pull from it over links of 1 B/s without latency: 2 x 4 x 40 s.
+  const auto text = [&](const std::string& keys, const std::string& network) {
+    return R"({"workload": {"layers": [)" + kG3 + R"(]}, "cluster": {"nodes": 4, "network": {)" +
+           network + R"("latency_s": 0, "bandwidth_Bps": 1}}, "limits": {"simulated_s": 1e9},
+      "allow_unusual": true, "training": {"algorithm": "easgd", "iterations": 4, )" +
+           keys + "}}";
+  };
+  for (const std::string network : {"", R"("model": "flow", )"}) {
+    CAPTURE(network);
+    for (const int steps : {1, 5}) {
+      const std::string local = R"("local_steps": )" + std::to_string(steps);
+      const Summary one = run_text(text(local, network)).summary;
+      CHECK(*one.period_s == within(13 * steps + 2 * 4 * 40, 1e-9));
+      CHECK(*one.iteration_time_s == within(*one.period_s / steps, 1e-9));
+      CHECK(*one.outer_communication_s == within(2 * 4 * 40, 1e-9));
+      CHECK(*one.wire_bytes == within(40.0 / steps, 1e-9)); // a worker's own, per step
+      CHECK(*one.local_steps == steps);
+      // Two servers have half of it each; the links of the workers carry all of it.
+      const Summary two = run_text(text(local + R"(, "servers": 2)", network)).summary;
+      CHECK(*two.period_s == within(13 * steps + 2 * 2 * 40, 1e-9));
+    }
+  }
+  for (const std::string key : {R"("fragments": 2)", R"("overlap_steps": 1)",
+                                R"("inner": "sync_sgd")", R"("outer_update_s": 1)"}) {
+    CAPTURE(key);
+    const std::string found = problem_of(text(R"("local_steps": 3, )" + std::string(key), ""));
+    CHECK(found.find("has no meaning for easgd") != std::string::npos);
+  }
+}
+
 TEST_CASE("rounds: what goes wrong is said where it stands") {
   const auto problem = [](const std::string& keys, const std::string& more = "") {
     return problem_of(scenario_of(kG3, kLine, diloco(keys), more));

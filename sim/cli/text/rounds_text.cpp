@@ -34,8 +34,10 @@ std::string outer_exchange_text(const study::Result& result) {
                                                       ? scenario.workload.layers.size()
                                                       : static_cast<std::size_t>(local.fragments));
   const double bytes = local.outer_value_bytes * static_cast<double>(scenario.workload.values());
-  const bool averages = scenario.training.algorithm == study::TrainingAlgorithm::local_sgd;
-  return std::string(study::collective_word(scenario.communication)) + " allreduce of " +
+  const bool averages = scenario.training.algorithm != study::TrainingAlgorithm::diloco;
+  const bool servers = study::needs_servers(scenario.training.algorithm);
+  return std::string(study::collective_word(scenario.communication)) +
+         (servers ? ", push and pull of " : " allreduce of ") +
          (averages ? "parameters" : "outer gradients") +
          (local.outer_compression.method == study::CodecMethod::none
               ? ""

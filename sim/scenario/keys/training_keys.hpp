@@ -58,14 +58,15 @@ inline constexpr std::array kTrainingRows{
         word("algorithm", kTrainingAlgorithms,
              "Training algorithm: synchronous, pipelined (Pipe-SGD), with a delay of one step and "
              "local updates (od_sgd), with parameter servers, or in rounds of several steps whose "
-             "parameters are averaged (local_sgd) or whose changes are applied by an outer "
-             "optimizer "
-             "(diloco).")
+             "parameters are averaged (local_sgd), whose changes are applied by an outer "
+             "optimizer (diloco), or whose parameters and those of servers draw each other "
+             "(easgd, elastic averaging in step).")
             .by_default("sync_sgd")
             .because("synchronous training")),
     bound<&Training::iterations>(
         integer("iterations",
-                "Iterations to simulate; with local_sgd and diloco rounds of local_steps steps.")
+                "Iterations to simulate; with local_sgd, diloco and easgd rounds of local_steps "
+                "steps.")
             .in(io::between(1, 1e6))
             .by_default(10)),
     bound<&Training::discard_iterations>(
