@@ -225,6 +225,12 @@ std::int64_t Gradient::values() const {
   return bytes.value / size + (bytes.value % size == 0 ? 0 : 1);
 }
 
+void Workload::add_loss(Seconds seconds) {
+  WorkLayer& last = layers.edit().back();
+  without_loss = last.forward;
+  last.forward += seconds;
+}
+
 Seconds Workload::forward() const {
   return std::accumulate(layers.begin(), layers.end(), Seconds{},
                          [](Seconds sum, const WorkLayer& layer) { return sum + layer.forward; });

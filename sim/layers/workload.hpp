@@ -62,6 +62,8 @@ struct Workload {
   // estimated.
   std::optional<EstimateInterval> interval{};
   double estimate_scale = 1; // factor on estimated times by a measured step
+  // The forward of the last layer before add_loss(); empty without a loss.
+  std::optional<Seconds> without_loss{};
 
   // Whether every gradient with bytes is in one of `buckets`.
   [[nodiscard]] bool buckets_cover_gradients() const;
@@ -69,6 +71,8 @@ struct Workload {
   [[nodiscard]] Seconds backward() const;
   [[nodiscard]] Bytes bytes() const;
   [[nodiscard]] std::int64_t values() const;
+  // Lets the forward of the last layer take `seconds` longer.
+  void add_loss(Seconds seconds);
   // Bytes of all gradients over the number of their values; 4 without gradients.
   [[nodiscard]] double bytes_per_value() const;
 };

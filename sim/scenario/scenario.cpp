@@ -228,6 +228,12 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   check_schedule(tree, problems, has_islands(scenario.training) ? island_of(scenario) : scenario);
   check_sharding(tree, problems, scenario);
   problems.throw_if_any();
+  if (const Seconds loss = scenario.training.loss; loss.value > 0) {
+    scenario.workload.add_loss(loss);
+    for (OtherJob& job : scenario.other_jobs) {
+      job.workload.add_loss(loss);
+    }
+  }
   if (scenario.communication.options.cost_form != collectives::CostForm::exact) {
     scenario.warnings.emplace_back(
         "cost_form is not exact: times follow a published formula and can "

@@ -165,6 +165,7 @@ struct Training {
   // pipe_sgd, the first half is left out instead.
   std::optional<std::int64_t> discard_iterations;
   Seconds update; // weight update of an iteration
+  Seconds loss;   // between forward and backward; in the forward of the last layer
   Seconds input;  // reading a batch
   bool input_pipelined = true;
   std::optional<Seconds> exchange; // time of every dense exchange

@@ -277,8 +277,10 @@ io::Json InlineLayers::operator()(std::size_t layer) const {
     }
   }
   const layers::WorkLayer& work = workload_.layers[layer];
+  const bool last = layer + 1 == workload_.layers.size();
+  const Seconds forward = last ? workload_.without_loss.value_or(work.forward) : work.forward;
   io::Json tree = io::Object{{"name", work.name},
-                             {"forward_s", work.forward.value},
+                             {"forward_s", forward.value},
                              {"backward_s", work.backward.value},
                              {"gradient_bytes", bytes}};
   if (!dtype.empty()) {

@@ -7,7 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "document/json_text.hpp"
+#include "run/result_file.hpp"
 #include "scenario/scenario_text.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
@@ -51,6 +54,32 @@ const std::string kSingle = R"("schedule": "single", )";
 const std::string kAsync = R"("algorithm": "parameter_server", "mode": "async", )";
 
 } // namespace
+
+TEST_CASE("run: the loss is forward of the last layer, whatever runs") {
+  // Exact in binary, so that sums have no rounding.
+  const std::string loss = R"("loss_s": 0.0009765625, )";
+  for (const std::string& training :
+       {std::string(), std::string(R"("micro_batches": 3, )"),
+        std::string(R"("sharding": "full_shard", )"), std::string(R"("algorithm": "pipe_sgd", )"),
+        std::string(R"("algorithm": "od_sgd", )"),
+        std::string(R"("algorithm": "easgd", "local_steps": 2, )"), kAsync}) {
+    CAPTURE(training);
+    const Case with{.training = training + loss};
+    std::string longer = text_of({.training = training});
+    const std::string forward = R"("forward_s": 0.002)";
+    longer.replace(longer.find(forward), forward.size(), R"("forward_s": 0.0029765625)");
+    const study::Result result = run_case(with);
+    const study::Summary expected = study::testing::run_text(longer).summary;
+    CHECK(*result.summary.iteration_time_s == *expected.iteration_time_s);
+    CHECK(*result.summary.forward_s == *expected.forward_s);
+    // The resolved scenario is the same run, and its layers are those of the file.
+    const io::Json tree = study::scenario_tree(result.scenario);
+    CHECK(tree.find("workload")->find("layers")->as_array()[1].find("forward_s")->as_double() ==
+          0.002);
+    const study::Result again = study::testing::run_text(io::compact(tree));
+    CHECK(io::compact(study::result_tree(result)) == io::compact(study::result_tree(again)));
+  }
+}
 
 TEST_CASE("run: synchronisation is paid per message, copies through the host per byte, both ways") {
   const double host = 2e9;

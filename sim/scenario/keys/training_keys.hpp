@@ -78,6 +78,13 @@ inline constexpr std::array kTrainingRows{
                                          "time of update and framework.")
                           .in(io::at_least(0))
                           .example("0.0007")),
+    bound<&Training::loss>(
+        number("loss_s", "Time of the loss between forward and backward, s; it counts as forward "
+                         "of the last layer.")
+            .in(io::at_least(0))
+            .by_default(0)
+            .example("0.001")
+            .because("the workload has it or it takes no time")),
     bound<&Training::input>(number("input_s", "Time to read a batch, s.")
                                 .in(io::at_least(0))
                                 .by_default(0)
