@@ -3,6 +3,7 @@
 #include "run/program_parts.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -85,17 +86,14 @@ ProgramParts bare_parts(const programs::StepInput& step, Seconds update) {
   return parts;
 }
 
-// An all-reduce as the first or second half of an exchange; an algorithm that does not have the
-// operation leaves it to a ring, or a tree.
+// An all-reduce as the first or second half of an exchange. Algorithms without the operation are
+// refused where messages are simulated.
 std::vector<collectives::Collective> half_of(std::vector<collectives::Collective> stages,
                                              collectives::Op op) {
-  const bool rooted = op == collectives::Op::reduce || op == collectives::Op::broadcast;
   for (collectives::Collective& stage : stages) {
     if (stage.op == collectives::Op::allreduce) {
       stage.op = op;
-      if (collectives::find_algorithm(op, stage.algorithm) == nullptr) {
-        stage.algorithm = rooted ? collectives::AlgorithmId::mst : collectives::AlgorithmId::ring;
-      }
+      assert(collectives::find_algorithm(op, stage.algorithm) != nullptr && "has halves");
     }
   }
   return stages;
