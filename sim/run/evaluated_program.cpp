@@ -257,9 +257,12 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
     const std::int64_t first = std::max<std::int64_t>(0, window.from);
     // Servers may have sent a sum to one worker before the other.
     const std::size_t ranks = has_servers(own) ? result.times.ranks : 1;
-    result.communication_s =
-        exchange_seconds(made.program, result.times, first, 0, kForever, "", ranks) /
-        static_cast<double>(iterations - first);
+    const auto seconds = [&](std::string_view stream) {
+      return exchange_seconds(made.program, result.times, first, 0, kForever, stream, ranks) /
+             static_cast<double>(iterations - first);
+    };
+    result.communication_s = seconds("");
+    result.outer_communication_s = seconds("outer");
   }
   const Program no_exchanges = programs::without_exchanges(made.program);
   result.alone = alone_times(own, no_exchanges, factors, window, window.to + 1,

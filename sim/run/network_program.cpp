@@ -50,7 +50,9 @@ std::vector<programs::JobPiece> pieces_of(const Scenario& scenario, const Scenar
 // sent slows no computing.
 bool one_iteration_at_a_time(const Scenario& scenario) {
   const Training& training = scenario.training;
-  return !applies_late(training.algorithm) && !trains_in_rounds(training) &&
+  const bool merges_late = trains_in_rounds(training) &&
+                           (training.local.overlap_steps > 0 || training.local.fragments > 1);
+  return !applies_late(training.algorithm) && !merges_late &&
          training.sharding.strategy == ShardingStrategy::none && !training.overlap.any();
 }
 

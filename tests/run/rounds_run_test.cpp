@@ -364,6 +364,13 @@ TEST_CASE("rounds: elastic averaging pushes and pulls the parameters after local
       CHECK(*one.outer_communication_s == within(2 * 4 * 40, 1e-9));
       CHECK(*one.wire_bytes == within(40.0 / steps, 1e-9)); // a worker's own, per step
       CHECK(*one.local_steps == steps);
+      if (!network.empty()) { // pushed and pulled over two links each, in every round
+        double bytes = 0;
+        for (const LinkResult& link : run_text(text(local, network)).links) {
+          bytes += link.bytes;
+        }
+        CHECK(bytes == within(4.0 * 2 * 2 * 4 * 40, 1e-9));
+      }
       // Two servers have half of it each; the links of the workers carry all of it.
       const Summary two = run_text(text(local + R"(, "servers": 2)", network)).summary;
       CHECK(*two.period_s == within(13 * steps + 2 * 2 * 40, 1e-9));
