@@ -151,8 +151,8 @@ std::vector<LinkResult> links_of(const links::Fabric& fabric, const programs::Jo
   return links;
 }
 
-// Once the first job has ended the others have more of the network; iterations that end later are
-// left out of the mean.
+// Once the first job has ended the others have more of the network; their iterations that end later
+// are left out of the mean.
 std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
                                     std::span<const programs::NetworkJob> jobs,
                                     const programs::JobsResult& together) {
@@ -186,10 +186,12 @@ std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
     const Scenario own = scenario_of_job(scenario, j);
     const programs::JobProgram& program = *jobs[j].program;
     constexpr double kForever = std::numeric_limits<double>::infinity();
-    times.push_back({.name = own.workload.name,
-                     .nodes = own.cluster.nodes,
-                     .together_s = mean_until(together.jobs[j], program, first_end),
-                     .alone_s = mean_until(alone.jobs.front(), program, kForever).value_or(0)});
+    times.push_back(
+        {.name = own.workload.name,
+         .nodes = own.cluster.nodes,
+         .together_s = mean_until(together.jobs[j], program,
+                                  together.jobs[j].end_s == first_end ? kForever : first_end),
+         .alone_s = mean_until(alone.jobs.front(), program, kForever).value_or(0)});
   }
   return times;
 }
