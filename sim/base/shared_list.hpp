@@ -1,6 +1,6 @@
 #pragma once
 // A list of which copies share one memory until one of them is changed. A copy costs as much as
-// that of a pointer. Two threads may each use a copy of their own at once.
+// that of a pointer. Threads may use copies of their own at the same time.
 #include <cstddef>
 #include <memory>
 #include <utility>

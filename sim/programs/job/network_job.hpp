@@ -6,9 +6,8 @@
 // The workers of a job run the operations of a training program (TRN 2). An exchange is sent in one
 // of two ways:
 //   collective The transfers of its schedule are messages, with loss_bound_push if the receiver
-//   adds
-//              them, else with loss_bound_pull (PKT 7.3, A16). The exchanges of different streams
-//              are in flight at the same time.
+//              adds them, else with loss_bound_pull (PKT 7.3, A16). The exchanges of different
+//              streams are in flight at the same time.
 //   servers    Every piece goes in even parts to all servers, or whole to one (`whole`). The
 //              workers push their gradients (loss_bound_push), the server adds them, the workers
 //              pull the sum (loss_bound_pull). Pieces overlap on the wire (PKT 7.2).
@@ -101,8 +100,9 @@ struct JobProgram {
   // kToServers: its unit goes to the servers of the job and back, then the seconds pass on every
   // rank by itself; the operation has a fifo stream to itself and is not in the tail.
   std::vector<std::uint32_t> exchange_of;
-  // Exchanges of the iterations from this one on only take the seconds of their operations. Nobody
-  // waits for them where the last iteration is there to show when the one before it has ended.
+  // The number of first iterations whose exchanges are sent; those of later iterations only take
+  // the seconds of their operations. The iteration behind the last one of a run only shows when the
+  // exchanges of the last one have ended.
   std::int64_t sent_iterations = std::numeric_limits<std::int64_t>::max();
 };
 

@@ -59,8 +59,8 @@ inline constexpr std::array kTrainingRows{
              "Training algorithm: synchronous, pipelined (Pipe-SGD), with a delay of one step and "
              "local updates (od_sgd), with parameter servers, or in rounds of several steps whose "
              "parameters are averaged (local_sgd), whose changes are applied by an outer "
-             "optimizer (diloco), or whose parameters and those of servers draw each other "
-             "(easgd, elastic averaging in step).")
+             "optimizer (diloco), or which are pulled towards the average that servers keep "
+             "(easgd, synchronous elastic averaging).")
             .by_default("sync_sgd")
             .because("synchronous training")),
     bound<&Training::iterations>(
