@@ -175,6 +175,24 @@ AloneTimes alone_times(const Scenario& scenario, const Program& no_exchanges,
                   : steady_period(slowed(no_exchanges, slowest_of(scenario, no_exchanges)), exact)};
 }
 
+// The period of `alone` without what runs on the copy stream, where gradients are selected beside
+// computing.
+double unselected_period(const Scenario& scenario, Program no_exchanges,
+                         const programs::Factors& factors, const Window& window, bool exact,
+                         const AloneTimes& alone) {
+  bool any = false;
+  for (programs::Operation& each : no_exchanges.operations) {
+    if (no_exchanges.streams[each.stream].name == programs::kCopyStream) {
+      each.seconds = {};
+      any = true;
+    }
+  }
+  return any ? alone_times(scenario, no_exchanges, factors, window,
+                           iterations_of(no_exchanges, window), exact)
+                   .period
+             : alone.period;
+}
+
 EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProgram& made,
                                     const programs::Factors& factors,
                                     std::optional<AloneTimes>* known) {
@@ -182,9 +200,10 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
   const bool varies = scenario.variability.varies();
   const std::int64_t iterations = scenario.training.iterations;
   EvaluatedProgram result;
-  result.times = evaluate(scenario, program, factors, iterations);
   const bool by_recurrence = programs::recurrence_applies(program);
   const Window window = window_of(scenario, program);
+  OperationTimes times = window_times(scenario, program, factors, window, programs::Record::all);
+  result.ends = marker_ends(times, window.to + 1);
   const double slowest = slowest_of(scenario, program);
   const auto period_of = [&](const Program& other) {
     return averages(scenario) ? mean_period(window_times(scenario, other, factors, window,
@@ -193,14 +212,12 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
                               : steady_period(slowed(other, slowest), by_recurrence);
   };
   if (averages(scenario)) {
-    const OperationTimes times =
-        window_times(scenario, program, factors, window, programs::Record::all);
     result.period = mean_period(times, window);
-    result.ends = marker_ends(times, window.to + 1);
     set_communication(program, times, window, result);
+    result.times = first_iterations(std::move(times), iterations);
   } else {
+    result.times = first_iterations(std::move(times), iterations);
     result.period = period_of(program);
-    result.ends = marker_ends(result.times, iterations);
     const std::int64_t half = iterations / 2;
     const auto seconds = [&](std::string_view stream) {
       return exchange_seconds(program, result.times, half, 0, kForever, stream) /
@@ -211,8 +228,7 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
   }
   const auto alone = [&] {
     const Program no_exchanges = programs::without_exchanges(program);
-    return alone_times(scenario, no_exchanges, factors, window,
-                       averages(scenario) ? iterations_of(no_exchanges, window) : iterations,
+    return alone_times(scenario, no_exchanges, factors, window, iterations_of(no_exchanges, window),
                        by_recurrence);
   };
   std::optional<AloneTimes> own;
@@ -221,6 +237,8 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
     kept = alone();
   }
   result.alone = *kept;
+  result.unselected = unselected_period(scenario, programs::without_exchanges(program), factors,
+                                        window, by_recurrence, result.alone);
   // A method that the scenario asks for says how exchanges are timed, whatever plays the program.
   result.method = collectives::name(
       scenario.method ? made.method
@@ -265,8 +283,9 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
     result.outer_communication_s = seconds("outer");
   }
   const Program no_exchanges = programs::without_exchanges(made.program);
-  result.alone = alone_times(own, no_exchanges, factors, window, window.to + 1,
-                             programs::recurrence_applies(no_exchanges));
+  const bool exact = programs::recurrence_applies(no_exchanges);
+  result.alone = alone_times(own, no_exchanges, factors, window, window.to + 1, exact);
+  result.unselected = unselected_period(own, no_exchanges, factors, window, exact, result.alone);
   result.method = collectives::name(collectives::Method::events);
   if (made.program.interference.any()) {
     result.interference = std::max(

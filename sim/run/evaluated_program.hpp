@@ -43,6 +43,7 @@ struct EvaluatedProgram {
   std::vector<double> ends; // [iteration]
   double period{};
   AloneTimes alone;
+  double unselected{}; // period of `alone` without selections on a stream of their own
   double communication_s{}, outer_communication_s{};
   std::optional<double> interference;
   std::string method;

@@ -50,16 +50,19 @@ std::vector<LinkChange> changes_of_messages(const Result& result, ConnectionPath
   return changes;
 }
 
-// Buckets are at the same times in every iteration.
-std::vector<LinkChange> changes_of_buckets(const Result& result, const LinkHeat& heat,
+std::vector<LinkChange> changes_of_buckets(const ProgramRun& run, const LinkHeat& heat,
                                            std::int64_t first, std::int64_t last) {
   std::vector<LinkChange> changes;
   for (std::int64_t k = first; k <= last; ++k) {
-    const double origin = programs::backward_start_s(result.step, k) - result.step.forward_s;
-    for (std::size_t g = 0; g < result.buckets.size(); ++g) {
-      constexpr double kPercent = 100;
-      changes.push_back({origin + result.buckets[g].start_s, kPercent * heat.of_bucket[g]});
-      changes.push_back({origin + result.buckets[g].end_s, -kPercent * heat.of_bucket[g]});
+    for (std::uint32_t o = 0; o < run.program.iteration_size(); ++o) {
+      const programs::Operation& each = run.program.operations[o];
+      if (each.type == programs::OperationType::exchange && each.unit >= 0) {
+        constexpr double kPercent = 100;
+        const std::size_t at = run.times.at(k, o, 0);
+        const double used = kPercent * heat.of_bucket[static_cast<std::size_t>(each.unit)];
+        changes.push_back({run.times.start[at], used});
+        changes.push_back({run.times.end[at], -used});
+      }
     }
   }
   return changes;
@@ -100,12 +103,9 @@ void add_link_counters(const Result& result, std::int64_t first, std::int64_t la
     }
     return;
   }
-  if (result.step.messages.size() != result.buckets.size()) {
-    return; // exchanges are no copies of one step
-  }
-  for (const LinkHeat& heat : result.heat) {
+  for (const LinkHeat& heat : result.heat) { // of a program
     add_counter(node, "use of " + fabric.fabric().link_names[heat.link] + " [%]",
-                changes_of_buckets(result, heat, first, last), timeline);
+                changes_of_buckets(*result.program, heat, first, last), timeline);
   }
 }
 

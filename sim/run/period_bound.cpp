@@ -53,13 +53,17 @@ std::optional<buckets::LinearCost> exact_linear_cost(const Scenario& scenario,
   return exact ? std::optional(*linear) : std::nullopt;
 }
 
-} // namespace
+// Lower bounds of the messages of one iteration, in seconds, whatever their order and partition.
+struct MessageBounds {
+  double first_layer_s = 0; // time to send the bytes of layer 0; 0 if it has none
+  double all_s = 0;         // time to send all bytes; 0 if there are none
+};
 
 // No bound is known where the exchange is in two parts, where the cost is a table or the model of a
 // library (planners may see its tangent), on a fabric, and with `auto`, whose algorithm depends on
 // the sizes of the messages, which are not known here.
-std::optional<programs::MessageBounds> message_bounds(const Scenario& scenario,
-                                                      const buckets::Problem& problem) {
+std::optional<MessageBounds> message_bounds(const Scenario& scenario,
+                                            const buckets::Problem& problem) {
   const Communication& communication = scenario.communication;
   const bool curved = scenario.cluster.network.curve &&
                       !std::holds_alternative<buckets::LinearCost>(problem.cost.base);
@@ -96,20 +100,17 @@ std::optional<programs::MessageBounds> message_bounds(const Scenario& scenario,
     total += bytes;
     first_layer += gradient.layer == 0 ? bytes : 0;
   }
-  const auto first = std::ranges::find_if(
-      problem.items, [](const buckets::Item& item) { return item.bytes.value > 0; });
-  const bool sends = first != problem.items.end() && communication.overlap_backward;
-  return programs::MessageBounds{.first_sender = sends ? first->layer : 0,
-                                 .first_layer_s = least_seconds(first_layer),
-                                 .all_s = least_seconds(total)};
+  return MessageBounds{.first_layer_s = least_seconds(first_layer), .all_s = least_seconds(total)};
 }
+
+} // namespace
 
 // Three chains that every iteration contains: computing alone; backward, the message of the first
 // layer and the forward pass that waits for it; the first gradient, all messages one after the
 // other, and the forward of the last layer, with which every forward pass ends.
 std::optional<double> period_lower_bound(const Scenario& scenario, const buckets::Problem& problem,
                                          double slowest) {
-  const std::optional<programs::MessageBounds> messages = message_bounds(scenario, problem);
+  const std::optional<MessageBounds> messages = message_bounds(scenario, problem);
   if (!messages) {
     return std::nullopt;
   }
@@ -151,8 +152,7 @@ void warn_below_bound(const Scenario& scenario, double bound_s, Result& result) 
       (random ? std::string(layers::kJitterLaws[variability.law]) +
                     " factors below 1 were drawn (/variability), which shorten computing and "
                     "transfers below bytes / bandwidth"
-              : std::string("/variability/stragglers has factors below 1")) +
-      (result.summary.lower_bound_s ? "; lower_bound_s counts the factors" : ""));
+              : std::string("/variability/stragglers has factors below 1")));
 }
 
 } // namespace stepsim::study

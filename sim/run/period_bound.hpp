@@ -5,18 +5,14 @@
 #include <optional>
 
 #include "buckets/problem.hpp"
-#include "programs/step/varied_steps.hpp"
 #include "run/result.hpp"
 
 namespace stepsim::study {
 
-// Lower bounds of the time for which the messages of an iteration occupy the channel. Empty if no
-// bound is known: without gradients, on a fabric, with a measured curve of several segments, with
-// reduce_broadcast, and with the collectives `auto` and `library`.
-[[nodiscard]] std::optional<programs::MessageBounds>
-message_bounds(const Scenario& scenario, const buckets::Problem& problem);
 // The lower bound of the period in seconds, for workers whose factors are constant, the largest of
-// which is `slowest`; empty if no bound is known. With micro-batches they follow each other; an
+// which is `slowest`. Empty if no bound is known: without gradients, on a fabric, with a measured
+// curve of several segments, with reduce_broadcast, and with the collectives `auto` and `library`.
+// With micro-batches they follow each other; an
 // algorithm that applies gradients late computes and sends at once.
 [[nodiscard]] std::optional<double>
 period_lower_bound(const Scenario& scenario, const buckets::Problem& problem, double slowest = 1);

@@ -83,7 +83,6 @@ void fill_forms(const Scenario& scenario, const Program& program, std::int64_t w
     summary.closed_form_s = programs::pipeline_period(compute, exchange, width,
                                                       one_slowdown(training.overlap).value_or(1));
   }
-  warn_below_bound(scenario, std::max(compute, exchange), result);
 }
 
 // The warning that names the width which was chosen.

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <initializer_list>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "layers/staleness.hpp"
@@ -14,7 +16,6 @@
 #include "programs/step/alone.hpp"
 #include "run/period_bound.hpp"
 #include "run/run_figures.hpp"
-#include "run/step_summary.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/scenario_local.hpp"
 #include "scenario/scenario_sharding.hpp"
@@ -53,6 +54,46 @@ double update_shards(const Scenario& scenario) {
              : static_cast<double>(shard_ranks(scenario));
 }
 
+// Sets codec_hops of the summary for codecs, select_s .. k for other compression, and nothing for
+// dense exchanges.
+void fill_compression(const Scenario& scenario, std::span<const BucketCost> costs,
+                      Summary& summary) {
+  if (!is_compressed(scenario)) {
+    return;
+  }
+  const collectives::Compression& compression = scenario.communication.compression;
+  const auto total = [&](auto member) {
+    return std::accumulate(costs.begin(), costs.end(), 0.0,
+                           [&](double sum, const BucketCost& cost) { return sum + cost.*member; });
+  };
+  const collectives::CompressionKind kind = collectives::row(compression.method).kind;
+  // A gradient is coded again on every hop of a ring, P - 1 times, which is where its errors add
+  // up.
+  if (kind == collectives::CompressionKind::codec) {
+    summary.codec_hops = static_cast<double>(scenario.cluster.ranks() - 1);
+    return;
+  }
+  summary.select_s = total(&BucketCost::select_s);
+  summary.residual_s = total(&BucketCost::residual_s);
+  summary.compress_s = *summary.select_s + *summary.residual_s;
+  summary.staging_s = total(&BucketCost::staging_s);
+  summary.wire_s = total(&BucketCost::wire_s);
+  summary.merge_s = total(&BucketCost::merge_s);
+  summary.scatter_s = total(&BucketCost::scatter_s);
+  if (kind == collectives::CompressionKind::sparse) {
+    double k = 0;
+    double elements = 0;
+    for (const BucketCost& cost : costs) {
+      k += static_cast<double>(cost.k);
+      elements += static_cast<double>(cost.elements);
+    }
+    summary.k = k;
+    summary.density = compression.density ? compression.density
+                      : elements > 0      ? std::optional(k / elements)
+                                          : std::nullopt;
+  }
+}
+
 } // namespace
 
 double bytes_sent(const ScenarioProgram& made) {
@@ -66,7 +107,7 @@ double bytes_sent(const ScenarioProgram& made) {
 }
 
 void fill_computing(const Scenario& scenario, const ScenarioProgram& made, double alone_s,
-                    Summary& summary) {
+                    double unselected_s, Summary& summary) {
   const Program& program = made.program;
   const std::vector<BucketCost> costs = costs_of(made);
   fill_compression(scenario, costs, summary);
@@ -107,11 +148,9 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, doubl
       *summary.forward_s + *summary.backward_s + *summary.update_s + *summary.codec_compute_s;
   const bool side = summary.compress_s && scenario.communication.compression.select_stream ==
                                               collectives::SelectStream::side;
-  const double slowest = nominal + select > 0 && !side ? alone_s / (nominal + select) : 1;
+  const double computing = side ? nominal : nominal + select;
+  const double slowest = computing > 0 ? unselected_s / computing : 1;
   summary.compute_s = nominal;
-  if (side) { // what lasts longer than computing
-    summary.compress_s = std::max(0.0, alone_s - nominal);
-  }
   if (std::abs(slowest - 1) > kRounding) {
     for (const SummaryNumber part :
          {&Summary::forward_s, &Summary::backward_s, &Summary::update_s, &Summary::codec_compute_s,
@@ -121,11 +160,15 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, doubl
       }
     }
   }
+  if (side) { // what lasts longer than computing
+    const double beyond = alone_s - *summary.compute_s;
+    summary.compress_s = beyond > kRounding * alone_s ? beyond : 0;
+  }
 }
 
 // Against an update of all parameters, sharding would look like a gain in computing that
 // hides exposed communication.
-double alone_seconds_of(const Scenario& scenario, std::int64_t discard, std::int64_t steps) {
+double alone_seconds_of(const Scenario& scenario, const Window& window, std::int64_t steps) {
   const Training& training = scenario.training;
   const auto batches = static_cast<double>(training.micro_batches);
   return programs::alone_seconds({.forward_s = batches * scenario.workload.forward().value,
@@ -133,12 +176,12 @@ double alone_seconds_of(const Scenario& scenario, std::int64_t discard, std::int
                                   .update_s = training.update.value / update_shards(scenario),
                                   .input_s = batches * training.input.value,
                                   .input_pipelined = training.input_pipelined},
-                                 jitter_of(scenario), discard * steps + 1,
-                                 training.iterations * steps);
+                                 jitter_of(scenario), (window.from + 1) * steps + 1,
+                                 (window.to + 1) * steps);
 }
 
-void fill_workers(const Scenario& scenario, const Program& made, const programs::Factors& factors,
-                  std::int64_t discard, double alone_s, Result& result) {
+void fill_workers(const Program& made, const programs::Factors& factors,
+                  const Window& window, double alone_s, Result& result) {
   const auto steps = static_cast<std::size_t>(made.steps);
   std::vector<double> nominal(steps);
   for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
@@ -147,8 +190,8 @@ void fill_workers(const Scenario& scenario, const Program& made, const programs:
       nominal[static_cast<std::size_t>(each.step)] += each.seconds.value;
     }
   }
-  const auto first = static_cast<std::size_t>(discard) * steps;
-  const auto end = static_cast<std::size_t>(scenario.training.iterations) * steps;
+  const auto first = static_cast<std::size_t>(window.from + 1) * steps;
+  const auto end = static_cast<std::size_t>(window.to + 1) * steps;
   double waits = 0;
   for (std::uint32_t rank = 0; rank < made.ranks; ++rank) {
     double sum = 0;
@@ -190,15 +233,23 @@ void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summar
   summary.outer_staleness_steps = summary.overlap_steps;
 }
 
-void fill_bound(const Scenario& scenario, const ScenarioProgram& made, Summary& summary) {
-  if (scenario.variability.random() || is_compressed(scenario) ||
-      trains_in_rounds(scenario.training) ||
-      scenario.training.sharding.strategy != ShardingStrategy::none) {
-    return;
+void fill_bound(const Scenario& scenario, const ScenarioProgram& made, Result& result) {
+  const layers::Workload& workload = scenario.workload;
+  const bool known = !is_compressed(scenario) && !trains_in_rounds(scenario.training) &&
+                     scenario.training.sharding.strategy == ShardingStrategy::none;
+  const auto bound = [&](double slowest) {
+    return known ? period_lower_bound(scenario, made.problem, slowest) : std::nullopt;
+  };
+  Summary& summary = result.summary;
+  if (!scenario.variability.random()) {
+    const double slowest = scenario.variability.varies() ? jitter_of(scenario).slowest() : 1;
+    if (const auto least = bound(slowest)) {
+      summary.lower_bound_s = bound_of(*least, *summary.iteration_time_s);
+    }
   }
-  const double slowest = scenario.variability.varies() ? jitter_of(scenario).slowest() : 1;
-  if (const auto bound = period_lower_bound(scenario, made.problem, slowest)) {
-    summary.lower_bound_s = bound_of(*bound, *summary.iteration_time_s);
+  if (scenario.variability.varies()) {
+    const double computing = workload.forward().value + workload.backward().value;
+    warn_below_bound(scenario, bound(1).value_or(computing), result);
   }
 }
 

@@ -12,25 +12,25 @@ namespace stepsim::study {
 
 // What a rank sends in a step.
 [[nodiscard]] double bytes_sent(const ScenarioProgram& made);
-// A step of one worker alone, after `discard` iterations of `steps` steps: it trains with all
-// micro-batches, and updates what a rank of the run updates.
-[[nodiscard]] double alone_seconds_of(const Scenario& scenario, std::int64_t discard,
+// A step of one worker alone in the iterations of the window, of `steps` steps each: it trains with
+// all micro-batches, and updates what a rank of the run updates.
+[[nodiscard]] double alone_seconds_of(const Scenario& scenario, const Window& window,
                                       std::int64_t steps);
 
 // Sets the parts of the period that computing takes, `alone_s` together: as much longer as the
-// slowest ranks are.
+// slowest ranks are. Without selections on a stream of their own it takes `unselected_s`.
 void fill_computing(const Scenario& scenario, const ScenarioProgram& made, double alone_s,
-                    Summary& summary);
+                    double unselected_s, Summary& summary);
 // Sets result.workers and straggler_wait_s, where ranks differ.
-void fill_workers(const Scenario& scenario, const programs::Program& made,
-                  const programs::Factors& factors, std::int64_t discard, double alone_s,
+void fill_workers(const programs::Program& made,
+                  const programs::Factors& factors, const Window& window, double alone_s,
                   Result& result);
 // Sets staleness and the gradients that iterations apply, of updates that all apply the gradients
 // of the same number of iterations ago.
 void fill_delays(const programs::Program& made, Result& result);
 void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summary& summary);
-// Sets lower_bound_s of dense all-reduces of workers with constant factors. The iteration time must
-// be set.
-void fill_bound(const Scenario& scenario, const ScenarioProgram& made, Summary& summary);
+// Sets lower_bound_s of dense all-reduces of workers with constant factors, and warns where factors
+// make the iteration shorter than mean times allow. The iteration time must be set.
+void fill_bound(const Scenario& scenario, const ScenarioProgram& made, Result& result);
 
 } // namespace stepsim::study

@@ -29,6 +29,45 @@ std::pair<double, double> span_of(const OperationTimes& times, std::int64_t iter
 
 bool is_exchange(const Operation& operation) { return operation.type == OperationType::exchange; }
 
+// How long rank 0 waits for the exchanges of an iteration. The last iteration is followed by none
+// that computing could hide behind, so that the one before it counts.
+class Waiting {
+public:
+  Waiting(const Program& program, const OperationTimes& times)
+      : times_(times), iteration_(std::max<std::int64_t>(0, times.iterations - 2)) {
+    for (std::int64_t t = iteration_; t < times.iterations; ++t) {
+      for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+        const Operation& each = program.operations[o];
+        if (each.type == OperationType::compute &&
+            program.streams[each.stream].name != programs::kCopyStream) {
+          const std::size_t at = times.at(t, o, 0);
+          computing_.emplace_back(times.start[at], times.end[at]);
+        }
+      }
+    }
+    std::ranges::sort(computing_);
+  }
+
+  [[nodiscard]] double of(std::uint32_t exchange) const {
+    const std::size_t at = times_.at(iteration_, exchange, 0);
+    const double start = times_.start[at];
+    const double end = times_.end[at];
+    double idle = end - start;
+    const auto first =
+        std::ranges::lower_bound(computing_, start, {}, &std::pair<double, double>::second);
+    for (auto each = first; each != computing_.end() && each->first < end; ++each) {
+      idle -= std::max(0.0, std::min(end, each->second) - std::max(start, each->first));
+    }
+    constexpr double kRounding = 1e-12;
+    return idle > kRounding * end ? idle : 0;
+  }
+
+private:
+  const OperationTimes& times_;
+  std::int64_t iteration_;
+  std::vector<std::pair<double, double>> computing_; // start and end, ascending
+};
+
 } // namespace
 
 double iteration_start_s(const Program& program, const OperationTimes& times,
@@ -82,6 +121,7 @@ std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProg
   std::vector<Bucket> buckets = plain_buckets(scenario, made.plan, costs_of(made));
   const std::int64_t last = times.iterations - 1;
   const double origin = iteration_start_s(made.program, times, last);
+  const Waiting waiting(made.program, times);
   for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
     const Operation& each = made.program.operations[o];
     if (!is_exchange(each) || each.unit < 0) {
@@ -108,6 +148,11 @@ std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProg
       }
     }
     bucket.end_s = end - origin;
+    bucket.exposed_s += waiting.of(o);
+  }
+  std::ranges::stable_sort(buckets, {}, &Bucket::start_s); // as they were launched
+  for (std::size_t g = 0; g < buckets.size(); ++g) {
+    buckets[g].index = static_cast<std::int64_t>(g);
   }
   return buckets;
 }

@@ -19,6 +19,7 @@ namespace stepsim::study {
 
 struct Bucket {
   std::int64_t index{}; // launch order, from 0
+  std::int64_t unit{};  // its place in the plan, from 0, by which operations of a program know it
   // First and last layer with a gradient in the bucket, from 1 in backward order.
   std::int64_t first{}, last{};
   Bytes bytes;
@@ -153,7 +154,6 @@ struct Result {
   std::vector<NamedFile> files;       // filled by the command `run`
   std::vector<MeasuredExchange> measured_exchanges; // filled by the command `run`, for a trace
   std::vector<std::string> warnings;
-  programs::StepTimes step;          // for the timeline
   std::vector<MessageLife> messages; // for the timeline
   std::vector<LinkHeat> heat;        // for the timeline: the busiest links
 };

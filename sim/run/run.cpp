@@ -5,7 +5,6 @@
 #include "run/run.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -16,18 +15,12 @@
 #include "base/mean_interval.hpp"
 #include "base/number_text.hpp"
 #include "buckets/planners.hpp"
-#include "collectives/choose.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "nccl/prediction_interval.hpp"
-#include "run/best_merge.hpp"
-#include "run/bucket_cost.hpp"
 #include "run/merge_search.hpp"
-#include "run/planned_messages.hpp"
 #include "run/run_async_server.hpp"
 #include "run/run_figures.hpp"
 #include "run/run_program.hpp"
 #include "run/run_server_rounds.hpp"
-#include "run/run_sync.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_sharding.hpp"
@@ -49,40 +42,14 @@ void check_limit(const Scenario& scenario, double makespan) {
   }
 }
 
-// A slowdown by overlap that the recurrence of synchronous steps does not know.
-bool needs_events(const Scenario& scenario) {
-  const Training& training = scenario.training;
-  return training.overlap.any() && (scenario.variability.varies() || training.input.value > 0);
-}
-
-Result run_servers(const Scenario& scenario, Detail detail) {
-  return scenario.training.async()       ? run_async_server(scenario)
-         : needs_server_rounds(scenario) ? run_server_rounds(scenario)
-                                         : run_sync(scenario, detail);
-}
-
-// Algorithms with a recurrence of their own; every other one runs as a program.
-struct OwnRecurrence {
-  TrainingAlgorithm algorithm;
-  Result (*run)(const Scenario&, Detail);
-};
-constexpr std::array kOwnRecurrences{
-    OwnRecurrence{TrainingAlgorithm::sync_sgd, run_sync},
-    OwnRecurrence{TrainingAlgorithm::parameter_server, run_servers}};
-
-// A simulated network runs programs; elsewhere algorithms are told apart by what an iteration waits
-// for.
+// Servers that take the pushes of workers one by one as they come have a way of their own; all else
+// is a program.
 Result run_algorithm(const Scenario& scenario, Detail detail, ProgramMemory* memory = nullptr) {
   const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
                      scenario.training.async();
-  if ((simulates_messages(scenario) && !async) || accumulates_or_shards(scenario) ||
-      needs_events(scenario)) {
-    return run_program(scenario, detail, memory);
-  }
-  const auto* const own =
-      std::ranges::find(kOwnRecurrences, scenario.training.algorithm, &OwnRecurrence::algorithm);
-  return own != kOwnRecurrences.end() ? own->run(scenario, detail)
-                                      : run_program(scenario, detail, memory);
+  return async                           ? run_async_server(scenario)
+         : needs_server_rounds(scenario) ? run_server_rounds(scenario)
+                                         : run_program(scenario, detail, memory);
 }
 
 // Three regimes of loss (PKT 8): harmless, slower, never.
@@ -203,46 +170,10 @@ void fill_library_interval(const Scenario& scenario, Summary& summary) {
   summary.iteration_time_high_s = std::max(middle, period(nccl::kQuantile95));
 }
 
-bool has_exchange_formula(const Scenario& scenario) {
-  collectives::Collective exchange = exchange_of(scenario);
-  exchange.bytes = 1;
-  exchange = collectives::with_chosen_algorithm(exchange);
-  return !exchanges(scenario) || (exchange.homogeneous() && collectives::closed_form(exchange));
-}
-
-// The period by formula where the way of running has not set it. Formulas that were chosen are
-// exact; others may be bounds. Halves of exchanges and outer exchanges are asked for no other
-// formula than the one that the run chose.
-void fill_closed_form(const Scenario& scenario, Result& result) {
-  const Training& training = scenario.training;
-  const Network& network = scenario.cluster.network;
-  Summary& summary = result.summary;
-  if (summary.closed_form_s || !result.exchange_method || scenario.variability.random() ||
-      simulates_messages(scenario) || network.curve || scenario.cluster.fabric ||
-      training.algorithm == TrainingAlgorithm::parameter_server) {
-    return;
-  }
-  const bool by_formula = *result.exchange_method == collectives::Method::closed_form;
-  if (by_formula && (!scenario.method || is_compressed(scenario))) {
-    summary.closed_form_s = summary.iteration_time_s;
-    return;
-  }
-  if (is_compressed(scenario) || training.sharding.strategy != ShardingStrategy::none ||
-      trains_in_rounds(training) || !has_exchange_formula(scenario)) {
-    return;
-  }
-  Scenario formula = scenario;
-  formula.method = collectives::Method::closed_form;
-  summary.closed_form_s = by_formula ? *summary.iteration_time_s : period_of(formula);
-  summary.closed_form_is_bound =
-      formula_is_bound(scenario, plan_of(scenario, planned_problem(scenario)));
-}
-
 // What every way of running adds to its result.
 void finish(const Scenario& scenario, Result& result) {
   check_limit(scenario, *result.summary.makespan_s);
   fill_step(scenario, result.summary);
-  fill_closed_form(scenario, result);
   if (scenario.training.convergence) {
     fill_convergence(*scenario.training.convergence, result.summary);
   }
@@ -268,15 +199,6 @@ double period_of(const Scenario& scenario) {
   return *run_algorithm(scenario, Detail::period).summary.iteration_time_s;
 }
 
-bool counts_forward(const Scenario& scenario) {
-  const Training& training = scenario.training;
-  const bool in_step = training.algorithm == TrainingAlgorithm::sync_sgd ||
-                       (training.algorithm == TrainingAlgorithm::parameter_server &&
-                        !training.async() && !needs_server_rounds(scenario));
-  return in_step && !simulates_messages(scenario) && !accumulates_or_shards(scenario) &&
-         !needs_events(scenario);
-}
-
 Result run(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
   const bool sparse = collectives::row(scenario.communication.compression.method).kind ==
                       collectives::CompressionKind::sparse;
@@ -284,12 +206,6 @@ Result run(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
   if (sparse) {
     apply_warmup(scenario, result);
   }
-  finish(scenario, result);
-  return result;
-}
-
-Result run_summary(const Scenario& scenario, SyncParts& parts) {
-  Result result = parts.summary(scenario);
   finish(scenario, result);
   return result;
 }

@@ -1,13 +1,11 @@
 #pragma once
-// Runs a scenario. One function per training algorithm makes the result (run_sync.hpp,
-// run_program.hpp, ..); run() picks it, checks the limit of simulated time, and
-// compares a compressed run with the same run uncompressed. Synchronous training:
-//   scenario -> merge problem -> plan (buckets) -> step (compute + messages) -> result
+// Runs a scenario: its program gives the result (run_program.hpp), or for servers that take pushes
+// one by one run_async_server.hpp and run_server_rounds.hpp. run() checks the limit of simulated
+// time, and compares a compressed run with the same run uncompressed.
 #include <cstdint>
 #include <string_view>
 
 #include "run/result.hpp"
-#include "run/run_sync.hpp"
 
 namespace stepsim::study {
 
@@ -25,15 +23,6 @@ inline constexpr std::string_view kEqualWorkers =
                          ProgramMemory* memory = nullptr);
 // Returns iteration_time_s of run(scenario), which nothing else is made of.
 [[nodiscard]] double period_of(const Scenario& scenario);
-// Returns the summary, method and warnings of run(scenario), bit for bit. `parts` holds what
-// several scenarios have in common, so that it is computed only once. The scenario must be one of
-// sync_sgd without /training/convergence, and one that SyncParts::summary() takes.
-[[nodiscard]] Result run_summary(const Scenario& scenario, SyncParts& parts);
-
-// Whether run() takes the formulas of synchronous steps (run_sync), whose iterations last from one
-// end of the forward pass to the next. Those of a program last from marker to marker.
-[[nodiscard]] bool counts_forward(const Scenario& scenario);
-
 // The seed of a replication, which is the same scenario with other random numbers: `seed` itself
 // for replication 0, else a 53-bit hash of `seed` and `replication`.
 [[nodiscard]] std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication);

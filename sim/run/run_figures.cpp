@@ -18,7 +18,6 @@
 #include "programs/step/alone.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/planned_messages.hpp"
-#include "run/step_summary.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_local.hpp"
 
@@ -215,8 +214,10 @@ void fill_step(const Scenario& scenario, Summary& summary) {
   const double input = scenario.training.input.value;
   const double computing =
       period - *summary.exposed_communication_s - summary.input_wait_s.value_or(0);
-  const double alone =
-      !scenario.training.input_pipelined ? computing + input : std::max(computing, input);
+  const double update = summary.update_s.value_or(0); // not hidden behind reading
+  const double alone = !scenario.training.input_pipelined
+                           ? computing + input
+                           : std::max(computing - update, input) + update;
   summary.utilization = period > 0 ? std::clamp(alone / period, 0.0, 1.0) : 1;
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/quantity.hpp"
 #include "programs/event_pass.hpp"
+#include "run/best_merge.hpp"
 #include "run/evaluated_program.hpp"
 #include "run/network_program.hpp"
 #include "run/network_setup.hpp"
@@ -24,9 +25,9 @@
 #include "run/program_memory.hpp"
 #include "run/result_lists.hpp"
 #include "run/run_figures.hpp"
+#include "run/run_server_rounds.hpp"
 #include "run/scenario_program.hpp"
 #include "run/sharded_memory.hpp"
-#include "run/step_summary.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/scenario_local.hpp"
 #include "scenario/scenario_sharding.hpp"
@@ -69,6 +70,12 @@ void add_warnings(const Scenario& scenario, const ScenarioProgram& made,
   add_common_warnings(scenario, made.plan, result);
   if (!found.network) {
     warn_of_shared_links(scenario, made, found.period, result);
+  }
+  if (has_server_rounds(scenario)) {
+    result.warnings.push_back(
+        "method " + std::string(collectives::name(*scenario.method)) +
+        ": every exchange starts when the last worker is ready; method auto times each push as it "
+        "comes to the server, which differs where workers do");
   }
   const bool empty =
       std::ranges::any_of(made.units, [](const ProgramUnit& unit) { return unit.parameters == 0; });
@@ -140,6 +147,7 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   const programs::Factors factors = run_factors(scenario, program);
   const bool varies = scenario.variability.varies();
   const std::int64_t discard = discarded_iterations(scenario);
+  const Window window = window_of(scenario, program);
   EvaluatedProgram found =
       evaluated(whole, scenario, made, factors, varies ? nullptr : &known.alone);
   OperationTimes& times = found.times;
@@ -163,22 +171,23 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   };
   const double exposed = beyond(busy, alone_period);
   const double input_wait = beyond(period, busy);
-  const double computing = period - exposed - input_wait;
+  const double computing = std::min(busy, alone_period);
   const double steps = program.steps;
   summary.iteration_time_s = period / steps;
   summary.period_s = period;
   summary.steps = steps;
   summary.utilization = period > 0 ? (period - beyond(period, found.alone.period)) / period : 1;
-  fill_computing(scenario, made, computing / steps, summary);
+  fill_computing(scenario, made, computing / steps, std::min(computing, found.unselected) / steps,
+                 summary);
   fill_communication(found.communication_s / steps, exposed / steps, summary);
   summary.input_wait_s = input_wait / steps;
   summary.straggler_wait_s = 0;
   summary.makespan_s = times.makespan_s;
   summary.wire_bytes = bytes_sent(made);
   if (varies) {
-    fill_workers(scenario, program, factors, discard, computing / steps, result);
+    fill_workers(program, factors, window, computing / steps, result);
   }
-  fill_speedup(scenario, alone_seconds_of(scenario, discard, program.steps), period / steps,
+  fill_speedup(scenario, alone_seconds_of(scenario, window, program.steps), period / steps,
                summary);
   if (summary.samples_per_s) {
     *summary.samples_per_s *= static_cast<double>(scenario.training.micro_batches);
@@ -193,7 +202,13 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
     summary.units = static_cast<double>(made.units.size());
     summary.certified = made.certified;
   }
-  fill_bound(scenario, made, summary);
+  fill_bound(scenario, made, result);
+  if (has_merge_figures(scenario)) {
+    fill_greedy(scenario, made.problem, made.plan, summary);
+    if (detail == Detail::all) {
+      fill_optimum(scenario, summary);
+    }
+  }
   summary.bottleneck = program_bottleneck(scenario, made, found, factors, summary);
   result.events = made.events;
   if (found.network) {
@@ -221,6 +236,7 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   if (found.network) {
     fill_network(whole, scenario, *found.network, discard, result);
   }
+  fill_closed_form(scenario, made.plan, result);
   fill_interval(scenario, result);
   add_warnings(scenario, made, found, result);
   if (detail != Detail::all) {
@@ -231,9 +247,8 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
     times = recorded_times(scenario, made.program, factors);
   }
   result.buckets = program_buckets(scenario, made, times);
-  // One exchange per bucket and iteration.
-  if (!found.network && applies_late(scenario.training.algorithm)) {
-    fill_links(scenario, costs_of(made), result);
+  if (!found.network && !accumulates_or_shards(scenario) && !trains_in_rounds(scenario.training)) {
+    fill_links(scenario, costs_of(made), result); // one exchange per bucket and iteration
   }
   result.units = program_units(made, times);
   result.layers = program_layers(scenario, made, times);

@@ -1,6 +1,6 @@
 // parameter_server, mode sync, in one message, where workers differ: the server takes each push as
-// it comes (PIP 3.2). Other synchronous runs are run_sync with the parameter server as its
-// exchange; this one starts from the same run of equal workers and replaces its times.
+// it comes (PIP 3.2). Other synchronous runs are programs with the servers as
+// their exchange; this one starts from the same run of equal workers and replaces its times.
 //
 //   worker w   |lead|...weights are back...| rest |push ...        lead: next forward of layers
 //   server                                        |take, add, send|      without a gradient
@@ -16,7 +16,7 @@
 #include "run/period_bound.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"
-#include "run/run_sync.hpp"
+#include "run/run_program.hpp"
 #include "run/server_exchange.hpp"
 
 namespace stepsim::study {
@@ -190,6 +190,7 @@ bool has_server_rounds(const Scenario& scenario) {
       });
   return sends && scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
          !scenario.training.async() && scenario.variability.varies() &&
+         !simulates_messages(scenario) && !accumulates_or_shards(scenario) &&
          communication.schedule == buckets::Schedule::single && !scenario.cluster.network.curve &&
          scenario.cluster.ranks() > 1 &&
          communication.options.cost_form == collectives::CostForm::exact;
@@ -203,7 +204,8 @@ bool needs_server_rounds(const Scenario& scenario) {
 Result run_server_rounds(const Scenario& scenario) {
   Scenario equal = scenario;
   equal.variability = {.seed = scenario.variability.seed};
-  Result result = run_sync(equal);
+  Result result = run_program(equal);
+  result.program.reset();
   result.scenario = scenario;
   Summary& summary = result.summary;
   const auto workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
@@ -239,6 +241,7 @@ Result run_server_rounds(const Scenario& scenario) {
   summary.straggler_wait_s = waited / workers;
   // Formulas, bounds and the best merge are for equal workers.
   summary.closed_form_s.reset();
+  summary.closed_form_is_bound.reset();
   summary.lower_bound_s.reset();
   summary.merge_optimal_iteration_time_s.reset();
   summary.merge_gap_to_optimal.reset();

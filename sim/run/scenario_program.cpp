@@ -23,6 +23,7 @@
 #include "run/network_setup.hpp"
 #include "run/planned_messages.hpp"
 #include "run/program_parts.hpp"
+#include "run/run_server_rounds.hpp"
 #include "run/sharded_units.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -43,14 +44,6 @@ std::string no_sync_program(const Scenario& scenario) {
       scenario.communication.reduce_broadcast || planner_of(scenario).gathers_back();
   if (scenario.training.micro_batches > 1 && halves) {
     return "a program of exchanges in two halves has one micro-batch";
-  }
-  // The update of the root stands on the compute stream, before the next forward of all layers.
-  const auto& gradients = scenario.workload.gradients;
-  const bool first_has_bytes = std::ranges::any_of(gradients, [](const layers::Gradient& gradient) {
-    return gradient.layer == 0 && gradient.bytes.value > 0;
-  });
-  if (scenario.communication.reduce_broadcast && !first_has_bytes) {
-    return "a program of reduce_broadcast needs gradients in the first layer";
   }
   return "";
 }
@@ -157,11 +150,13 @@ programs::Program make_od(const Scenario& scenario, ScenarioProgram& out) {
 
 std::string no_obstacle(const Scenario&) { return ""; }
 
-// Elsewhere a server takes the pushes of workers that differ one by one.
 std::string no_server_program(const Scenario& scenario) {
-  return simulates_messages(scenario) && !scenario.training.async()
-             ? ""
-             : "parameter servers have no program yet";
+  if (scenario.training.async()) {
+    return "asynchronous servers have no program yet";
+  }
+  return needs_server_rounds(scenario)
+             ? "servers that take the pushes of workers one by one have no program yet"
+             : no_sync_program(scenario);
 }
 
 bool is_none(const Scenario& scenario) {

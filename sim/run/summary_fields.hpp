@@ -210,10 +210,10 @@ inline constexpr std::array kAll{
         "planners that take any cost.")
         .below("merge"),
     row("merge_optimal_iteration_time_s", &Summary::merge_optimal_iteration_time_s,
-        "Iteration time of the best merge on the same network, s.")
+        "Iteration time of the best merge on the same network, s; null in a sweep.")
         .below("merge"),
     row("merge_gap_to_optimal", &Summary::merge_gap_to_optimal,
-        "Iteration time over that of the best merge, less 1.")
+        "Iteration time over that of the best merge, less 1; null in a sweep.")
         .below("merge"),
     row("fct_mean_s", &Summary::fct_mean_s, "Completion time of messages on the network, mean, s.")
         .below("fct"),

@@ -157,12 +157,4 @@ buckets::Cost startup_cost(const Scenario& scenario, const buckets::Cost& cost) 
              : buckets::Cost{.base = tangent(cost, mean_message(scenario))};
 }
 
-// A curve is a cost that no line replaces, whoever asks for it.
-buckets::Cost formula_cost(const Scenario& scenario, const buckets::Cost& merged) {
-  buckets::Cost cost = channel_cost(scenario, true);
-  const bool same = std::holds_alternative<buckets::CurveCost>(cost.base) &&
-                    !buckets::planner(scenario.communication.schedule).needs_linear_cost();
-  return same ? merged : cost;
-}
-
 } // namespace stepsim::study

@@ -23,10 +23,4 @@ namespace stepsim::study {
 [[nodiscard]] buckets::Cost startup_cost(const Scenario& scenario, const buckets::Cost& cost);
 // The problem with its cost replaced by /communication/plan_cost; unchanged without that key.
 [[nodiscard]] buckets::Problem as_planned(const Scenario& scenario, buckets::Problem problem);
-// The same as merge_cost(), except that dense messages without a measured curve cost the closed
-// form of their collective, even if it is only an upper bound of the time that the run evaluates.
-// `merged` is merge_cost() of the scenario; where both are one function, the times that it already
-// knows are shared.
-[[nodiscard]] buckets::Cost formula_cost(const Scenario& scenario, const buckets::Cost& merged);
-
 } // namespace stepsim::study

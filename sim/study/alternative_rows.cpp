@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/nearest.hpp"
+#include "base/number_text.hpp"
 #include "base/remembered.hpp"
 #include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
@@ -178,7 +179,10 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
   comparison.varied.insert(comparison.varied.begin(), "algorithm");
   const std::int64_t batches = rows.empty() ? 1 : rows.front().batches;
   std::ranges::stable_sort(rows, [&](const AlternativeRow& a, const AlternativeRow& b) {
-    return a.point != b.point ? a.point < b.point : time_of(a, batches) < time_of(b, batches);
+    const auto compared = [&](const AlternativeRow& row) {
+      return base::rounded_to(time_of(row, batches), base::kComparedDigits);
+    };
+    return a.point != b.point ? a.point < b.point : compared(a) < compared(b);
   });
   double best = HUGE_VAL;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/number_text.hpp"
 #include "document/json_parse.hpp"
 #include "study/sweep/sweep.hpp"
 
@@ -41,7 +42,8 @@ void sort_best_first(Comparison& comparison) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto ratio_of = [&](std::size_t i) {
     const std::optional<double>& ratio = comparison.ranking.ratios[i];
-    return std::pair(ratio ? int{exceeds_memory(comparison.rows[i])} : 2, ratio.value_or(HUGE_VAL));
+    return std::pair(ratio ? int{exceeds_memory(comparison.rows[i])} : 2,
+                     ratio ? base::rounded_to(*ratio, base::kComparedDigits) : HUGE_VAL);
   };
   std::ranges::stable_sort(order, std::less<>(), ratio_of);
   const Comparison before = std::exchange(comparison, {});

@@ -5,6 +5,7 @@
 
 #include "programs/explain/program_evaluation.hpp"
 #include "study/explained_sentences.hpp"
+#include "study/step_changes.hpp"
 
 namespace stepsim::study {
 
@@ -50,7 +51,7 @@ void add_program_changes(const ProgramFile& file, Explained& explained) {
     add("no interference of computing and communication",
         [](Program& program) { program.interference = {}; });
   }
-  std::ranges::stable_sort(explained.what_if, std::ranges::greater(), &WhatIf::gain);
+  sort_by_gain(explained.what_if);
 }
 
 } // namespace stepsim::study

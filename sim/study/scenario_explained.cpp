@@ -84,21 +84,4 @@ ExplainableScenario explainable(const Scenario& scenario) {
   return result;
 }
 
-// Iteration t of a synchronous step begins its backward where the forward pass t ends, and the last
-// one ends with one forward pass more.
-void count_as_run(const Scenario& scenario, ProgramFile& file) {
-  programs::Program& program = file.program;
-  if (!scenario.variability.varies() || !counts_forward(scenario)) {
-    return;
-  }
-  for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
-    if (program.operations[o].kind == programs::Kind::forward) {
-      program.marker = o;
-    }
-  }
-  file.evaluation.discard = discarded_iterations(scenario) + 1;
-  file.evaluation.iterations = scenario.training.iterations + 1;
-  set_factors(scenario, file);
-}
-
 } // namespace stepsim::study

@@ -18,9 +18,4 @@ struct ExplainableScenario {
 // the scenario has no program (run/scenario_program.hpp).
 [[nodiscard]] ExplainableScenario explainable(const Scenario& scenario);
 
-// Sets the marker and the evaluation of explainable(scenario) so that the mean period lasts from
-// and to the same instants as that of run(scenario). Only synchronous steps of workers that differ
-// change (counts_forward() of run.hpp).
-void count_as_run(const Scenario& scenario, ProgramFile& file);
-
 } // namespace stepsim::study

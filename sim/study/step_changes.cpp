@@ -344,7 +344,7 @@ what_if_lines(const io::Json& tree, const Scenario& scenario, double step_s, Fil
           {std::move(change.name), std::move(step->set), step->step_s, 1 - step->step_s / step_s});
     }
   }
-  std::ranges::stable_sort(lines, std::ranges::greater(), &WhatIf::gain);
+  sort_by_gain(lines);
   return lines;
 }
 
@@ -366,6 +366,12 @@ Measured measured_causes(const io::Json& tree, const Scenario& scenario, double 
   std::ranges::stable_sort(measured.causes, std::ranges::greater(), &Cause::explains_s);
   measured.unexplained_s = std::max(0.0, measured.gap_s - explained);
   return measured;
+}
+
+void sort_by_gain(std::vector<WhatIf>& changes) {
+  std::ranges::stable_sort(changes, {}, [](const WhatIf& each) {
+    return base::rounded_to(each.step_s, base::kComparedDigits);
+  });
 }
 
 } // namespace stepsim::study

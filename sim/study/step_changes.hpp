@@ -39,4 +39,7 @@ what_if_lines(const io::Json& tree, const Scenario& scenario, double step_s, Fil
 [[nodiscard]] Measured measured_causes(const io::Json& tree, const Scenario& scenario,
                                        double step_s, double measured_s, Files& files);
 
+// The largest gain first; steps that differ by rounding alone stay in their order.
+void sort_by_gain(std::vector<WhatIf>& changes);
+
 } // namespace stepsim::study

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_pointer.hpp"
 #include "scenario/scenario.hpp"
@@ -179,7 +180,8 @@ void add_advice(Tuning& tuning) {
       const double step = *reference.point.iteration_time_s;
       const double exposed =
           number_in(reference.point.record, "exposed_communication_s").value_or(0);
-      tuning.gain = 1 - *tuning.best->iteration_time_s / step;
+      tuning.gain =
+          1 - base::rounded_to(*tuning.best->iteration_time_s / step, base::kComparedDigits);
       tuning.published_error = published_error(exposed / step);
       return;
     }

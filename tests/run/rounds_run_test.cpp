@@ -323,8 +323,8 @@ TEST_CASE("rounds: factors of inner step n do not depend on the number of steps 
     const Result result =
         run_text(scenario_of(kG3, kLine,
                              diloco(R"("exchange_s": 0, "iterations": )" +
-                                    std::to_string(12 / steps) + R"(, "discard_iterations": 0,
-                                    "local_steps": )" +
+                                    std::to_string(24 / steps) + R"(, "discard_iterations": )" +
+                                    std::to_string(12 / steps) + R"(, "local_steps": )" +
                                     std::to_string(steps)),
                              R"(, "variability": {"compute_cv": 0.3})"));
     return result.workers[2].compute_s;

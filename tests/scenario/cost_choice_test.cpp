@@ -77,21 +77,3 @@ TEST_CASE("points of another operation are no cost of an all-reduce") {
   CHECK(problems_of(table("broadcast"), 8) ==
         "s.json: /cost: the times are those of broadcast, must be those of allreduce");
 }
-
-TEST_CASE("the period by formula shares the times of the planner where both ask one function") {
-  const auto asks = [](std::string_view communication) {
-    const Scenario of = study::testing::scenario(
-        R"({"workload": {"trace": "resnet50.1gpu"}, "cluster": {"nodes": 4, "gpus_per_node": 2,
-            "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11},
-            "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}},
-            "communication": )" +
-        std::string(communication) + "}");
-    int asked = 0;
-    const buckets::Cost merged{.base =
-                                   buckets::CurveCost{.seconds = [&](double) { return ++asked; }}};
-    (void)formula_cost(of, merged).seconds(1e6, 1);
-    return asked;
-  };
-  CHECK(asks(R"({"collective": "auto", "schedule": "wfbp"})") == 1);
-  CHECK(asks(R"({"collective": "hierarchical", "schedule": "wfbp"})") == 0); // a line has no times
-}

@@ -43,8 +43,7 @@ TEST_CASE("explanation: its period and exposed communication are those of the ru
     CAPTURE(text);
     const study::Scenario scenario = study::testing::scenario(text);
     const study::Summary summary = study::run(scenario).summary;
-    study::ExplainableScenario made = study::explainable(scenario);
-    study::count_as_run(scenario, made.file);
+    const study::ExplainableScenario made = study::explainable(scenario);
     const double period =
         programs::period_s(made.file.program, made.file.evaluation) / made.file.program.steps;
     CHECK(period == within(*summary.iteration_time_s, 1e-9));

@@ -93,9 +93,6 @@ int explain(const Invocation& invocation) {
   }
   study::Files files(invocation.data_folder, {common.output});
   ProgramInput input = read_program(name, files, flags, kRuns, common);
-  if (input.scenario) {
-    study::count_as_run(*input.scenario, input.file);
-  }
   study::Explained explained = study::explained_program(input.file, input.labels);
   if (input.scenario) {
     explained.source = "scenario";

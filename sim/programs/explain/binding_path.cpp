@@ -169,7 +169,7 @@ private:
     if (discipline(at) == Discipline::priority) {
       const auto [startup, data] = own(at);
       if (upto - start(at) > (startup + data) * (1 + 1e-9)) {
-        if (const std::optional<At> before = ended_near(at, upto - data, data)) {
+        if (const std::optional<At> before = ended_near(at, upto - data, data, upto)) {
           return end(*before);
         }
       }
@@ -177,12 +177,17 @@ private:
     return start(at);
   }
 
-  // The message of the stream that ended at `time` but for rounding.
-  [[nodiscard]] std::optional<At> ended_near(const At& at, double time, double scale) const {
+  // The other message of the stream that ended at `time` but for rounding, before `limit`.
+  [[nodiscard]] std::optional<At> ended_near(const At& at, double time, double scale,
+                                             double limit) const {
     const std::vector<Ended>& list = ends_[operation(at).stream];
     const double tolerance = 1e-9 * std::max(scale, 1e-3 * time);
-    const auto found = std::ranges::lower_bound(list, time - tolerance, {}, &Ended::end);
-    if (found == list.end() || found->end > time + tolerance) {
+    auto found = std::ranges::lower_bound(list, time - tolerance, {}, &Ended::end);
+    while (found != list.end() && found->operation == at.operation &&
+           found->iteration == at.iteration) {
+      ++found;
+    }
+    if (found == list.end() || found->end > time + tolerance || found->end >= limit) {
       return std::nullopt;
     }
     return At{found->operation, found->iteration, at.rank};
@@ -246,7 +251,7 @@ private:
 
   [[nodiscard]] std::optional<Cause> cause_at(const At& at, double time) const {
     if (time > start(at)) { // a segment that begins behind the start: data of a priority stream
-      const std::optional<At> before = ended_near(at, time, 0);
+      const std::optional<At> before = ended_near(at, time, 0, end(at));
       return before ? std::optional(Cause{*before}) : std::nullopt;
     }
     Latest latest{time, {}, -1};

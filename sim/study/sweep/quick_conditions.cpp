@@ -119,13 +119,6 @@ bool shares_scenario(const Scenario& scenario) {
          !(outer && outer->ranks);
 }
 
-bool is_dense_step(const Scenario& scenario) {
-  const Training& training = scenario.training;
-  return training.algorithm == TrainingAlgorithm::sync_sgd && !accumulates_or_shards(scenario) &&
-         !training.exchange && !training.overlap.any() && !training.convergence &&
-         !is_compressed(scenario);
-}
-
 // Gradients have to be in backward order and none of them empty: QuickRun finds the last message of
 // a layer by the position of its last gradient.
 bool takes_quick_way(const Scenario& scenario) {

@@ -17,8 +17,4 @@ namespace stepsim::study {
 // every training algorithm whose settings do not follow from the number of ranks.
 [[nodiscard]] bool shares_scenario(const Scenario& scenario);
 
-// Whether SyncParts (run_sync.hpp) takes the scenario: synchronous dense training, with any
-// schedule and evaluator and with random factors.
-[[nodiscard]] bool is_dense_step(const Scenario& scenario);
-
 } // namespace stepsim::study

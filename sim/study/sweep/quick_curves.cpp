@@ -79,14 +79,4 @@ double QuickCurves::seconds(std::size_t lane, double bytes) {
 
 void QuickCurves::find_best() { best_.run(curves_); }
 
-bool QuickCurves::best_has_bound(std::size_t lane) const {
-  for (std::size_t end = items_.size(); end > 0;
-       end = static_cast<std::size_t>(best_.back(end, lane))) {
-    if (best_.tag(end, lane) > 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 } // namespace stepsim::study

@@ -55,8 +55,6 @@ public:
   // The best merges of all lanes.
   void find_best();
   [[nodiscard]] const buckets::CurveBlock& best() const { return best_; }
-  // Whether the form of a message of the best merge of a lane is an upper bound.
-  [[nodiscard]] bool best_has_bound(std::size_t lane) const;
 
 private:
   const buckets::BatchItems& items_;

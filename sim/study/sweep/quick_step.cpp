@@ -88,7 +88,8 @@ double QuickStep::lower_bound(double startup_s, double per_byte_s, double slowdo
 bool QuickStep::summarize(const Scenario& scenario, const Period& step, const LaneTotals& totals,
                           std::size_t k, std::int64_t workers, Summary& summary) const {
   const double finish = std::max(totals.channel_end[k], backward_s_);
-  const double makespan = forward_total_s_ +
+  const double first_batch = input_pipelined_ ? 0 : input_s_; // read within the first iteration
+  const double makespan = first_batch + forward_total_s_ +
                           static_cast<double>(scenario.training.iterations - 1) * step.period +
                           (finish + update_s_);
   if (!std::isfinite(makespan) || makespan > scenario.simulated_limit.value) {

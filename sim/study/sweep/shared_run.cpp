@@ -23,9 +23,6 @@ std::unique_ptr<SharedRun> SharedRun::make(const Scenario& first, bool latency_i
 SharedRun::SharedRun(const Scenario& scenario, bool block_follows, double max_seconds)
     : scenario_(scenario), block_follows_(block_follows), max_seconds_(max_seconds),
       messages_(different_messages(scenario)), seed_(scenario.seed) {
-  if (is_dense_step(scenario)) {
-    parts_.emplace(scenario);
-  }
   for (const layers::Straggler& straggler : scenario.variability.stragglers) {
     least_ranks_ = std::max(least_ranks_, std::int64_t{straggler.worker} + 1);
   }
@@ -60,8 +57,7 @@ bool SharedRun::run(const QuickPoint& point, std::int64_t replication, PointOutc
       return false;
     }
     refuse_long_work(estimated_seconds(scenario_, messages_), max_seconds_);
-    Result result =
-        parts_ ? run_summary(scenario_, *parts_) : study::run(scenario_, Detail::summary, &memory_);
+    Result result = study::run(scenario_, Detail::summary, &memory_);
     outcome.summary = std::move(result.summary);
     outcome.method = std::move(result.method);
     outcome.error.clear();

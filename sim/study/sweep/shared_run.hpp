@@ -1,8 +1,7 @@
 #pragma once
 // Runs the points of a sweep that differ only in nodes, latency and bandwidth and that QuickRun
-// does not support. The scenario is parsed once and, for synchronous dense training, values that do
-// not depend on the network are computed once. Each point is then planned and timed as by run(),
-// with bit-identical results.
+// does not support. The scenario is parsed once, and what does not depend on the network is
+// computed once. Each point is then planned and timed as by run(), with bit-identical results.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,7 +9,6 @@
 #include <vector>
 
 #include "run/program_memory.hpp"
-#include "run/run_sync.hpp"
 #include "scenario/scenario.hpp"
 #include "study/sweep/sweep_quick.hpp"
 #include "study/sweep/sweep_records.hpp"
@@ -39,8 +37,7 @@ private:
   SharedRun(const Scenario& scenario, bool block_follows, double max_seconds);
   [[nodiscard]] bool set_point(const QuickPoint& point, std::int64_t replication);
 
-  Scenario scenario_;              // its network and seeds are set point by point
-  std::optional<SyncParts> parts_; // if the scenario is one that it takes
+  Scenario scenario_; // its network and seeds are set point by point
   ProgramMemory memory_;
   bool block_follows_;
   double max_seconds_;

@@ -62,7 +62,6 @@ std::string one_line(std::string text) {
 struct PointRunner::Context {
   std::unique_ptr<QuickRun> quick;
   std::unique_ptr<SharedRun> shared; // for points that QuickRun does not take; neither: long way
-  bool of_one_node = false;          // made from a point of one node, which may tell too little
   std::int64_t points = 0, points_alone = 0, points_bound = 0;
 
   void add_warnings(std::map<std::string, std::int64_t>& warnings) const {
@@ -82,6 +81,10 @@ struct PointRunner::Context {
     }
   }
 };
+
+namespace {
+constexpr std::int64_t kMostContexts = 256;
+}
 
 PointRunner::PointRunner(const Sweep& sweep, Files& files, double max_seconds)
     : sweep_(sweep), files_(files), max_seconds_(max_seconds),
@@ -105,9 +108,27 @@ PointRunner::PointRunner(const Sweep& sweep, Files& files, double max_seconds)
       }
     }
   }
-  if (any) {
+  if (any && shares_enough(fields)) {
     quick_fields_ = std::move(fields);
   }
+}
+
+// A context costs as much as a run, so that several points must share it before it is forgotten.
+// The grid alone decides, so that a point goes the same way in every shard and thread.
+bool PointRunner::shares_enough(const std::vector<QuickField>& fields) const {
+  constexpr std::int64_t kEnough = 2;
+  std::int64_t sharing = 1;  // points of one context
+  std::int64_t in_a_row = 1; // of these, that follow each other
+  std::int64_t contexts = 1;
+  bool fastest = true; // all axes so far
+  for (std::size_t a = sweep_.grid.axes.size(); a-- > 0;) {
+    const auto size = static_cast<std::int64_t>(sweep_.grid.axes[a].values.size());
+    const bool is_quick = std::ranges::find(fields, a, &QuickField::axis) != fields.end();
+    fastest = fastest && is_quick;
+    in_a_row *= fastest ? size : 1;
+    (is_quick ? sharing : contexts) *= size;
+  }
+  return in_a_row >= kEnough || (sharing >= kEnough && contexts <= kMostContexts);
 }
 
 PointRunner::~PointRunner() = default;
@@ -157,19 +178,13 @@ double PointRunner::quick_value(std::size_t field, std::int64_t point, double ot
 
 // The context of a point, built if need be; null where it takes the long way.
 PointRunner::Context* PointRunner::context_of(std::int64_t point) {
-  constexpr std::int64_t kTrial = 64; // contexts after which they must have paid off
-  if (quick_fields_.empty()) {
+  if (quick_fields_.empty() || quick_value(0, point, 2) < 2) { // one node may tell too little
     return nullptr;
   }
   for (std::size_t f = 0; f < quick_fields_.size(); ++f) {
     if (std::isnan(quick_value(f, point, 0))) {
       return nullptr;
     }
-  }
-  // A context costs as much as a run. If nearly every point needs a new one, as where another axis
-  // varies fastest, the short way only costs time and is given up.
-  if (contexts_built_ > kTrial && quick_points_ + shared_points_ < 4 * contexts_built_) {
-    return nullptr;
   }
   // The key of a context is a number of mixed radix, as that of a point.
   // Every axis but the quick ones in its place.
@@ -186,13 +201,8 @@ PointRunner::Context* PointRunner::context_of(std::int64_t point) {
     return context.quick || context.shared ? &context : nullptr;
   };
   if (const auto found = contexts_.find(key); found != contexts_.end()) {
-    Context& known = *found->second;
-    if (usable(known) != nullptr || !known.of_one_node || quick_value(0, point, 1) < 2) {
-      return usable(known);
-    }
-    contexts_.erase(found);
+    return usable(*found->second);
   }
-  ++contexts_built_;
   auto context = std::make_unique<Context>();
   try {
     io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
@@ -200,7 +210,6 @@ PointRunner::Context* PointRunner::context_of(std::int64_t point) {
     const bool block_follows = block == nullptr || block->is_null();
     const Scenario scenario = parse_scenario(tree, files_, Leftovers::ignore);
     tree = {}; // many layers take more memory here than in the scenario
-    context->of_one_node = scenario.cluster.nodes == 1;
     context->quick = QuickRun::make(scenario, block_follows);
     if (!context->quick || !context->quick->takes_all()) {
       context->shared = SharedRun::make(scenario, block_follows, max_seconds_);
@@ -259,7 +268,7 @@ void PointRunner::run_quick(Context& context, std::span<const std::int64_t> poin
     PointOutcome& outcome = outcomes_[places[k]];
     finished_[places[k]] = done[k];
     if (done[k]) {
-      outcome.method = collectives::name(collectives::Method::closed_form);
+      outcome.method = collectives::name(context.quick->method());
       outcome.error.clear();
       ++context.points;
       ++quick_points_;
@@ -271,8 +280,7 @@ void PointRunner::run_quick(Context& context, std::span<const std::int64_t> poin
 
 std::span<const PointOutcome> PointRunner::run(const Shard& shard, std::int64_t begin,
                                                std::int64_t end) {
-  constexpr std::size_t kMostContexts = 256;
-  if (contexts_.size() >= kMostContexts) {
+  if (std::ssize(contexts_) >= kMostContexts) {
     forget_contexts();
   }
   const auto count = static_cast<std::size_t>(end - begin);

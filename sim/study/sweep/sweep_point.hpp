@@ -2,7 +2,8 @@
 // Runs the points of a sweep. The long way sets the varied fields of the scenario or collective,
 // parses it, runs it and keeps the summary. An error becomes the error text of the point. Points
 // that differ only in nodes, latency and bandwidth take a short way if they can: QuickRun
-// (sweep_quick.hpp), else SharedRun (shared_run.hpp). All ways give the same bits.
+// (sweep_quick.hpp), else SharedRun (shared_run.hpp). The grid and the point alone say which.
+// SharedRun gives the bits of the long way, QuickRun the same numbers but for rounding (1e-12).
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -52,6 +53,7 @@ private:
   // What points share that differ only in the quick fields.
   struct Context;
 
+  [[nodiscard]] bool shares_enough(const std::vector<QuickField>& fields) const;
   void run_long(std::int64_t point, PointOutcome& outcome);
   [[nodiscard]] double quick_value(std::size_t field, std::int64_t point, double otherwise) const;
   Context* context_of(std::int64_t point);
@@ -67,7 +69,7 @@ private:
   std::vector<std::int64_t> strides_;
   std::vector<QuickField> quick_fields_; // nodes, latency, bandwidth; empty = always the long way
   std::map<std::int64_t, std::unique_ptr<Context>> contexts_; // key: values of all other axes
-  std::int64_t quick_points_ = 0, shared_points_ = 0, contexts_built_ = 0;
+  std::int64_t quick_points_ = 0, shared_points_ = 0;
   std::vector<std::int64_t> points_; // numbers of the points of the current call of run()
   std::vector<Context*> context_of_; // [index in points_]; null = the long way
   std::vector<bool> tried_;          // [index in points_]: QuickRun was asked for the point

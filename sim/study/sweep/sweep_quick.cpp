@@ -14,13 +14,11 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
 #include "programs/step/step.hpp"
-#include "run/best_merge.hpp"
 #include "run/largest_part.hpp"
 #include "run/merge_search.hpp"
 #include "run/period_bound.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"
-#include "run/step_summary.hpp"
 #include "run/verdict.hpp"
 #include "study/sweep/quick_conditions.hpp"
 
@@ -109,6 +107,13 @@ bool QuickRun::set_up() {
     takes_bounds_ = scenario_.method.has_value();
   }
   return true;
+}
+
+collectives::Method QuickRun::method() const {
+  const buckets::Planner& planner = buckets::planner(scenario_.communication.schedule);
+  const bool in_order = planner.one_channel() || planner.gathers_back();
+  return scenario_.method || in_order ? collectives::Method::closed_form
+                                      : collectives::Method::events;
 }
 
 double QuickRun::static_wire(std::size_t k, double ranks) {
@@ -248,10 +253,6 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
   if (schedule == buckets::Schedule::optimal) {
     summary.merge_certified_optimal = merge_is_certified(scenario_);
   }
-  compare_with_optimum(
-      schedule,
-      schedule == buckets::Schedule::optimal ? step.period : step_->period_of(ends.best[k]).period,
-      summary);
   summary.closed_form_s = step_->period_of(ends.planned[k]).period;
   summary.closed_form_is_bound = curves_ && curves_->has_bound(k);
   if (curves_) {
@@ -277,15 +278,13 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
   return true;
 }
 
-// End of the next forward of the best merge, per lane.
-Lanes QuickRun::find_best(const LaneCosts& costs) {
+// The merge of schedule optimal, per lane.
+void QuickRun::find_best(const LaneCosts& costs) {
   if (curves_) {
     curves_->find_best();
-    const buckets::CurveBlock& best = curves_->best();
-    return step_->next_forward(best.finish_s()[items_.size()], last_item_, best.item_end_s());
+  } else {
+    best_->run(costs.startup, costs.per_byte);
   }
-  best_->run(costs.startup, costs.per_byte);
-  return step_->next_forward(best_->finish_s()[items_.size()], last_item_, best_->item_end_s());
 }
 
 void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const> summaries,
@@ -316,7 +315,9 @@ void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const>
                      : send_in_lockstep(group_ready_s_, group_bytes_, costs, group_end_);
   }
   Ends ends;
-  ends.best = find_best(costs);
+  if (scenario_.communication.schedule == buckets::Schedule::optimal) {
+    find_best(costs);
+  }
   for (std::size_t k = 0; k < points.size(); ++k) {
     if (done[k] && is_static_) {
       totals.wire[k] = static_wire(k, static_cast<double>(ranks(points[k].nodes)));
@@ -326,8 +327,7 @@ void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const>
       done[k] = transfers_ ? send_transfers(costs, k, totals, *summaries[k])
                            : send_runs(costs, k, totals, *summaries[k]);
     }
-    done[k] = done[k] && (!curves_ || takes_bounds_ ||
-                          (!curves_->has_bound(k) && !curves_->best_has_bound(k)));
+    done[k] = done[k] && (!curves_ || takes_bounds_ || !curves_->has_bound(k));
   }
   ends.own = transfers_ ? step_->next_forward(totals.channel_end, layer_row_, layer_end_)
              : lockstep ? step_->next_forward(totals.channel_end, last_group_, group_end_)

@@ -48,6 +48,8 @@ public:
            std::span<bool> done);
 
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+  // Of the points: messages that a run sends by events have that method unless one is asked for.
+  [[nodiscard]] collectives::Method method() const;
   // Whether nothing but a point that fails is left to others. Else the form of some points may be
   // an upper bound, for which a run evaluates the schedule.
   [[nodiscard]] bool takes_all() const { return curves_ == nullptr; }
@@ -61,10 +63,10 @@ public:
   }
 
 private:
-  // Ends of the next forward: of the run, of the best merge, and of the run with its messages timed
-  // as by planned_seconds(), from which closed_form_s follows.
+  // Ends of the next forward: of the run, and of the run with its messages timed as by
+  // planned_seconds(), from which closed_form_s follows.
   struct Ends {
-    Lanes own{}, best{}, planned{};
+    Lanes own{}, planned{};
   };
 
   explicit QuickRun(const Scenario& scenario) : scenario_(scenario) {}
@@ -83,7 +85,7 @@ private:
   [[nodiscard]] bool summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
                                const LaneTotals& totals, const Ends& ends, Summary& summary);
   [[nodiscard]] double chained_s(std::size_t k, double channel_end) const;
-  [[nodiscard]] Lanes find_best(const LaneCosts& costs);
+  void find_best(const LaneCosts& costs);
 
   Scenario scenario_; // its network is set for every point
   bool block_follows_ = true;

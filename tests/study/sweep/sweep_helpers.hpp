@@ -2,6 +2,8 @@
 // A small sweep for the tests: two layers, six points, one of which fails (0 nodes).
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "study/sweep/sweep.hpp"
 #include "testing/paths.hpp"
 
@@ -89,6 +92,23 @@ public:
 private:
   std::filesystem::path path_;
 };
+
+// Records of two ways of running a point: numbers as they come out of sums in another order, all
+// else alike.
+inline bool same_record(std::string_view one, std::string_view other) {
+  const io::Json a = io::parse_json(one, "one");
+  const io::Json b = io::parse_json(other, "other");
+  const io::Json* period = a.find("iteration_time_s");
+  const double scale = period != nullptr && period->is_number() ? period->as_double() : 0;
+  return std::ranges::all_of(a.as_object(), [&](const auto& member) {
+    const io::Json* found = b.find(member.first);
+    if (found == nullptr || !found->is_number() || !member.second.is_number()) {
+      return found != nullptr && io::compact(*found) == io::compact(member.second);
+    }
+    const double x = member.second.as_double();
+    return std::abs(x - found->as_double()) <= 1e-12 * std::max(std::abs(x), scale);
+  });
+}
 
 inline void write_text(const std::string& path, std::string_view text) {
   std::ofstream(path, std::ios::binary) << text;
