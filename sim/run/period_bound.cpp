@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <variant>
 
 #include "base/number_text.hpp"
@@ -133,6 +134,49 @@ std::optional<double> period_lower_bound(const Scenario& scenario, const buckets
   return bound + static_cast<double>(scenario.training.micro_batches - 1) * (forward + backward);
 }
 
+std::optional<double> drawn_lower_bound(const Scenario& scenario, const buckets::Problem& problem,
+                                        const programs::OperationTimes& times,
+                                        const programs::Factors& factors, const Window& window) {
+  const std::optional<MessageBounds> messages = message_bounds(scenario, problem);
+  const bool follows = window.to == scenario.training.iterations && window.from >= 0;
+  if (!messages || !follows || applies_late(scenario.training.algorithm)) {
+    return std::nullopt;
+  }
+  const layers::Workload& workload = scenario.workload;
+  const double forward = workload.forward().value;
+  const double backward = workload.backward().value;
+  const double more =
+      static_cast<double>(scenario.training.micro_batches - 1) * (forward + backward);
+  const double last_layer = workload.layers.back().forward.value;
+  const auto first = std::ranges::find_if(
+      problem.items, [](const buckets::Item& item) { return item.bytes.value > 0; });
+  const double behind = first == problem.items.end() ? 0 : backward - first->ready.value;
+  double sum = 0;
+  for (std::int64_t t = window.from; t < window.to; ++t) {
+    const auto place = static_cast<std::ptrdiff_t>(t) * times.ranks;
+    const auto ends =
+        std::span(times.marker_end).subspan(static_cast<std::size_t>(place), times.ranks);
+    const auto of = [&](std::ptrdiff_t begin) {
+      return std::span(factors.compute).subspan(static_cast<std::size_t>(begin), times.ranks);
+    };
+    const auto last = static_cast<std::size_t>(std::ranges::max_element(ends) - ends.begin());
+    const auto next = of(place + times.ranks);
+    const double slowest = std::ranges::max(next);
+    const double exchange = factors.exchange[static_cast<std::size_t>(t)];
+    double bound = next[last] * (forward + backward + more);
+    if (messages->first_layer_s > 0) {
+      bound = std::max(bound,
+                       exchange * messages->first_layer_s + slowest * (forward + backward + more));
+    }
+    if (messages->all_s > 0) {
+      bound = std::max(bound, exchange * messages->all_s - of(place)[last] * behind +
+                                  slowest * (last_layer + backward + more));
+    }
+    sum += bound;
+  }
+  return sum / static_cast<double>(window.to - window.from);
+}
+
 // A bound that equals the time exactly comes out of other sums and may be above it in the last
 // bits.
 double bound_of(double bound_s, double time_s) {
@@ -152,7 +196,8 @@ void warn_below_bound(const Scenario& scenario, double bound_s, Result& result) 
       (random ? std::string(layers::kJitterLaws[variability.law]) +
                     " factors below 1 were drawn (/variability), which shorten computing and "
                     "transfers below bytes / bandwidth"
-              : std::string("/variability/stragglers has factors below 1")));
+              : std::string("/variability/stragglers has factors below 1")) +
+      (result.summary.lower_bound_s ? "; lower_bound_s counts the factors" : ""));
 }
 
 } // namespace stepsim::study

@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "buckets/problem.hpp"
+#include "programs/operation_times.hpp"
+#include "run/evaluated_program.hpp"
 #include "run/result.hpp"
 
 namespace stepsim::study {
@@ -16,6 +18,15 @@ namespace stepsim::study {
 // algorithm that applies gradients late computes and sends at once.
 [[nodiscard]] std::optional<double>
 period_lower_bound(const Scenario& scenario, const buckets::Problem& problem, double slowest = 1);
+// The same for random factors, with those drawn: the mean over the iterations of the window, each
+// from the positions of the workers at its start. Empty also if an iteration has several steps, or
+// does not last from marker to marker of one that follows its exchanges. `times` has the marker
+// ends of all ranks.
+[[nodiscard]] std::optional<double> drawn_lower_bound(const Scenario& scenario,
+                                                      const buckets::Problem& problem,
+                                                      const programs::OperationTimes& times,
+                                                      const programs::Factors& factors,
+                                                      const Window& window);
 // `bound_s`, or `time_s` if the bound exceeds the time by rounding only.
 [[nodiscard]] double bound_of(double bound_s, double time_s);
 

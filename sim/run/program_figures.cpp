@@ -180,8 +180,8 @@ double alone_seconds_of(const Scenario& scenario, const Window& window, std::int
                                  (window.to + 1) * steps);
 }
 
-void fill_workers(const Program& made, const programs::Factors& factors,
-                  const Window& window, double alone_s, Result& result) {
+void fill_workers(const Program& made, const programs::Factors& factors, const Window& window,
+                  double alone_s, Result& result) {
   const auto steps = static_cast<std::size_t>(made.steps);
   std::vector<double> nominal(steps);
   for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
@@ -233,7 +233,8 @@ void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summar
   summary.outer_staleness_steps = summary.overlap_steps;
 }
 
-void fill_bound(const Scenario& scenario, const ScenarioProgram& made, Result& result) {
+void fill_bound(const Scenario& scenario, const ScenarioProgram& made,
+                const EvaluatedProgram& found, const programs::Factors& factors, Result& result) {
   const layers::Workload& workload = scenario.workload;
   const bool known = !is_compressed(scenario) && !trains_in_rounds(scenario.training) &&
                      scenario.training.sharding.strategy == ShardingStrategy::none;
@@ -241,11 +242,15 @@ void fill_bound(const Scenario& scenario, const ScenarioProgram& made, Result& r
     return known ? period_lower_bound(scenario, made.problem, slowest) : std::nullopt;
   };
   Summary& summary = result.summary;
+  std::optional<double> least;
   if (!scenario.variability.random()) {
-    const double slowest = scenario.variability.varies() ? jitter_of(scenario).slowest() : 1;
-    if (const auto least = bound(slowest)) {
-      summary.lower_bound_s = bound_of(*least, *summary.iteration_time_s);
-    }
+    least = bound(scenario.variability.varies() ? jitter_of(scenario).slowest() : 1);
+  } else if (known && !made.simulated) {
+    least = drawn_lower_bound(scenario, made.problem, found.times, factors,
+                              window_of(scenario, made.program));
+  }
+  if (least) {
+    summary.lower_bound_s = bound_of(*least, *summary.iteration_time_s);
   }
   if (scenario.variability.varies()) {
     const double computing = workload.forward().value + workload.backward().value;

@@ -22,15 +22,15 @@ namespace stepsim::study {
 void fill_computing(const Scenario& scenario, const ScenarioProgram& made, double alone_s,
                     double unselected_s, Summary& summary);
 // Sets result.workers and straggler_wait_s, where ranks differ.
-void fill_workers(const programs::Program& made,
-                  const programs::Factors& factors, const Window& window, double alone_s,
-                  Result& result);
+void fill_workers(const programs::Program& made, const programs::Factors& factors,
+                  const Window& window, double alone_s, Result& result);
 // Sets staleness and the gradients that iterations apply, of updates that all apply the gradients
 // of the same number of iterations ago.
 void fill_delays(const programs::Program& made, Result& result);
 void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summary& summary);
-// Sets lower_bound_s of dense all-reduces of workers with constant factors, and warns where factors
-// make the iteration shorter than mean times allow. The iteration time must be set.
-void fill_bound(const Scenario& scenario, const ScenarioProgram& made, Result& result);
+// Sets lower_bound_s of dense all-reduces, and warns where factors make the iteration shorter than
+// mean times allow. The iteration time must be set.
+void fill_bound(const Scenario& scenario, const ScenarioProgram& made,
+                const EvaluatedProgram& found, const programs::Factors& factors, Result& result);
 
 } // namespace stepsim::study

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "programs/live_bytes.hpp"
@@ -68,6 +69,23 @@ private:
   std::vector<std::pair<double, double>> computing_; // start and end, ascending
 };
 
+// All-gathers at the head of an iteration belong to the one before: they end a period behind those
+// of the last iteration.
+double behind_iteration_s(const Program& program, const OperationTimes& times,
+                          std::uint32_t operation) {
+  const Operation& gather = program.operations[operation];
+  if (gather.kind != Kind::allgather || times.iterations < 2) {
+    return 0;
+  }
+  const auto before = std::span(program.operations).first(operation);
+  const bool reduced = std::ranges::any_of(before, [&](const Operation& each) {
+    return each.kind == Kind::reduce_scatter && each.unit == gather.unit;
+  });
+  return reduced ? 0
+                 : programs::latest_marker_end(times, times.iterations - 1) -
+                       programs::latest_marker_end(times, times.iterations - 2);
+}
+
 } // namespace
 
 double iteration_start_s(const Program& program, const OperationTimes& times,
@@ -122,6 +140,7 @@ std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProg
   const std::int64_t last = times.iterations - 1;
   const double origin = iteration_start_s(made.program, times, last);
   const Waiting waiting(made.program, times);
+  const auto behind = [&](std::uint32_t o) { return behind_iteration_s(made.program, times, o); };
   for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
     const Operation& each = made.program.operations[o];
     if (!is_exchange(each) || each.unit < 0) {
@@ -147,7 +166,7 @@ std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProg
         bucket.ready_s = std::min(bucket.ready_s, bucket.start_s);
       }
     }
-    bucket.end_s = end - origin;
+    bucket.end_s = end - origin + behind(o);
     bucket.exposed_s += waiting.of(o);
   }
   std::ranges::stable_sort(buckets, {}, &Bucket::start_s); // as they were launched
@@ -226,9 +245,12 @@ std::vector<LayerResult> program_layers(const Scenario& scenario, const Scenario
         results[l].backward_start_s = t;
         results[l].backward_end_s = t += layers[l].backward.value;
       }
-    } else if (is_exchange(each) && each.kind != Kind::allgather && each.unit >= 0) {
+    } else if (is_exchange(each) && each.unit >= 0 &&
+               (each.kind != Kind::allgather ||
+                scenario.training.sharding.strategy == ShardingStrategy::none)) {
+      const double done = end - origin + behind_iteration_s(made.program, times, o);
       for (const std::uint32_t l : made.units[static_cast<std::size_t>(each.unit)].layers) {
-        results[l].gradient_done_s = std::max(results[l].gradient_done_s, end - origin);
+        results[l].gradient_done_s = std::max(results[l].gradient_done_s, done);
       }
     }
   }

@@ -17,11 +17,13 @@
 #include "buckets/planners.hpp"
 #include "nccl/prediction_interval.hpp"
 #include "run/merge_search.hpp"
+#include "run/planned_messages.hpp"
 #include "run/run_async_server.hpp"
 #include "run/run_figures.hpp"
 #include "run/run_program.hpp"
 #include "run/run_server_rounds.hpp"
 #include "run/summary_fields.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_sharding.hpp"
 

@@ -202,7 +202,7 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
     summary.units = static_cast<double>(made.units.size());
     summary.certified = made.certified;
   }
-  fill_bound(scenario, made, result);
+  fill_bound(scenario, made, found, factors, result);
   if (has_merge_figures(scenario)) {
     fill_greedy(scenario, made.problem, made.plan, summary);
     if (detail == Detail::all) {

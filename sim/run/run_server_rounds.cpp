@@ -18,6 +18,7 @@
 #include "run/run_figures.hpp"
 #include "run/run_program.hpp"
 #include "run/server_exchange.hpp"
+#include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
 

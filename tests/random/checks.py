@@ -181,13 +181,18 @@ def flat(summary):
 
 
 def differences(summary, record):
-    """Keys of a flat summary that another record has with another value, or lacks."""
+    """Keys of a flat summary that another record has with another value, or lacks: numbers but for sums
+    in another order. The best merge is of one run."""
     found = []
+    scale = abs(summary.get("iteration_time_s") or 0)
     for key, value in flat(summary).items():
+        if key in ("merge_optimal_iteration_time_s", "merge_gap_to_optimal"):
+            continue
         if key not in record:
             if value is not None:
                 found.append(f"{key} is missing (run: {value!r})")
         elif record[key] != value or type(record[key]) is not type(value):
-            if not (isinstance(value, (int, float)) and record[key] == value):
+            numbers = all(type(number) in (int, float) for number in (value, record[key]))
+            if not (numbers and abs(record[key] - value) <= 1e-11 * max(abs(value), scale)):
                 found.append(f"{key} {record[key]!r} (run: {value!r})")
     return found

@@ -320,13 +320,12 @@ TEST_CASE("rounds: ranks that differ wait for each other once a round") {
 
 TEST_CASE("rounds: factors of inner step n do not depend on the number of steps of a round") {
   const auto busy = [](int steps) {
-    const Result result =
-        run_text(scenario_of(kG3, kLine,
-                             diloco(R"("exchange_s": 0, "iterations": )" +
-                                    std::to_string(24 / steps) + R"(, "discard_iterations": )" +
-                                    std::to_string(12 / steps) + R"(, "local_steps": )" +
-                                    std::to_string(steps)),
-                             R"(, "variability": {"compute_cv": 0.3})"));
+    const Result result = run_text(
+        scenario_of(kG3, kLine,
+                    diloco(R"("exchange_s": 0, "iterations": )" + std::to_string(24 / steps - 1) +
+                           R"(, "discard_iterations": )" + std::to_string(12 / steps - 1) +
+                           R"(, "local_steps": )" + std::to_string(steps)),
+                    R"(, "variability": {"compute_cv": 0.3})"));
     return result.workers[2].compute_s;
   };
   CHECK(busy(1) == within(busy(4), 1e-12));

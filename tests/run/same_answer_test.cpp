@@ -18,6 +18,7 @@
 #include "document/json_text.hpp"
 #include "run/merge_search.hpp"
 #include "run/random_scenarios.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
 

@@ -141,7 +141,8 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, co
   if (flags.set.empty() && flags.point.empty()) {
     Recorded recorded = recorded_in(file);
     run.result.defaults = std::move(recorded.defaults).value_or(run.result.defaults);
-    if (recorded.step_s && step && *recorded.step_s != *step) {
+    constexpr double kRounding = 1e-11;
+    if (recorded.step_s && step && std::abs(*recorded.step_s - *step) > kRounding * *step) {
       run.result.warnings.push_back(file + " has another iteration time than this run: a file that "
                                            "it names, or stepsim, has changed since");
     }

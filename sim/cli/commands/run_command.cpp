@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -161,6 +162,17 @@ void add_estimate_settings(RunOptions& options) {
   }
 }
 
+// Times and ratios but for the rounding of an iteration; all else alike.
+bool same_figure(const io::Json& one, const io::Json& other, double iteration_s) {
+  if (!one.is_number() || !other.is_number()) {
+    return io::compact(one) == io::compact(other);
+  }
+  constexpr double kRounding = 1e-11;
+  const double a = one.as_double();
+  const double b = other.as_double();
+  return std::abs(a - b) <= kRounding * std::max({std::abs(a), std::abs(b), iteration_s});
+}
+
 // Warns where the record that the sweep has of this point differs: files, or stepsim, have changed
 // since. Nothing is compared if flags change the scenario, and the first difference is enough.
 void warn_of_other_record(const io::Json& record, const RunOptions& options,
@@ -173,7 +185,8 @@ void warn_of_other_record(const io::Json& record, const RunOptions& options,
   }
   for (const auto& [key, value] : study::flat_summary(result.summary)) {
     const io::Json* recorded = record.find(key);
-    if (recorded != nullptr && io::compact(*recorded) != io::compact(value)) {
+    if (recorded != nullptr && !recorded->is_null() &&
+        !same_figure(*recorded, value, *result.summary.iteration_time_s)) {
       result.warnings.push_back("point " + options.flags.point + " of " + options.file + " has " +
                                 key + " " + io::compact(*recorded) + ", this run " +
                                 io::compact(value) +

@@ -376,8 +376,7 @@ Table buckets_table(const study::Result& result, std::size_t most) {
          base::significant(static_cast<double>(bucket.bytes.value) / 1e3),
          milliseconds_cell(bucket.ready_s), milliseconds_cell(bucket.start_s),
          milliseconds_cell(bucket.end_s),
-         pipelined || result.program ? "-" : milliseconds_cell(part_of(bucket.exposed_s, step_s)),
-         bucket.algorithm});
+         pipelined ? "-" : milliseconds_cell(part_of(bucket.exposed_s, step_s)), bucket.algorithm});
   }
   return table;
 }

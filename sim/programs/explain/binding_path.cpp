@@ -58,10 +58,13 @@ public:
     path_.period_s = mean_period(times, discard).value;
     start_ = last_to_end(times.iterations - 1);
     cut_ = end(last_to_end(discard - 1));
-    // The walk begins with the marker, which need not be what binds: of a run that repeats itself
-    // its last quarter only leads there. Shares are per iteration of the period.
+    // The walk begins with the marker, which need not be what binds: the last iteration, and of a
+    // run that repeats itself the last quarter, only leads there. Shares are per iteration of the
+    // period.
     const bool repeats = factors.compute.empty() && factors.exchange.empty();
-    const std::int64_t left_out = repeats ? (times.iterations - discard) / 4 : 0;
+    const std::int64_t counted = times.iterations - discard;
+    const std::int64_t left_out =
+        std::max<std::int64_t>(repeats ? counted / 4 : 0, counted > 1 ? 1 : 0);
     limit_ = end(last_to_end(times.iterations - 1 - left_out));
     path_.iterations = path_.period_s > 0 ? (limit_ - cut_) / path_.period_s : 1;
   }

@@ -47,11 +47,11 @@ struct BindingPath {
 
 // The binding path of a recorded run. `times` must come from a run with the same factors and
 // Record::all; 1 <= discard < iterations. The walk begins at the last completion of the marker on
-// any rank and ends at the completion after which iterations are no longer discarded. In a run
-// without factors, the last quarter of the iterations is walked but not counted, because the walk
-// may first have to reach the binding operations. If several operations end when another one
-// starts, the walk goes to the one on the same stream, else to the first in the order of the waits.
-// From an exchange it goes to the rank that entered last (the first of several).
+// any rank and ends at the completion after which iterations are no longer discarded. The last of
+// several iterations and, in a run without factors, the last quarter are walked but not counted,
+// because the walk may first have to reach the binding operations. If several operations end when
+// another one starts, the walk goes to the one on the same stream, else to the first in the order
+// of the waits. From an exchange it goes to the rank that entered last (the first of several).
 [[nodiscard]] BindingPath binding_path(const Program& program, const OperationTimes& times,
                                        const Factors& factors, std::int64_t discard);
 

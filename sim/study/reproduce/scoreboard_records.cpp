@@ -152,7 +152,10 @@ Records pairs_of(const Records& rows) {
       for (std::size_t i = 0; i < kClasses.size(); ++i) {
         if (apart >= kClasses[i].low && apart < kClasses[i].high) {
           pairs[i] += 1;
-          right[i] += (measured > 1 && predicted > 1) || (measured < 1 && predicted < 1) ? 1 : 0;
+          constexpr double kRounding = 1e-12; // equal predictions
+          const bool slower = predicted > 1 + kRounding;
+          const bool faster = predicted < 1 - kRounding;
+          right[i] += (measured > 1 && slower) || (measured < 1 && faster) ? 1 : 0;
         }
       }
     }

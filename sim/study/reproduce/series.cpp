@@ -75,8 +75,9 @@ double same_best(const Cell& cell, const std::vector<Joined>& joined, const std:
   std::map<std::string, Best> groups;
   for (std::size_t i = 0; i < joined.size(); ++i) {
     Best& best = groups[group_of(*joined[i].record, cell.group)];
+    constexpr double kRounding = 1e-12; // of equal values the first counts
     if (const double value = evaluate(cell.value, joined[i], cell.series, file);
-        value < best.value) {
+        value < best.value * (1 - kRounding)) {
       best.value = value;
       best.by_value = i;
     }

@@ -111,8 +111,8 @@ study::PointOutcome outcome_of_run(const study::Sweep& sweep, std::int64_t point
                                    study::Files& files) {
   const study::Scenario scenario = study::parse_scenario(scenario_at(sweep.base, sweep.grid, point),
                                                          files, study::Leftovers::ignore);
-  study::Result result = study::run(replicated(scenario, point % sweep.grid.replications),
-                                    study::Detail::summary);
+  study::Result result =
+      study::run(replicated(scenario, point % sweep.grid.replications), study::Detail::summary);
   study::PointOutcome outcome;
   outcome.summary = std::move(result.summary);
   outcome.method = std::move(result.method);
@@ -420,7 +420,8 @@ TEST_CASE("sweep: a point of one worker in front changes no other, nor does a re
     for (std::size_t i = 0; i < fast.size(); ++i) {
       CAPTURE(i);
       CHECK(slow[i].error.empty());
-      CHECK(*fast[i].summary.iteration_time_s == testing::within(*slow[i].summary.iteration_time_s, 1e-12));
+      CHECK(*fast[i].summary.iteration_time_s ==
+            testing::within(*slow[i].summary.iteration_time_s, 1e-12));
     }
   }
 }

@@ -18,9 +18,9 @@
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
-using testing::plus_minus;
 using study::Axis;
 using study::RecordFormat;
+using testing::plus_minus;
 
 TEST_CASE("sweep: a header, then one flat record per point with the summary of its run") {
   const study::Sweep sweep = test::small_sweep();
@@ -59,9 +59,10 @@ TEST_CASE("sweep: a header, then one flat record per point with the summary of i
       }
       continue;
     }
-    const study::Result expected = study::run(study::parse_scenario(
-        study::scenario_at(sweep.base, sweep.grid, point), files, study::Leftovers::ignore),
-                                             study::Detail::summary);
+    const study::Result expected =
+        study::run(study::parse_scenario(study::scenario_at(sweep.base, sweep.grid, point), files,
+                                         study::Leftovers::ignore),
+                   study::Detail::summary);
     CHECK(record.find("error")->is_null());
     CHECK(record.find("method")->as_string() == expected.method);
     for (const auto& [key, value] : study::flat_summary(expected.summary)) {
