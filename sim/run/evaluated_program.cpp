@@ -159,7 +159,8 @@ Program slowed(Program program, double factor) {
 }
 
 double slowest_of(const Scenario& scenario, const Program& made) {
-  return layers::Jitter(scenario.variability, made.ranks).slowest();
+  return scenario.variability.varies() ? layers::Jitter(scenario.variability, made.ranks).slowest()
+                                       : 1;
 }
 
 // Without exchanges, in the same number of iterations as with them. `exact` as in steady_period().
@@ -177,20 +178,30 @@ AloneTimes alone_times(const Scenario& scenario, const Program& no_exchanges,
 
 // The period of `alone` without what runs on the copy stream, where gradients are selected beside
 // computing.
-double unselected_period(const Scenario& scenario, Program no_exchanges,
+double unselected_period(const Scenario& scenario, const Program& program,
                          const programs::Factors& factors, const Window& window, bool exact,
                          const AloneTimes& alone) {
-  bool any = false;
-  for (programs::Operation& each : no_exchanges.operations) {
-    if (no_exchanges.streams[each.stream].name == programs::kCopyStream) {
-      each.seconds = {};
-      any = true;
-    }
+  const auto selects = [&](const Operation& each) {
+    return program.streams[each.stream].name == programs::kCopyStream;
+  };
+  if (std::ranges::none_of(program.operations, selects)) {
+    return alone.period;
   }
-  return any ? alone_times(scenario, no_exchanges, factors, window,
-                           iterations_of(no_exchanges, window), exact)
-                   .period
-             : alone.period;
+  Program bare = programs::without_exchanges(program);
+  for (programs::Operation& each : bare.operations) {
+    each.seconds = selects(each) ? Seconds{} : each.seconds;
+  }
+  return alone_times(scenario, bare, factors, window, iterations_of(bare, window), exact).period;
+}
+
+// Seconds per iteration of a program whose exchanges have given times.
+double period_by_times(const Scenario& scenario, const Program& program,
+                       const programs::Factors& factors, const Window& window) {
+  return averages(scenario) ? mean_period(window_times(scenario, program, factors, window,
+                                                       programs::Record::marker),
+                                          window)
+                            : steady_period(slowed(program, slowest_of(scenario, program)),
+                                            programs::recurrence_applies(program));
 }
 
 EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProgram& made,
@@ -204,20 +215,13 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
   const Window window = window_of(scenario, program);
   OperationTimes times = window_times(scenario, program, factors, window, programs::Record::all);
   result.ends = marker_ends(times, window.to + 1);
-  const double slowest = slowest_of(scenario, program);
-  const auto period_of = [&](const Program& other) {
-    return averages(scenario) ? mean_period(window_times(scenario, other, factors, window,
-                                                         programs::Record::marker),
-                                            window)
-                              : steady_period(slowed(other, slowest), by_recurrence);
-  };
   if (averages(scenario)) {
     result.period = mean_period(times, window);
     set_communication(program, times, window, result);
     result.times = first_iterations(std::move(times), iterations);
   } else {
     result.times = first_iterations(std::move(times), iterations);
-    result.period = period_of(program);
+    result.period = period_by_times(scenario, program, factors, window);
     const std::int64_t half = iterations / 2;
     const auto seconds = [&](std::string_view stream) {
       return exchange_seconds(program, result.times, half, 0, kForever, stream) /
@@ -237,8 +241,8 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
     kept = alone();
   }
   result.alone = *kept;
-  result.unselected = unselected_period(scenario, programs::without_exchanges(program), factors,
-                                        window, by_recurrence, result.alone);
+  result.unselected =
+      unselected_period(scenario, program, factors, window, by_recurrence, result.alone);
   // A method that the scenario asks for says how exchanges are timed, whatever plays the program.
   result.method = collectives::name(
       scenario.method ? made.method
@@ -248,7 +252,8 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
   if (program.interference.any()) {
     Program free = program;
     free.interference = {};
-    result.interference = std::max(0.0, result.period - period_of(free));
+    result.interference =
+        std::max(0.0, result.period - period_by_times(scenario, free, factors, window));
   }
   return result;
 }
@@ -285,7 +290,7 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
   const Program no_exchanges = programs::without_exchanges(made.program);
   const bool exact = programs::recurrence_applies(no_exchanges);
   result.alone = alone_times(own, no_exchanges, factors, window, window.to + 1, exact);
-  result.unselected = unselected_period(own, no_exchanges, factors, window, exact, result.alone);
+  result.unselected = unselected_period(own, made.program, factors, window, exact, result.alone);
   result.method = collectives::name(collectives::Method::events);
   if (made.program.interference.any()) {
     result.interference = std::max(
@@ -308,6 +313,12 @@ EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
                            std::optional<AloneTimes>* known) {
   return made.simulated ? evaluated_on_network(scenario, own, made, factors)
                         : evaluated_by_times(own, made, factors, known);
+}
+
+double evaluated_period(const Scenario& scenario, const Scenario& own, const ScenarioProgram& made,
+                        const programs::Factors& factors) {
+  return made.simulated ? evaluated(scenario, own, made, factors).period
+                        : period_by_times(own, made.program, factors, window_of(own, made.program));
 }
 
 OperationTimes recorded_times(const Scenario& scenario, const Program& program,

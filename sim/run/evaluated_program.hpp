@@ -60,6 +60,11 @@ struct EvaluatedProgram {
                                          const programs::Factors& factors,
                                          std::optional<AloneTimes>* known = nullptr);
 
+// The period of evaluated() alone.
+[[nodiscard]] double evaluated_period(const Scenario& scenario, const Scenario& own,
+                                      const ScenarioProgram& made,
+                                      const programs::Factors& factors);
+
 // The times of all operations of the scenario's program whose exchanges have given times.
 [[nodiscard]] programs::OperationTimes recorded_times(const Scenario& scenario,
                                                       const programs::Program& program,

@@ -56,15 +56,16 @@ double update_shards(const Scenario& scenario) {
 
 // Sets codec_hops of the summary for codecs, select_s .. k for other compression, and nothing for
 // dense exchanges.
-void fill_compression(const Scenario& scenario, std::span<const BucketCost> costs,
+void fill_compression(const Scenario& scenario, std::span<const ProgramUnit> units,
                       Summary& summary) {
   if (!is_compressed(scenario)) {
     return;
   }
   const collectives::Compression& compression = scenario.communication.compression;
   const auto total = [&](auto member) {
-    return std::accumulate(costs.begin(), costs.end(), 0.0,
-                           [&](double sum, const BucketCost& cost) { return sum + cost.*member; });
+    return std::accumulate(
+        units.begin(), units.end(), 0.0,
+        [&](double sum, const ProgramUnit& unit) { return sum + unit.cost.*member; });
   };
   const collectives::CompressionKind kind = collectives::row(compression.method).kind;
   // A gradient is coded again on every hop of a ring, P - 1 times, which is where its errors add
@@ -83,9 +84,9 @@ void fill_compression(const Scenario& scenario, std::span<const BucketCost> cost
   if (kind == collectives::CompressionKind::sparse) {
     double k = 0;
     double elements = 0;
-    for (const BucketCost& cost : costs) {
-      k += static_cast<double>(cost.k);
-      elements += static_cast<double>(cost.elements);
+    for (const ProgramUnit& unit : units) {
+      k += static_cast<double>(unit.cost.k);
+      elements += static_cast<double>(unit.cost.elements);
     }
     summary.k = k;
     summary.density = compression.density ? compression.density
@@ -109,8 +110,7 @@ double bytes_sent(const ScenarioProgram& made) {
 void fill_computing(const Scenario& scenario, const ScenarioProgram& made, double alone_s,
                     double unselected_s, Summary& summary) {
   const Program& program = made.program;
-  const std::vector<BucketCost> costs = costs_of(made);
-  fill_compression(scenario, costs, summary);
+  fill_compression(scenario, made.units, summary);
   const Training& training = scenario.training;
   const bool rounds = trains_in_rounds(training);
   const double batches = static_cast<double>(training.micro_batches);
@@ -128,8 +128,8 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, doubl
   const double select = seconds_of(program, {Kind::select});
   const double encode = seconds_of(program, {Kind::encode});
   double decode = 0; // done where the update happens
-  for (const BucketCost& cost : costs) {
-    decode += cost.decode_s;
+  for (const ProgramUnit& unit : made.units) {
+    decode += unit.cost.decode_s;
   }
   const bool each = training.accumulation_exchange == AccumulationExchange::each;
   const double exchanges = each ? static_cast<double>(training.micro_batches) : 1;

@@ -97,6 +97,19 @@ double iteration_start_s(const Program& program, const OperationTimes& times,
   return start;
 }
 
+double latest_work_end_s(const Program& program, const OperationTimes& times) {
+  double latest = 0;
+  for (std::int64_t t = 0; t < times.iterations; ++t) {
+    for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+      if (program.operations[o].type != OperationType::delay) {
+        const auto first = times.end.begin() + static_cast<std::ptrdiff_t>(times.at(t, o, 0));
+        latest = std::max(latest, *std::max_element(first, first + times.ranks));
+      }
+    }
+  }
+  return latest;
+}
+
 std::vector<Iteration> program_iterations(const Program& program, const OperationTimes& times,
                                           const std::vector<double>& ends,
                                           const std::vector<double>& alone_ends) {

@@ -13,6 +13,9 @@
 
 namespace stepsim::study {
 
+// When the last operation that computes or sends ends, the tail left out.
+[[nodiscard]] double latest_work_end_s(const programs::Program& program,
+                                       const programs::OperationTimes& times);
 // The time in seconds at which the first operation of an iteration starts on any rank.
 [[nodiscard]] double iteration_start_s(const programs::Program& program,
                                        const programs::OperationTimes& times,

@@ -176,7 +176,9 @@ void find_input_bound(const Scenario& scenario, Summary& summary) {
 }
 
 layers::Jitter jitter_of(const Scenario& scenario) {
-  return {scenario.variability, static_cast<std::uint32_t>(scenario.cluster.ranks())};
+  const bool alike = !scenario.variability.varies() && scenario.variability.stragglers.empty();
+  const std::int64_t ranks = alike ? 1 : scenario.cluster.ranks();
+  return {scenario.variability, static_cast<std::uint32_t>(ranks)};
 }
 
 double alone_seconds(const Scenario& scenario, const layers::Jitter& jitter, std::int64_t first,

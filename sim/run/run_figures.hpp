@@ -39,7 +39,7 @@ void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summa
 // (PIP 10); else the key discard_iterations, by default 1, or 0 for a single iteration.
 [[nodiscard]] std::int64_t discarded_iterations(const Scenario& scenario);
 
-// The factors of the workers of the scenario.
+// The factors of the workers of the scenario, or of one that stands for all where they are equal.
 [[nodiscard]] layers::Jitter jitter_of(const Scenario& scenario);
 
 // Mean seconds per iteration of one worker alone, over the factors of all workers in the iterations

@@ -108,7 +108,9 @@ ScenarioProgram summary_program(const Scenario& scenario, bool simulated) {
 ScenarioProgram& known_program(const Scenario& scenario, bool simulated, ProgramMemory& memory) {
   const std::int64_t ranks = scenario.cluster.ranks();
   if (!memory.made || memory.ranks != ranks || !retime(scenario, *memory.made)) {
-    memory = {.ranks = ranks, .made = summary_program(scenario, simulated), .alone = {}};
+    memory.ranks = ranks;
+    memory.made = summary_program(scenario, simulated);
+    memory.alone.reset();
   }
   return *memory.made;
 }
@@ -145,6 +147,12 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   ScenarioProgram& made = known_program(scenario, simulates_messages(whole), known);
   const Program& program = made.program;
   const programs::Factors factors = run_factors(scenario, program);
+  if (detail == Detail::period) {
+    Result result;
+    result.summary.iteration_time_s =
+        evaluated_period(whole, scenario, made, factors) / program.steps;
+    return result;
+  }
   const bool varies = scenario.variability.varies();
   const std::int64_t discard = discarded_iterations(scenario);
   const Window window = window_of(scenario, program);
@@ -217,8 +225,8 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   // Iterations begin with their update or merge, the first one too: with that of the tail there
   // would be one more than iterations. Nor does a run wait for a batch that it does not use.
   const bool ends_before_tail = program.tail_operations > 0 || scenario.training.input.value > 0;
-  const bool counts_iterations = ends_before_tail || applies_late(scenario.training.algorithm) ||
-                                 scenario.variability.random();
+  const bool counts_iterations =
+      applies_late(scenario.training.algorithm) || scenario.variability.random();
   if (detail == Detail::all || counts_iterations || found.network) {
     result.iterations = program_iterations(program, times, found.ends, found.alone.ends);
   }
@@ -228,10 +236,7 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
     fill_delays(program, result);
   }
   if (ends_before_tail) {
-    summary.makespan_s = 0;
-    for (const Iteration& each : result.iterations) {
-      summary.makespan_s = std::max({*summary.makespan_s, each.compute_end_s, each.exchange_end_s});
-    }
+    summary.makespan_s = latest_work_end_s(program, times);
   }
   if (found.network) {
     fill_network(whole, scenario, *found.network, discard, result);

@@ -167,10 +167,8 @@ bool same_figure(const io::Json& one, const io::Json& other, double iteration_s)
   if (!one.is_number() || !other.is_number()) {
     return io::compact(one) == io::compact(other);
   }
-  constexpr double kRounding = 1e-11;
-  const double a = one.as_double();
-  const double b = other.as_double();
-  return std::abs(a - b) <= kRounding * std::max({std::abs(a), std::abs(b), iteration_s});
+  const double apart = std::abs(one.as_double() - other.as_double());
+  return apart <= 1e-11 * std::max(std::abs(one.as_double()), iteration_s);
 }
 
 // Warns where the record that the sweep has of this point differs: files, or stepsim, have changed
