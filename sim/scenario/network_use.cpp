@@ -143,6 +143,12 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
                std::string(collective_word(communication)) + " does not have");
   }
   const collectives::Compression& compression = communication.compression;
+  if (is_compressed(scenario) && method.kind != collectives::CompressionKind::codec &&
+      (communication.reduce_broadcast || halves)) {
+    refuse("/communication/compression/method",
+           "compression " + std::string(method.name) +
+               " is one exchange, which has no two halves where every message is simulated");
+  }
   if (is_compressed(scenario) && compression.select_stream == collectives::SelectStream::side) {
     refuse("/communication/compression/select_stream",
            "side is not defined where every message is simulated");

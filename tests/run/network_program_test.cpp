@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "layers/variability.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
@@ -367,5 +368,22 @@ TEST_CASE("network program: synchronisation beside the messages is never a negat
     c.training += R"("sync_s": 0.0009726, )";
     // One exchange inside the nodes and one between them.
     CHECK(period(c) == within(alone + 2 * 0.0009726, 1e-9));
+  }
+}
+
+TEST_CASE("network program: sparse compression in two halves is refused where all is simulated") {
+  Case c;
+  c.nodes = 4;
+  const std::string job = R"({"nodes": 2, "layers": [{"name": "a", "forward_s": 0.001,
+      "backward_s": 0.001, "gradient_bytes": 4000000}]})";
+  c.cluster = R"("topology": {"preset": "leaf_spine", "leaves": 2, "hosts_per_leaf": 2, "spines": 1,
+      "bandwidth_Bps": 1.25e9, "latency_s": 1e-6}, )";
+  c.layers = "[" + job + ", " + job + "]";
+  for (const char* halves : {R"("exchange": "reduce_broadcast", "collective": "lp")",
+                             R"("schedule": "dear", "collective": "ring")"}) {
+    CAPTURE(halves);
+    c.communication = std::string(halves) +
+                      R"(, "compression": {"method": "gtopk_butterfly", "density": 0.001}, )";
+    CHECK_THROWS_WITH_AS(run_case(c), doctest::Contains("has no two halves"), InputError);
   }
 }
