@@ -18,14 +18,17 @@ struct Factors {
 };
 
 // Which times a run records: only the ends of the marker, or the start and end of every operation.
-enum class Record { marker, all };
+// `first_rank`, for rank_vectors() alone: of every operation on rank 0.
+enum class Record { marker, first_rank, all };
 
 struct OperationTimes {
   std::int64_t iterations{};
   std::uint32_t ranks{};
   std::uint32_t operations{};     // operations of one iteration
   std::vector<double> marker_end; // [iteration * ranks + rank]
-  // [(iteration * operations + operation) * ranks + rank]; empty unless Record::all. An exchange
+  // Ranks whose starts and ends are recorded: 1, or 0 for all.
+  std::uint32_t columns{};
+  // [(iteration * operations + operation) * width() + rank]; empty for Record::marker. An exchange
   // starts when its rank enters or, with entry `together`, when the last rank of the same part of
   // its group enters (programs::Group).
   std::vector<double> start;
@@ -36,8 +39,9 @@ struct OperationTimes {
 
   [[nodiscard]] std::size_t at(std::int64_t iteration, std::size_t operation,
                                std::size_t rank) const {
-    return (static_cast<std::size_t>(iteration) * operations + operation) * ranks + rank;
+    return (static_cast<std::size_t>(iteration) * operations + operation) * width() + rank;
   }
+  [[nodiscard]] std::uint32_t width() const { return columns == 0 ? ranks : columns; }
 };
 
 // The end of the marker of an iteration, on the rank that ends it last.

@@ -16,9 +16,10 @@ public:
   RankPass(const Program& program, std::int64_t iterations, const Factors& factors,
            const EachRule& each, Record record)
       : program_(program), layout_(layout_of(program)), factors_(factors), each_(each),
-        ranks_(program.ranks), recorded_(record == Record::all), enter_(ranks_),
-        ends_(std::size_t{layout_.slots} * ranks_, 0),
-        stream_end_(program.streams.size() * ranks_, 0) {
+        ranks_(program.ranks), recorded_(record != Record::marker), enter_(ranks_),
+        ends_(std::size_t{layout_.slots} * ranks_, 0), latest_(layout_.slots, 0),
+        stream_end_(program.streams.size() * ranks_, 0), stream_latest_(program.streams.size(), 0) {
+    times_.columns = record == Record::first_rank ? 1 : 0;
     times_.iterations = iterations;
     times_.ranks = program.ranks;
     times_.operations = program.iteration_size();
@@ -48,6 +49,24 @@ public:
 private:
   std::span<double> ends_at(std::size_t slot) { return {ends_.data() + slot * ranks_, ranks_}; }
 
+  // Whether all ranks start and end the operation together, so that one number tells the ends of
+  // all.
+  [[nodiscard]] static bool together(const Operation& operation) {
+    return operation.type == OperationType::exchange && operation.group == kAllRanks &&
+           operation.entry == Entry::together;
+  }
+
+  // The last rank of all that the operation waits for.
+  [[nodiscard]] double latest_wait(std::uint32_t o, std::int64_t iteration) const {
+    double latest = stream_latest_[layout_.stream[o]];
+    for (const OperationLayout::WaitSlot& wait : layout_.waits_of(program_, o)) {
+      if (wait.holds(iteration)) {
+        latest = std::max(latest, latest_[OperationLayout::slot(wait, iteration)]);
+      }
+    }
+    return latest;
+  }
+
   // enter_ becomes max(ready, end of the operation before it on the stream), rank by rank.
   void wait_for_all(std::uint32_t o, std::int64_t iteration, std::span<const double> before) {
     std::ranges::copy(before, enter_.begin());
@@ -56,9 +75,10 @@ private:
       if (!wait.holds(iteration)) {
         continue;
       }
-      const std::span<const double> awaited = ends_at(OperationLayout::slot(wait, iteration));
+      const std::size_t slot = OperationLayout::slot(wait, iteration);
+      const std::span<const double> awaited = ends_at(slot);
       if (wait.all) {
-        latest = std::max(latest, *std::ranges::max_element(awaited));
+        latest = std::max(latest, latest_[slot]);
       } else {
         for (std::size_t r = 0; r < ranks_; ++r) {
           enter_[r] = std::max(enter_[r], awaited[r]);
@@ -110,7 +130,17 @@ private:
     const Operation& operation = program_.operations[o];
     const double seconds = layout_.seconds[o];
     const std::span<double> before(stream_end_.data() + layout_.stream[o] * ranks_, ranks_);
-    const std::span<double> ends = ends_at(layout_.slot(o, iteration));
+    const std::size_t slot = layout_.slot(o, iteration);
+    const std::span<double> ends = ends_at(slot);
+    if (together(operation)) {
+      const double start = latest_wait(o, iteration);
+      const double factor =
+          exchange_factor(program_, factors_, operation, iteration, times_.iterations);
+      std::ranges::fill(enter_, start);
+      std::ranges::fill(ends, start + factor * seconds);
+      finish(o, iteration, before, ends, slot);
+      return;
+    }
     wait_for_all(o, iteration, before);
     if (operation.type == OperationType::exchange) {
       const double factor =
@@ -125,11 +155,18 @@ private:
         ends[r] = enter_[r] + (factors.empty() ? seconds : factors[r] * seconds);
       }
     }
+    finish(o, iteration, before, ends, slot);
+  }
+
+  void finish(std::uint32_t o, std::int64_t iteration, std::span<double> before,
+              std::span<const double> ends, std::size_t slot) {
     std::ranges::copy(ends, before.begin());
+    const double latest = together(program_.operations[o]) ? ends.front() : std::ranges::max(ends);
+    latest_[slot] = stream_latest_[layout_.stream[o]] = latest;
     if (recorded_ && iteration < times_.iterations) {
       const auto place = static_cast<std::ptrdiff_t>(times_.at(iteration, o, 0));
-      std::ranges::copy(enter_, times_.start.begin() + place);
-      std::ranges::copy(ends, times_.end.begin() + place);
+      std::copy_n(enter_.begin(), times_.width(), times_.start.begin() + place);
+      std::copy_n(ends.begin(), times_.width(), times_.end.begin() + place);
     }
   }
 
@@ -140,8 +177,10 @@ private:
   const std::size_t ranks_;
   const bool recorded_;
   std::vector<double> enter_;
-  std::vector<double> ends_;       // [slot * ranks + rank]
-  std::vector<double> stream_end_; // [stream * ranks + rank]
+  std::vector<double> ends_;          // [slot * ranks + rank]
+  std::vector<double> latest_;        // [slot]: the largest of its ends
+  std::vector<double> stream_end_;    // [stream * ranks + rank]
+  std::vector<double> stream_latest_; // [stream]: the largest of its ends
   std::vector<double> part_enter_;
   std::vector<double> part_leave_;
   OperationTimes times_;

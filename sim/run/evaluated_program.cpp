@@ -48,14 +48,15 @@ OperationTimes evaluate(const Scenario& scenario, const Program& made,
                         programs::Record record = programs::Record::all) {
   const bool varies = scenario.variability.varies();
   refuse_many_instances(made, varies ? made.ranks : 1, iterations);
+  const bool marker = record == programs::Record::marker;
+  const programs::Record asked = marker ? record : programs::Record::all;
   if (!varies && programs::recurrence_applies(made)) {
-    return programs::recurrence(made, iterations, factors, record);
+    return programs::recurrence(made, iterations, factors, asked);
   }
   if (programs::recurrence_applies(made)) {
     return programs::rank_vectors(made, iterations, factors, {}, record);
   }
-  return programs::event_pass(varies ? made : programs::one_rank(made), iterations, factors,
-                              record);
+  return programs::event_pass(varies ? made : programs::one_rank(made), iterations, factors, asked);
 }
 
 bool is_pipelined(const Scenario& scenario) {
@@ -205,7 +206,7 @@ double period_by_times(const Scenario& scenario, const Program& program,
 }
 
 EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProgram& made,
-                                    const programs::Factors& factors,
+                                    const programs::Factors& factors, programs::Record record,
                                     std::optional<AloneTimes>* known) {
   const Program& program = made.program;
   const bool varies = scenario.variability.varies();
@@ -213,7 +214,7 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
   EvaluatedProgram result;
   const bool by_recurrence = programs::recurrence_applies(program);
   const Window window = window_of(scenario, program);
-  OperationTimes times = window_times(scenario, program, factors, window, programs::Record::all);
+  OperationTimes times = window_times(scenario, program, factors, window, record);
   result.ends = marker_ends(times, window.to + 1);
   if (averages(scenario)) {
     result.period = mean_period(times, window);
@@ -310,14 +311,14 @@ Window window_of(const Scenario& scenario, const Program& made) {
 
 EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
                            const ScenarioProgram& made, const programs::Factors& factors,
-                           std::optional<AloneTimes>* known) {
+                           programs::Record record, std::optional<AloneTimes>* known) {
   return made.simulated ? evaluated_on_network(scenario, own, made, factors)
-                        : evaluated_by_times(own, made, factors, known);
+                        : evaluated_by_times(own, made, factors, record, known);
 }
 
 double evaluated_period(const Scenario& scenario, const Scenario& own, const ScenarioProgram& made,
                         const programs::Factors& factors) {
-  return made.simulated ? evaluated(scenario, own, made, factors).period
+  return made.simulated ? evaluated(scenario, own, made, factors, programs::Record::all).period
                         : period_by_times(own, made.program, factors, window_of(own, made.program));
 }
 

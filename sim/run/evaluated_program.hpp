@@ -51,13 +51,14 @@ struct EvaluatedProgram {
 };
 
 // Evaluates the program. `own` is the scenario or, if the scenario has several jobs, its first job
-// alone; `made` and `factors` belong to `own`. `known`, if not null, are the iterations without
+// alone; `made` and `factors` belong to `own`. `record` says which times of ranks that differ are
+// asked for at least. `known`, if not null, are the iterations without
 // exchanges, which are computed if it is empty. Throws SimulationError if there are more instances
 // (operations times ranks times iterations) than can be recorded, and where the simulated network
 // throws it.
 [[nodiscard]] EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
                                          const ScenarioProgram& made,
-                                         const programs::Factors& factors,
+                                         const programs::Factors& factors, programs::Record record,
                                          std::optional<AloneTimes>* known = nullptr);
 
 // The period of evaluated() alone.

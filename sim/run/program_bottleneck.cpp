@@ -30,11 +30,15 @@ double exchanges_on_path(const Scenario& scenario, const Program& made,
     return *summary.exposed_communication_s;
   }
   const bool varies = scenario.variability.varies();
+  const bool has_all = !varies || found.times.columns == 0;
+  const programs::OperationTimes all =
+      has_all ? programs::OperationTimes{} : recorded_times(scenario, made, factors);
+  const programs::OperationTimes& times = has_all ? found.times : all;
   const Program program = varies ? made : programs::one_rank(made);
   const programs::BindingPath path =
       !varies && programs::recurrence_applies(program)
           ? programs::critical_cycle(program, programs::steady_state(program))
-          : programs::binding_path(program, found.times, factors, discard);
+          : programs::binding_path(program, times, factors, discard);
   double seconds = 0;
   for (const programs::PathStep& step : path.steps) {
     const bool exchange = program.operations[step.operation].type == OperationType::exchange;

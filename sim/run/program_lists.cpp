@@ -23,7 +23,7 @@ std::pair<double, double> span_of(const OperationTimes& times, std::int64_t iter
                                   std::uint32_t operation) {
   const std::size_t at = times.at(iteration, operation, 0);
   const auto first = static_cast<std::ptrdiff_t>(at);
-  const auto last = static_cast<std::ptrdiff_t>(at + times.ranks);
+  const auto last = static_cast<std::ptrdiff_t>(at + times.width());
   return {*std::min_element(times.start.begin() + first, times.start.begin() + last),
           *std::max_element(times.end.begin() + first, times.end.begin() + last)};
 }
@@ -98,12 +98,12 @@ double iteration_start_s(const Program& program, const OperationTimes& times,
 }
 
 double latest_work_end_s(const Program& program, const OperationTimes& times) {
-  double latest = 0;
+  double latest = programs::latest_marker_end(times, times.iterations - 1);
   for (std::int64_t t = 0; t < times.iterations; ++t) {
     for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
       if (program.operations[o].type != OperationType::delay) {
         const auto first = times.end.begin() + static_cast<std::ptrdiff_t>(times.at(t, o, 0));
-        latest = std::max(latest, *std::max_element(first, first + times.ranks));
+        latest = std::max(latest, *std::max_element(first, first + times.width()));
       }
     }
   }

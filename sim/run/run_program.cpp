@@ -128,7 +128,8 @@ std::pair<double, double> periods_without_input(const Scenario& whole) {
   dry.training.input = {};
   const Scenario own = dry.other_jobs.empty() ? dry : scenario_of_job(dry, 0);
   const ScenarioProgram made = summary_program(own, simulates_messages(dry));
-  const EvaluatedProgram found = evaluated(dry, own, made, run_factors(own, made.program));
+  const EvaluatedProgram found =
+      evaluated(dry, own, made, run_factors(own, made.program), programs::Record::first_rank);
   return {found.period, found.alone.period};
 }
 
@@ -156,8 +157,12 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   const bool varies = scenario.variability.varies();
   const std::int64_t discard = discarded_iterations(scenario);
   const Window window = window_of(scenario, program);
-  EvaluatedProgram found =
-      evaluated(whole, scenario, made, factors, varies ? nullptr : &known.alone);
+  const bool of_all = detail == Detail::all || applies_late(scenario.training.algorithm) ||
+                      trains_in_rounds(scenario.training) ||
+                      scenario.training.sharding.strategy != ShardingStrategy::none;
+  EvaluatedProgram found = evaluated(whole, scenario, made, factors,
+                                     of_all ? programs::Record::all : programs::Record::first_rank,
+                                     varies ? nullptr : &known.alone);
   OperationTimes& times = found.times;
   const double period = found.period;
   // Without the time to read batches: computing and communication.

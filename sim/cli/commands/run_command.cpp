@@ -162,10 +162,10 @@ void add_estimate_settings(RunOptions& options) {
   }
 }
 
-// Times and ratios but for the rounding of an iteration; all else alike.
+// Numbers but for the rounding of an iteration. A figure that no record has is like any.
 bool same_figure(const io::Json& one, const io::Json& other, double iteration_s) {
   if (!one.is_number() || !other.is_number()) {
-    return io::compact(one) == io::compact(other);
+    return one.is_null() || io::compact(one) == io::compact(other);
   }
   const double apart = std::abs(one.as_double() - other.as_double());
   return apart <= 1e-11 * std::max(std::abs(one.as_double()), iteration_s);
@@ -182,11 +182,10 @@ void warn_of_other_record(const io::Json& record, const RunOptions& options,
     return;
   }
   for (const auto& [key, value] : study::flat_summary(result.summary)) {
-    const io::Json* recorded = record.find(key);
-    if (recorded != nullptr && !recorded->is_null() &&
-        !same_figure(*recorded, value, *result.summary.iteration_time_s)) {
+    const io::Json* found = record.find(key);
+    if (found != nullptr && !same_figure(*found, value, *result.summary.iteration_time_s)) {
       result.warnings.push_back("point " + options.flags.point + " of " + options.file + " has " +
-                                key + " " + io::compact(*recorded) + ", this run " +
+                                key + " " + io::compact(*found) + ", this run " +
                                 io::compact(value) +
                                 ": a file that it names, or stepsim, has changed since");
       return;
