@@ -102,8 +102,11 @@ double relative_squares(const Line& line, std::span<const Datum> data) {
 // spread is estimated from the median, which a few bad points do not move.
 LineFit fit_line(std::span<const Datum> data, Robust robust) {
   std::vector<double> relative(data.size());
-  std::ranges::transform(data, relative.begin(),
-                         [](const Datum& datum) { return 1 / (datum.seconds * datum.seconds); });
+  static constexpr double kShortest = 1e-100; // s, whose square is a number
+  std::ranges::transform(data, relative.begin(), [](const Datum& datum) {
+    const double seconds = std::max(datum.seconds, kShortest);
+    return 1 / (seconds * seconds);
+  });
   LineFit fit{bounded(data, relative), relative};
   if (robust == Robust::none) {
     return fit;

@@ -271,3 +271,14 @@ TEST_CASE("fit_group: a latency that large messages hide is uncertain") {
   CHECK(hidden.warnings[0] == "allreduce P=8: smallest size 1.049 MB: latency is uncertain");
   CHECK(fit_group(group_of(powers(20, 24, 1, 1e-2 / 9, 1e-2 / 1048576)), {}).warnings.empty());
 }
+
+TEST_CASE("fit_line: a time whose square is no number leaves numbers") {
+  for (const double shortest : {1e-308, 5e-324}) {
+    const std::vector<Datum> data{{1024, 1e-5}, {1 << 20, shortest}, {1 << 26, 6e-3}};
+    for (const Robust robust : {Robust::none, Robust::huber}) {
+      const Line line = fit_line(data, robust).line;
+      CHECK(line.startup_s >= 0);
+      CHECK(line.per_byte_s >= 0);
+    }
+  }
+}
