@@ -182,14 +182,13 @@ layers::Jitter jitter_of(const Scenario& scenario) {
 }
 
 double alone_seconds(const Scenario& scenario, const layers::Jitter& jitter, std::int64_t first,
-                     std::int64_t last, bool to_next_backward) {
+                     std::int64_t last) {
   const Training& training = scenario.training;
   return programs::alone_seconds({.forward_s = scenario.workload.forward().value,
                                   .backward_s = scenario.workload.backward().value,
                                   .update_s = training.update.value,
                                   .input_s = training.input.value,
-                                  .input_pipelined = training.input_pipelined,
-                                  .to_next_backward = to_next_backward},
+                                  .input_pipelined = training.input_pipelined},
                                  jitter, first + 1, last + 1);
 }
 

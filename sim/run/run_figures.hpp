@@ -43,11 +43,9 @@ void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summa
 [[nodiscard]] layers::Jitter jitter_of(const Scenario& scenario);
 
 // Mean seconds per iteration of one worker alone, over the factors of all workers in the iterations
-// first..last (from 0) at the pace of the fastest worker (programs/step/alone.hpp). With
-// `to_next_backward`, an iteration lasts from backward to backward, as in synchronous steps;
-// otherwise it begins with forward.
+// first..last (from 0) at the pace of the fastest worker (programs/step/alone.hpp).
 [[nodiscard]] double alone_seconds(const Scenario& scenario, const layers::Jitter& jitter,
-                                   std::int64_t first, std::int64_t last, bool to_next_backward);
+                                   std::int64_t first, std::int64_t last);
 
 // Sets communication_s, exposed_communication_s and overlap_fraction, which is 1 if nothing is
 // sent, and 0 if more is exposed than sent, as by waiting.

@@ -248,7 +248,7 @@ Result run_server_rounds(const Scenario& scenario) {
   summary.merge_gap_to_optimal.reset();
   fill_speedup(scenario,
                alone_seconds(scenario, jitter_of(scenario), discarded_iterations(scenario),
-                             scenario.training.iterations - 1, false),
+                             scenario.training.iterations - 1),
                period, summary);
   if (*summary.straggler_wait_s > kStragglerShare * period) {
     summary.bottleneck = "straggler";

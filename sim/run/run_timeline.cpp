@@ -51,7 +51,7 @@ void draw_iteration(const Iteration& iteration, std::uint32_t node, events::Time
   }
 }
 
-// What the spans of exchanges carry: the size of their bucket and its algorithm.
+// What the spans of exchanges carry: their bucket, its size and its algorithm.
 void name_buckets(const std::vector<Bucket>& buckets, std::size_t first,
                   events::Timeline& timeline) {
   for (std::size_t i = first; i < timeline.spans.size(); ++i) {
@@ -62,6 +62,7 @@ void name_buckets(const std::vector<Bucket>& buckets, std::size_t first,
       const auto number = static_cast<std::int64_t>(unit->second);
       const Bucket& bucket = *std::ranges::find(buckets, number, &Bucket::unit);
       span.texts.emplace_back("algorithm", bucket.algorithm);
+      span.numbers.emplace_back("bucket", static_cast<double>(bucket.index));
       span.numbers.emplace_back("bytes", static_cast<double>(bucket.bytes.value));
     }
   }

@@ -86,7 +86,7 @@ def check_program(stepsim, folder, scenario):
         trace = json.loads(out.read_text())
         slices = check(trace, range(2), file)
         for event in trace["traceEvents"]:
-            for name in ("algorithm", "bytes"):  # of buckets, which only the scenario has
+            for name in ("algorithm", "bucket", "bytes"):  # of buckets, which only the scenario has
                 event.get("args", {}).pop(name, None)
         drawn.append([event for event in trace["traceEvents"]
                       if event["ph"] == "X" or event["name"] == "thread_name"])

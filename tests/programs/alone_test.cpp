@@ -27,23 +27,17 @@ TEST_CASE("alone: the factors are those of the run, stragglers at the pace of th
   variability.compute_cv = 0.6;
   variability.seed = 7;
   variability.stragglers = {{.worker = 1, .factor = 4}};
-  AloneWork work{.forward_s = 1, .backward_s = 2, .update_s = 0.5};
+  const AloneWork work{.forward_s = 1, .backward_s = 2, .update_s = 0.5};
   double together = 0;
-  double to_next = 0;
   for (std::uint32_t w = 0; w < 3; ++w) {
     const double own = w == 1 ? 0.25 : 1;
     for (std::int64_t t = 3; t <= 5; ++t) {
       const double f = own * compute_factor(variability, w, t);
-      const double next = own * compute_factor(variability, w, t + 1);
       together += f * 3.5 / 9;
-      to_next += (f * 2 + next * 1.5) / 9;
     }
   }
   CHECK(alone_seconds(work, stepsim::layers::Jitter(variability, 3), 3, 5) ==
         within(together, 1e-12));
-  work.to_next_backward = true;
-  CHECK(alone_seconds(work, stepsim::layers::Jitter(variability, 3), 3, 5) ==
-        within(to_next, 1e-12));
 }
 
 TEST_CASE("alone: input is hidden behind the iteration, or adds to it") {

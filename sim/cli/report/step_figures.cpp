@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 
 namespace stepsim::cli {
@@ -83,11 +84,12 @@ std::optional<plot::Figure> timeline_figure(const events::Timeline& timeline) {
     const std::size_t part =
         std::min(static_cast<std::size_t>(category - kCategories.begin()), kCategories.size() - 1);
     used[part] = true;
-    constexpr std::string_view kBucket = "bucket ";
     const bool message = kCategories[part].word == "communication";
-    const std::string text = !message                         ? ""
-                             : span.name.starts_with(kBucket) ? span.name.substr(kBucket.size())
-                                                              : span.name;
+    const auto bucket =
+        std::ranges::find(span.numbers, "bucket", [](const auto& number) { return number.first; });
+    const std::string text = !message                       ? ""
+                             : bucket == span.numbers.end() ? span.name
+                                                            : base::shortest(bucket->second);
     lane->second.spans.push_back(
         {span.start.value * kMs, span.end.value * kMs, part, text,
          message ? span.name + ": " + readable(span.end.value - span.start.value) : ""});

@@ -7,15 +7,11 @@ namespace stepsim::programs {
 
 namespace {
 
-double iteration_s(const AloneWork& work, double factor, double next_factor) {
-  const double forward_factor = work.to_next_backward ? next_factor : factor;
-  const double update = forward_factor * work.update_s;
-  if (!work.input_pipelined) {
-    return factor * work.backward_s + forward_factor * work.forward_s + update + work.input_s;
-  }
-  // What loading is hidden behind: this iteration's own forward and backward.
-  const double busy = factor * (work.forward_s + work.backward_s);
-  return std::max(busy, work.input_s) + (forward_factor - factor) * work.forward_s + update;
+double iteration_s(const AloneWork& work, double factor) {
+  const double busy = factor * work.backward_s + factor * work.forward_s;
+  const double with_input =
+      work.input_pipelined ? std::max(busy, work.input_s) : busy + work.input_s;
+  return with_input + factor * work.update_s;
 }
 
 } // namespace
@@ -26,16 +22,13 @@ double alone_seconds(const AloneWork& work, const layers::Jitter& jitter, std::i
   assert(workers >= 1 && first >= 1 && last >= first && "a run has workers and iterations");
   const double pace = jitter.fastest();
   if (jitter.variability().compute_cv <= 0) {
-    return iteration_s(work, pace, pace);
+    return iteration_s(work, pace);
   }
   double sum = 0;
   for (std::uint32_t w = 0; w < workers; ++w) {
     const double own = pace / jitter.straggler(w);
-    double factor = own * jitter.compute(w, first);
     for (std::int64_t t = first; t <= last; ++t) {
-      const double next = own * jitter.compute(w, t + 1);
-      sum += iteration_s(work, factor, next);
-      factor = next;
+      sum += iteration_s(work, own * jitter.compute(w, t));
     }
   }
   return sum / (static_cast<double>(workers) * static_cast<double>(last - first + 1));

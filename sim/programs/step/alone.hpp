@@ -3,15 +3,11 @@
 // the same random factors as the run, so that lucky factors do not look like a speed-up, and the
 // pace of the fastest worker, so that stragglers slow the run but not the baseline.
 //
-//   iteration t of worker w    f = pace x random factor of (w, t)
-//                              f' = pace x random factor of (w, t + 1)
-//   one iteration after another          f (forward + backward + update)
-//   from backward to backward            f backward + f' (forward + update)
-//   input loaded during the iteration    max(f (forward + backward), input) + (f' - f) forward
-//                                        + f' update
-//   input loaded before the iteration    one of the first two + input
+//   iteration t of worker w              f = pace x random factor of (w, t)
+//   input loaded during the iteration    max(f (forward + backward), input) + f update
+//   input loaded before the iteration    f (forward + backward) + input + f update
 //
-// pace is the smallest straggler factor of all workers. Without `to_next_backward` f' = f.
+// pace is the smallest straggler factor of all workers.
 #include <cstdint>
 
 #include "layers/variability.hpp"
@@ -22,7 +18,6 @@ struct AloneWork {
   double forward_s{}, backward_s{}, update_s{};
   double input_s{};
   bool input_pipelined = true;
-  bool to_next_backward = false; // iterations count from backward to backward (varied_steps.hpp)
 };
 
 // Mean seconds per iteration, over all workers and the iterations first..last (from 1, included).

@@ -1,7 +1,7 @@
 #pragma once
 // The step of QuickRun around its messages: compute, update and input, which are the same on every
-// network, and the parts of the summary that follow from them (programs/step/step.hpp,
-// run/step_summary.hpp). Times in seconds, from the start of backward.
+// network, and the parts of the summary that follow from them (programs/step/step.hpp). Times in
+// seconds, from the start of backward.
 #include <cstdint>
 #include <span>
 #include <vector>

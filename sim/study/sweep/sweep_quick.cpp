@@ -242,7 +242,7 @@ double QuickRun::chained_s(std::size_t k, double channel_end) const {
                                                 lockstep ? group_end_ : item_end_));
 }
 
-// As `summarize` of step_summary.cpp. False if the run would be refused.
+// The summary of run(). False if the run would be refused.
 bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
                          const LaneTotals& totals, const Ends& ends, Summary& summary) {
   const QuickStep::Period step = step_->period_of(ends.own[k]);
