@@ -179,7 +179,7 @@ std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProg
         bucket.ready_s = std::min(bucket.ready_s, bucket.start_s);
       }
     }
-    bucket.end_s = end - origin + behind(o);
+    bucket.end_s = std::max(bucket.end_s, end - origin + behind(o));
     bucket.exposed_s += waiting.of(o);
   }
   std::ranges::stable_sort(buckets, {}, &Bucket::start_s); // as they were launched

@@ -141,6 +141,22 @@ TEST_CASE("run: several all-reduces at once (MER F)") {
         within(4 + 10.5, 1e-9));
 }
 
+TEST_CASE("run: a bucket of dear ends with its all-gather, also in the next iteration") {
+  for (const std::string prefetch : {"all", "one"}) {
+    CAPTURE(prefetch);
+    const Result result = run_text(
+        g3(R"({"schedule": "dear", "bucket_bytes": 1, "prefetch": ")" + prefetch + R"("})"));
+    double together = 0; // at least both halves of every bucket
+    for (const Bucket& bucket : result.buckets) {
+      together += bucket.end_s - bucket.start_s;
+    }
+    CHECK(together >= *result.summary.communication_s * (1 - 1e-12));
+    for (const LayerResult& layer : result.layers) {
+      CHECK(layer.gradient_done_s > layer.backward_end_s);
+    }
+  }
+}
+
 TEST_CASE("run: dear on a ring is its reduce-scatter and its all-gather") {
   // One group of n bytes: (P-1) alpha + (P-1)/P (beta + gamma) n, and the same without gamma.
   const Result result = run_text(on_ring(R"({"schedule": "dear", "reduction_mode": "serial"})"));
