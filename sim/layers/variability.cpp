@@ -106,7 +106,8 @@ double least_factor(const Variability& variability, double cv) {
 }
 
 Jitter::Jitter(const Variability& variability, std::uint32_t workers)
-    : variability_(variability), stragglers_(workers, 1.0) {
+    : variability_(variability), workers_(workers) {
+  stragglers_.resize(variability.stragglers.empty() ? 0 : workers, 1);
   for (const Straggler& straggler : variability.stragglers) {
     assert(straggler.worker < workers && straggler.factor > 0 && "a straggler is a worker");
     stragglers_[straggler.worker] = straggler.factor;
@@ -116,18 +117,18 @@ Jitter::Jitter(const Variability& variability, std::uint32_t workers)
 
 double Jitter::compute(std::uint32_t worker, std::int64_t iteration) const {
   if (variability_.compute_cv <= 0) {
-    return stragglers_[worker];
+    return straggler(worker);
   }
-  const auto place = static_cast<std::size_t>(iteration - 1) * stragglers_.size() + worker;
+  const auto place = static_cast<std::size_t>(iteration - 1) * workers_ + worker;
   if (place < kept_.size() && !std::isnan(kept_[place])) {
     return kept_[place];
   }
   const double drawn =
-      stragglers_[worker] * factor(variability_, variability_.compute_cv, empirical_scale_,
-                                   {variability_.seed, kComputeStream, worker, iteration});
+      straggler(worker) * factor(variability_, variability_.compute_cv, empirical_scale_,
+                                 {variability_.seed, kComputeStream, worker, iteration});
   if (place < kMostKept) {
     if (place >= kept_.size()) {
-      kept_.resize(std::min(kMostKept, 2 * place + stragglers_.size()), std::nan(""));
+      kept_.resize(std::min(kMostKept, 2 * place + workers_), std::nan(""));
     }
     kept_[place] = drawn;
   }

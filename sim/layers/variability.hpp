@@ -60,9 +60,7 @@ class Jitter {
 public:
   Jitter(const Variability& variability, std::uint32_t workers);
   [[nodiscard]] const Variability& variability() const { return variability_; }
-  [[nodiscard]] std::uint32_t workers() const {
-    return static_cast<std::uint32_t>(stragglers_.size());
-  }
+  [[nodiscard]] std::uint32_t workers() const { return workers_; }
 
   // The factor on the compute times of a worker (from 0) in an iteration (from 1), including its
   // straggler factor, and the factor on the exchanges of an iteration. They are drawn from the
@@ -71,15 +69,22 @@ public:
   [[nodiscard]] double exchange(std::int64_t iteration) const;
   // The straggler factor of a worker, which is the constant part of compute(), and the smallest and
   // largest straggler factor of all workers.
-  [[nodiscard]] double straggler(std::uint32_t worker) const { return stragglers_[worker]; }
-  [[nodiscard]] double fastest() const { return *std::ranges::min_element(stragglers_); }
-  [[nodiscard]] double slowest() const { return *std::ranges::max_element(stragglers_); }
+  [[nodiscard]] double straggler(std::uint32_t worker) const {
+    return stragglers_.empty() ? 1 : stragglers_[worker];
+  }
+  [[nodiscard]] double fastest() const {
+    return stragglers_.empty() ? 1 : std::ranges::min(stragglers_);
+  }
+  [[nodiscard]] double slowest() const {
+    return stragglers_.empty() ? 1 : std::ranges::max(stragglers_);
+  }
 
 private:
   static constexpr std::size_t kMostKept = 1 << 20;
 
   Variability variability_;
-  std::vector<double> stragglers_;   // [worker]
+  std::uint32_t workers_;
+  std::vector<double> stragglers_;   // [worker]; empty if all are 1
   mutable std::vector<double> kept_; // [(iteration - 1) * workers + worker]; NaN: not drawn yet
   double empirical_scale_ = 1;       // 1 / mean of the list
 };

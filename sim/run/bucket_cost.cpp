@@ -56,10 +56,9 @@ double formula_bytes(const Scenario& scenario, const buckets::Group& group) {
 
 } // namespace
 
-BucketCosts::BucketCosts(const Scenario& scenario, const std::optional<buckets::Cost>& curve,
-                         Parts parts)
-    : scenario_(scenario), splits_(parts == Parts::halves && splits_exchange(scenario)),
-      halves_(parts == Parts::halves && !splits_ && has_all_gathers(scenario)),
+BucketCosts::BucketCosts(const Scenario& scenario, const std::optional<buckets::Cost>& curve)
+    : scenario_(scenario), splits_(splits_exchange(scenario)),
+      halves_(!splits_ && has_all_gathers(scenario)),
       exchange_(first_of(scenario, splits_), scenario.method, curve),
       broadcast_(second_of(scenario, splits_), scenario.method, curve) {}
 
@@ -83,22 +82,6 @@ bool BucketCosts::has_second_half() const {
 
 BucketCost BucketCosts::operator()(const buckets::Group& group) {
   BucketCost cost = is_compressed(scenario_) ? compressed(group) : dense(group);
-  halve(cost);
-  return cost;
-}
-
-BucketCost BucketCosts::times(const buckets::Group& group) {
-  BucketCost cost = dense_times(group.bytes);
-  halve(cost);
-  return cost;
-}
-
-BucketCost BucketCosts::counted(const buckets::Group& group) {
-  BucketCost cost = dense_times(group.bytes);
-  cost.bytes_sent = exchange_(group.bytes).max_bytes_sent;
-  if (has_second_half()) {
-    cost.bytes_sent += broadcast_(group.bytes).max_bytes_sent;
-  }
   halve(cost);
   return cost;
 }

@@ -49,17 +49,9 @@ struct BucketCost {
 // an exchange does (max_plus.hpp, events.hpp).
 class BucketCosts {
 public:
-  // For schedules with all-gathers: whether the cost of a bucket has two halves (reduce-scatter and
-  // all-gather) or is that of the whole all-reduce.
-  enum class Parts { halves, whole };
   // `curve`, if not empty, is a measured cost that replaces the evaluators of a dense exchange.
-  BucketCosts(const Scenario& scenario, const std::optional<buckets::Cost>& curve,
-              Parts parts = Parts::halves);
+  BucketCosts(const Scenario& scenario, const std::optional<buckets::Cost>& curve);
   [[nodiscard]] BucketCost operator()(const buckets::Group& group);
-  // Return parts of the cost: times() only the times, counted() the times and bytes_sent. They must
-  // not be called for compressed buckets.
-  [[nodiscard]] BucketCost times(const buckets::Group& group);
-  [[nodiscard]] BucketCost counted(const buckets::Group& group);
   // Calls ExchangeTimes::share() for both halves.
   void share(collectives::SentBytes& sent);
   // Returns the most faithful evaluator used so far.

@@ -44,6 +44,8 @@ public:
   GroupExchanges(const Scenario& scenario, RankGroup group, collectives::Op op);
   // The exchange of a vector or buffer of `bytes` in total, rounded up. 0 bytes take no time.
   [[nodiscard]] GroupExchange operator()(double bytes);
+  // Calls ExchangeTimes::share().
+  void share(collectives::SentBytes& sent) { times_->share(sent); }
   [[nodiscard]] collectives::Method method() const { return times_->method(); }
   [[nodiscard]] std::uint64_t events() const { return times_->events(); }
 

@@ -24,11 +24,12 @@ namespace {
 // Wire time without latency and without bytes tells the parts of a compressed exchange; the rest is
 // the work of compressing.
 ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& plan,
-                                std::span<const BucketCost> costs) {
+                                std::span<const ProgramUnit> units) {
   if (scenario.cluster.fabric) { // whose latency and bandwidth are no two numbers
     double wire = 0;
     double work = 0;
-    for (const BucketCost& cost : costs) {
+    for (const ProgramUnit& unit : units) {
+      const BucketCost& cost = unit.cost;
       wire += cost.wire_s;
       work += cost.compress_s() + cost.encode_s + cost.decode_s + cost.merge_s + cost.scatter_s;
     }
@@ -52,8 +53,8 @@ ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& p
   const double latency = all - total(0, 1);
   const double bandwidth = all - total(1, kFast);
   double work = all - latency - bandwidth;
-  for (const BucketCost& cost : costs) {
-    work += cost.compress_s() + cost.encode_s + cost.decode_s;
+  for (const ProgramUnit& unit : units) {
+    work += unit.cost.compress_s() + unit.cost.encode_s + unit.cost.decode_s;
   }
   return {.latency_s = latency, .bandwidth_s = bandwidth, .compression_s = work};
 }
@@ -61,7 +62,7 @@ ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& p
 // On a fabric: messages of one byte take the latency, all others more by what their bytes cost, and
 // what adding costs is a difference. The times of the messages are those of the run.
 ExchangeShares fabric_parts(const Scenario& scenario, const buckets::Plan& plan,
-                            std::span<const BucketCost> costs) {
+                            std::span<const ProgramUnit> units) {
   collectives::Collective collective = exchange_of(scenario);
   const auto total = [&](const collectives::Collective& asked, std::int64_t most_bytes) {
     programs::ExchangeTimes exchange(asked, scenario.method, std::nullopt);
@@ -72,8 +73,8 @@ ExchangeShares fabric_parts(const Scenario& scenario, const buckets::Plan& plan,
     return sum;
   };
   double all = 0;
-  for (const BucketCost& cost : costs) {
-    all += cost.wire_s + cost.broadcast_s;
+  for (const ProgramUnit& unit : units) {
+    all += unit.cost.wire_s + unit.cost.broadcast_s;
   }
   double reduction = 0;
   collectives::Collective cut_finely = collective; // a byte is no whole element
@@ -102,9 +103,9 @@ ExchangeShares library_parts(const nccl::LibraryQuestion& asked, const buckets::
 
 // The algorithm and the block are those of the first message.
 ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& plan,
-                              std::span<const BucketCost> costs) {
+                              std::span<const ProgramUnit> units) {
   if (is_compressed(scenario)) {
-    return compressed_parts(scenario, plan, costs);
+    return compressed_parts(scenario, plan, units);
   }
   if (const auto& question = scenario.communication.question) {
     return library_parts(*question, plan);
@@ -113,7 +114,7 @@ ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& pla
     return {.bandwidth_s = 1}; // a measured curve has no parts
   }
   if (scenario.cluster.fabric) {
-    return fabric_parts(scenario, plan, costs);
+    return fabric_parts(scenario, plan, units);
   }
   collectives::Collective collective = exchange_of(scenario);
   const auto total = [&](bool latency, bool bandwidth, bool reduction) {
@@ -151,8 +152,8 @@ ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& pla
 } // namespace
 
 std::string largest_part(const Scenario& scenario, const buckets::Plan& plan,
-                         std::span<const BucketCost> costs) {
-  return largest_of(exchange_parts(scenario, plan, costs));
+                         std::span<const ProgramUnit> units) {
+  return largest_of(exchange_parts(scenario, plan, units));
 }
 
 } // namespace stepsim::study

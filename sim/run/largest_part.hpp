@@ -11,14 +11,14 @@
 #include <string>
 
 #include "buckets/problem.hpp"
-#include "run/bucket_cost.hpp"
+#include "run/scenario_program.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 
 // "latency", "bandwidth", "reduction" or, for compressed exchanges only, "compression". `plan` must
-// have a message; costs[g] belongs to group g of `plan`.
+// have a message; units[g] belongs to group g of `plan`.
 [[nodiscard]] std::string largest_part(const Scenario& scenario, const buckets::Plan& plan,
-                                       std::span<const BucketCost> costs);
+                                       std::span<const ProgramUnit> units);
 
 } // namespace stepsim::study

@@ -121,10 +121,10 @@ std::string busiest_part(const Scenario& scenario, const std::vector<LinkResult>
 }
 
 std::string largest_on_network(const Scenario& scenario, const buckets::Plan& plan,
-                               std::span<const BucketCost> costs,
+                               std::span<const ProgramUnit> units,
                                const std::vector<LinkResult>& links) {
   if (exchange_of(scenario).reduction_s_per_byte > 0 || is_compressed(scenario)) {
-    std::string largest = largest_part(scenario, plan, costs);
+    std::string largest = largest_part(scenario, plan, units);
     if (largest != "latency" && largest != "bandwidth") {
       return largest;
     }

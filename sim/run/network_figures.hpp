@@ -9,8 +9,8 @@
 #include "buckets/problem.hpp"
 #include "links/fabric/fabric.hpp"
 #include "programs/job/network_job.hpp"
-#include "run/bucket_cost.hpp"
 #include "run/result.hpp"
+#include "run/scenario_program.hpp"
 
 namespace stepsim::study {
 
@@ -39,9 +39,9 @@ void warn_of_idle_servers(const Scenario& scenario, std::size_t pieces, Result& 
 [[nodiscard]] std::string busiest_part(const Scenario& scenario,
                                        const std::vector<LinkResult>& links);
 // The same if the messages of `plan` take longer on the links than additions and compression take
-// in them; else "reduction" or "compression". costs[g] belongs to group g.
+// in them; else "reduction" or "compression". units[g] belongs to group g.
 [[nodiscard]] std::string largest_on_network(const Scenario& scenario, const buckets::Plan& plan,
-                                             std::span<const BucketCost> costs,
+                                             std::span<const ProgramUnit> units,
                                              const std::vector<LinkResult>& links);
 // The mean steady period of every job, alone on the network and together with the other jobs; of a
 // program with several steps, the period of one step. Iterations that end after the first job has

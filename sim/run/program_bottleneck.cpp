@@ -70,11 +70,10 @@ std::string largest_of_program(const Scenario& scenario, const ScenarioProgram& 
   if (groups) {
     return largest_of(parts_of(made));
   }
-  const std::vector<BucketCost> costs = costs_of(made);
   return found.network
-             ? largest_on_network(scenario, made.plan, costs,
+             ? largest_on_network(scenario, made.plan, made.units,
                                   links_of(scenario.cluster.fabric->fabric(), found.network->run))
-             : largest_part(scenario, made.plan, costs);
+             : largest_part(scenario, made.plan, made.units);
 }
 
 } // namespace

@@ -2,9 +2,9 @@
 #include "run/program_figures.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
-#include <initializer_list>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -35,16 +35,23 @@ bool computes(const Program& made, const Operation& operation) {
          made.streams[operation.stream].name != programs::kCopyStream;
 }
 
-// Per optimizer step.
-double seconds_of(const Program& made, std::initializer_list<Kind> kinds) {
-  double sum = 0;
+// [Kind]: seconds that operations compute, per optimizer step.
+std::array<double, programs::kKindCount> seconds_by_kind(const Program& made) {
+  std::vector<bool> beside;
+  for (const programs::Stream& stream : made.streams) {
+    beside.push_back(stream.name == programs::kCopyStream);
+  }
+  std::array<double, programs::kKindCount> seconds{};
   for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
     const Operation& each = made.operations[o];
-    if (computes(made, each) && std::ranges::find(kinds, each.kind) != kinds.end()) {
-      sum += each.seconds.value;
+    if (each.type == OperationType::compute && !beside[each.stream]) {
+      seconds[static_cast<std::size_t>(each.kind)] += each.seconds.value;
     }
   }
-  return sum / made.steps;
+  for (double& each : seconds) {
+    each /= made.steps;
+  }
+  return seconds;
 }
 
 // The ranks over which the update is divided: the number of shards (TRN 4.4, 4.5).
@@ -121,21 +128,21 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, doubl
   };
   const double forward = scenario.workload.forward().value;
   const double backward = scenario.workload.backward().value;
-  summary.forward_s =
-      rounds ? forward : named(seconds_of(program, {Kind::forward}), batches * forward);
-  summary.backward_s =
-      rounds ? backward : named(seconds_of(program, {Kind::backward}), batches * backward);
-  const double select = seconds_of(program, {Kind::select});
-  const double encode = seconds_of(program, {Kind::encode});
+  const auto by_kind = seconds_by_kind(program);
+  const auto seconds_of = [&](Kind kind) { return by_kind[static_cast<std::size_t>(kind)]; };
+  summary.forward_s = rounds ? forward : named(seconds_of(Kind::forward), batches * forward);
+  summary.backward_s = rounds ? backward : named(seconds_of(Kind::backward), batches * backward);
+  const double select = seconds_of(Kind::select);
+  const double encode = seconds_of(Kind::encode);
   double decode = 0; // done where the update happens
   for (const ProgramUnit& unit : made.units) {
     decode += unit.cost.decode_s;
   }
   const bool each = training.accumulation_exchange == AccumulationExchange::each;
   const double exchanges = each ? static_cast<double>(training.micro_batches) : 1;
-  summary.codec_compute_s = encode + seconds_of(program, {Kind::decode}) + exchanges * decode;
-  const double updates = seconds_of(program, {Kind::update}) - exchanges * decode;
-  summary.update_s = rounds ? training.update.value + seconds_of(program, {Kind::outer_update})
+  summary.codec_compute_s = encode + seconds_of(Kind::decode) + exchanges * decode;
+  const double updates = seconds_of(Kind::update) - exchanges * decode;
+  summary.update_s = rounds ? training.update.value + seconds_of(Kind::outer_update)
                             : std::max(0.0, named(updates, training.update.value));
   if (summary.compress_s) {
     for (const SummaryNumber part :
@@ -209,18 +216,18 @@ void fill_workers(const Program& made, const programs::Factors& factors, const W
   result.summary.straggler_wait_s = waits / static_cast<double>(made.ranks);
 }
 
-void fill_delays(const Program& made, Result& result) {
+void fill_delays(const Program& made, std::int64_t iterations, Result& result) {
   if (made.applies.empty()) {
     return;
   }
   const programs::Applied& applied = made.applies.front();
   layers::StalenessCounts counts;
+  for (std::int64_t t = applied.distance; t < iterations; ++t) {
+    counts.add(programs::staleness(applied));
+  }
   for (Iteration& each : result.iterations) {
     const std::int64_t gradient = each.index - applied.distance;
     each.applied_gradient = gradient >= 0 ? std::optional(gradient) : std::nullopt;
-    if (each.applied_gradient) {
-      counts.add(programs::staleness(applied));
-    }
   }
   fill_staleness(counts, result.summary);
 }

@@ -25,8 +25,8 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, doubl
 void fill_workers(const programs::Program& made, const programs::Factors& factors,
                   const Window& window, double alone_s, Result& result);
 // Sets staleness and the gradients that iterations apply, of updates that all apply the gradients
-// of the same number of iterations ago.
-void fill_delays(const programs::Program& made, Result& result);
+// of the same number of iterations ago, in a run of `iterations`.
+void fill_delays(const programs::Program& made, std::int64_t iterations, Result& result);
 void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summary& summary);
 // Sets lower_bound_s of dense all-reduces, and warns where factors make the iteration shorter than
 // mean times allow. The iteration time must be set.

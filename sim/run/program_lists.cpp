@@ -149,7 +149,7 @@ std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProg
   if (made.sharded) {
     return {};
   }
-  std::vector<Bucket> buckets = plain_buckets(scenario, made.plan, costs_of(made));
+  std::vector<Bucket> buckets = plain_buckets(scenario, made.plan, made.units);
   const std::int64_t last = times.iterations - 1;
   const double origin = iteration_start_s(made.program, times, last);
   const Waiting waiting(made.program, times);
@@ -272,19 +272,26 @@ std::vector<LayerResult> program_layers(const Scenario& scenario, const Scenario
 
 double exchange_seconds(const Program& program, const OperationTimes& times, std::int64_t first,
                         double from_s, double to_s, std::string_view stream, std::size_t ranks) {
+  std::vector<std::uint32_t> exchanges;
+  for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+    const Operation& each = program.operations[o];
+    if (is_exchange(each) && (stream.empty() || program.streams[each.stream].name == stream)) {
+      exchanges.push_back(o);
+    }
+  }
   std::vector<std::pair<double, double>> spans;
+  spans.reserve(exchanges.size() * static_cast<std::size_t>(times.iterations - first) * ranks);
   for (std::int64_t t = first; t < times.iterations; ++t) {
-    for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
-      const Operation& each = program.operations[o];
-      if (is_exchange(each) && (stream.empty() || program.streams[each.stream].name == stream)) {
-        const std::size_t at = times.at(t, o, 0);
-        for (std::size_t rank = 0; rank < ranks; ++rank) {
-          spans.emplace_back(times.start[at + rank], times.end[at + rank]);
-        }
+    for (const std::uint32_t o : exchanges) {
+      const std::size_t at = times.at(t, o, 0);
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        spans.emplace_back(times.start[at + rank], times.end[at + rank]);
       }
     }
   }
-  std::ranges::sort(spans);
+  if (!std::ranges::is_sorted(spans)) { // those of one fifo stream are
+    std::ranges::sort(spans);
+  }
   double busy = 0;
   double until = from_s;
   for (const auto& [start, end] : spans) {

@@ -1,20 +1,24 @@
 #pragma once
-// What is kept from one run of a program to the next, of scenarios that differ in nodes, and in
-// latency and bandwidth of their network: the points of a sweep.
+// What is kept from one run of a program to the next, of scenarios that differ in nodes, in latency
+// and bandwidth of their network, and in the seed: the points of a sweep.
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "programs/operation_times.hpp"
 #include "run/evaluated_program.hpp"
 #include "run/scenario_program.hpp"
 
 namespace stepsim::study {
 
 struct ProgramMemory {
-  std::int64_t ranks{};
-  std::optional<ScenarioProgram> made; // for as many ranks; every run retimes its exchanges
-  std::optional<AloneTimes> alone;     // of `made`, where workers are equal
-  std::vector<ProgramMemory> dense{};  // of the runs that a compressed one is compared with
+  std::optional<ScenarioProgram> made; // every run retimes its exchanges
+  // Of `made`, and where workers vary of its ranks and of this seed. Empty: not computed yet.
+  std::uint64_t seed{};
+  std::optional<programs::Factors> factors;
+  std::optional<AloneTimes> alone;
+  std::optional<double> single_s;     // a step of one worker alone
+  std::vector<ProgramMemory> dense{}; // of the runs that a compressed one is compared with
 };
 
 } // namespace stepsim::study

@@ -156,6 +156,7 @@ UnitExchange taken(const GroupExchange& exchange, bool simulated) {
 void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   const buckets::Schedule schedule = scenario.communication.schedule;
   BucketCosts costs(scenario, measured_curve(scenario));
+  costs.share(made.sent);
   buckets::Problem phases;
   phases.cost = scenario.training.overlap.any() ? startup_cost(scenario, made.problem.cost)
                                                 : made.problem.cost;
@@ -187,7 +188,10 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
   std::optional<GroupExchanges> replicas;
   if (hybrid) {
     replicas.emplace(scenario, RankGroup::replica, collectives::Op::allreduce);
+    replicas->share(made.sent);
   }
+  gathers.share(made.sent);
+  reduces.share(made.sent);
   for (ProgramUnit& unit : made.units) {
     const auto parameters = static_cast<double>(unit.parameters);
     const GroupExchange reduce = reduces(sharding.reduce_bytes * parameters);
@@ -249,10 +253,10 @@ ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
   return parts;
 }
 
-ProgramParts with_merged_layers(ProgramParts parts, bool slowed) {
+ProgramParts with_merged_layers(ProgramParts parts, bool slowed_alike) {
   const bool updates_apart =
       parts.next_forward == programs::NextForward::per_layer && parts.update.value > 0;
-  if (slowed && updates_apart) {
+  if (!slowed_alike && updates_apart) {
     return parts;
   }
   std::vector<bool> begins(parts.layers.size(), false);

@@ -37,8 +37,8 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made);
 
 // The same parts with neighbouring layers as one wherever no exchange begins or is awaited between
 // them. The times of a program are the same, but for rounding, and it has fewer operations.
-// `slowed`: computing is slower while messages are under way, and updates maybe not as much as
-// forward; they then keep their places.
-[[nodiscard]] ProgramParts with_merged_layers(ProgramParts parts, bool slowed);
+// `slowed_alike`: messages under way slow updates as much as forward, or neither. Else both keep
+// their places.
+[[nodiscard]] ProgramParts with_merged_layers(ProgramParts parts, bool slowed_alike);
 
 } // namespace stepsim::study

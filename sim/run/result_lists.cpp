@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "run/bucket_cost.hpp"
 #include "run/network_result.hpp"
 
 namespace stepsim::study {
 
 std::vector<Bucket> plain_buckets(const Scenario& scenario, const buckets::Plan& plan,
-                                  std::span<const BucketCost> costs) {
+                                  std::span<const ProgramUnit> units) {
   std::vector<Bucket> buckets;
   buckets.reserve(plan.groups.size());
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
@@ -28,20 +27,20 @@ std::vector<Bucket> plain_buckets(const Scenario& scenario, const buckets::Plan&
       bucket.last = std::max(bucket.last, number);
       bucket.elements += gradient.elements;
     }
-    bucket.algorithm = costs[g].algorithm;
+    bucket.algorithm = units[g].cost.algorithm;
   }
   return buckets;
 }
 
 // Utilization is over the whole run, the heat of a bucket over the time of its own exchange: how
 // full the link is while that bucket is sent.
-void fill_links(const Scenario& scenario, std::span<const BucketCost> costs, Result& result) {
+void fill_links(const Scenario& scenario, std::span<const ProgramUnit> units, Result& result) {
   if (!scenario.cluster.fabric) {
     return;
   }
   std::vector<links::LinkUse> uses;
-  for (const BucketCost& cost : costs) {
-    links::add_uses(cost.links, static_cast<double>(scenario.training.iterations), uses);
+  for (const ProgramUnit& unit : units) {
+    links::add_uses(unit.cost.links, static_cast<double>(scenario.training.iterations), uses);
   }
   const links::Fabric& fabric = scenario.cluster.fabric->fabric();
   uses.resize(fabric.links.size());
@@ -50,9 +49,10 @@ void fill_links(const Scenario& scenario, std::span<const BucketCost> costs, Res
   }
   for (const links::LinkId link : busiest_links(result.links, kHotLinks)) {
     LinkHeat& heat = result.heat.emplace_back(LinkHeat{.link = link, .of_bucket = {}});
-    for (std::size_t g = 0; g < costs.size(); ++g) {
-      const double took = costs[g].exchange_s() + costs[g].broadcast_s;
-      const double bytes = costs[g].links.empty() ? 0 : costs[g].links[link].bytes;
+    for (std::size_t g = 0; g < units.size(); ++g) {
+      const BucketCost& cost = units[g].cost;
+      const double took = cost.exchange_s() + cost.broadcast_s;
+      const double bytes = cost.links.empty() ? 0 : cost.links[link].bytes;
       heat.of_bucket.push_back(took > 0 ? bytes / (fabric.links[link].bandwidth_Bps * took) : 0);
     }
   }

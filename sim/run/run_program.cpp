@@ -104,21 +104,29 @@ ScenarioProgram summary_program(const Scenario& scenario, bool simulated) {
   return scenario_program(scenario, simulated, simulated ? LayersOf::each : LayersOf::merged);
 }
 
-// The program of the scenario, with what is known of it.
-ScenarioProgram& known_program(const Scenario& scenario, bool simulated, ProgramMemory& memory) {
-  const std::int64_t ranks = scenario.cluster.ranks();
-  if (!memory.made || memory.ranks != ranks || !retime(scenario, *memory.made)) {
-    memory.ranks = ranks;
-    memory.made = summary_program(scenario, simulated);
-    memory.alone.reset();
-  }
-  return *memory.made;
-}
-
 // One iteration more than the run has may take the place of the first one in means.
 programs::Factors run_factors(const Scenario& scenario, const Program& made) {
   return factors_of(scenario, made,
                     scenario.training.iterations + 1 + programs::iterations_after(made));
+}
+
+// Brings what is known of the scenario's program up to date.
+void renew(const Scenario& scenario, bool simulated, ProgramMemory& memory) {
+  const std::uint64_t seed = scenario.variability.seed;
+  const bool was_made = memory.made.has_value();
+  const std::uint32_t ranks = was_made ? memory.made->program.ranks : 0;
+  const bool retimed = was_made && retime(scenario, *memory.made);
+  if (!retimed) {
+    memory.made = summary_program(scenario, simulated);
+  }
+  const bool drawn_anew =
+      scenario.variability.varies() && (memory.seed != seed || memory.made->program.ranks != ranks);
+  if (!retimed || drawn_anew) {
+    memory.seed = seed;
+    memory.alone.reset();
+    memory.single_s.reset();
+    memory.factors = run_factors(scenario, memory.made->program);
+  }
 }
 
 // The periods of the scenario without input_s: with exchanges, and with exchanges that take no
@@ -145,9 +153,10 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   ProgramMemory fresh;
   const bool keeps = memory != nullptr && detail != Detail::all;
   ProgramMemory& known = keeps ? *memory : fresh;
-  ScenarioProgram& made = known_program(scenario, simulates_messages(whole), known);
+  renew(scenario, simulates_messages(whole), known);
+  ScenarioProgram& made = *known.made;
   const Program& program = made.program;
-  const programs::Factors factors = run_factors(scenario, program);
+  const programs::Factors& factors = *known.factors;
   if (detail == Detail::period) {
     Result result;
     result.summary.iteration_time_s =
@@ -160,9 +169,9 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   const bool of_all = detail == Detail::all || applies_late(scenario.training.algorithm) ||
                       trains_in_rounds(scenario.training) ||
                       scenario.training.sharding.strategy != ShardingStrategy::none;
-  EvaluatedProgram found = evaluated(whole, scenario, made, factors,
-                                     of_all ? programs::Record::all : programs::Record::first_rank,
-                                     varies ? nullptr : &known.alone);
+  EvaluatedProgram found =
+      evaluated(whole, scenario, made, factors,
+                of_all ? programs::Record::all : programs::Record::first_rank, &known.alone);
   OperationTimes& times = found.times;
   const double period = found.period;
   // Without the time to read batches: computing and communication.
@@ -200,8 +209,10 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   if (varies) {
     fill_workers(program, factors, window, computing / steps, result);
   }
-  fill_speedup(scenario, alone_seconds_of(scenario, window, program.steps), period / steps,
-               summary);
+  if (!known.single_s) {
+    known.single_s = alone_seconds_of(scenario, window, program.steps);
+  }
+  fill_speedup(scenario, *known.single_s, period / steps, summary);
   if (summary.samples_per_s) {
     *summary.samples_per_s *= static_cast<double>(scenario.training.micro_batches);
   }
@@ -230,15 +241,13 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   // Iterations begin with their update or merge, the first one too: with that of the tail there
   // would be one more than iterations. Nor does a run wait for a batch that it does not use.
   const bool ends_before_tail = program.tail_operations > 0 || scenario.training.input.value > 0;
-  const bool counts_iterations =
-      applies_late(scenario.training.algorithm) || scenario.variability.random();
-  if (detail == Detail::all || counts_iterations || found.network) {
+  if (detail == Detail::all || scenario.variability.random() || found.network) {
     result.iterations = program_iterations(program, times, found.ends, found.alone.ends);
   }
   if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
     fill_pipeline(scenario, made, times, result);
   } else if (applies_late(scenario.training.algorithm)) {
-    fill_delays(program, result);
+    fill_delays(program, times.iterations, result);
   }
   if (ends_before_tail) {
     summary.makespan_s = latest_work_end_s(program, times);
@@ -258,7 +267,7 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   }
   result.buckets = program_buckets(scenario, made, times);
   if (!found.network && !accumulates_or_shards(scenario) && !trains_in_rounds(scenario.training)) {
-    fill_links(scenario, costs_of(made), result); // one exchange per bucket and iteration
+    fill_links(scenario, made.units, result); // one exchange per bucket and iteration
   }
   result.units = program_units(made, times);
   result.layers = program_layers(scenario, made, times);

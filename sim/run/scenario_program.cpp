@@ -69,8 +69,11 @@ programs::Stream stream_of(const Scenario& scenario) {
 // The parts that `make` makes, with merged layers where `out` asks for them.
 ProgramParts parts_of(const Scenario& scenario, ScenarioProgram& out,
                       ProgramParts (*make)(const Scenario&, ScenarioProgram&)) {
+  const auto& slowdown = scenario.training.overlap.compute;
+  const bool alike = slowdown[static_cast<std::size_t>(programs::Kind::update)] ==
+                     slowdown[static_cast<std::size_t>(programs::Kind::forward)];
   ProgramParts parts = make(scenario, out);
-  return out.merged ? with_merged_layers(std::move(parts), scenario.training.overlap.any()) : parts;
+  return out.merged ? with_merged_layers(std::move(parts), alike) : parts;
 }
 
 programs::Program make_sync(const Scenario& scenario, ScenarioProgram& out) {
@@ -230,14 +233,6 @@ ExchangeMember exchange_member(const ScenarioProgram& made, const programs::Oper
   }
 }
 
-std::vector<BucketCost> costs_of(const ScenarioProgram& made) {
-  std::vector<BucketCost> costs;
-  for (const ProgramUnit& unit : made.units) {
-    costs.push_back(unit.cost);
-  }
-  return costs;
-}
-
 programs::Factors factors_of(const Scenario& scenario, const programs::Program& program,
                              std::int64_t iterations) {
   programs::Factors factors;
@@ -287,9 +282,15 @@ bool retime(const Scenario& scenario, ScenarioProgram& made) {
   const bool planned =
       made.sharded ? scenario.training.sharding.wrapping.policy == layers::WrappingPolicy::optimal
                    : planner_of(scenario).reads_cost;
-  if (row.time == nullptr || planned || made.simulated) {
+  // Shards of the update and the work of compression depend on the number of ranks.
+  const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  const bool any_ranks = scenario.training.sharding.strategy == ShardingStrategy::none &&
+                         !is_compressed(scenario) && ranks > 1 && made.program.ranks > 1;
+  if (row.time == nullptr || planned || made.simulated ||
+      (made.program.ranks != ranks && !any_ranks)) {
     return false;
   }
+  made.program.ranks = ranks;
   if (!made.sharded) {
     made.problem.cost = merge_cost(scenario);
     check_range(made.problem);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "buckets/problem.hpp"
+#include "collectives/evaluate/sent_bytes.hpp"
 #include "collectives/method.hpp"
 #include "programs/builders/step_parts.hpp"
 #include "programs/operation_times.hpp"
@@ -58,10 +59,8 @@ struct ScenarioProgram {
   collectives::Method method =
       collectives::Method::closed_form; // most detailed evaluator of the exchanges
   std::uint64_t events{};               // events that the evaluators simulated
+  collectives::SentBytes sent{};        // of its exchanges, for retime()
 };
-
-// [unit]: its cost.
-[[nodiscard]] std::vector<BucketCost> costs_of(const ScenarioProgram& made);
 
 // The member of ProgramUnit that holds the exchange of an operation; null for other operations.
 using ExchangeMember = UnitExchange ProgramUnit::*;
@@ -89,9 +88,10 @@ enum class LayersOf { each, merged };
 [[nodiscard]] ScenarioProgram scenario_program(const Scenario& scenario, bool simulated = false,
                                                LayersOf layers = LayersOf::each);
 
-// Gives the exchanges of a program that was made for the same scenario, but for latency and
+// Gives the exchanges of a program that was made for the same scenario, but for nodes, latency and
 // bandwidth of its network, the times of this one. False, with the program unchanged, where these
-// may change more than times: the planner reads costs, or messages are simulated.
+// may change more than times: the planner reads costs, messages are simulated, or the number of
+// ranks counts in what they compute.
 [[nodiscard]] bool retime(const Scenario& scenario, ScenarioProgram& made);
 
 // The factors of variability of all ranks in `iterations` iterations; empty if nothing varies.

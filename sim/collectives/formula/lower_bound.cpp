@@ -22,10 +22,30 @@ namespace {
 constexpr double kRounding = 1e-12; // relative, of sums of latencies and delays
 constexpr double kNoLink = std::numeric_limits<double>::infinity();
 
+// A cost of every rank, kept once where it is that of all: a sweep asks a million times.
+class PerRank {
+public:
+  PerRank(std::uint32_t ranks, double cost) : ranks_(ranks), all_(cost) {}
+  [[nodiscard]] std::uint32_t size() const { return ranks_; }
+  [[nodiscard]] bool equal() const { return own_.empty(); }
+  double operator[](std::size_t rank) const { return equal() ? all_ : own_[rank]; }
+  double& of(std::size_t rank) {
+    if (equal()) {
+      own_.assign(ranks_, all_);
+    }
+    return own_[rank];
+  }
+  [[nodiscard]] double slowest() const { return equal() ? all_ : std::ranges::max(own_); }
+
+private:
+  std::uint32_t ranks_;
+  double all_;
+  std::vector<double> own_; // [rank]
+};
+
 // The best link of every rank, and the smallest latency and start-up of all.
 struct BestLinks {
-  std::vector<double> out_s_per_byte; // [P]
-  std::vector<double> in_s_per_byte;  // [P]
+  PerRank out_s_per_byte, in_s_per_byte;
   double latency_s{};
   double startup_s{}; // latency and delay of one link
 };
@@ -48,6 +68,11 @@ void default_links(const Collective& collective, BestLinks& best) {
       cost.per_byte_s = nodes ? std::min(cost.per_byte_s, intra.per_byte_s) : intra.per_byte_s;
     }
   }
+  if (links.pairs.empty() && ranks > 1) {
+    best = {PerRank(ranks, cost.per_byte_s), PerRank(ranks, cost.per_byte_s), cost.latency_s,
+            cost.startup_s()};
+    return;
+  }
   std::vector<std::uint32_t> listed_out(ranks, 0);
   std::vector<std::uint32_t> listed_in(ranks, 0);
   for (const PairCost& pair : links.pairs) {
@@ -59,11 +84,11 @@ void default_links(const Collective& collective, BestLinks& best) {
   bool any = false;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     if (listed_out[rank] + 1 < ranks) {
-      best.out_s_per_byte[rank] = cost.per_byte_s;
+      best.out_s_per_byte.of(rank) = cost.per_byte_s;
       any = true;
     }
     if (listed_in[rank] + 1 < ranks) {
-      best.in_s_per_byte[rank] = cost.per_byte_s;
+      best.in_s_per_byte.of(rank) = cost.per_byte_s;
     }
   }
   if (any) {
@@ -74,15 +99,14 @@ void default_links(const Collective& collective, BestLinks& best) {
 
 BestLinks best_links(const Collective& collective) {
   const std::uint32_t ranks = collective.ranks;
-  BestLinks best{std::vector<double>(ranks, kNoLink), std::vector<double>(ranks, kNoLink), kNoLink,
-                 kNoLink};
+  BestLinks best{PerRank(ranks, kNoLink), PerRank(ranks, kNoLink), kNoLink, kNoLink};
   if (!collective.links.pairs_only) {
     default_links(collective, best);
   }
   for (const PairCost& pair : collective.links.pairs) {
     if (pair.src < ranks && pair.dst < ranks) {
-      double& out = best.out_s_per_byte[pair.src];
-      double& in = best.in_s_per_byte[pair.dst];
+      double& out = best.out_s_per_byte.of(pair.src);
+      double& in = best.in_s_per_byte.of(pair.dst);
       out = std::min(out, pair.cost.per_byte_s);
       in = std::min(in, pair.cost.per_byte_s);
       best.latency_s = std::min(best.latency_s, pair.cost.latency_s);
@@ -92,12 +116,11 @@ BestLinks best_links(const Collective& collective) {
   return best;
 }
 
-double slowest(const std::vector<double>& values) {
-  return *std::max_element(values.begin(), values.end());
-}
-
 // Slowest of all ranks but one.
-double slowest_other(const std::vector<double>& values, std::uint32_t but) {
+double slowest_other(const PerRank& values, std::uint32_t but) {
+  if (values.equal() && values.size() > 1) {
+    return values.slowest();
+  }
   double slow = 0;
   for (std::size_t rank = 0; rank < values.size(); ++rank) {
     if (rank != but) {
@@ -111,18 +134,22 @@ double slowest_other(const std::vector<double>& values, std::uint32_t but) {
 double port_time(double bytes, double s_per_byte) { return bytes > 0 ? bytes * s_per_byte : 0; }
 
 // Time in which all ranks together send (or add) `amount`.
-double shared_time(double amount, const std::vector<double>& s_per_byte) {
-  const double first = s_per_byte.front();
-  if (std::ranges::count(s_per_byte, first) == std::ssize(s_per_byte)) {
-    const double all = static_cast<double>(s_per_byte.size()) / first;
+double shared_time(double amount, const PerRank& s_per_byte) {
+  const double first = s_per_byte[0];
+  bool equal = true;
+  for (std::size_t rank = 0; rank < s_per_byte.size() && equal && !s_per_byte.equal(); ++rank) {
+    equal = s_per_byte[rank] == first;
+  }
+  if (equal) {
+    const double all = s_per_byte.size() / first;
     return first > 0 && all > 0 ? amount / all : 0;
   }
   double rate = 0;
-  for (const double cost : s_per_byte) {
-    if (cost <= 0) {
+  for (std::size_t rank = 0; rank < s_per_byte.size(); ++rank) {
+    if (s_per_byte[rank] <= 0) {
       return 0;
     }
-    rate += 1 / cost;
+    rate += 1 / s_per_byte[rank];
   }
   return rate > 0 ? amount / rate : 0;
 }
@@ -134,8 +161,8 @@ double bandwidth_bound(const Collective& collective, const BestLinks& best) {
   // they may be handed out in any order.
   const Partition parts = Partition::equal(n, collective.ranks, collective.options);
   const double others = n - parts.bytes(0, 1);
-  const std::vector<double>& out = best.out_s_per_byte;
-  const std::vector<double>& in = best.in_s_per_byte;
+  const PerRank& out = best.out_s_per_byte;
+  const PerRank& in = best.in_s_per_byte;
   const std::uint32_t root = collective.root;
   switch (collective.op) {
   case Op::broadcast: // everybody else receives n, the root sends n
@@ -143,11 +170,11 @@ double bandwidth_bound(const Collective& collective, const BestLinks& best) {
   case Op::reduce: // everybody else sends n, the root receives n
     return n * std::max(slowest_other(out, root), in[root]);
   case Op::allreduce: // every rank's part leaves it, the sum reaches it; 2 (P-1) n in total
-    return std::max({n * slowest(out), n * slowest(in), shared_time(2 * (P - 1) * n, out)});
+    return std::max({n * out.slowest(), n * in.slowest(), shared_time(2 * (P - 1) * n, out)});
   case Op::reduce_scatter:
-    return std::max(port_time(others, slowest(out)), shared_time((P - 1) * n, out));
+    return std::max(port_time(others, out.slowest()), shared_time((P - 1) * n, out));
   case Op::allgather:
-    return std::max(port_time(others, slowest(in)), shared_time((P - 1) * n, out));
+    return std::max(port_time(others, in.slowest()), shared_time((P - 1) * n, out));
   case Op::allgatherv: {
     double bound = shared_time((P - 1) * n, out);
     for (std::size_t rank = 0; rank < in.size(); ++rank) {
@@ -179,10 +206,10 @@ double reduction_bound(const Collective& collective) {
   if (!adds || free) {
     return 0;
   }
-  const std::vector<double> gamma =
-      collective.reduction_s_per_byte_rank.empty()
-          ? std::vector<double>(collective.ranks, collective.reduction_s_per_byte)
-          : collective.reduction_s_per_byte_rank;
+  PerRank gamma(collective.ranks, collective.reduction_s_per_byte);
+  for (std::size_t rank = 0; rank < collective.reduction_s_per_byte_rank.size(); ++rank) {
+    gamma.of(rank) = collective.reduction_s_per_byte_rank[rank];
+  }
   return shared_time((collective.ranks - 1.0) * collective.bytes, gamma);
 }
 
