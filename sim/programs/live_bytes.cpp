@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
+#include <limits>
 #include <utility>
 
 namespace stepsim::programs {
@@ -25,10 +25,18 @@ std::uint32_t gather_of(const Program& program, std::uint32_t compute) {
 std::vector<LiveSpan> live_spans(const Program& program, const OperationTimes& times,
                                  std::int64_t iteration) {
   std::vector<LiveSpan> spans;
-  std::map<std::int32_t, std::size_t> gathered; // unit: its open span
-  std::map<std::int32_t, std::size_t> computed; // unit: that of its gradient
-  const auto start = [&](std::uint32_t o) { return times.start[times.at(iteration, o, 0)]; };
-  const auto end = [&](std::uint32_t o) { return times.end[times.at(iteration, o, 0)]; };
+  constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  std::int32_t units = 0;
+  for (const Operation& each : program.operations) {
+    units = std::max(units, each.unit + 1);
+  }
+  // [unit]: its open span, and that of its gradient.
+  std::vector<std::size_t> gathered(static_cast<std::size_t>(units), kNone);
+  std::vector<std::size_t> computed = gathered;
+  const std::int64_t row = times.row(iteration);
+  const double later = times.later_s(iteration);
+  const auto start = [&](std::uint32_t o) { return times.start[times.at(row, o, 0)] + later; };
+  const auto end = [&](std::uint32_t o) { return times.end[times.at(row, o, 0)] + later; };
   for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
     const Operation& each = program.operations[o];
     if (each.unit < 0) {
@@ -37,21 +45,18 @@ std::vector<LiveSpan> live_spans(const Program& program, const OperationTimes& t
     const auto unit = static_cast<std::uint32_t>(each.unit);
     if (each.kind == Kind::forward || each.kind == Kind::backward) {
       if (const std::uint32_t gather = gather_of(program, o); gather != kAllRanks) {
-        gathered[each.unit] = spans.size();
+        gathered[unit] = spans.size();
         spans.push_back({.unit = unit, .gradient = false, .from_s = start(gather)});
       }
-      if (const auto open = gathered.find(each.unit); open != gathered.end()) {
-        spans[open->second].to_s = end(o);
+      if (gathered[unit] != kNone) {
+        spans[gathered[unit]].to_s = end(o);
       }
     }
-    if (each.kind == Kind::backward && !computed.contains(each.unit)) {
-      computed[each.unit] = spans.size();
+    if (each.kind == Kind::backward && computed[unit] == kNone) {
+      computed[unit] = spans.size();
       spans.push_back({.unit = unit, .gradient = true, .from_s = start(o), .to_s = end(o)});
-    } else if (each.kind == Kind::reduce_scatter) {
-      if (const auto open = computed.find(each.unit); open != computed.end()) {
-        spans[open->second].to_s = end(o);
-        computed.erase(open);
-      }
+    } else if (each.kind == Kind::reduce_scatter && computed[unit] != kNone) {
+      spans[std::exchange(computed[unit], kNone)].to_s = end(o);
     }
   }
   return spans;

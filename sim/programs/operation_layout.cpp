@@ -21,13 +21,11 @@ OperationLayout layout_of(const Program& program) {
   }
   layout.ring_first.resize(count);
   layout.stream.resize(count);
-  layout.seconds.resize(count);
   for (std::size_t o = 0; o < count; ++o) {
     layout.ring_mask[o] = std::bit_ceil(layout.ring_mask[o] + 1) - 1;
     layout.ring_first[o] = layout.slots;
     layout.slots += layout.ring_mask[o] + 1;
     layout.stream[o] = program.operations[o].stream;
-    layout.seconds[o] = program.operations[o].duration_s();
   }
   layout.waits.reserve(program.waits.size());
   for (const Wait& wait : program.waits) {

@@ -27,9 +27,8 @@ struct OperationLayout {
   };
 
   std::vector<std::uint32_t> order; // operations of one iteration, then operations of the tail
-  // [operation] in the order of the program's list; `seconds` without factors of variability.
+  // [operation] in the order of the program's list.
   std::vector<std::uint32_t> stream;
-  std::vector<double> seconds;
   std::vector<std::uint32_t> ring_first;
   std::vector<std::uint32_t> ring_mask;
   std::vector<WaitSlot> waits;
@@ -50,8 +49,19 @@ struct OperationLayout {
   }
 };
 
-// The layout of `program`, made in O(operations + waits).
+// The layout of `program`, made in O(operations + waits). It is that of every program with the same
+// operations, streams and waits, whatever their times.
 [[nodiscard]] OperationLayout layout_of(const Program& program);
+
+// [operation]: seconds without factors of variability.
+[[nodiscard]] inline std::vector<double> durations_of(const Program& program) {
+  std::vector<double> seconds;
+  seconds.reserve(program.operations.size());
+  for (const Operation& operation : program.operations) {
+    seconds.push_back(operation.duration_s());
+  }
+  return seconds;
+}
 
 // The factor on the exchange time of `operation` in `iteration`; 1 in the tail.
 [[nodiscard]] inline double exchange_factor(const Program& program, const Factors& factors,

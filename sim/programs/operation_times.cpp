@@ -6,8 +6,8 @@
 namespace stepsim::programs {
 
 double latest_marker_end(const OperationTimes& times, std::int64_t iteration) {
-  const auto first = times.marker_end.begin() + iteration * std::int64_t{times.ranks};
-  return *std::max_element(first, first + std::int64_t{times.ranks});
+  const auto first = times.marker_end.begin() + times.row(iteration) * std::int64_t{times.ranks};
+  return *std::max_element(first, first + std::int64_t{times.ranks}) + times.later_s(iteration);
 }
 
 Seconds mean_period(const OperationTimes& times, std::int64_t discard) {
@@ -21,11 +21,15 @@ OperationTimes first_iterations(OperationTimes times, std::int64_t iterations) {
     return times;
   }
   times.iterations = iterations;
-  times.marker_end.resize(static_cast<std::size_t>(iterations) * times.ranks);
+  if (times.period_s && times.repeats_from > iterations) {
+    times.repeats_from = iterations;
+  }
+  const std::int64_t rows = times.row(iterations - 1) + 1;
+  times.marker_end.resize(static_cast<std::size_t>(rows) * times.ranks);
   if (!times.end.empty()) {
-    times.start.resize(times.at(iterations, 0, 0));
+    times.start.resize(times.at(rows, 0, 0));
     times.end.resize(times.start.size());
-    times.makespan_s = *std::ranges::max_element(times.end);
+    times.makespan_s = *std::ranges::max_element(times.end) + times.later_s(iterations - 1);
   }
   return times;
 }

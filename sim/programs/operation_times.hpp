@@ -1,8 +1,10 @@
 #pragma once
 // The input and output that all evaluators of a program share: factors of variability, and the
 // times at which operations start and end. Times are seconds since the start of the run.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/units.hpp"
@@ -18,13 +20,19 @@ struct Factors {
 };
 
 // Which times a run records: only the ends of the marker, or the start and end of every operation.
-// `first_rank`, for rank_vectors() alone: of every operation on rank 0.
-enum class Record { marker, first_rank, all };
+// `first_rank`, for rank_vectors() alone: of every operation on rank 0. `steady`, for recurrence()
+// alone: of every operation, until an iteration repeats the one before it; all others are `all`.
+enum class Record { marker, first_rank, all, steady };
 
 struct OperationTimes {
   std::int64_t iterations{};
   std::uint32_t ranks{};
-  std::uint32_t operations{};     // operations of one iteration
+  std::uint32_t operations{}; // operations of one iteration
+  // Set where the last recorded iteration repeats the one before it, this time later, as do all
+  // iterations behind it, which are not recorded: in these start, end and marker_end have no more
+  // than `repeats_from` iterations.
+  std::optional<double> period_s;
+  std::int64_t repeats_from{};
   std::vector<double> marker_end; // [iteration * ranks + rank]
   // Ranks whose starts and ends are recorded: 1, or 0 for all.
   std::uint32_t columns{};
@@ -42,6 +50,14 @@ struct OperationTimes {
     return (static_cast<std::size_t>(iteration) * operations + operation) * width() + rank;
   }
   [[nodiscard]] std::uint32_t width() const { return columns == 0 ? ranks : columns; }
+
+  // The recorded iteration that tells the times of an iteration, and how much later these are.
+  [[nodiscard]] std::int64_t row(std::int64_t iteration) const {
+    return period_s ? std::min(iteration, repeats_from - 1) : iteration;
+  }
+  [[nodiscard]] double later_s(std::int64_t iteration) const {
+    return period_s ? static_cast<double>(iteration - row(iteration)) * *period_s : 0;
+  }
 };
 
 // The end of the marker of an iteration, on the rank that ends it last.

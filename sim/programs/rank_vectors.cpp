@@ -13,10 +13,10 @@ namespace {
 
 class RankPass {
 public:
-  RankPass(const Program& program, std::int64_t iterations, const Factors& factors,
-           const EachRule& each, Record record)
-      : program_(program), layout_(layout_of(program)), factors_(factors), each_(each),
-        ranks_(program.ranks), recorded_(record != Record::marker), enter_(ranks_),
+  RankPass(const Program& program, const OperationLayout& layout, std::int64_t iterations,
+           const Factors& factors, const EachRule& each, Record record)
+      : program_(program), layout_(layout), seconds_(durations_of(program)), factors_(factors),
+        each_(each), ranks_(program.ranks), recorded_(record != Record::marker), enter_(ranks_),
         ends_(std::size_t{layout_.slots} * ranks_, 0), latest_(layout_.slots, 0),
         stream_end_(program.streams.size() * ranks_, 0), stream_latest_(program.streams.size(), 0) {
     times_.columns = record == Record::first_rank ? 1 : 0;
@@ -128,7 +128,7 @@ private:
 
   void evaluate(std::uint32_t o, std::int64_t iteration) {
     const Operation& operation = program_.operations[o];
-    const double seconds = layout_.seconds[o];
+    const double seconds = seconds_[o];
     const std::span<double> before(stream_end_.data() + layout_.stream[o] * ranks_, ranks_);
     const std::size_t slot = layout_.slot(o, iteration);
     const std::span<double> ends = ends_at(slot);
@@ -171,7 +171,8 @@ private:
   }
 
   const Program& program_;
-  const OperationLayout layout_;
+  const OperationLayout& layout_;
+  const std::vector<double> seconds_; // [operation]
   const Factors& factors_;
   const EachRule& each_;
   const std::size_t ranks_;
@@ -188,10 +189,16 @@ private:
 
 } // namespace
 
+OperationTimes rank_vectors(const Program& program, const OperationLayout& layout,
+                            std::int64_t iterations, const Factors& factors, const EachRule& each,
+                            Record record) {
+  assert(recurrence_applies(program) && "fifo streams without interference");
+  return RankPass(program, layout, iterations, factors, each, record).run();
+}
+
 OperationTimes rank_vectors(const Program& program, std::int64_t iterations, const Factors& factors,
                             const EachRule& each, Record record) {
-  assert(recurrence_applies(program) && "fifo streams without interference");
-  return RankPass(program, iterations, factors, each, record).run();
+  return rank_vectors(program, layout_of(program), iterations, factors, each, record);
 }
 
 } // namespace stepsim::programs

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 
+#include "programs/operation_layout.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/training_program.hpp"
 
@@ -22,5 +23,9 @@ using EachRule = std::function<void(const Operation& exchange, double factor,
 [[nodiscard]] OperationTimes rank_vectors(const Program& program, std::int64_t iterations,
                                           const Factors& factors = {}, const EachRule& each = {},
                                           Record record = Record::marker);
+// The same with the layout of the program, for callers that know it.
+[[nodiscard]] OperationTimes rank_vectors(const Program& program, const OperationLayout& layout,
+                                          std::int64_t iterations, const Factors& factors,
+                                          const EachRule& each, Record record);
 
 } // namespace stepsim::programs

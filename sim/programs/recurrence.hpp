@@ -7,6 +7,7 @@
 //     E(o, t) = S(o, t) + factor x seconds
 #include <cstdint>
 
+#include "programs/operation_layout.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/training_program.hpp"
 
@@ -17,9 +18,17 @@ namespace stepsim::programs {
 [[nodiscard]] bool recurrence_applies(const Program& program);
 
 // Runs a valid program for which recurrence_applies(). The result has one rank and `factors` must
-// be for one rank, whatever program.ranks is.
+// be for one rank, whatever program.ranks is. With Record::steady, without factors, it ends once
+// all ends of as many iterations in a row as the longest wait spans are those of the iterations
+// before, later by the same time: as S and E depend on nothing else, all later ones repeat, too.
+// The period is then the time on a cycle of binding waits over the iterations that it spans, as in
+// steady_state.hpp, and rounding is below 1e-13 of the time of the run.
 [[nodiscard]] OperationTimes recurrence(const Program& program, std::int64_t iterations,
                                         const Factors& factors = {},
                                         Record record = Record::marker);
+// The same with the layout of the program, for callers that know it.
+[[nodiscard]] OperationTimes recurrence(const Program& program, const OperationLayout& layout,
+                                        std::int64_t iterations, const Factors& factors,
+                                        Record record);
 
 } // namespace stepsim::programs

@@ -113,6 +113,10 @@ SteadyState steady_state(const Program& program) {
 
 Seconds steady_period(const Program& program) {
   assert(recurrence_applies(program) && "fifo streams without interference");
+  constexpr std::int64_t kFew = 16; // a search takes about as long
+  if (const auto period = recurrence(program, kFew, {}, Record::steady).period_s) {
+    return {*period};
+  }
   const ConstraintGraph constraints = constraint_graph(program);
   return {maximum_cycle_ratio(constraints.graph, constraints.seconds)->ratio};
 }

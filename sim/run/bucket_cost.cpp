@@ -87,6 +87,7 @@ BucketCost BucketCosts::operator()(const buckets::Group& group) {
 }
 
 void BucketCosts::share(collectives::SentBytes& sent) {
+  sent_ = &sent;
   exchange_.share(sent);
   broadcast_.share(sent);
 }
@@ -181,7 +182,10 @@ BucketCost BucketCosts::compressed(const buckets::Group& group) {
     }
   }
   // Methods that only have a formula have no schedule whose bytes could be counted.
-  cost.bytes_sent = exchange.formula_s ? formula_bytes(scenario_, group) : wire.max_bytes_sent;
+  collectives::SentBytes fresh;
+  cost.bytes_sent = exchange.formula_s
+                        ? formula_bytes(scenario_, group)
+                        : collectives::most_sent(exchange, sent_ != nullptr ? *sent_ : fresh);
   cost.algorithm = collectives::row(compression.method).name;
   cost.elements = exchange.elements;
   cost.k = exchange.k;

@@ -52,7 +52,7 @@ public:
   // `curve`, if not empty, is a measured cost that replaces the evaluators of a dense exchange.
   BucketCosts(const Scenario& scenario, const std::optional<buckets::Cost>& curve);
   [[nodiscard]] BucketCost operator()(const buckets::Group& group);
-  // Calls ExchangeTimes::share() for both halves.
+  // Keeps the bytes that exchanges send in `sent`, as ExchangeTimes::share() does.
   void share(collectives::SentBytes& sent);
   // Returns the most faithful evaluator used so far.
   [[nodiscard]] collectives::Method method() const;
@@ -71,6 +71,7 @@ private:
   // is one collective that counts as two equal halves. At most one is true.
   bool splits_, halves_;
   programs::ExchangeTimes exchange_, broadcast_;
+  collectives::SentBytes* sent_ = nullptr;
   // Costs of compressed buckets by (bytes, elements).
   std::map<std::pair<std::int64_t, std::int64_t>, BucketCost> known_;
   collectives::Method used_ = collectives::Method::closed_form;

@@ -43,20 +43,23 @@ void refuse_many_instances(const Program& made, std::uint64_t ranks, std::int64_
   }
 }
 
+// Of equal ranks on fifo streams iterations are recorded until they repeat, unless all are asked
+// for.
 OperationTimes evaluate(const Scenario& scenario, const Program& made,
-                        const programs::Factors& factors, std::int64_t iterations,
-                        programs::Record record = programs::Record::all) {
+                        const programs::OperationLayout& layout, const programs::Factors& factors,
+                        std::int64_t iterations, programs::Record record) {
+  using programs::Record;
   const bool varies = scenario.variability.varies();
   refuse_many_instances(made, varies ? made.ranks : 1, iterations);
-  const bool marker = record == programs::Record::marker;
-  const programs::Record asked = marker ? record : programs::Record::all;
   if (!varies && programs::recurrence_applies(made)) {
-    return programs::recurrence(made, iterations, factors, asked);
+    return programs::recurrence(made, layout, iterations, factors,
+                                record == Record::all ? Record::all : Record::steady);
   }
   if (programs::recurrence_applies(made)) {
-    return programs::rank_vectors(made, iterations, factors, {}, record);
+    return programs::rank_vectors(made, layout, iterations, factors, {}, record);
   }
-  return programs::event_pass(varies ? made : programs::one_rank(made), iterations, factors, asked);
+  return programs::event_pass(varies ? made : programs::one_rank(made), iterations, factors,
+                              record == Record::marker ? Record::marker : Record::all);
 }
 
 bool is_pipelined(const Scenario& scenario) {
@@ -129,9 +132,10 @@ std::int64_t iterations_of(const Program& made, const Window& window) {
 }
 
 OperationTimes window_times(const Scenario& scenario, const Program& made,
+                            const programs::OperationLayout& layout,
                             const programs::Factors& factors, const Window& window,
                             programs::Record record) {
-  return evaluate(scenario, made, factors, iterations_of(made, window), record);
+  return evaluate(scenario, made, layout, factors, iterations_of(made, window), record);
 }
 
 // Whether the period is a mean over the iterations that were evaluated, not that of a steady state.
@@ -166,22 +170,23 @@ double slowest_of(const Scenario& scenario, const Program& made) {
 
 // Without exchanges, in the same number of iterations as with them. `exact` as in steady_period().
 AloneTimes alone_times(const Scenario& scenario, const Program& no_exchanges,
-                       const programs::Factors& factors, const Window& window,
-                       std::int64_t iterations, bool exact) {
+                       const programs::OperationLayout& layout, const programs::Factors& factors,
+                       const Window& window, std::int64_t iterations, bool exact) {
   const OperationTimes times =
-      evaluate(scenario, no_exchanges, factors, iterations, programs::Record::marker);
+      evaluate(scenario, no_exchanges, layout, factors, iterations, programs::Record::marker);
   return {.ends = marker_ends(times, std::min(iterations, window.to + 1)),
           .period =
-              averages(scenario)
-                  ? mean_period(times, window)
+              averages(scenario) ? mean_period(times, window)
+              : times.period_s
+                  ? *times.period_s
                   : steady_period(slowed(no_exchanges, slowest_of(scenario, no_exchanges)), exact)};
 }
 
 // The period of `alone` without what runs on the copy stream, where gradients are selected beside
 // computing.
 double unselected_period(const Scenario& scenario, const Program& program,
-                         const programs::Factors& factors, const Window& window, bool exact,
-                         const AloneTimes& alone) {
+                         const programs::OperationLayout& layout, const programs::Factors& factors,
+                         const Window& window, bool exact, const AloneTimes& alone) {
   const auto selects = [&](const Operation& each) {
     return program.streams[each.stream].name == programs::kCopyStream;
   };
@@ -192,13 +197,15 @@ double unselected_period(const Scenario& scenario, const Program& program,
   for (programs::Operation& each : bare.operations) {
     each.seconds = selects(each) ? Seconds{} : each.seconds;
   }
-  return alone_times(scenario, bare, factors, window, iterations_of(bare, window), exact).period;
+  return alone_times(scenario, bare, layout, factors, window, iterations_of(bare, window), exact)
+      .period;
 }
 
 // Seconds per iteration of a program whose exchanges have given times.
 double period_by_times(const Scenario& scenario, const Program& program,
-                       const programs::Factors& factors, const Window& window) {
-  return averages(scenario) ? mean_period(window_times(scenario, program, factors, window,
+                       const programs::OperationLayout& layout, const programs::Factors& factors,
+                       const Window& window) {
+  return averages(scenario) ? mean_period(window_times(scenario, program, layout, factors, window,
                                                        programs::Record::marker),
                                           window)
                             : steady_period(slowed(program, slowest_of(scenario, program)),
@@ -206,15 +213,16 @@ double period_by_times(const Scenario& scenario, const Program& program,
 }
 
 EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProgram& made,
-                                    const programs::Factors& factors, programs::Record record,
-                                    std::optional<AloneTimes>* known) {
+                                    const programs::Factors& factors, const Window& window,
+                                    programs::Record record, std::optional<AloneTimes>* known) {
   const Program& program = made.program;
   const bool varies = scenario.variability.varies();
   const std::int64_t iterations = scenario.training.iterations;
   EvaluatedProgram result;
   const bool by_recurrence = programs::recurrence_applies(program);
-  const Window window = window_of(scenario, program);
-  OperationTimes times = window_times(scenario, program, factors, window, record);
+  const programs::OperationLayout& layout = made.layout;
+  OperationTimes times = window_times(scenario, program, layout, factors, window,
+                                      varies ? record : programs::Record::first_rank);
   result.ends = marker_ends(times, window.to + 1);
   if (averages(scenario)) {
     result.period = mean_period(times, window);
@@ -222,7 +230,9 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
     result.times = first_iterations(std::move(times), iterations);
   } else {
     result.times = first_iterations(std::move(times), iterations);
-    result.period = period_by_times(scenario, program, factors, window);
+    result.period = result.times.period_s
+                        ? *result.times.period_s
+                        : period_by_times(scenario, program, layout, factors, window);
     const std::int64_t half = iterations / 2;
     const auto seconds = [&](std::string_view stream) {
       return exchange_seconds(program, result.times, half, 0, kForever, stream) /
@@ -233,8 +243,8 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
   }
   const auto alone = [&] {
     const Program no_exchanges = programs::without_exchanges(program);
-    return alone_times(scenario, no_exchanges, factors, window, iterations_of(no_exchanges, window),
-                       by_recurrence);
+    return alone_times(scenario, no_exchanges, layout, factors, window,
+                       iterations_of(no_exchanges, window), by_recurrence);
   };
   std::optional<AloneTimes> own;
   std::optional<AloneTimes>& kept = known == nullptr ? own : *known;
@@ -243,7 +253,7 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
   }
   result.alone = *kept;
   result.unselected =
-      unselected_period(scenario, program, factors, window, by_recurrence, result.alone);
+      unselected_period(scenario, program, layout, factors, window, by_recurrence, result.alone);
   // A method that the scenario asks for says how exchanges are timed, whatever plays the program.
   result.method = collectives::name(
       scenario.method ? made.method
@@ -254,17 +264,16 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
     Program free = program;
     free.interference = {};
     result.interference =
-        std::max(0.0, result.period - period_by_times(scenario, free, factors, window));
+        std::max(0.0, result.period - period_by_times(scenario, free, layout, factors, window));
   }
   return result;
 }
 
 // The network may remember what was sent, so that the mean is over simulated iterations.
 EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& own,
-                                      const ScenarioProgram& made,
-                                      const programs::Factors& factors) {
+                                      const ScenarioProgram& made, const programs::Factors& factors,
+                                      const Window& window) {
   const std::int64_t iterations = own.training.iterations;
-  const Window window = window_of(own, made.program);
   const std::int64_t simulated = iterations_of(made.program, window);
   refuse_many_instances(made.program, made.program.ranks, simulated);
   EvaluatedProgram result;
@@ -290,8 +299,9 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
   }
   const Program no_exchanges = programs::without_exchanges(made.program);
   const bool exact = programs::recurrence_applies(no_exchanges);
-  result.alone = alone_times(own, no_exchanges, factors, window, window.to + 1, exact);
-  result.unselected = unselected_period(own, made.program, factors, window, exact, result.alone);
+  result.alone = alone_times(own, no_exchanges, made.layout, factors, window, window.to + 1, exact);
+  result.unselected =
+      unselected_period(own, made.program, made.layout, factors, window, exact, result.alone);
   result.method = collectives::name(collectives::Method::events);
   if (made.program.interference.any()) {
     result.interference = std::max(
@@ -311,20 +321,23 @@ Window window_of(const Scenario& scenario, const Program& made) {
 
 EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
                            const ScenarioProgram& made, const programs::Factors& factors,
-                           programs::Record record, std::optional<AloneTimes>* known) {
-  return made.simulated ? evaluated_on_network(scenario, own, made, factors)
-                        : evaluated_by_times(own, made, factors, record, known);
+                           const Window& window, programs::Record record,
+                           std::optional<AloneTimes>* known) {
+  return made.simulated ? evaluated_on_network(scenario, own, made, factors, window)
+                        : evaluated_by_times(own, made, factors, window, record, known);
 }
 
 double evaluated_period(const Scenario& scenario, const Scenario& own, const ScenarioProgram& made,
-                        const programs::Factors& factors) {
-  return made.simulated ? evaluated(scenario, own, made, factors, programs::Record::all).period
-                        : period_by_times(own, made.program, factors, window_of(own, made.program));
+                        const programs::Factors& factors, const Window& window) {
+  return made.simulated
+             ? evaluated(scenario, own, made, factors, window, programs::Record::all).period
+             : period_by_times(own, made.program, made.layout, factors, window);
 }
 
-OperationTimes recorded_times(const Scenario& scenario, const Program& program,
+OperationTimes recorded_times(const Scenario& scenario, const ScenarioProgram& made,
                               const programs::Factors& factors) {
-  return evaluate(scenario, program, factors, scenario.training.iterations);
+  return evaluate(scenario, made.program, made.layout, factors, scenario.training.iterations,
+                  programs::Record::all);
 }
 
 } // namespace stepsim::study

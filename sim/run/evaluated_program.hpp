@@ -51,24 +51,24 @@ struct EvaluatedProgram {
 };
 
 // Evaluates the program. `own` is the scenario or, if the scenario has several jobs, its first job
-// alone; `made` and `factors` belong to `own`. `record` says which times of ranks that differ are
-// asked for at least. `known`, if not null, are the iterations without
-// exchanges, which are computed if it is empty. Throws SimulationError if there are more instances
-// (operations times ranks times iterations) than can be recorded, and where the simulated network
-// throws it.
+// alone; `made`, `factors` and `window` belong to `own`. `record` says which times of ranks that
+// differ are asked for at least. `known`, if not null, are the iterations without exchanges, which
+// are computed if it is empty. Throws SimulationError if there are more instances (operations times
+// ranks times iterations) than can be recorded, and where the simulated network throws it.
 [[nodiscard]] EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
                                          const ScenarioProgram& made,
-                                         const programs::Factors& factors, programs::Record record,
+                                         const programs::Factors& factors, const Window& window,
+                                         programs::Record record,
                                          std::optional<AloneTimes>* known = nullptr);
 
 // The period of evaluated() alone.
 [[nodiscard]] double evaluated_period(const Scenario& scenario, const Scenario& own,
-                                      const ScenarioProgram& made,
-                                      const programs::Factors& factors);
+                                      const ScenarioProgram& made, const programs::Factors& factors,
+                                      const Window& window);
 
 // The times of all operations of the scenario's program whose exchanges have given times.
 [[nodiscard]] programs::OperationTimes recorded_times(const Scenario& scenario,
-                                                      const programs::Program& program,
+                                                      const ScenarioProgram& made,
                                                       const programs::Factors& factors);
 
 } // namespace stepsim::study

@@ -35,13 +35,15 @@ ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& p
     }
     return {.bandwidth_s = wire, .compression_s = work};
   }
+  const collectives::Collective whole = exchange_of(scenario);
   const auto total = [&](double latency_factor, double bandwidth_factor) {
-    Scenario part = scenario;
-    part.cluster.network.latency_s *= latency_factor;
-    part.cluster.network.delay_s *= latency_factor;
-    part.cluster.network.block_latency_s *= latency_factor;
-    part.cluster.network.bandwidth_Bps *= bandwidth_factor;
-    const buckets::Cost cost = compressed_cost(part);
+    collectives::Collective part = whole;
+    collectives::LinkCost& link = part.links.all;
+    link.latency_s *= latency_factor;
+    link.delay_s *= latency_factor;
+    link.block_latency_s *= latency_factor;
+    link.per_byte_s /= bandwidth_factor;
+    const buckets::Cost cost = compressed_cost(scenario, part);
     double sum = 0;
     for (const buckets::Group& group : plan.groups) {
       sum += cost.seconds(static_cast<double>(group.bytes.value), 1);

@@ -35,7 +35,8 @@ double drained_s(const Scenario& scenario, const Program& program, const Operati
       double end = 0;
       for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
         if ((program.operations[o].type == OperationType::exchange) == exchanges) {
-          end = std::max(end, times.end[times.at(iteration, o, rank)]);
+          end = std::max(end, times.end[times.at(times.row(iteration), o, rank)] +
+                                  times.later_s(iteration));
         }
       }
       return end;

@@ -22,7 +22,7 @@ using programs::Program;
 
 // Seconds of exchanges on the binding path, per step. On a network of links, and where too few
 // iterations were run to follow the path, only the exposed communication is known.
-double exchanges_on_path(const Scenario& scenario, const Program& made,
+double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
                          const EvaluatedProgram& found, const programs::Factors& factors,
                          const Summary& summary) {
   const std::int64_t discard = std::max<std::int64_t>(1, discarded_iterations(scenario));
@@ -34,7 +34,7 @@ double exchanges_on_path(const Scenario& scenario, const Program& made,
   const programs::OperationTimes all =
       has_all ? programs::OperationTimes{} : recorded_times(scenario, made, factors);
   const programs::OperationTimes& times = has_all ? found.times : all;
-  const Program program = varies ? made : programs::one_rank(made);
+  const Program program = varies ? made.program : programs::one_rank(made.program);
   const programs::BindingPath path =
       !varies && programs::recurrence_applies(program)
           ? programs::critical_cycle(program, programs::steady_state(program))
@@ -85,7 +85,7 @@ std::string program_bottleneck(const Scenario& scenario, const ScenarioProgram& 
     return "straggler";
   }
   return verdict(
-      summary, [&] { return exchanges_on_path(scenario, made.program, found, factors, summary); },
+      summary, [&] { return exchanges_on_path(scenario, made, found, factors, summary); },
       [&] { return largest_of_program(scenario, made, found); });
 }
 

@@ -241,7 +241,8 @@ void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summar
 }
 
 void fill_bound(const Scenario& scenario, const ScenarioProgram& made,
-                const EvaluatedProgram& found, const programs::Factors& factors, Result& result) {
+                const EvaluatedProgram& found, const programs::Factors& factors,
+                const Window& window, Result& result) {
   const layers::Workload& workload = scenario.workload;
   const bool known = !is_compressed(scenario) && !trains_in_rounds(scenario.training) &&
                      scenario.training.sharding.strategy == ShardingStrategy::none;
@@ -253,8 +254,7 @@ void fill_bound(const Scenario& scenario, const ScenarioProgram& made,
   if (!scenario.variability.random()) {
     least = bound(scenario.variability.varies() ? jitter_of(scenario).slowest() : 1);
   } else if (known && !made.simulated) {
-    least = drawn_lower_bound(scenario, made.problem, found.times, factors,
-                              window_of(scenario, made.program));
+    least = drawn_lower_bound(scenario, made.problem, found.times, factors, window);
   }
   if (least) {
     summary.lower_bound_s = bound_of(*least, *summary.iteration_time_s);

@@ -31,6 +31,7 @@ void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summar
 // Sets lower_bound_s of dense all-reduces, and warns where factors make the iteration shorter than
 // mean times allow. The iteration time must be set.
 void fill_bound(const Scenario& scenario, const ScenarioProgram& made,
-                const EvaluatedProgram& found, const programs::Factors& factors, Result& result);
+                const EvaluatedProgram& found, const programs::Factors& factors,
+                const Window& window, Result& result);
 
 } // namespace stepsim::study

@@ -21,11 +21,12 @@ using programs::Program;
 // Of all ranks: the first start and the last end.
 std::pair<double, double> span_of(const OperationTimes& times, std::int64_t iteration,
                                   std::uint32_t operation) {
-  const std::size_t at = times.at(iteration, operation, 0);
+  const std::size_t at = times.at(times.row(iteration), operation, 0);
+  const double later = times.later_s(iteration);
   const auto first = static_cast<std::ptrdiff_t>(at);
   const auto last = static_cast<std::ptrdiff_t>(at + times.width());
-  return {*std::min_element(times.start.begin() + first, times.start.begin() + last),
-          *std::max_element(times.end.begin() + first, times.end.begin() + last)};
+  return {*std::min_element(times.start.begin() + first, times.start.begin() + last) + later,
+          *std::max_element(times.end.begin() + first, times.end.begin() + last) + later};
 }
 
 bool is_exchange(const Operation& operation) { return operation.type == OperationType::exchange; }
@@ -99,11 +100,11 @@ double iteration_start_s(const Program& program, const OperationTimes& times,
 
 double latest_work_end_s(const Program& program, const OperationTimes& times) {
   double latest = programs::latest_marker_end(times, times.iterations - 1);
-  for (std::int64_t t = 0; t < times.iterations; ++t) {
+  // A fifo stream ends no operation before it has ended that of the iteration before.
+  for (std::int64_t t = program.only_fifo() ? times.iterations - 1 : 0; t < times.iterations; ++t) {
     for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
       if (program.operations[o].type != OperationType::delay) {
-        const auto first = times.end.begin() + static_cast<std::ptrdiff_t>(times.at(t, o, 0));
-        latest = std::max(latest, *std::max_element(first, first + times.width()));
+        latest = std::max(latest, span_of(times, t, o).second);
       }
     }
   }
@@ -272,25 +273,34 @@ std::vector<LayerResult> program_layers(const Scenario& scenario, const Scenario
 
 double exchange_seconds(const Program& program, const OperationTimes& times, std::int64_t first,
                         double from_s, double to_s, std::string_view stream, std::size_t ranks) {
-  std::vector<std::uint32_t> exchanges;
+  std::vector<std::vector<std::uint32_t>> exchanges(program.streams.size()); // [stream]
   for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
     const Operation& each = program.operations[o];
     if (is_exchange(each) && (stream.empty() || program.streams[each.stream].name == stream)) {
-      exchanges.push_back(o);
+      exchanges[each.stream].push_back(o);
     }
   }
   std::vector<std::pair<double, double>> spans;
-  spans.reserve(exchanges.size() * static_cast<std::size_t>(times.iterations - first) * ranks);
-  for (std::int64_t t = first; t < times.iterations; ++t) {
-    for (const std::uint32_t o : exchanges) {
-      const std::size_t at = times.at(t, o, 0);
-      for (std::size_t rank = 0; rank < ranks; ++rank) {
-        spans.emplace_back(times.start[at + rank], times.end[at + rank]);
+  for (const std::vector<std::uint32_t>& of_stream : exchanges) {
+    const auto before = std::ssize(spans);
+    for (std::int64_t t = first; t < times.iterations; ++t) {
+      const std::int64_t row = times.row(t);
+      const double later = times.later_s(t);
+      for (const std::uint32_t o : of_stream) {
+        const std::size_t at = times.at(row, o, 0);
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+          spans.emplace_back(times.start[at + rank] + later, times.end[at + rank] + later);
+        }
       }
     }
-  }
-  if (!std::ranges::is_sorted(spans)) { // those of one fifo stream are
-    std::ranges::sort(spans);
+    const auto middle = spans.begin() + before;
+    const auto is_before = [](const auto& a, const auto& b) { // by more than rounding
+      return a.first < b.first * (1 - 1e-12);
+    };
+    if (!std::is_sorted(middle, spans.end(), is_before)) { // those of a rank on a fifo stream are
+      std::sort(middle, spans.end());
+    }
+    std::inplace_merge(spans.begin(), middle, spans.end(), is_before);
   }
   double busy = 0;
   double until = from_s;

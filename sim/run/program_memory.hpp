@@ -13,12 +13,15 @@ namespace stepsim::study {
 
 struct ProgramMemory {
   std::optional<ScenarioProgram> made; // every run retimes its exchanges
+  Window window;                       // of `made`
   // Of `made`, and where workers vary of its ranks and of this seed. Empty: not computed yet.
   std::uint64_t seed{};
   std::optional<programs::Factors> factors;
   std::optional<AloneTimes> alone;
-  std::optional<double> single_s;     // a step of one worker alone
-  std::vector<ProgramMemory> dense{}; // of the runs that a compressed one is compared with
+  std::optional<double> single_s; // a step of one worker alone
+  // Of the runs that a compressed one is compared with.
+  std::vector<ProgramMemory> dense{};
+  std::vector<Scenario> dense_scenario{}; // at most one
 };
 
 } // namespace stepsim::study

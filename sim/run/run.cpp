@@ -80,17 +80,22 @@ void compare_with_dense(const Scenario& scenario, Summary& summary, ProgramMemor
   if (!is_compressed(scenario) || !(period > 0)) {
     return;
   }
-  Scenario dense = scenario;
+  ProgramMemory fresh;
+  ProgramMemory& known = memory != nullptr ? *memory : fresh;
+  known.dense.resize(2);
+  if (known.dense_scenario.empty()) {
+    known.dense_scenario.push_back(scenario);
+  }
+  Scenario& dense = known.dense_scenario.front();
   dense.communication = *scenario.dense_baseline;
-  std::vector<ProgramMemory> fresh;
-  std::vector<ProgramMemory>& known = memory != nullptr ? memory->dense : fresh;
-  known.resize(2);
+  dense.cluster = scenario.cluster;
+  dense.variability.seed = scenario.variability.seed;
   const auto seconds = [&](ProgramMemory& kept) {
     return *run_algorithm(dense, Detail::period, &kept).summary.iteration_time_s;
   };
-  summary.speedup_vs_dense_overlapped = seconds(known[0]) / period;
+  summary.speedup_vs_dense_overlapped = seconds(known.dense[0]) / period;
   dense.communication.schedule = buckets::Schedule::single;
-  summary.speedup_vs_dense_sequential = seconds(known[1]) / period;
+  summary.speedup_vs_dense_sequential = seconds(known.dense[1]) / period;
 }
 
 // The scenario as it is in iteration `index`: a density that falls over the first epochs, dense

@@ -118,6 +118,7 @@ void renew(const Scenario& scenario, bool simulated, ProgramMemory& memory) {
   const bool retimed = was_made && retime(scenario, *memory.made);
   if (!retimed) {
     memory.made = summary_program(scenario, simulated);
+    memory.window = window_of(scenario, memory.made->program);
   }
   const bool drawn_anew =
       scenario.variability.varies() && (memory.seed != seed || memory.made->program.ranks != ranks);
@@ -137,7 +138,8 @@ std::pair<double, double> periods_without_input(const Scenario& whole) {
   const Scenario own = dry.other_jobs.empty() ? dry : scenario_of_job(dry, 0);
   const ScenarioProgram made = summary_program(own, simulates_messages(dry));
   const EvaluatedProgram found =
-      evaluated(dry, own, made, run_factors(own, made.program), programs::Record::first_rank);
+      evaluated(dry, own, made, run_factors(own, made.program), window_of(own, made.program),
+                programs::Record::first_rank);
   return {found.period, found.alone.period};
 }
 
@@ -160,17 +162,17 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   if (detail == Detail::period) {
     Result result;
     result.summary.iteration_time_s =
-        evaluated_period(whole, scenario, made, factors) / program.steps;
+        evaluated_period(whole, scenario, made, factors, known.window) / program.steps;
     return result;
   }
   const bool varies = scenario.variability.varies();
   const std::int64_t discard = discarded_iterations(scenario);
-  const Window window = window_of(scenario, program);
+  const Window& window = known.window;
   const bool of_all = detail == Detail::all || applies_late(scenario.training.algorithm) ||
                       trains_in_rounds(scenario.training) ||
                       scenario.training.sharding.strategy != ShardingStrategy::none;
   EvaluatedProgram found =
-      evaluated(whole, scenario, made, factors,
+      evaluated(whole, scenario, made, factors, window,
                 of_all ? programs::Record::all : programs::Record::first_rank, &known.alone);
   OperationTimes& times = found.times;
   const double period = found.period;
@@ -226,7 +228,7 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
     summary.units = static_cast<double>(made.units.size());
     summary.certified = made.certified;
   }
-  fill_bound(scenario, made, found, factors, result);
+  fill_bound(scenario, made, found, factors, window, result);
   if (has_merge_figures(scenario)) {
     fill_greedy(scenario, made.problem, made.plan, summary);
     if (detail == Detail::all) {
@@ -263,7 +265,7 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   }
   if (made.merged) {
     made = scenario_program(scenario);
-    times = recorded_times(scenario, made.program, factors);
+    times = recorded_times(scenario, made, factors);
   }
   result.buckets = program_buckets(scenario, made, times);
   if (!found.network && !accumulates_or_shards(scenario) && !trains_in_rounds(scenario.training)) {

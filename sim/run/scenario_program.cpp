@@ -274,6 +274,7 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, Layer
     label_layers(out.units, out.program);
   }
   programs::check(out.program, scenario.name);
+  out.layout = programs::layout_of(out.program);
   return out;
 }
 

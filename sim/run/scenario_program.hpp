@@ -13,6 +13,7 @@
 #include "collectives/evaluate/sent_bytes.hpp"
 #include "collectives/method.hpp"
 #include "programs/builders/step_parts.hpp"
+#include "programs/operation_layout.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/training_program.hpp"
 #include "run/bucket_cost.hpp"
@@ -48,7 +49,8 @@ struct ProgramUnit {
 };
 
 struct ScenarioProgram {
-  programs::Program program; // layers of operations are numbered as in the workload
+  programs::Program program;        // layers of operations are numbered as in the workload
+  programs::OperationLayout layout; // of the program
   std::vector<ProgramUnit> units;
   buckets::Plan plan;            // groups of buckets, which are the units; empty if sharded
   buckets::Problem problem;      // what was planned; empty if sharded

@@ -222,7 +222,10 @@ void add_range(const std::string& pointer, const TuneValues& values, Files& file
       if (best == other.curve.size()) {
         return;
       }
-      counts = counts || other.curve[best].iteration_time_s != tuning.best->iteration_time_s;
+      const auto compared = [](const TunePoint& point) {
+        return base::rounded_to(*point.iteration_time_s, base::kComparedDigits);
+      };
+      counts = counts || compared(other.curve[best]) != compared(*tuning.best);
       answers.push_back(other.curve[best].value);
     } catch (const InputError&) { // no latency can be given beside what times the exchanges
       return;
@@ -320,7 +323,7 @@ Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
   }
   if (problem.knob == Knob::collective || problem.knob == Knob::schedule) {
     std::ranges::stable_sort(tuning.curve, {}, [](const TunePoint& point) {
-      return point.iteration_time_s.value_or(HUGE_VAL);
+      return base::rounded_to(point.iteration_time_s.value_or(HUGE_VAL), base::kComparedDigits);
     });
   }
   return tuning;

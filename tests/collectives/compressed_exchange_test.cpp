@@ -585,10 +585,14 @@ TEST_CASE(
         } else {
           CHECK(compression.method == Id::sparcml_rd); // folds have no form
         }
-        CHECK(run.messages == exchange_transfers(exchange, 100'000).size());
+        const Traffic counted = exchange_traffic(exchange);
+        CHECK(counted.messages == exchange_transfers(exchange, 100'000).size());
+        SentBytes sent;
+        CHECK(most_sent(exchange, sent) == exactly(counted.max_per_rank));
+        CHECK(most_sent(exchange, sent) == exactly(counted.max_per_rank)); // from memory
         if (ranks == 1 || elements == 0) {
           CHECK(swept == 0);
-          CHECK(run.messages == 0);
+          CHECK(counted.messages == 0);
         }
       }
     }

@@ -11,6 +11,7 @@
 #include "programs/program_draft.hpp"
 #include "programs/random_programs.hpp"
 #include "programs/rank_vectors.hpp"
+#include "programs/steady_state.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::programs;
@@ -91,6 +92,56 @@ TEST_CASE("recurrence: equals the definition and the vector over ranks on random
     CHECK(times.makespan_s == vectors.makespan_s);
     CHECK(times.makespan_s == *std::ranges::max_element(times.end));
   }
+}
+
+TEST_CASE("recurrence: times until iterations repeat are those of all iterations") {
+  constexpr std::int64_t kIterations = 60;
+  int repeated = 0;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    CAPTURE(seed);
+    RandomStream random({.seed = 46, .point = seed});
+    const Program program = with_ending_waits(random_program(random, 1), random);
+    const OperationTimes all = recurrence(program, kIterations, {}, Record::all);
+    const OperationTimes found = recurrence(program, kIterations, {}, Record::steady);
+    CHECK(found.makespan_s == within(all.makespan_s, 1e-12));
+    for (std::int64_t t = 0; t < kIterations; ++t) {
+      CHECK(latest_marker_end(found, t) == within(latest_marker_end(all, t), 1e-12));
+      for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+        const std::size_t at = found.at(found.row(t), o, 0);
+        CHECK(found.start[at] + found.later_s(t) == within(all.start[all.at(t, o, 0)], 1e-12));
+        CHECK(found.end[at] + found.later_s(t) == within(all.end[all.at(t, o, 0)], 1e-12));
+      }
+    }
+    if (found.period_s) {
+      ++repeated;
+      CHECK(found.repeats_from < kIterations);
+      CHECK(*found.period_s == within(steady_state(program).period.value, 1e-12));
+      const OperationTimes cut = first_iterations(found, 5);
+      CHECK(cut.marker_end.size() <= 5);
+      CHECK(latest_marker_end(cut, 4) == within(latest_marker_end(all, 4), 1e-12));
+      CHECK(cut.makespan_s == within(first_iterations(all, 5).makespan_s, 1e-12));
+    }
+  }
+  CHECK(repeated > 300);
+}
+
+TEST_CASE("recurrence: a program whose times alternate is recorded as a whole") {
+  // a (3 s) waits for c of the iteration before, b (4 s) for a, c (5 s) for b of the one before:
+  // the ends of a differ by 5 and 7 s in turn.
+  ProgramDraft draft;
+  const auto stream = [&](const char* name) { return draft.stream(name); };
+  const auto a = draft.compute("a", stream("a"), Kind::forward, Seconds{3});
+  const auto b = draft.compute("b", stream("b"), Kind::forward, Seconds{4});
+  const auto c = draft.compute("c", stream("c"), Kind::forward, Seconds{5});
+  draft.wait(a, c, 1);
+  draft.wait(b, a, 0);
+  draft.wait(c, b, 1);
+  const Program program = draft.finish(a);
+  REQUIRE(steady_state(program).cyclicity == 2);
+  const OperationTimes times = recurrence(program, 20, {}, Record::steady);
+  CHECK(!times.period_s);
+  CHECK(times.end == recurrence(program, 20, {}, Record::all).end);
+  CHECK(steady_period(program).value == 6);
 }
 
 TEST_CASE("recurrence: splitting an operation in two on its stream changes nothing") {

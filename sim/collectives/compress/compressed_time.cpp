@@ -82,9 +82,6 @@ ExchangeTime exchange_time(const CompressedExchange& exchange, const Compression
   for (const ExchangeStage& stage : exchange.stages) {
     add_stage(time, stage.collective, method);
   }
-  const Traffic traffic = exchange_traffic(exchange);
-  time.messages = traffic.messages;
-  time.max_bytes_sent = traffic.max_per_rank;
   return time;
 }
 
@@ -131,6 +128,13 @@ Traffic exchange_traffic(const CompressedExchange& exchange) {
     result.messages += server.messages;
   }
   return result;
+}
+
+double most_sent(const CompressedExchange& exchange, SentBytes& sent) {
+  const ExchangeStage* stage = exchange.stages.size() == 1 ? &exchange.stages.front() : nullptr;
+  const bool of_all = stage != nullptr && stage->collective.ranks == exchange.ranks &&
+                      stage->header_bytes == 0 && SentBytes::keeps(stage->collective);
+  return of_all ? sent.most(stage->collective) : exchange_traffic(exchange).max_per_rank;
 }
 
 std::vector<TransferRecord> exchange_transfers(const CompressedExchange& exchange,

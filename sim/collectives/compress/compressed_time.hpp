@@ -8,6 +8,7 @@
 #include "collectives/collective.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
 #include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/sent_bytes.hpp"
 #include "collectives/evaluate/traffic.hpp"
 #include "links/flow/link_use.hpp"
 
@@ -18,8 +19,6 @@ struct ExchangeTime {
   Method method{};  // the most detailed method of the stages
   std::uint64_t events{};
   std::vector<links::LinkUse> links{}; // [link] of the fabric, if there is one
-  std::uint64_t messages{};
-  double max_bytes_sent{}; // bytes of the rank that sends most
 };
 // Times the exchange by `method`, or if empty by the cheapest exact method per stage. Throws
 // SimulationError if only the closed form exists and `method` is another ("ok_topk: only the closed
@@ -37,6 +36,9 @@ struct ExchangeTime {
 
 // Returns the traffic of the ranks of the cluster in all stages; zeros for a formula.
 [[nodiscard]] Traffic exchange_traffic(const CompressedExchange& exchange);
+// Returns exchange_traffic(exchange).max_per_rank. The bytes of exchanges in one stage are kept in
+// `sent`.
+[[nodiscard]] double most_sent(const CompressedExchange& exchange, SentBytes& sent);
 // Returns at most `limit` messages of all stages, timed by max_plus, each stage after the previous
 // one; none for a formula. Throws SimulationError on a fabric and for a stage without a list of
 // transfers (has_transfers).

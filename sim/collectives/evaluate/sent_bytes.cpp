@@ -1,9 +1,16 @@
 #include "collectives/evaluate/sent_bytes.hpp"
 
 #include "base/remembered.hpp"
+#include "collectives/algorithms.hpp"
 #include "collectives/evaluate/traffic.hpp"
 
 namespace stepsim::collectives {
+
+bool SentBytes::keeps(const Collective& collective) {
+  return collective.algorithm != AlgorithmId::automatic &&
+         algorithm(collective.algorithm).block_streams == 0 &&
+         collective.options.pipeline_chunks.has_value();
+}
 
 double SentBytes::most(const Collective& collective) {
   return base::remembered(known_[{collective.op, collective.algorithm, collective.ranks}],

@@ -12,9 +12,12 @@ namespace stepsim::collectives {
 
 class SentBytes {
 public:
-  // Returns traffic(collective).max_per_rank. Only operation, algorithm, ranks and bytes tell
-  // entries apart: use one object for collectives with the same options, kind of links and sizes of
-  // parts. Not thread-safe.
+  // Whether the bytes do not depend on the links: false where the best number of blocks or chunks
+  // is searched, or the algorithm chosen.
+  [[nodiscard]] static bool keeps(const Collective& collective);
+  // Returns traffic(collective).max_per_rank of a collective that it keeps. Only operation,
+  // algorithm, ranks and bytes tell entries apart: use one object for collectives with the same
+  // options, kind of links and sizes of parts. Not thread-safe.
   [[nodiscard]] double most(const Collective& collective);
 
 private:

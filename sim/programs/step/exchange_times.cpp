@@ -315,11 +315,9 @@ const Exchange& ExchangeTimes::operator()(Bytes bytes) {
       collectives::Collective collective = collective_;
       collective.algorithm = known.exchange.algorithm;
       collective.bytes = static_cast<double>(bytes.value);
-      // The bytes of blocks and chunks whose number is searched depend on the links.
-      const bool fixed = collectives::algorithm(collective.algorithm).block_streams == 0 &&
-                         collective.options.pipeline_chunks.has_value();
-      known.exchange.max_bytes_sent =
-          sent_ != nullptr && fixed ? sent_->most(collective) : collectives::most_sent(collective);
+      known.exchange.max_bytes_sent = sent_ != nullptr && collectives::SentBytes::keeps(collective)
+                                          ? sent_->most(collective)
+                                          : collectives::most_sent(collective);
     }
     known.counted = true;
   }

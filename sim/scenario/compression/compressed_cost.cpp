@@ -29,12 +29,11 @@ double sum(const ChannelTimes& times) {
   return times.staging_s + times.wire_s + times.merge_s + times.scatter_s;
 }
 
-// Channel seconds of a bucket of `bytes` dense bytes.
+// Channel seconds of a bucket of `bytes` dense bytes, of which a value has `value_bytes`.
 double planned_seconds(const Scenario& scenario, const collectives::Collective& base,
-                       double bytes) {
+                       double value_bytes, double bytes) {
   const collectives::CompressedExchange exchange = collectives::compressed_exchange(
-      scenario.communication.compression, part_of_bytes(bytes, scenario.workload.bytes_per_value()),
-      base);
+      scenario.communication.compression, part_of_bytes(bytes, value_bytes), base);
   return sum(channel_times(scenario, exchange, wire_seconds(scenario, exchange, base), bytes));
 }
 
@@ -79,22 +78,25 @@ ChannelTimes channel_times(const Scenario& scenario,
 }
 
 buckets::Cost compressed_cost(const Scenario& scenario) {
+  return compressed_cost(scenario, exchange_of(scenario));
+}
+
+buckets::Cost compressed_cost(const Scenario& scenario, const collectives::Collective& base) {
   const collectives::Compression& compression = scenario.communication.compression;
-  const collectives::Collective base = exchange_of(scenario);
   if (!exchanges(scenario)) {
     return {.base = buckets::LinearCost{}};
   }
   if (compression.method == collectives::CompressionMethod::powersgd) {
     return low_rank_cost(scenario, base);
   }
-  const auto seconds = [scenario, base](double bytes) {
-    return bytes > 0 ? planned_seconds(scenario, base, bytes) : 0.0;
-  };
-  if (base.links.fabric) {
-    return programs::sampled_cost(seconds);
-  }
+  const double value_bytes = scenario.workload.bytes_per_value();
   const collectives::CompressionKind kind = collectives::row(compression.method).kind;
-  if (kind == collectives::CompressionKind::dense || kind == collectives::CompressionKind::codec) {
+  const bool known = !base.links.fabric;
+  if (known && (kind == collectives::CompressionKind::dense ||
+                kind == collectives::CompressionKind::codec)) {
+    const auto seconds = [&](double bytes) {
+      return planned_seconds(scenario, base, value_bytes, bytes);
+    };
     // a + b m, where two equal steps of the bytes make equal steps of the time.
     constexpr double kStep = 1 << 20;
     const double one = seconds(kStep);
@@ -105,7 +107,11 @@ buckets::Cost compressed_cost(const Scenario& scenario) {
       return {.base = buckets::LinearCost{std::max(0.0, one - per_byte * kStep), per_byte}};
     }
   }
-  return {.base = buckets::CurveCost{seconds}};
+  const auto seconds = [scenario, base, value_bytes](double bytes) {
+    return bytes > 0 ? planned_seconds(scenario, base, value_bytes, bytes) : 0.0;
+  };
+  return known ? buckets::Cost{.base = buckets::CurveCost{seconds}}
+               : programs::sampled_cost(seconds);
 }
 
 } // namespace stepsim::study

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/number_text.hpp"
 #include "document/json_pointer.hpp"
 #include "scenario/scenario.hpp"
 #include "study/sweep/grid.hpp"
@@ -86,7 +87,7 @@ bool exceeds_memory(const io::Json& row) {
   return fits != nullptr && fits->is_bool() && !fits->as_bool();
 }
 
-// Of equal rows the first is the best.
+// Of rows that are equal but for rounding the first is the best.
 Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> batches,
                   std::optional<BestBy> asked) {
   Ranking ranking;
@@ -111,8 +112,10 @@ Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> 
     }
     const bool exceeds = exceeds_memory(rows[i]);
     const bool best_exceeds = ranking.best && exceeds_memory(rows[*ranking.best]);
-    const bool better = !ranking.best || (less_is_better ? *value < *values[*ranking.best]
-                                                         : *value > *values[*ranking.best]);
+    const auto compared = [](double each) { return base::rounded_to(each, base::kComparedDigits); };
+    const bool better =
+        !ranking.best || (less_is_better ? compared(*value) < compared(*values[*ranking.best])
+                                         : compared(*value) > compared(*values[*ranking.best]));
     if (exceeds == best_exceeds ? better : best_exceeds || !ranking.best) {
       ranking.best = i;
     }

@@ -56,7 +56,10 @@ bool SharedRun::run(const QuickPoint& point, std::int64_t replication, PointOutc
     if (linear && !merge_cost(scenario_).is_linear()) {
       return false;
     }
-    refuse_long_work(estimated_seconds(scenario_, messages_), max_seconds_);
+    if (estimated_nodes_ != point.nodes) { // neither latency nor bandwidth makes more work
+      refuse_long_work(estimated_seconds(scenario_, messages_), max_seconds_);
+      estimated_nodes_ = point.nodes;
+    }
     Result result = study::run(scenario_, Detail::summary, &memory_);
     outcome.summary = std::move(result.summary);
     outcome.method = std::move(result.method);

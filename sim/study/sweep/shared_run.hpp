@@ -41,7 +41,8 @@ private:
   ProgramMemory memory_;
   bool block_follows_;
   double max_seconds_;
-  double messages_; // different_messages() of the scenario
+  double messages_;                  // different_messages() of the scenario
+  std::int64_t estimated_nodes_ = 0; // the last number whose work was estimated
   std::int64_t seed_;
   std::int64_t least_ranks_ = 1; // every straggler is a worker
 };
