@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include "programs/event_pass.hpp"
-#include "programs/operation_times.hpp"
 #include "programs/steady_state.hpp"
 
 namespace stepsim::programs {
@@ -43,6 +42,22 @@ bool repeats(const OperationTimes& times, std::int64_t last, std::int64_t window
 
 } // namespace
 
+std::optional<EventPeriod> repetition(const Program& program, const OperationTimes& times) {
+  const std::int64_t window = window_of(program);
+  for (std::int64_t n = 2 + 2 * window; n <= times.iterations; n *= 2) {
+    // The last iterations are disturbed by none after them, and the first starts from idle streams.
+    const std::int64_t last = n - 1 - std::max(window, n / 8);
+    for (std::int64_t c = 1; c + window <= last; ++c) {
+      if (repeats(times, last, window, c)) {
+        const double shift = latest_marker_end(times, last) - latest_marker_end(times, last - c);
+        return EventPeriod{
+            .period = {shift / static_cast<double>(c)}, .cyclicity = c, .steady_from = last - c};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 EventPeriod event_period(const Program& given, std::int64_t most_iterations) {
   const Program program = without_warmup(given);
   const std::int64_t window = window_of(program);
@@ -51,14 +66,8 @@ EventPeriod event_period(const Program& given, std::int64_t most_iterations) {
       std::min(most_iterations, std::max(kFewestIterations, kMostOperations / operations));
   for (std::int64_t iterations = 2 + 2 * window;; iterations *= 2) {
     const OperationTimes times = event_pass(program, iterations, {}, Record::all);
-    // The last iterations are disturbed by none after them, and the first starts from idle streams.
-    const std::int64_t last = iterations - 1 - std::max(window, iterations / 8);
-    for (std::int64_t c = 1; c + window <= last; ++c) {
-      if (repeats(times, last, window, c)) {
-        const double shift = latest_marker_end(times, last) - latest_marker_end(times, last - c);
-        return {
-            .period = {shift / static_cast<double>(c)}, .cyclicity = c, .steady_from = last - c};
-      }
+    if (const std::optional<EventPeriod> found = repetition(program, times)) {
+      return *found;
     }
     if (iterations >= most) {
       return {.period = mean_period(times, iterations / 2), .cyclicity = 0, .steady_from = 0};

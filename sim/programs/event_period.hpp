@@ -10,8 +10,10 @@
 // once w iterations in a row repeat, all later iterations repeat, too. c is 1 for most programs; a
 // pipelined program may alternate between c different periods.
 #include <cstdint>
+#include <optional>
 
 #include "base/units.hpp"
+#include "programs/operation_times.hpp"
 #include "programs/training_program.hpp"
 
 namespace stepsim::programs {
@@ -23,6 +25,11 @@ struct EventPeriod {
   std::int64_t cyclicity{};
   std::int64_t steady_from{}; // the iteration t from which on the equation above holds
 };
+
+// The period of times that were recorded with Record::all, by event_pass() without variability and
+// from the iteration on in which all waits that end have ended. Empty if they do not repeat.
+[[nodiscard]] std::optional<EventPeriod> repetition(const Program& program,
+                                                    const OperationTimes& times);
 
 // The period of a valid program for which event_pass_applies(), without variability. Simulates 4,
 // 8, 16, .. iterations (more if waits look back farther) until the times repeat to 1e-12 of the

@@ -229,10 +229,13 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
     set_communication(program, times, window, result);
     result.times = first_iterations(std::move(times), iterations);
   } else {
+    std::optional<double> period = times.period_s;
+    if (!varies && !by_recurrence) {
+      const auto found = programs::repetition(program, times);
+      period = found ? std::optional(found->period.value) : std::nullopt;
+    }
     result.times = first_iterations(std::move(times), iterations);
-    result.period = result.times.period_s
-                        ? *result.times.period_s
-                        : period_by_times(scenario, program, layout, factors, window);
+    result.period = period ? *period : period_by_times(scenario, program, layout, factors, window);
     const std::int64_t half = iterations / 2;
     const auto seconds = [&](std::string_view stream) {
       return exchange_seconds(program, result.times, half, 0, kForever, stream) /

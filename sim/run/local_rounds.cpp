@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "layers/layer_units.hpp"
@@ -43,6 +44,28 @@ private:
   GroupExchanges exchanges_;
 };
 
+double outer_bytes(const LocalTraining& local, const ProgramUnit& unit) {
+  return local.outer_value_bytes * static_cast<double>(unit.parameters);
+}
+
+// Sets the exchanges of the outer messages, which are the units from `first` on.
+void time_outer(const Scenario& scenario, std::size_t first, ScenarioProgram& made) {
+  const LocalTraining& local = scenario.training.local;
+  OuterExchanges exchanges(scenario);
+  // Outer messages over a link of their own do not meet those of the cluster's network.
+  const bool simulated = made.simulated && exchanges.on_network();
+  for (ProgramUnit& unit : std::span(made.units).subspan(first)) {
+    const GroupExchange exchange =
+        exchanges(outer_bytes(local, unit) / local.outer_compression.ratio);
+    unit.exchange = taken(exchange, simulated);
+    unit.cost.wire_s = exchange.seconds();
+    unit.cost.bytes_sent = exchange.bytes_sent;
+    unit.cost.algorithm = exchange.algorithm;
+  }
+  made.method = std::max(made.method, exchanges.method());
+  made.events += exchanges.events();
+}
+
 // Times of the outer messages, one for each set of layers. Adds a unit and a group of the plan for
 // each message.
 std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
@@ -52,42 +75,34 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
   const std::vector<std::int64_t> parameters = layers::layer_parameters(scenario.workload);
   const auto all =
       static_cast<double>(std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0}));
-  OuterExchanges exchanges(scenario);
-  // Outer messages over a link of their own do not meet those of the cluster's network.
-  const bool simulated = out.simulated && exchanges.on_network();
-  std::vector<FragmentTimes> messages;
+  const std::size_t first = out.units.size();
+  std::vector<std::size_t> unit_of(parameters.size()); // [layer]
   for (const std::vector<std::uint32_t>& each : layers) {
     ProgramUnit unit;
-    buckets::Group group;
     for (const std::uint32_t layer : each) {
       unit.layers.push_back(layer);
       unit.layer_bytes.push_back(local.outer_value_bytes * static_cast<double>(parameters[layer]));
       unit.parameters += parameters[layer];
+      unit_of[layer] = out.units.size();
     }
-    for (std::uint32_t item = 0; item < scenario.workload.gradients.size(); ++item) {
-      if (std::ranges::find(each, scenario.workload.gradients[item].layer) != each.end()) {
-        group.items.push_back(item);
-      }
-    }
-    const auto values = static_cast<double>(unit.parameters);
-    const double bytes = local.outer_value_bytes * values;
-    const GroupExchange exchange = exchanges(bytes / local.outer_compression.ratio);
-    const double share =
-        all > 0 ? values / all : 1 / static_cast<double>(layers.size()); // of the outer update
-    unit.exchange = taken(exchange, simulated);
+    unit.bytes = Bytes{static_cast<std::int64_t>(std::ceil(outer_bytes(local, unit)))};
+    out.plan.groups.emplace_back().bytes = unit.bytes;
+    out.units.push_back(std::move(unit));
+  }
+  for (std::uint32_t item = 0; item < scenario.workload.gradients.size(); ++item) {
+    out.plan.groups[unit_of[scenario.workload.gradients[item].layer]].items.push_back(item);
+  }
+  time_outer(scenario, first, out);
+  std::vector<FragmentTimes> messages;
+  for (const ProgramUnit& unit : std::span(out.units).subspan(first)) {
+    const double bytes = outer_bytes(local, unit);
+    const double share = all > 0 ? static_cast<double>(unit.parameters) / all
+                                 : 1 / static_cast<double>(layers.size()); // of the outer update
     messages.push_back({.exchange = unit.exchange.time,
                         .merge = local.outer_update * share,
                         .encode = {local.outer_compression.encode_s(bytes)},
                         .decode = {local.outer_compression.decode_s(bytes)}});
-    unit.bytes = group.bytes = Bytes{static_cast<std::int64_t>(std::ceil(bytes))};
-    unit.cost.wire_s = exchange.seconds();
-    unit.cost.bytes_sent = exchange.bytes_sent;
-    unit.cost.algorithm = exchange.algorithm;
-    out.units.push_back(std::move(unit));
-    out.plan.groups.push_back(std::move(group));
   }
-  out.method = std::max(out.method, exchanges.method());
-  out.events += exchanges.events();
   return messages;
 }
 
@@ -132,6 +147,12 @@ layers_of_fragments(std::uint32_t layers, std::uint32_t fragments, FragmentPatte
     }
   }
   return result;
+}
+
+void time_rounds(const Scenario& scenario, ScenarioProgram& made) {
+  made.method = collectives::Method::closed_form;
+  made.events = 0;
+  time_outer(scenario, 0, made);
 }
 
 programs::Program make_rounds(const Scenario& scenario, ScenarioProgram& out) {

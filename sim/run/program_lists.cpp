@@ -280,19 +280,33 @@ double exchange_seconds(const Program& program, const OperationTimes& times, std
       exchanges[each.stream].push_back(o);
     }
   }
-  std::vector<std::pair<double, double>> spans;
-  for (const std::vector<std::uint32_t>& of_stream : exchanges) {
-    const auto before = std::ssize(spans);
+  std::erase_if(exchanges, [](const auto& of_stream) { return of_stream.empty(); });
+  const auto for_each_span = [&](const std::vector<std::uint32_t>& operations, auto take) {
     for (std::int64_t t = first; t < times.iterations; ++t) {
       const std::int64_t row = times.row(t);
       const double later = times.later_s(t);
-      for (const std::uint32_t o : of_stream) {
+      for (const std::uint32_t o : operations) {
         const std::size_t at = times.at(row, o, 0);
         for (std::size_t rank = 0; rank < ranks; ++rank) {
-          spans.emplace_back(times.start[at + rank] + later, times.end[at + rank] + later);
+          take(times.start[at + rank] + later, times.end[at + rank] + later);
         }
       }
     }
+  };
+  double busy = 0;
+  double until = from_s;
+  const auto add = [&](double start, double end) {
+    busy += std::max(0.0, std::min(end, to_s) - std::max(start, until));
+    until = std::max(until, end);
+  };
+  if (exchanges.size() == 1 && ranks == 1 && program.only_fifo()) { // in order of time
+    for_each_span(exchanges.front(), add);
+    return busy;
+  }
+  std::vector<std::pair<double, double>> spans;
+  for (const std::vector<std::uint32_t>& of_stream : exchanges) {
+    const auto before = std::ssize(spans);
+    for_each_span(of_stream, [&](double start, double end) { spans.emplace_back(start, end); });
     const auto middle = spans.begin() + before;
     const auto is_before = [](const auto& a, const auto& b) { // by more than rounding
       return a.first < b.first * (1 - 1e-12);
@@ -302,11 +316,8 @@ double exchange_seconds(const Program& program, const OperationTimes& times, std
     }
     std::inplace_merge(spans.begin(), middle, spans.end(), is_before);
   }
-  double busy = 0;
-  double until = from_s;
   for (const auto& [start, end] : spans) {
-    busy += std::max(0.0, std::min(end, to_s) - std::max(start, until));
-    until = std::max(until, end);
+    add(start, end);
   }
   return busy;
 }

@@ -27,6 +27,7 @@
 #include "run/sharded_units.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
@@ -171,7 +172,7 @@ struct ProgramRow {
   bool (*is_for)(const Scenario&);
   std::string (*refusal)(const Scenario&); // empty where `make` can
   programs::Program (*make)(const Scenario&, ScenarioProgram&);
-  void (*time)(const Scenario&, ScenarioProgram&); // the exchanges; null where nothing retimes them
+  void (*time)(const Scenario&, ScenarioProgram&); // the exchanges
 };
 constexpr std::array kPrograms{
     ProgramRow{TrainingAlgorithm::sync_sgd, is_none, no_sync_program, make_sync, time_buckets},
@@ -184,9 +185,9 @@ constexpr std::array kPrograms{
     ProgramRow{TrainingAlgorithm::od_sgd, is_none, no_late_program, make_od, time_buckets},
     ProgramRow{TrainingAlgorithm::parameter_server, is_none, no_server_program, make_sync,
                time_buckets},
-    ProgramRow{TrainingAlgorithm::local_sgd, is_none, no_obstacle, make_rounds, nullptr},
-    ProgramRow{TrainingAlgorithm::diloco, is_none, no_obstacle, make_rounds, nullptr},
-    ProgramRow{TrainingAlgorithm::easgd, is_none, no_obstacle, make_rounds, nullptr}};
+    ProgramRow{TrainingAlgorithm::local_sgd, is_none, no_obstacle, make_rounds, time_rounds},
+    ProgramRow{TrainingAlgorithm::diloco, is_none, no_obstacle, make_rounds, time_rounds},
+    ProgramRow{TrainingAlgorithm::easgd, is_none, no_obstacle, make_rounds, time_rounds}};
 
 const ProgramRow& row_of(const Scenario& scenario) {
   return *std::ranges::find_if(kPrograms, [&](const ProgramRow& row) {
@@ -278,25 +279,39 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, Layer
   return out;
 }
 
+namespace {
+
+// Whether costs decide which messages there are.
+bool is_planned_by_cost(const Scenario& scenario, const ScenarioProgram& made) {
+  const Training& training = scenario.training;
+  return made.sharded ? training.sharding.wrapping.policy == layers::WrappingPolicy::optimal
+                      : !trains_in_rounds(training) && planner_of(scenario).reads_cost;
+}
+
+// Shards of the update, and the work of selecting entries, depend on the number of ranks.
+bool counts_ranks(const Scenario& scenario) {
+  const auto kind = collectives::row(scenario.communication.compression.method).kind;
+  return scenario.training.sharding.strategy != ShardingStrategy::none ||
+         (kind != collectives::CompressionKind::dense &&
+          kind != collectives::CompressionKind::codec);
+}
+
+} // namespace
+
 bool retime(const Scenario& scenario, ScenarioProgram& made) {
-  const ProgramRow& row = row_of(scenario);
-  const bool planned =
-      made.sharded ? scenario.training.sharding.wrapping.policy == layers::WrappingPolicy::optimal
-                   : planner_of(scenario).reads_cost;
-  // Shards of the update and the work of compression depend on the number of ranks.
   const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  const bool any_ranks = scenario.training.sharding.strategy == ShardingStrategy::none &&
-                         !is_compressed(scenario) && ranks > 1 && made.program.ranks > 1;
-  if (row.time == nullptr || planned || made.simulated ||
-      (made.program.ranks != ranks && !any_ranks)) {
+  const bool same_ranks = made.program.ranks == ranks ||
+                          (!counts_ranks(scenario) && ranks > 1 && made.program.ranks > 1);
+  if (made.simulated || !same_ranks || has_islands(scenario.training) ||
+      is_planned_by_cost(scenario, made)) {
     return false;
   }
   made.program.ranks = ranks;
-  if (!made.sharded) {
+  if (!made.sharded && !trains_in_rounds(scenario.training)) {
     made.problem.cost = merge_cost(scenario);
     check_range(made.problem);
   }
-  row.time(scenario, made);
+  row_of(scenario).time(scenario, made);
   for (programs::Operation& operation : made.program.operations) {
     if (const UnitExchange* exchange = exchange_of(made, operation)) {
       operation.startup = exchange->time.startup;
