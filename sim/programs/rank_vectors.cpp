@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "programs/operation_layout.hpp"
+#include "programs/rank_loops.hpp"
 #include "programs/recurrence.hpp"
 
 namespace stepsim::programs {
@@ -17,8 +18,22 @@ public:
            const Factors& factors, const EachRule& each, Record record)
       : program_(program), layout_(layout), seconds_(durations_of(program)), factors_(factors),
         each_(each), ranks_(program.ranks), recorded_(record != Record::marker), enter_(ranks_),
-        ends_(std::size_t{layout_.slots} * ranks_, 0), latest_(layout_.slots, 0),
-        stream_end_(program.streams.size() * ranks_, 0), stream_latest_(program.streams.size(), 0) {
+        ones_(ranks_, 1), ends_(std::size_t{layout_.slots} * ranks_, 0), latest_(layout_.slots, 0),
+        stream_end_(program.streams.size() * ranks_, 0), stream_latest_(program.streams.size(), 0),
+        stream_differs_(program.streams.size(), false), differs_(program.operations.size()),
+        own_waits_(program.operations.size()), by_rank_(program.operations.size()) {
+    for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
+      differs_[o] = !together(program.operations[o]);
+      stream_differs_[layout_.stream[o]] = stream_differs_[layout_.stream[o]] || differs_[o];
+    }
+    by_rank_[program.marker] = differs_[program.marker];
+    for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
+      for (const Wait& wait : program.waits_of(o)) {
+        if (waits_by_rank(o, wait)) {
+          own_waits_[o] = by_rank_[wait.operation] = true;
+        }
+      }
+    }
     times_.columns = record == Record::first_rank ? 1 : 0;
     times_.iterations = iterations;
     times_.ranks = program.ranks;
@@ -36,13 +51,18 @@ public:
       for (const std::uint32_t o : order.first(times_.operations)) {
         evaluate(o, t);
       }
-      const std::span<const double> ends = ends_at(layout_.slot(program_.marker, t));
-      times_.marker_end.insert(times_.marker_end.end(), ends.begin(), ends.end());
+      const std::size_t slot = layout_.slot(program_.marker, t);
+      const std::span<const double> ends = ends_at(slot);
+      if (by_rank_[program_.marker]) {
+        times_.marker_end.insert(times_.marker_end.end(), ends.begin(), ends.end());
+      } else {
+        times_.marker_end.insert(times_.marker_end.end(), ranks_, latest_[slot]);
+      }
     }
     for (const std::uint32_t o : order.subspan(times_.operations)) {
       evaluate(o, times_.iterations);
     }
-    times_.makespan_s = *std::ranges::max_element(stream_end_);
+    times_.makespan_s = *std::ranges::max_element(stream_latest_);
     return std::move(times_);
   }
 
@@ -56,9 +76,14 @@ private:
            operation.entry == Entry::together;
   }
 
-  // The last rank of all that the operation waits for.
+  // Whether each rank of `operation` waits for its own end of another one, which ranks end apart.
+  [[nodiscard]] bool waits_by_rank(std::uint32_t operation, const Wait& wait) const {
+    return wait.scope == Scope::own && differs_[wait.operation] && differs_[operation];
+  }
+
+  // The last rank of all that the operation waits for, but for the one before it on the stream.
   [[nodiscard]] double latest_wait(std::uint32_t o, std::int64_t iteration) const {
-    double latest = stream_latest_[layout_.stream[o]];
+    double latest = 0;
     for (const OperationLayout::WaitSlot& wait : layout_.waits_of(program_, o)) {
       if (wait.holds(iteration)) {
         latest = std::max(latest, latest_[OperationLayout::slot(wait, iteration)]);
@@ -70,19 +95,21 @@ private:
   // enter_ becomes max(ready, end of the operation before it on the stream), rank by rank.
   void wait_for_all(std::uint32_t o, std::int64_t iteration, std::span<const double> before) {
     std::ranges::copy(before, enter_.begin());
-    double latest = 0; // of the waits with scope `all`
-    for (const OperationLayout::WaitSlot& wait : layout_.waits_of(program_, o)) {
-      if (!wait.holds(iteration)) {
+    double latest = 0; // of the waits for all ranks
+    const std::span<const Wait> waits = program_.waits_of(o);
+    const std::span<const OperationLayout::WaitSlot> slots = layout_.waits_of(program_, o);
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      if (!slots[i].holds(iteration)) {
         continue;
       }
-      const std::size_t slot = OperationLayout::slot(wait, iteration);
-      const std::span<const double> awaited = ends_at(slot);
-      if (wait.all) {
+      const std::size_t slot = OperationLayout::slot(slots[i], iteration);
+      if (!waits_by_rank(o, waits[i])) {
         latest = std::max(latest, latest_[slot]);
-      } else {
-        for (std::size_t r = 0; r < ranks_; ++r) {
-          enter_[r] = std::max(enter_[r], awaited[r]);
-        }
+        continue;
+      }
+      const std::span<const double> awaited = ends_at(slot);
+      for (std::size_t r = 0; r < ranks_; ++r) {
+        enter_[r] = std::max(enter_[r], awaited[r]);
       }
     }
     if (latest > 0) {
@@ -126,47 +153,71 @@ private:
     std::ranges::fill(leave, start + factor * seconds);
   }
 
+  [[nodiscard]] std::span<double> on_stream(std::uint32_t o) {
+    return {stream_end_.data() + layout_.stream[o] * ranks_, ranks_};
+  }
+
   void evaluate(std::uint32_t o, std::int64_t iteration) {
     const Operation& operation = program_.operations[o];
     const double seconds = seconds_[o];
-    const std::span<double> before(stream_end_.data() + layout_.stream[o] * ranks_, ranks_);
-    const std::size_t slot = layout_.slot(o, iteration);
-    const std::span<double> ends = ends_at(slot);
-    if (together(operation)) {
-      const double start = latest_wait(o, iteration);
+    if (!differs_[o]) {
+      const double start = std::max(stream_latest_[layout_.stream[o]], latest_wait(o, iteration));
       const double factor =
           exchange_factor(program_, factors_, operation, iteration, times_.iterations);
-      std::ranges::fill(enter_, start);
-      std::ranges::fill(ends, start + factor * seconds);
-      finish(o, iteration, before, ends, slot);
+      finish_together(o, iteration, start, start + factor * seconds);
       return;
     }
-    wait_for_all(o, iteration, before);
+    const std::span<double> ends = on_stream(o);
     if (operation.type == OperationType::exchange) {
+      wait_for_all(o, iteration, ends);
       const double factor =
           exchange_factor(program_, factors_, operation, iteration, times_.iterations);
       exchange(operation, seconds, factor, ends);
+      finish(o, iteration, std::ranges::max(ends));
+      return;
+    }
+    std::span<const double> factors;
+    if (operation.type == OperationType::compute) {
+      factors = compute_factors(program_, factors_, operation, iteration, times_.iterations);
+    }
+    double earliest = 0;
+    if (own_waits_[o]) {
+      wait_for_all(o, iteration, ends);
+      std::ranges::copy(enter_, ends.begin());
     } else {
-      std::span<const double> factors;
-      if (operation.type == OperationType::compute) {
-        factors = compute_factors(program_, factors_, operation, iteration, times_.iterations);
-      }
-      for (std::size_t r = 0; r < ranks_; ++r) {
-        ends[r] = enter_[r] + (factors.empty() ? seconds : factors[r] * seconds);
+      earliest = latest_wait(o, iteration);
+      for (std::size_t r = 0; recorded_ && r < times_.width(); ++r) {
+        enter_[r] = std::max(ends[r], earliest);
       }
     }
-    finish(o, iteration, before, ends, slot);
+    finish(o, iteration,
+           advance_ranks(ends, factors.empty() ? std::span(ones_) : factors, earliest, seconds));
   }
 
-  void finish(std::uint32_t o, std::int64_t iteration, std::span<double> before,
-              std::span<const double> ends, std::size_t slot) {
-    std::ranges::copy(ends, before.begin());
-    const double latest = together(program_.operations[o]) ? ends.front() : std::ranges::max(ends);
+  // Behind an operation whose ends are those of its stream, the last at `latest`.
+  void finish(std::uint32_t o, std::int64_t iteration, double latest) {
+    const std::size_t slot = layout_.slot(o, iteration);
+    const std::span<const double> ends = on_stream(o);
     latest_[slot] = stream_latest_[layout_.stream[o]] = latest;
+    if (by_rank_[o]) {
+      std::ranges::copy(ends, ends_at(slot).begin());
+    }
     if (recorded_ && iteration < times_.iterations) {
       const auto place = static_cast<std::ptrdiff_t>(times_.at(iteration, o, 0));
       std::copy_n(enter_.begin(), times_.width(), times_.start.begin() + place);
       std::copy_n(ends.begin(), times_.width(), times_.end.begin() + place);
+    }
+  }
+
+  void finish_together(std::uint32_t o, std::int64_t iteration, double start, double end) {
+    latest_[layout_.slot(o, iteration)] = stream_latest_[layout_.stream[o]] = end;
+    if (stream_differs_[layout_.stream[o]]) {
+      std::ranges::fill(on_stream(o), end);
+    }
+    if (recorded_ && iteration < times_.iterations) {
+      const auto place = static_cast<std::ptrdiff_t>(times_.at(iteration, o, 0));
+      std::fill_n(times_.start.begin() + place, times_.width(), start);
+      std::fill_n(times_.end.begin() + place, times_.width(), end);
     }
   }
 
@@ -178,10 +229,15 @@ private:
   const std::size_t ranks_;
   const bool recorded_;
   std::vector<double> enter_;
-  std::vector<double> ends_;          // [slot * ranks + rank]
+  const std::vector<double> ones_;    // [rank]
+  std::vector<double> ends_;          // [slot * ranks + rank], where by_rank_
   std::vector<double> latest_;        // [slot]: the largest of its ends
-  std::vector<double> stream_end_;    // [stream * ranks + rank]
+  std::vector<double> stream_end_;    // [stream * ranks + rank], where stream_differs_
   std::vector<double> stream_latest_; // [stream]: the largest of its ends
+  std::vector<bool> stream_differs_;  // [stream]: ranks may end an operation of it apart
+  std::vector<bool> differs_;         // [operation]: ranks may end it apart
+  std::vector<bool> own_waits_;       // [operation]: it waits by rank
+  std::vector<bool> by_rank_;         // [operation]: somebody reads the end of each rank
   std::vector<double> part_enter_;
   std::vector<double> part_leave_;
   OperationTimes times_;
