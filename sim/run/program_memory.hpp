@@ -21,7 +21,7 @@ struct ProgramMemory {
   std::optional<double> single_s; // a step of one worker alone
   // Of the runs that a compressed one is compared with.
   std::vector<ProgramMemory> dense{};
-  std::vector<Scenario> dense_scenario{}; // at most one
+  std::optional<Scenario> dense_scenario{};
 };
 
 } // namespace stepsim::study

@@ -83,10 +83,10 @@ void compare_with_dense(const Scenario& scenario, Summary& summary, ProgramMemor
   ProgramMemory fresh;
   ProgramMemory& known = memory != nullptr ? *memory : fresh;
   known.dense.resize(2);
-  if (known.dense_scenario.empty()) {
-    known.dense_scenario.push_back(scenario);
+  if (!known.dense_scenario) {
+    known.dense_scenario = scenario;
   }
-  Scenario& dense = known.dense_scenario.front();
+  Scenario& dense = *known.dense_scenario;
   dense.communication = *scenario.dense_baseline;
   dense.cluster = scenario.cluster;
   dense.variability.seed = scenario.variability.seed;

@@ -125,6 +125,32 @@ TEST_CASE("recurrence: times until iterations repeat are those of all iterations
   CHECK(repeated > 300);
 }
 
+TEST_CASE("recurrence: the tail follows the last iteration, not the last one recorded") {
+  for (const double exchange_s : {0.25, 1.5}) { // hidden behind computing, and bound by exchanges
+    ProgramDraft draft;
+    const auto compute = draft.stream("compute");
+    const auto reduce = draft.stream("reduce");
+    const auto step = draft.compute("S", compute, Kind::step, Seconds{1});
+    const auto exchange =
+        draft.exchange("X", reduce, Kind::allreduce, Seconds{0}, Seconds{exchange_s});
+    draft.wait(exchange, step, 0);
+    draft.wait(step, exchange, 3);
+    draft.start_tail();
+    const auto merge = draft.compute("U", compute, Kind::update, Seconds{0.5});
+    draft.wait(merge, exchange, 3);
+    draft.wait(merge, step, 1);
+    const auto last = draft.exchange("V", reduce, Kind::broadcast, Seconds{0}, Seconds{0.125});
+    draft.wait(last, merge, 0);
+    const Program program = draft.finish(step);
+    check(program, "test");
+    const OperationTimes found = recurrence(program, 1'000, {}, Record::steady);
+    const double period = std::max(1.0, exchange_s);
+    CHECK(found.period_s == period);
+    CHECK(found.repeats_from < 20);
+    CHECK(found.makespan_s == recurrence(program, 1'000, {}, Record::all).makespan_s);
+  }
+}
+
 TEST_CASE("recurrence: a program whose times alternate is recorded as a whole") {
   // a (3 s) waits for c of the iteration before, b (4 s) for a, c (5 s) for b of the one before:
   // the ends of a differ by 5 and 7 s in turn.
