@@ -31,8 +31,7 @@ bool is_known_schedule(const Scenario& scenario) {
   const bool one_type = std::ranges::adjacent_find(gradients, std::ranges::not_equal_to{},
                                                    &layers::Gradient::dtype) == gradients.end();
   if (!planner.reads_cost) {
-    return planner.run != nullptr &&
-           (planner.one_channel() || planner.gathers_back() || schedule == Schedule::priority);
+    return planner.run != nullptr && (planner.one_channel() || schedule == Schedule::priority);
   }
   return std::ranges::find(kPlannedByCost, schedule) != kPlannedByCost.end() &&
          (schedule != Schedule::horovod || one_type);

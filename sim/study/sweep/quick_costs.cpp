@@ -22,23 +22,6 @@ bool QuickRun::set_network(const QuickPoint& point) {
   return cluster.network.block_latency_s <= point.latency_s;
 }
 
-// The reduce-scatter and the all-gather of an all-reduce. False where they are not a + b bytes.
-bool QuickRun::fill_halves(collectives::Collective half, std::size_t k, LaneCosts& costs) const {
-  half.op = collectives::Op::reduce_scatter;
-  const auto forth = collectives::closed_form(half);
-  half.op = collectives::Op::allgather;
-  const auto back = collectives::closed_form(half);
-  if (!forth || !forth->startup_s || !forth->per_byte_s || !back || !back->startup_s ||
-      !back->per_byte_s) {
-    return false;
-  }
-  costs.forth_startup[k] = *forth->startup_s;
-  costs.forth_per_byte[k] = *forth->per_byte_s;
-  costs.back_startup[k] = *back->startup_s;
-  costs.back_per_byte[k] = *back->per_byte_s;
-  return true;
-}
-
 // False where the exchange has no form here.
 bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs) {
   if (!set_network(point)) {
@@ -47,8 +30,6 @@ bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& cos
   costs.ranks[k] = static_cast<double>(scenario_.cluster.ranks());
   costs.startup[k] = costs.per_byte[k] = 0;
   costs.latency[k] = costs.bandwidth[k] = costs.reduction[k] = 0;
-  costs.forth_startup[k] = costs.forth_per_byte[k] = 0;
-  costs.back_startup[k] = costs.back_per_byte[k] = 0;
   if (scenario_.cluster.ranks() == 1) {
     return !curves_;
   }
@@ -62,9 +43,6 @@ bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& cos
   }
   const auto whole = collectives::closed_form(probe);
   if (!whole || !whole->startup_s || !whole->per_byte_s || whole->upper_bound) {
-    return false;
-  }
-  if (!planned_layer_end_.empty() && !fill_halves(probe, k, costs)) {
     return false;
   }
   costs.startup[k] = *whole->startup_s;

@@ -16,9 +16,6 @@ struct LaneCosts {
   Lanes startup{}, per_byte{};
   Lanes latency{}, bandwidth{}, reduction{};
   Lanes ranks{};
-  // The reduce-scatter and the all-gather, for schedules that send them apart.
-  Lanes forth_startup{}, forth_per_byte{};
-  Lanes back_startup{}, back_per_byte{};
 };
 
 // Sums over the messages of a plan.

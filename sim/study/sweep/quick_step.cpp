@@ -32,12 +32,6 @@ QuickStep::QuickStep(const Scenario& scenario, const programs::StepInput& input,
   }
 }
 
-std::vector<double> QuickStep::update_and_forward() const {
-  std::vector<double> sums = update_share_s_;
-  std::ranges::transform(sums, forward_s_, sums.begin(), std::plus{});
-  return sums;
-}
-
 Lanes QuickStep::next_forward(const Lanes& channel_end, std::span<const std::int32_t> row_of,
                               std::span<const Lanes> done) const {
   Lanes start;

@@ -26,8 +26,6 @@ public:
   [[nodiscard]] double backward_s() const { return backward_s_; }
   // Behind a barrier the next forward waits for all messages, not for those of each layer.
   [[nodiscard]] bool barrier() const { return barrier_; }
-  // [layer]: its update and its next forward.
-  [[nodiscard]] std::vector<double> update_and_forward() const;
   // End of the next forward, per lane. `done` has the rows that layers wait for (row_of[layer]);
   // behind a barrier layers wait for nothing more.
   [[nodiscard]] Lanes next_forward(const Lanes& channel_end, std::span<const std::int32_t> row_of,

@@ -12,12 +12,6 @@ QuickTransfers::QuickTransfers(const buckets::Planner& planner,
   sending_.options = options;
 }
 
-void QuickTransfers::set_back(Halves halves, std::vector<double> forward_s) {
-  halves_ = halves;
-  sending_.comes_back = true;
-  sending_.forward_s = std::move(forward_s);
-}
-
 void QuickTransfers::set_plan(const buckets::Plan& plan, const layers::Workload& workload) {
   sending_.transfers.resize(plan.groups.size());
   ready_s_.resize(plan.groups.size());
@@ -37,30 +31,23 @@ void QuickTransfers::set_plan(const buckets::Plan& plan, const layers::Workload&
   }
 }
 
-// As message_seconds() and, `as_planned`, planned_seconds().
-void QuickTransfers::set_times(const LaneCosts& costs, std::size_t lane, bool as_planned) {
+// Times as those of message_seconds().
+void QuickTransfers::send(const LaneCosts& costs, std::size_t lane, double backward_end_s,
+                          std::span<Lanes> layer_end_s, LaneTotals& totals) {
+  double latency = totals.latency[lane];
+  double bandwidth = totals.bandwidth[lane];
+  double reduction = totals.reduction[lane];
   for (buckets::Transfer& transfer : sending_.transfers) {
     const double seconds = costs.startup[lane] + costs.per_byte[lane] * transfer.bytes;
-    switch (halves_) {
-    case Halves::none:
-      transfer.startup_s = std::min(costs.startup[lane], seconds);
-      transfer.data_s = seconds - transfer.startup_s;
-      break;
-    case Halves::equal:
-      transfer.data_s = transfer.back_s = seconds / 2;
-      break;
-    case Halves::apart:
-      transfer.back_s = costs.back_startup[lane] + costs.back_per_byte[lane] * transfer.bytes;
-      transfer.data_s =
-          as_planned ? seconds - transfer.back_s
-                     : costs.forth_startup[lane] + costs.forth_per_byte[lane] * transfer.bytes;
-      break;
-    }
+    transfer.startup_s = std::min(costs.startup[lane], seconds);
+    transfer.data_s = seconds - transfer.startup_s;
+    latency += costs.latency[lane];
+    bandwidth += costs.bandwidth[lane] * transfer.bytes;
+    reduction += costs.reduction[lane] * transfer.bytes;
   }
-}
-
-void QuickTransfers::send_all(std::size_t lane, double backward_end_s,
-                              std::span<Lanes> layer_end_s) {
+  totals.latency[lane] = latency;
+  totals.bandwidth[lane] = bandwidth;
+  totals.reduction[lane] = reduction;
   static constexpr std::array kFactor{1.0};
   const std::array forward_start{backward_end_s};
   planner_.send(sending_,
@@ -80,41 +67,14 @@ void QuickTransfers::send_all(std::size_t lane, double backward_end_s,
       end = std::max(end, done[g]);
     }
   }
-}
-
-void QuickTransfers::send(const LaneCosts& costs, std::size_t lane, double backward_end_s,
-                          std::span<Lanes> layer_end_s, LaneTotals& totals) {
-  set_times(costs, lane, false);
-  double latency = totals.latency[lane];
-  double bandwidth = totals.bandwidth[lane];
-  double reduction = totals.reduction[lane];
-  for (const buckets::Transfer& transfer : sending_.transfers) {
-    latency += costs.latency[lane];
-    bandwidth += costs.bandwidth[lane] * transfer.bytes;
-    reduction += costs.reduction[lane] * transfer.bytes;
-  }
-  totals.latency[lane] = latency;
-  totals.bandwidth[lane] = bandwidth;
-  totals.reduction[lane] = reduction;
-  send_all(lane, backward_end_s, layer_end_s);
   totals.channel_end[lane] = times_.finish_s;
   totals.communication[lane] = times_.busy_s;
-}
-
-double QuickTransfers::send_as_planned(const LaneCosts& costs, std::size_t lane,
-                                       double backward_end_s, std::span<Lanes> layer_end_s) {
-  set_times(costs, lane, true);
-  send_all(lane, backward_end_s, layer_end_s);
-  return times_.finish_s;
 }
 
 std::vector<programs::Sent> QuickTransfers::sent() const {
   std::vector<programs::Sent> all;
   for (std::size_t g = 0; g < size(); ++g) {
     all.push_back({times_.start_s[g], times_.end_s[g]});
-    if (sending_.comes_back) {
-      all.push_back({times_.back_start_s[g], times_.back_end_s[g]});
-    }
   }
   return all;
 }

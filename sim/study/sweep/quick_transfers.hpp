@@ -1,6 +1,6 @@
 #pragma once
 // The messages of one point of QuickRun under a schedule that does not send them one at a time
-// (asc_wfbp, priority, dear). They are sent by the function of the schedule, one point after
+// (asc_wfbp, priority). They are sent by the function of the schedule, one point after
 // another; the times and their sums have the bits of programs::run_step().
 #include <cstdint>
 #include <span>
@@ -19,23 +19,13 @@ public:
   // `planner` must outlive the object.
   QuickTransfers(const buckets::Planner& planner, const buckets::ScheduleOptions& options);
 
-  // The halves of a message: none, a half of its time each, or a reduce-scatter and an all-gather.
-  enum class Halves { none, equal, apart };
-  // Messages come back as all-gathers, and forward_s[l] is the update and next forward of layer l.
-  void set_back(Halves halves, std::vector<double> forward_s);
-  [[nodiscard]] Halves halves() const { return halves_; }
-
   // Takes over the buckets of a plan of the gradients of `workload`.
   void set_plan(const buckets::Plan& plan, const layers::Workload& workload);
   // Sends them at the costs of a lane. Sets the end of each layer's last message, and of `totals`
   // channel_end and communication; adds to its latency, bandwidth and reduction, and leaves wire.
   void send(const LaneCosts& costs, std::size_t lane, double backward_end_s,
             std::span<Lanes> layer_end_s, LaneTotals& totals);
-  // The same for halves that are apart, where the first is the all-reduce less the all-gather, as
-  // planners see it: returns when all messages have ended.
-  [[nodiscard]] double send_as_planned(const LaneCosts& costs, std::size_t lane,
-                                       double backward_end_s, std::span<Lanes> layer_end_s);
-  // The messages as they were last sent, and their all-gathers.
+  // The messages as they were last sent.
   [[nodiscard]] std::vector<programs::Sent> sent() const;
   [[nodiscard]] std::size_t size() const { return ready_s_.size(); }
   [[nodiscard]] double bytes(std::size_t message) const {
@@ -43,11 +33,7 @@ public:
   }
 
 private:
-  void set_times(const LaneCosts& costs, std::size_t lane, bool as_planned);
-  void send_all(std::size_t lane, double backward_end_s, std::span<Lanes> layer_end_s);
-
   const buckets::Planner& planner_;
-  Halves halves_ = Halves::none;
   buckets::Sending sending_;
   buckets::SendTimes times_;
   std::vector<double> ready_s_;         // [message]

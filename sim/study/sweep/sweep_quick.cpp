@@ -62,12 +62,6 @@ bool QuickRun::set_up() {
     layer_row_.resize(workload.layers.size());
     std::iota(layer_row_.begin(), layer_row_.end(), 0);
   }
-  if (planner.gathers_back()) {
-    const bool apart = splits_exchange(scenario_);
-    transfers_->set_back(apart ? QuickTransfers::Halves::apart : QuickTransfers::Halves::equal,
-                         step_->update_and_forward());
-    planned_layer_end_.resize(apart ? workload.layers.size() : 0);
-  }
   if (is_static_) {
     const buckets::Plan plan =
         buckets::make_plan(problem_, communication.schedule, communication.schedule_options);
@@ -111,9 +105,8 @@ bool QuickRun::set_up() {
 
 collectives::Method QuickRun::method() const {
   const buckets::Planner& planner = buckets::planner(scenario_.communication.schedule);
-  const bool in_order = planner.one_channel() || planner.gathers_back();
-  return scenario_.method || in_order ? collectives::Method::closed_form
-                                      : collectives::Method::events;
+  return scenario_.method || planner.one_channel() ? collectives::Method::closed_form
+                                                   : collectives::Method::events;
 }
 
 double QuickRun::static_wire(std::size_t k, double ranks) {
@@ -146,10 +139,6 @@ bool QuickRun::send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals&
                               Summary& summary) {
   if (buckets::planner(scenario_.communication.schedule).needs_linear_cost()) {
     summary.merge_linear = true;
-  }
-  if (!planned_layer_end_.empty()) {
-    planned_end_[k] =
-        transfers_->send_as_planned(costs, k, step_->backward_s(), planned_layer_end_);
   }
   if (!is_static_) {
     buckets::Plan plan;
@@ -244,8 +233,8 @@ double QuickRun::chained_s(std::size_t k, double channel_end) const {
 
 // The summary of run(). False if the run would be refused.
 bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
-                         const LaneTotals& totals, const Ends& ends, Summary& summary) {
-  const QuickStep::Period step = step_->period_of(ends.own[k]);
+                         const LaneTotals& totals, const Lanes& ends, Summary& summary) {
+  const QuickStep::Period step = step_->period_of(ends[k]);
   if (!step_->summarize(scenario_, step, totals, k, ranks(point.nodes), summary)) {
     return false;
   }
@@ -253,7 +242,7 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
   if (schedule == buckets::Schedule::optimal) {
     summary.merge_certified_optimal = merge_is_certified(scenario_);
   }
-  summary.closed_form_s = step_->period_of(ends.planned[k]).period;
+  summary.closed_form_s = step.period;
   summary.closed_form_is_bound = curves_ && curves_->has_bound(k);
   if (curves_) {
     (void)set_network(point);
@@ -314,7 +303,6 @@ void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const>
     totals = curves_ ? curves_->send(group_ready_s_, group_bytes_, group_end_)
                      : send_in_lockstep(group_ready_s_, group_bytes_, costs, group_end_);
   }
-  Ends ends;
   if (scenario_.communication.schedule == buckets::Schedule::optimal) {
     find_best(costs);
   }
@@ -329,12 +317,9 @@ void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const>
     }
     done[k] = done[k] && (!curves_ || takes_bounds_ || !curves_->has_bound(k));
   }
-  ends.own = transfers_ ? step_->next_forward(totals.channel_end, layer_row_, layer_end_)
-             : lockstep ? step_->next_forward(totals.channel_end, last_group_, group_end_)
-                        : step_->next_forward(totals.channel_end, last_item_, item_end_);
-  ends.planned = planned_layer_end_.empty()
-                     ? ends.own
-                     : step_->next_forward(planned_end_, layer_row_, planned_layer_end_);
+  const Lanes ends = transfers_ ? step_->next_forward(totals.channel_end, layer_row_, layer_end_)
+                     : lockstep ? step_->next_forward(totals.channel_end, last_group_, group_end_)
+                                : step_->next_forward(totals.channel_end, last_item_, item_end_);
   if (curves_) {
     has_parts_ = lockstep && scenario_.cluster.network.reduction_Bps <= 0 &&
                  curves_->set_parts(group_bytes_, totals);

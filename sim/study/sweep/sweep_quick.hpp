@@ -63,16 +63,8 @@ public:
   }
 
 private:
-  // Ends of the next forward: of the run, and of the run with its messages timed as by
-  // planned_seconds(), from which closed_form_s follows.
-  struct Ends {
-    Lanes own{}, planned{};
-  };
-
   explicit QuickRun(const Scenario& scenario) : scenario_(scenario) {}
   [[nodiscard]] bool set_up();
-  [[nodiscard]] bool fill_halves(collectives::Collective half, std::size_t k,
-                                 LaneCosts& costs) const;
   [[nodiscard]] bool set_network(const QuickPoint& point);
   [[nodiscard]] bool fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs);
   [[nodiscard]] double static_wire(std::size_t k, double ranks);
@@ -83,7 +75,7 @@ private:
   [[nodiscard]] bool send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
                                Summary& summary);
   [[nodiscard]] bool summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
-                               const LaneTotals& totals, const Ends& ends, Summary& summary);
+                               const LaneTotals& totals, const Lanes& ends, Summary& summary);
   [[nodiscard]] double chained_s(std::size_t k, double channel_end) const;
   void find_best(const LaneCosts& costs);
 
@@ -105,10 +97,6 @@ private:
   std::vector<std::int32_t> last_group_;    // [layer]: its last bucket, -1 as in last_item_
   std::optional<QuickTransfers> transfers_; // if messages are not sent one at a time
   std::vector<std::int32_t> layer_row_;     // [layer]: itself, or -1 for all as in last_item_
-  // If splits_exchange(): when the last message of each layer ends ([layer], else empty), and when
-  // all messages have ended, with the times of planned_seconds().
-  std::vector<Lanes> planned_layer_end_;
-  Lanes planned_end_{};
   WireBytes wire_;
 
   PartsOfForms parts_of_;

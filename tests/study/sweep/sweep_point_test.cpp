@@ -366,10 +366,11 @@ TEST_CASE("sweep: the short way is taken where it can be, and only there") {
   };
   for (const char* schedule :
        {"wfbp", "single", "ddp", "fixed_count", "mg_wfbp", "mg_wfbp_small_tensors", "optimal",
-        "eager", "horovod", "asc_wfbp", "priority", "dear"}) {
+        "eager", "horovod", "asc_wfbp", "priority"}) {
     CAPTURE(schedule);
     CHECK(made("/communication/schedule", schedule));
   }
+  CHECK(!made("/communication/schedule", "dear"));
   CHECK(made("/communication/collective", "be"));
   CHECK(made("/communication/collective", "lp"));
   CHECK(made("/communication/collective", "auto"));
