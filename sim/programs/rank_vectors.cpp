@@ -18,7 +18,7 @@ public:
            const Factors& factors, const EachRule& each, Record record)
       : program_(program), layout_(layout), seconds_(durations_of(program)), factors_(factors),
         each_(each), ranks_(program.ranks), recorded_(record != Record::marker), enter_(ranks_),
-        ones_(ranks_, 1), ends_(std::size_t{layout_.slots} * ranks_, 0), latest_(layout_.slots, 0),
+        ones_(ranks_, 1), latest_(layout_.slots, 0),
         stream_end_(program.streams.size() * ranks_, 0), stream_latest_(program.streams.size(), 0),
         stream_differs_(program.streams.size(), false), differs_(program.operations.size()),
         own_waits_(program.operations.size()), by_rank_(program.operations.size()) {
@@ -34,6 +34,12 @@ public:
         }
       }
     }
+    std::size_t rows = 0;
+    for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
+      first_row_.push_back(rows);
+      rows += by_rank_[o] ? layout_.ring_mask[o] + std::size_t{1} : 0;
+    }
+    ends_.resize(rows * ranks_);
     times_.columns = record == Record::first_rank ? 1 : 0;
     times_.iterations = iterations;
     times_.ranks = program.ranks;
@@ -52,8 +58,8 @@ public:
         evaluate(o, t);
       }
       const std::size_t slot = layout_.slot(program_.marker, t);
-      const std::span<const double> ends = ends_at(slot);
       if (by_rank_[program_.marker]) {
+        const std::span<const double> ends = ends_at(program_.marker, slot);
         times_.marker_end.insert(times_.marker_end.end(), ends.begin(), ends.end());
       } else {
         times_.marker_end.insert(times_.marker_end.end(), ranks_, latest_[slot]);
@@ -67,7 +73,11 @@ public:
   }
 
 private:
-  std::span<double> ends_at(std::size_t slot) { return {ends_.data() + slot * ranks_, ranks_}; }
+  // Of an operation whose ends are kept rank by rank.
+  std::span<double> ends_at(std::uint32_t operation, std::size_t slot) {
+    const std::size_t row = first_row_[operation] + slot - layout_.ring_first[operation];
+    return {ends_.data() + row * ranks_, ranks_};
+  }
 
   // Whether all ranks start and end the operation together, so that one number tells the ends of
   // all.
@@ -107,7 +117,7 @@ private:
         latest = std::max(latest, latest_[slot]);
         continue;
       }
-      const std::span<const double> awaited = ends_at(slot);
+      const std::span<const double> awaited = ends_at(waits[i].operation, slot);
       for (std::size_t r = 0; r < ranks_; ++r) {
         enter_[r] = std::max(enter_[r], awaited[r]);
       }
@@ -200,7 +210,7 @@ private:
     const std::span<const double> ends = on_stream(o);
     latest_[slot] = stream_latest_[layout_.stream[o]] = latest;
     if (by_rank_[o]) {
-      std::ranges::copy(ends, ends_at(slot).begin());
+      std::ranges::copy(ends, ends_at(o, slot).begin());
     }
     if (recorded_ && iteration < times_.iterations) {
       const auto place = static_cast<std::ptrdiff_t>(times_.at(iteration, o, 0));
@@ -229,15 +239,16 @@ private:
   const std::size_t ranks_;
   const bool recorded_;
   std::vector<double> enter_;
-  const std::vector<double> ones_;    // [rank]
-  std::vector<double> ends_;          // [slot * ranks + rank], where by_rank_
-  std::vector<double> latest_;        // [slot]: the largest of its ends
-  std::vector<double> stream_end_;    // [stream * ranks + rank], where stream_differs_
-  std::vector<double> stream_latest_; // [stream]: the largest of its ends
-  std::vector<bool> stream_differs_;  // [stream]: ranks may end an operation of it apart
-  std::vector<bool> differs_;         // [operation]: ranks may end it apart
-  std::vector<bool> own_waits_;       // [operation]: it waits by rank
-  std::vector<bool> by_rank_;         // [operation]: somebody reads the end of each rank
+  const std::vector<double> ones_;     // [rank]
+  std::vector<double> ends_;           // [row * ranks + rank], a row per slot where by_rank_
+  std::vector<std::size_t> first_row_; // [operation]: that of its first slot
+  std::vector<double> latest_;         // [slot]: the largest of its ends
+  std::vector<double> stream_end_;     // [stream * ranks + rank], where stream_differs_
+  std::vector<double> stream_latest_;  // [stream]: the largest of its ends
+  std::vector<bool> stream_differs_;   // [stream]: ranks may end an operation of it apart
+  std::vector<bool> differs_;          // [operation]: ranks may end it apart
+  std::vector<bool> own_waits_;        // [operation]: it waits by rank
+  std::vector<bool> by_rank_;          // [operation]: somebody reads the end of each rank
   std::vector<double> part_enter_;
   std::vector<double> part_leave_;
   OperationTimes times_;

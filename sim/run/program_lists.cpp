@@ -111,22 +111,31 @@ double latest_work_end_s(const Program& program, const OperationTimes& times) {
   return latest;
 }
 
-std::vector<Iteration> program_iterations(const Program& program, const OperationTimes& times,
-                                          const std::vector<double>& ends,
+std::vector<Iteration> program_iterations(std::int64_t count, const std::vector<double>& ends,
                                           const std::vector<double>& alone_ends) {
   const auto seconds = [&](const std::vector<double>& of, std::int64_t t) {
     const auto i = static_cast<std::size_t>(t);
-    const bool to_next = of.size() > static_cast<std::size_t>(times.iterations);
+    const bool to_next = of.size() > static_cast<std::size_t>(count);
     return to_next ? of[i + 1] - of[i] : of[i] - (t > 0 ? of[i - 1] : 0);
   };
   std::vector<Iteration> iterations;
-  for (std::int64_t t = 0; t < times.iterations; ++t) {
+  for (std::int64_t t = 0; t < count; ++t) {
     Iteration& each = iterations.emplace_back();
     each.index = t;
-    each.start_s = iteration_start_s(program, times, t);
+    each.iteration_time_s = seconds(ends, t);
+    each.exposed_communication_s = std::max(0.0, each.iteration_time_s - seconds(alone_ends, t));
+    each.applied_gradient = t;
+  }
+  return iterations;
+}
+
+void add_spans(const Program& program, const OperationTimes& times,
+               std::vector<Iteration>& iterations) {
+  for (Iteration& each : iterations) {
+    each.start_s = iteration_start_s(program, times, each.index);
     each.exchange_start_s = std::numeric_limits<double>::infinity();
     for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
-      const auto [start, end] = span_of(times, t, o);
+      const auto [start, end] = span_of(times, each.index, o);
       if (is_exchange(program.operations[o])) {
         each.exchange_start_s = std::min(each.exchange_start_s, start);
         each.exchange_end_s = std::max(each.exchange_end_s, end);
@@ -137,11 +146,7 @@ std::vector<Iteration> program_iterations(const Program& program, const Operatio
     if (each.exchange_end_s == 0) { // nothing is sent
       each.exchange_start_s = each.exchange_end_s = each.compute_end_s;
     }
-    each.iteration_time_s = seconds(ends, t);
-    each.exposed_communication_s = std::max(0.0, each.iteration_time_s - seconds(alone_ends, t));
-    each.applied_gradient = t;
   }
-  return iterations;
 }
 
 // The last exchange of a bucket counts: that of the last micro-batch.

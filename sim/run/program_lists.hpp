@@ -21,13 +21,15 @@ namespace stepsim::study {
                                        const programs::OperationTimes& times,
                                        std::int64_t iteration);
 
-// The iterations, with exposed communication relative to the same program without exchanges.
-// `ends` and `alone_ends` are the ends of the markers; with one more than there are iterations an
-// iteration lasts to the next marker, else from the marker before it.
-[[nodiscard]] std::vector<Iteration> program_iterations(const programs::Program& program,
-                                                        const programs::OperationTimes& times,
+// How long the first `count` iterations last, with exposed communication relative to the same
+// program without exchanges. `ends` and `alone_ends` are the ends of the markers; with one more
+// than there are iterations an iteration lasts to the next marker, else from the marker before it.
+[[nodiscard]] std::vector<Iteration> program_iterations(std::int64_t count,
                                                         const std::vector<double>& ends,
                                                         const std::vector<double>& alone_ends);
+// Sets when iterations start, compute and exchange.
+void add_spans(const programs::Program& program, const programs::OperationTimes& times,
+               std::vector<Iteration>& iterations);
 [[nodiscard]] std::vector<Bucket> program_buckets(const Scenario& scenario,
                                                   const ScenarioProgram& made,
                                                   const programs::OperationTimes& times);

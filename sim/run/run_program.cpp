@@ -244,7 +244,10 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   // would be one more than iterations. Nor does a run wait for a batch that it does not use.
   const bool ends_before_tail = program.tail_operations > 0 || scenario.training.input.value > 0;
   if (detail == Detail::all || scenario.variability.random() || found.network) {
-    result.iterations = program_iterations(program, times, found.ends, found.alone.ends);
+    result.iterations = program_iterations(times.iterations, found.ends, found.alone.ends);
+    if (detail == Detail::all || found.network) {
+      add_spans(program, times, result.iterations);
+    }
   }
   if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
     fill_pipeline(scenario, made, times, result);
