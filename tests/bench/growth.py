@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """How time and memory of whole commands grow with ranks, hosts, layers and points, and what a point of a
-sweep takes by schedule and by collective, as two Markdown tables.
+sweep takes by schedule, collective and training algorithm, as three Markdown tables.
 
-usage: growth.py BUILD_DIR [--into PAGE.md]  (between its two comments "growth" and "end of growth")
+usage: growth.py BUILD_DIR [--only growth|points|steps] [--into PAGE.md]
+(into the page between the comments "growth" and "end of growth", and those of the other tables)
 Processor seconds (user and system) and peak memory of each command; an exponent is that by which time grew
 in the last step: 1 is linear. "Beside it" is another command at the largest size. BUILD_DIR is any release
 build of this tree.
@@ -134,6 +135,31 @@ POINTS += [(f"wfbp, {word}", {**SMALL, "communication": {"schedule": "wfbp", "co
     "recursive_doubling", "double_binary_tree", "mst", "be", "lp", "swing", "auto")]
 POINTS += [("wfbp, ring, jitter of 10 %", {"variability": {"compute_cv": 0.1}})]
 
+# What else may be trained, in buckets of ddp: the first is what the others are compared with.
+NODES_KEYS = ("/cluster/gpus_per_node=8", '/cluster/intra_network={"latency_s": 2e-6, "bandwidth_Bps": 1e11}')
+STEPS = [("sync_sgd", ()),
+         ("pipe_sgd", ("/training/algorithm=pipe_sgd",)),
+         ("od_sgd", ("/training/algorithm=od_sgd",)),
+         ("2 micro-batches", ("/training/micro_batches=2",)),
+         ("4 micro-batches", ("/training/micro_batches=4",)),
+         ("zero1", ('/training/sharding={"strategy": "zero1"}',)),
+         ("full_shard", ('/training/sharding={"strategy": "full_shard"}',)),
+         ("local_sgd", ('/training={"algorithm": "local_sgd", "local_steps": 4}',)),
+         ("fp16", ('/communication/compression={"method": "fp16"}',)),
+         ("computing slowed by 10 % beside messages", ('/training/overlap={"compute": 1.1}',)),
+         ("two_level on nodes of 8", (*NODES_KEYS, "/communication/collective=two_level")),
+         ("hierarchical on nodes of 8", (*NODES_KEYS, "/communication/collective=hierarchical")),
+         ("jitter of 10 % on 64 workers", ("/cluster/nodes=64", '/variability={"compute_cv": 0.1}'))]
+
+
+def of_quickstart(nodes, sets):
+    bandwidths = ",".join(str(5e8 * (2 + step)) for step in range(18))
+    fixed = any(one.startswith("/cluster/nodes=") for one in sets)
+    axis = f"/cluster/network/latency_s=1e-6:{nodes}e-6:+1e-6" if fixed else f"/cluster/nodes=4:{nodes + 3}:+1"
+    return ("sweep", HERE.parents[1] / "examples/quickstart.scenario.json", "--over", axis, "--over",
+            f"/cluster/network/bandwidth_Bps={bandwidths}", "-o", "out.csv", "--force", "--quiet", "--jobs", 1,
+            *(word for one in sets for word in ("--set", one)))
+
 
 def sweep_points(folder, sections):
     """Microseconds of processor time by which a point more makes a sweep longer."""
@@ -142,44 +168,66 @@ def sweep_points(folder, sections):
     return 1e6 * (measured(folder, *command(folder, many))[0] - measured(folder, *command(folder, few))[0]) / (many - few)
 
 
-def main():
-    lines = []
+def step_points(folder, sets):
+    few, many = 10, 310
+    return 1e6 / (18 * (many - few)) * (measured(folder, *of_quickstart(many, sets))[0] -
+                                        measured(folder, *of_quickstart(few, sets))[0])
 
-    def show(*cells):
-        lines.append("| " + " | ".join(cells) + " |")
-        print(lines[-1], flush=True)
+
+def show_growth(show, folder):
     show("path", "grows with", "small", "larger", "largest", "exponent", "beside it")
     show(*["---"] * 7)
+    for path, axis, sizes, command, beside in ROWS:
+        cells, times = [], []
+        for size in sizes:
+            seconds, megabytes = measured(folder, *command(folder, size))
+            times.append(seconds)
+            cells.append(f"{size:,}: {seconds:.2g} s, {megabytes:.0f} MB")
+        exponent = "" if times[-1] < LEAST_S else f"{math.log(times[-1] / max(times[-2], 1e-3)) / math.log(sizes[-1] / sizes[-2]):.2f}"
+        other = ""
+        if beside is not None:
+            words, times_of_it, reference = beside
+            other = times_of_it * measured(folder, *reference(folder, sizes[-1]))[0]
+            other = f"{times[-1] / other:.2g}x {words} ({other:.2g} s)"
+        show(path, axis, *cells, *[""] * (3 - len(cells)), exponent, other)
+
+
+def show_points(show, folder, title, rows, point):
+    show(title, "processor time", "beside the first")
+    show(*["---"] * 3)
+    best = {}
+    for _ in range(ROUNDS):  # in alternation, since a shared machine is slower at times
+        for path, what in rows:
+            best[path] = min(best.get(path, math.inf), point(folder, what))
+    for path, each in best.items():
+        show(path, f"{each:.3g} us", f"{each / best[rows[0][0]]:.3g}x")
+
+
+SECTIONS = {
+    "growth": show_growth,
+    "points": lambda show, folder: show_points(show, folder, "point of a sweep of 160 layers", POINTS, sweep_points),
+    "steps": lambda show, folder: show_points(show, folder, "point of a sweep of the quickstart", STEPS, step_points),
+}
+
+
+def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         subprocess.run(["g++", "-O2", "-static", HERE / "peak.cpp", "-o", folder / "peak"], check=True)
-        for path, axis, sizes, command, beside in ROWS:
-            cells, times = [], []
-            for size in sizes:
-                seconds, megabytes = measured(folder, *command(folder, size))
-                times.append(seconds)
-                cells.append(f"{size:,}: {seconds:.2g} s, {megabytes:.0f} MB")
-            exponent = "" if times[-1] < LEAST_S else f"{math.log(times[-1] / max(times[-2], 1e-3)) / math.log(sizes[-1] / sizes[-2]):.2f}"
-            other = ""
-            if beside is not None:
-                words, times_of_it, reference = beside
-                other = times_of_it * measured(folder, *reference(folder, sizes[-1]))[0]
-                other = f"{times[-1] / other:.2g}x {words} ({other:.2g} s)"
-            show(path, axis, *cells, *[""] * (3 - len(cells)), exponent, other)
-        lines.append("")
-        show("point of a sweep of 160 layers", "processor time", "beside the first")
-        show(*["---"] * 3)
-        best = {}
-        for _ in range(ROUNDS):  # in alternation, since a shared machine is slower at times
-            for path, sections in POINTS:
-                best[path] = min(best.get(path, math.inf), sweep_points(folder, sections))
-        for path, each in best.items():
-            show(path, f"{each:.3g} us", f"{each / best[POINTS[0][0]]:.3g}x")
-    if "--into" in sys.argv:
-        page = pathlib.Path(sys.argv[sys.argv.index("--into") + 1])
-        text = page.read_text()
-        start, end = (text.index(f"<!-- {word} -->") for word in ("growth", "end of growth"))
-        page.write_text(text[:start] + "<!-- growth -->\n" + "\n".join(lines) + "\n" + text[end:])
+        for section, make in SECTIONS.items():
+            if "--only" in sys.argv and sys.argv[sys.argv.index("--only") + 1] != section:
+                continue
+            lines = []
+
+            def show(*cells):
+                lines.append("| " + " | ".join(cells) + " |")
+                print(lines[-1], flush=True)
+            make(show, folder)
+            if "--into" in sys.argv:
+                page = pathlib.Path(sys.argv[sys.argv.index("--into") + 1])
+                text = page.read_text()
+                start, end = (text.index(f"<!-- {word}{section} -->") for word in ("", "end of "))
+                page.write_text(text[:start] + f"<!-- {section} -->\n" + "\n".join(lines) + "\n" + text[end:])
 
 
 if __name__ == "__main__":
