@@ -50,10 +50,16 @@ public:
     std::ranges::sort(computing_);
   }
 
-  [[nodiscard]] double of(std::uint32_t exchange) const {
+  // Behind `until_s`, which becomes the end of the exchange if that is later: messages of a bucket
+  // may be under way at once.
+  [[nodiscard]] double of(std::uint32_t exchange, double& until_s) const {
     const std::size_t at = times_.at(iteration_, exchange, 0);
-    const double start = times_.start[at];
+    const double start = std::max(times_.start[at], until_s);
     const double end = times_.end[at];
+    if (end <= start) {
+      return 0;
+    }
+    until_s = end;
     double idle = end - start;
     const auto first =
         std::ranges::lower_bound(computing_, start, {}, &std::pair<double, double>::second);
@@ -159,6 +165,7 @@ std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProg
   const std::int64_t last = times.iterations - 1;
   const double origin = iteration_start_s(made.program, times, last);
   const Waiting waiting(made.program, times);
+  std::vector<double> waited_until_s(buckets.size());
   const auto behind = [&](std::uint32_t o) { return behind_iteration_s(made.program, times, o); };
   for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
     const Operation& each = made.program.operations[o];
@@ -186,7 +193,7 @@ std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProg
       }
     }
     bucket.end_s = std::max(bucket.end_s, end - origin + behind(o));
-    bucket.exposed_s += waiting.of(o);
+    bucket.exposed_s += waiting.of(o, waited_until_s[static_cast<std::size_t>(each.unit)]);
   }
   std::ranges::stable_sort(buckets, {}, &Bucket::start_s); // as they were launched
   for (std::size_t g = 0; g < buckets.size(); ++g) {
