@@ -42,7 +42,8 @@ struct Restrictions {
 class Candidates {
 public:
   void add(Pair pair) { pairs_[count_++] = pair; }
-  [[nodiscard]] std::span<const Pair> all() const { return std::span(pairs_).first(count_); }
+  [[nodiscard]] std::span<const Pair> all() const& { return std::span(pairs_).first(count_); }
+  void all() const&& = delete; // the pairs of a temporary end with it
 
 private:
   std::array<Pair, 10> pairs_{};

@@ -35,7 +35,8 @@ double FitPoints::seconds(std::size_t i, const Multipliers& multipliers) const {
   }
   double least = 0;
   bool first = true;
-  for (const Pair& pair : candidates(entry.layout, entry.operation, model_.restrictions).all()) {
+  const Candidates all = candidates(entry.layout, entry.operation, model_.restrictions);
+  for (const Pair& pair : all.all()) {
     const double seconds =
         operation_time(entry.layout, entry.operation, entry.bytes, pair, multipliers).seconds;
     least = first ? seconds : std::min(least, seconds);

@@ -28,7 +28,8 @@ void print_pairs(const Layout& layout, Operation operation, double bytes,
                  const Multipliers& multipliers) {
   std::printf("\"pairs\": [");
   bool first = true;
-  for (const Pair& pair : candidates(layout, operation, {}).all()) {
+  const Candidates all = candidates(layout, operation, {});
+  for (const Pair& pair : all.all()) {
     const OperationTime time = operation_time(layout, operation, bytes, pair, multipliers);
     std::printf("%s[\"%s\", \"%s\", %.17g, %.17g, %.17g]", first ? "" : ", ",
                 std::string(kAlgorithms[pair.algorithm]).c_str(),

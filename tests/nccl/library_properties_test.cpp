@@ -55,7 +55,8 @@ TEST_CASE("library: no time lies below its bound") {
     const auto operation = static_cast<Operation>(random.integer(0, 5));
     const double bytes = std::exp2(random.uniform(0, 34));
     const Multipliers multipliers = random_multipliers(random);
-    for (const Pair& pair : candidates(layout, operation, {}).all()) {
+    const Candidates all = candidates(layout, operation, {});
+    for (const Pair& pair : all.all()) {
       const OperationTime time = operation_time(layout, operation, bytes, pair, multipliers);
       CHECK(time.seconds >= time.bound.seconds);
       CHECK(time.seconds >= 5e-6 * multipliers[Parameter::floor] * (1 - 1e-12));
@@ -74,7 +75,8 @@ TEST_CASE("library: without multipliers, cross term and launch the time is the e
     const double bytes = std::exp2(random.uniform(0, 34));
     for (const Operation operation :
          {Operation::allreduce, Operation::allgather, Operation::reduce_scatter}) {
-      for (const Pair& pair : candidates(layout, operation, {}).all()) {
+      const Candidates all = candidates(layout, operation, {});
+      for (const Pair& pair : all.all()) {
         if (layout.ranks > 1 &&
             (pair.algorithm == Algorithm::ring || pair.algorithm == Algorithm::tree)) {
           CHECK(operation_time(layout, operation, bytes, pair, published).seconds ==
@@ -97,7 +99,8 @@ TEST_CASE("library: the time of a pair is continuous in the size, and of most it
     const auto operation = static_cast<Operation>(random.integer(0, 5));
     const double power = random.uniform(0, 34);
     const Multipliers multipliers = random_multipliers(random);
-    for (const Pair& pair : candidates(layout, operation, {}).all()) {
+    const Candidates all = candidates(layout, operation, {});
+    for (const Pair& pair : all.all()) {
       const auto seconds = [&](double octaves) {
         return operation_time(layout, operation, std::exp2(octaves), pair, multipliers).seconds;
       };

@@ -163,7 +163,8 @@ TEST_CASE("sums of all collectives: what goes to the last sum holds all the othe
     job.collective.algorithm = algorithm;
     job.collective.options.block = Bytes{8'000};
     std::uint32_t largest = 0;
-    for (const JobMessage& message : run_job(star_of_flows(8), job).jobs[0].messages) {
+    const JobsResult run = run_job(star_of_flows(8), job);
+    for (const JobMessage& message : run.jobs[0].messages) {
       largest =
           std::max(largest, message.part == MessagePart::gradient ? message.contributions : 0);
     }
@@ -174,7 +175,8 @@ TEST_CASE("sums of all collectives: what goes to the last sum holds all the othe
   job.collective.algorithm = collectives::AlgorithmId::double_binary_tree;
   job.collective.options.block = Bytes{80'000};
   std::uint32_t received = 0;
-  for (const JobMessage& message : run_job(star_of_flows(8), job).jobs[0].messages) {
+  const JobsResult run = run_job(star_of_flows(8), job);
+  for (const JobMessage& message : run.jobs[0].messages) {
     CHECK(message.contributions <= 7);
     received += message.contributions == 7 ? 1 : 0;
   }
