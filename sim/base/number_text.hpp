@@ -22,9 +22,8 @@ void append_integer(std::string& out, std::int64_t value);
 
 // Returns the nearest number with `digits` significant decimal digits (1 to 17).
 [[nodiscard]] double rounded_to(double value, int digits);
-// Digits to which times are compared where rows are ordered: those that differ by rounding are
-// equal.
-inline constexpr int kComparedDigits = 12;
+// The value to 12 digits, by which rows are ordered: times that differ only by rounding are equal.
+[[nodiscard]] inline double comparable(double value) { return rounded_to(value, 12); }
 
 // Returns the count with its noun: "1 flow", "3 flows", "2 switches" (plural "es").
 [[nodiscard]] std::string counted(std::int64_t count, std::string_view noun,

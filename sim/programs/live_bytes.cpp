@@ -30,7 +30,7 @@ std::vector<LiveSpan> live_spans(const Program& program, const OperationTimes& t
   for (const Operation& each : program.operations) {
     units = std::max(units, each.unit + 1);
   }
-  // [unit]: its open span, and that of its gradient.
+  // By unit: the index of the span of its parameters, and of that of its gradients.
   std::vector<std::size_t> gathered(static_cast<std::size_t>(units), kNone);
   std::vector<std::size_t> computed = gathered;
   const std::int64_t row = times.row(iteration);

@@ -180,7 +180,7 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
   const std::int64_t batches = rows.empty() ? 1 : rows.front().batches;
   std::ranges::stable_sort(rows, [&](const AlternativeRow& a, const AlternativeRow& b) {
     const auto compared = [&](const AlternativeRow& row) {
-      return base::rounded_to(time_of(row, batches), base::kComparedDigits);
+      return base::comparable(time_of(row, batches));
     };
     return a.point != b.point ? a.point < b.point : compared(a) < compared(b);
   });

@@ -43,7 +43,7 @@ void sort_best_first(Comparison& comparison) {
   const auto ratio_of = [&](std::size_t i) {
     const std::optional<double>& ratio = comparison.ranking.ratios[i];
     return std::pair(ratio ? int{exceeds_memory(comparison.rows[i])} : 2,
-                     ratio ? base::rounded_to(*ratio, base::kComparedDigits) : HUGE_VAL);
+                     ratio ? base::comparable(*ratio) : HUGE_VAL);
   };
   std::ranges::stable_sort(order, std::less<>(), ratio_of);
   const Comparison before = std::exchange(comparison, {});

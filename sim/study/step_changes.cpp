@@ -369,9 +369,8 @@ Measured measured_causes(const io::Json& tree, const Scenario& scenario, double 
 }
 
 void sort_by_gain(std::vector<WhatIf>& changes) {
-  std::ranges::stable_sort(changes, {}, [](const WhatIf& each) {
-    return base::rounded_to(each.step_s, base::kComparedDigits);
-  });
+  std::ranges::stable_sort(changes, {},
+                           [](const WhatIf& each) { return base::comparable(each.step_s); });
 }
 
 } // namespace stepsim::study

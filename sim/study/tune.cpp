@@ -180,8 +180,7 @@ void add_advice(Tuning& tuning) {
       const double step = *reference.point.iteration_time_s;
       const double exposed =
           number_in(reference.point.record, "exposed_communication_s").value_or(0);
-      tuning.gain =
-          1 - base::rounded_to(*tuning.best->iteration_time_s / step, base::kComparedDigits);
+      tuning.gain = 1 - base::comparable(*tuning.best->iteration_time_s / step);
       tuning.published_error = published_error(exposed / step);
       return;
     }
@@ -223,7 +222,7 @@ void add_range(const std::string& pointer, const TuneValues& values, Files& file
         return;
       }
       const auto compared = [](const TunePoint& point) {
-        return base::rounded_to(*point.iteration_time_s, base::kComparedDigits);
+        return base::comparable(*point.iteration_time_s);
       };
       counts = counts || compared(other.curve[best]) != compared(*tuning.best);
       answers.push_back(other.curve[best].value);
@@ -323,7 +322,7 @@ Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
   }
   if (problem.knob == Knob::collective || problem.knob == Knob::schedule) {
     std::ranges::stable_sort(tuning.curve, {}, [](const TunePoint& point) {
-      return base::rounded_to(point.iteration_time_s.value_or(HUGE_VAL), base::kComparedDigits);
+      return base::comparable(point.iteration_time_s.value_or(HUGE_VAL));
     });
   }
   return tuning;

@@ -146,7 +146,7 @@ STEPS = [("sync_sgd", ()),
          ("full_shard", ('/training/sharding={"strategy": "full_shard"}',)),
          ("local_sgd", ('/training={"algorithm": "local_sgd", "local_steps": 4}',)),
          ("fp16", ('/communication/compression={"method": "fp16"}',)),
-         ("computing slowed by 10 % beside messages", ('/training/overlap={"compute": 1.1}',)),
+         ("overlap slows computing by 10 %", ('/training/overlap={"compute": 1.1}',)),
          ("two_level on nodes of 8", (*NODES_KEYS, "/communication/collective=two_level")),
          ("hierarchical on nodes of 8", (*NODES_KEYS, "/communication/collective=hierarchical")),
          ("jitter of 10 % on 64 workers", ("/cluster/nodes=64", '/variability={"compute_cv": 0.1}'))]
@@ -206,7 +206,7 @@ def show_points(show, folder, title, rows, point):
 SECTIONS = {
     "growth": show_growth,
     "points": lambda show, folder: show_points(show, folder, "point of a sweep of 160 layers", POINTS, sweep_points),
-    "steps": lambda show, folder: show_points(show, folder, "point of a sweep of the quickstart", STEPS, step_points),
+    "steps": lambda show, folder: show_points(show, folder, "training in a sweep of the quickstart scenario", STEPS, step_points),
 }
 
 

@@ -22,7 +22,8 @@ namespace {
 constexpr double kRounding = 1e-12; // relative, of sums of latencies and delays
 constexpr double kNoLink = std::numeric_limits<double>::infinity();
 
-// A cost of every rank, kept once where it is that of all: a sweep asks a million times.
+// A cost per rank. If all ranks have the same cost, it is stored once, so that the bound of equal
+// ranks takes the same time for any number of them.
 class PerRank {
 public:
   PerRank(std::uint32_t ranks, double cost) : ranks_(ranks), all_(cost) {}

@@ -112,10 +112,10 @@ Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> 
     }
     const bool exceeds = exceeds_memory(rows[i]);
     const bool best_exceeds = ranking.best && exceeds_memory(rows[*ranking.best]);
-    const auto compared = [](double each) { return base::rounded_to(each, base::kComparedDigits); };
     const bool better =
-        !ranking.best || (less_is_better ? compared(*value) < compared(*values[*ranking.best])
-                                         : compared(*value) > compared(*values[*ranking.best]));
+        !ranking.best ||
+        (less_is_better ? base::comparable(*value) < base::comparable(*values[*ranking.best])
+                        : base::comparable(*value) > base::comparable(*values[*ranking.best]));
     if (exceeds == best_exceeds ? better : best_exceeds || !ranking.best) {
       ranking.best = i;
     }
