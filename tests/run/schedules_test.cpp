@@ -235,7 +235,7 @@ TEST_CASE("run: parts of these schedules add up, periods are equal, bounds hold"
 TEST_CASE("run: computing waits once for messages of a bucket that are under way at once") {
   // Seven messages of one bucket, two at a time: the bucket is all that is waited for.
   const Result result = run_text(with_cost(
-      {{1, 2, 4}}, R"({"startup_s": 1, "per_byte_s": 0.5})", R"({"schedule": "asc_wfbp"})",
+      {{0.01, 0.02, 4}}, R"({"startup_s": 1, "per_byte_s": 0.5})", R"({"schedule": "asc_wfbp"})",
       R"(, "training": {"micro_batches": 7, "accumulation_exchange": "each"})"));
   REQUIRE(result.buckets.size() == 1);
   CHECK(result.buckets.front().exposed_s == within(*result.summary.exposed_communication_s, 1e-12));
