@@ -47,7 +47,7 @@ void run(benchmark::State& state, const collectives::Collective& collective, Eva
   std::uint64_t messages = 0;
   double seconds = 0;
   for (auto _ : state) {
-    const collectives::Evaluation result = evaluator(collective, false);
+    const collectives::Evaluation result = evaluator(collective);
     messages += result.messages;
     seconds = result.seconds;
   }
@@ -60,8 +60,7 @@ void run(benchmark::State& state, const collectives::Collective& collective, Eva
 }
 
 // Every transfer of every rank, without the shortcut for equal ones.
-collectives::Evaluation each_event(const collectives::Collective& collective,
-                                   bool /*with_transfer_times*/) {
+collectives::Evaluation each_event(const collectives::Collective& collective) {
   return collectives::events(collective, false, false);
 }
 
@@ -69,7 +68,8 @@ void events_ring(benchmark::State& state, Variety variety) {
   run(state, ring(static_cast<std::uint32_t>(state.range(0)), variety), each_event);
 }
 void max_plus_ring(benchmark::State& state, Variety variety) {
-  run(state, ring(static_cast<std::uint32_t>(state.range(0)), variety), collectives::max_plus);
+  run(state, ring(static_cast<std::uint32_t>(state.range(0)), variety),
+      [](const collectives::Collective& collective) { return collectives::max_plus(collective); });
 }
 
 void events_two_levels(benchmark::State& state) {
