@@ -9,8 +9,15 @@ namespace stepsim::base {
 
 double student_t_975(std::size_t freedom) {
   assert(freedom >= 1 && "one value has no spread");
-  const boost::math::students_t distribution(static_cast<double>(freedom));
-  return boost::math::quantile(distribution, 0.975);
+  // A sweep asks for the same one at every point.
+  thread_local std::size_t known = 0;
+  thread_local double value = 0;
+  if (known != freedom) {
+    known = freedom;
+    const boost::math::students_t distribution(static_cast<double>(freedom));
+    value = boost::math::quantile(distribution, 0.975);
+  }
+  return value;
 }
 
 Interval mean_interval_95(std::span<const double> values) {

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstddef>
+#include <span>
+
+#include "programs/rank_loops.hpp"
 
 namespace stepsim::programs {
 
 double latest_marker_end(const OperationTimes& times, std::int64_t iteration) {
-  const auto first = times.marker_end.begin() + times.row(iteration) * std::int64_t{times.ranks};
-  return *std::max_element(first, first + std::int64_t{times.ranks}) + times.later_s(iteration);
+  const auto first = static_cast<std::size_t>(times.row(iteration)) * times.ranks;
+  const auto ends = std::span(times.marker_end).subspan(first, times.ranks);
+  return least_and_largest(ends).second + times.later_s(iteration);
 }
 
 Seconds mean_period(const OperationTimes& times, std::int64_t discard) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 
 #include "base/vector_clones.hpp"
 
@@ -35,7 +36,32 @@ double advance(double* __restrict ends, const double* __restrict factors, std::s
   return std::max(last, *std::ranges::max_element(largest));
 }
 
+STEPSIM_VECTOR_CLONES
+std::pair<double, double> extremes(const double* values, std::size_t count) {
+  constexpr std::size_t kFew = 8;
+  std::array<double, kFew> least;
+  std::array<double, kFew> largest;
+  least.fill(values[0]);
+  largest.fill(values[0]);
+  const std::size_t whole = count - count % kFew;
+  for (std::size_t i = 0; i < whole; i += kFew) {
+    for (std::size_t k = 0; k < kFew; ++k) {
+      least[k] = values[i + k] < least[k] ? values[i + k] : least[k];
+      largest[k] = values[i + k] > largest[k] ? values[i + k] : largest[k];
+    }
+  }
+  for (std::size_t i = whole; i < count; ++i) {
+    least[0] = std::min(least[0], values[i]);
+    largest[0] = std::max(largest[0], values[i]);
+  }
+  return {*std::ranges::min_element(least), *std::ranges::max_element(largest)};
+}
+
 } // namespace
+
+std::pair<double, double> least_and_largest(std::span<const double> values) {
+  return extremes(values.data(), values.size());
+}
 
 double advance_ranks(std::span<double> ends, std::span<const double> factors, double earliest,
                      double seconds) {

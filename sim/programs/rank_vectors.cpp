@@ -12,6 +12,15 @@
 namespace stepsim::programs {
 namespace {
 
+// The ends of all ranks on one stream. From a common start on, what ranks compute ends at
+// `common + scaled * factor of the rank`, whatever the number of operations.
+struct EndLine {
+  double common{};
+  double scaled{};
+  std::uint32_t factors{}; // which factors, from 1; 0: all ranks end at `common`
+  bool written_out{};      // the ends are those of stream_end_ instead
+};
+
 class RankPass {
 public:
   RankPass(const Program& program, const OperationLayout& layout, std::int64_t iterations,
@@ -19,12 +28,11 @@ public:
       : program_(program), layout_(layout), seconds_(durations_of(program)), factors_(factors),
         each_(each), ranks_(program.ranks), recorded_(record != Record::marker), enter_(ranks_),
         ones_(ranks_, 1), latest_(layout_.slots, 0),
-        stream_end_(program.streams.size() * ranks_, 0), stream_latest_(program.streams.size(), 0),
-        stream_differs_(program.streams.size(), false), differs_(program.operations.size()),
+        stream_end_(program.streams.size() * ranks_, 0), stream_line_(program.streams.size()),
+        stream_latest_(program.streams.size(), 0), differs_(program.operations.size()),
         own_waits_(program.operations.size()), by_rank_(program.operations.size()) {
     for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
       differs_[o] = !together(program.operations[o]);
-      stream_differs_[layout_.stream[o]] = stream_differs_[layout_.stream[o]] || differs_[o];
     }
     by_rank_[program.marker] = differs_[program.marker];
     for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
@@ -33,6 +41,15 @@ public:
           own_waits_[o] = by_rank_[wait.operation] = true;
         }
       }
+    }
+    const std::size_t places = factors.compute.size() / ranks_;
+    least_.assign(1, 1);
+    largest_.assign(1, 1);
+    for (std::size_t place = 1; place <= places; ++place) {
+      const auto [least, largest] =
+          least_and_largest(factors_of(static_cast<std::uint32_t>(place)));
+      least_.push_back(least);
+      largest_.push_back(largest);
     }
     std::size_t rows = 0;
     for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
@@ -163,8 +180,69 @@ private:
     std::ranges::fill(leave, start + factor * seconds);
   }
 
+  // The place of the factors on the compute time of `operation`, from 1; 0 if all of them are 1.
+  [[nodiscard]] std::uint32_t factors_at(const Operation& operation, std::int64_t iteration) const {
+    return factors_.compute.empty() || iteration >= times_.iterations
+               ? 0
+               : static_cast<std::uint32_t>(iteration * program_.steps + operation.step + 1);
+  }
+  [[nodiscard]] std::span<const double> factors_of(std::uint32_t place) const {
+    return place == 0 ? std::span(ones_)
+                      : std::span(factors_.compute).subspan((place - 1) * ranks_, ranks_);
+  }
+
+  void fill(const EndLine& line, std::span<double> ends) const {
+    const std::span<const double> factors = factors_of(line.factors);
+    for (std::size_t r = 0; r < ends.size(); ++r) {
+      ends[r] = line.common + line.scaled * factors[r];
+    }
+  }
+
+  // Written out rank by rank.
   [[nodiscard]] std::span<double> on_stream(std::uint32_t o) {
-    return {stream_end_.data() + layout_.stream[o] * ranks_, ranks_};
+    EndLine& line = stream_line_[layout_.stream[o]];
+    const std::span<double> ends(stream_end_.data() + layout_.stream[o] * ranks_, ranks_);
+    if (!line.written_out) {
+      fill(line, ends);
+      line.written_out = true;
+    }
+    return ends;
+  }
+
+  // Computes on all ranks as one line, which is possible where the ranks before it all end later
+  // than `earliest`, or all earlier, and have had no other factors. Else nothing changes.
+  bool advance_line(std::uint32_t o, std::int64_t iteration, double earliest, std::uint32_t factors,
+                    double seconds) {
+    const std::uint32_t stream = layout_.stream[o];
+    EndLine& line = stream_line_[stream];
+    if (earliest >= stream_latest_[stream]) {
+      line = {.common = earliest, .scaled = 0, .factors = 0, .written_out = false};
+    } else if (line.written_out || earliest > line.common + line.scaled * least_[line.factors]) {
+      return false;
+    }
+    if (factors != 0 && line.factors != 0 && line.factors != factors) {
+      return false;
+    }
+    const bool recorded = recorded_ && iteration < times_.iterations;
+    const std::size_t place = recorded ? times_.at(iteration, o, 0) : 0;
+    if (recorded) {
+      fill(line, std::span(times_.start).subspan(place, times_.width()));
+    }
+    if (factors == 0) {
+      line.common += seconds;
+    } else {
+      line.factors = factors;
+      line.scaled += seconds;
+    }
+    if (recorded) {
+      fill(line, std::span(times_.end).subspan(place, times_.width()));
+    }
+    const std::size_t slot = layout_.slot(o, iteration);
+    latest_[slot] = stream_latest_[stream] = line.common + line.scaled * largest_[line.factors];
+    if (by_rank_[o]) {
+      fill(line, ends_at(o, slot));
+    }
+    return true;
   }
 
   void evaluate(std::uint32_t o, std::int64_t iteration) {
@@ -177,31 +255,31 @@ private:
       finish_together(o, iteration, start, start + factor * seconds);
       return;
     }
-    const std::span<double> ends = on_stream(o);
     if (operation.type == OperationType::exchange) {
+      const std::span<double> ends = on_stream(o);
       wait_for_all(o, iteration, ends);
       const double factor =
           exchange_factor(program_, factors_, operation, iteration, times_.iterations);
       exchange(operation, seconds, factor, ends);
-      finish(o, iteration, std::ranges::max(ends));
+      finish(o, iteration, least_and_largest(ends).second);
       return;
     }
-    std::span<const double> factors;
-    if (operation.type == OperationType::compute) {
-      factors = compute_factors(program_, factors_, operation, iteration, times_.iterations);
+    const std::uint32_t factors =
+        operation.type == OperationType::compute ? factors_at(operation, iteration) : 0;
+    const double earliest = own_waits_[o] ? 0 : latest_wait(o, iteration);
+    if (!own_waits_[o] && advance_line(o, iteration, earliest, factors, seconds)) {
+      return;
     }
-    double earliest = 0;
+    const std::span<double> ends = on_stream(o);
     if (own_waits_[o]) {
       wait_for_all(o, iteration, ends);
       std::ranges::copy(enter_, ends.begin());
     } else {
-      earliest = latest_wait(o, iteration);
       for (std::size_t r = 0; recorded_ && r < times_.width(); ++r) {
         enter_[r] = std::max(ends[r], earliest);
       }
     }
-    finish(o, iteration,
-           advance_ranks(ends, factors.empty() ? std::span(ones_) : factors, earliest, seconds));
+    finish(o, iteration, advance_ranks(ends, factors_of(factors), earliest, seconds));
   }
 
   // Behind an operation whose ends are those of its stream, the last at `latest`.
@@ -221,9 +299,8 @@ private:
 
   void finish_together(std::uint32_t o, std::int64_t iteration, double start, double end) {
     latest_[layout_.slot(o, iteration)] = stream_latest_[layout_.stream[o]] = end;
-    if (stream_differs_[layout_.stream[o]]) {
-      std::ranges::fill(on_stream(o), end);
-    }
+    stream_line_[layout_.stream[o]] = {
+        .common = end, .scaled = 0, .factors = 0, .written_out = false};
     if (recorded_ && iteration < times_.iterations) {
       const auto place = static_cast<std::ptrdiff_t>(times_.at(iteration, o, 0));
       std::fill_n(times_.start.begin() + place, times_.width(), start);
@@ -243,12 +320,14 @@ private:
   std::vector<double> ends_;           // [row * ranks + rank], a row per slot where by_rank_
   std::vector<std::size_t> first_row_; // [operation]: that of its first slot
   std::vector<double> latest_;         // [slot]: the largest of its ends
-  std::vector<double> stream_end_;     // [stream * ranks + rank], where stream_differs_
+  std::vector<double> stream_end_;     // [stream * ranks + rank], where they are written out
+  std::vector<EndLine> stream_line_;   // [stream]
   std::vector<double> stream_latest_;  // [stream]: the largest of its ends
-  std::vector<bool> stream_differs_;   // [stream]: ranks may end an operation of it apart
-  std::vector<bool> differs_;          // [operation]: ranks may end it apart
-  std::vector<bool> own_waits_;        // [operation]: it waits by rank
-  std::vector<bool> by_rank_;          // [operation]: somebody reads the end of each rank
+  std::vector<double> least_;          // [place of factors]: the least of them
+  std::vector<double> largest_;
+  std::vector<bool> differs_;   // [operation]: ranks may end it apart
+  std::vector<bool> own_waits_; // [operation]: it waits by rank
+  std::vector<bool> by_rank_;   // [operation]: somebody reads the end of each rank
   std::vector<double> part_enter_;
   std::vector<double> part_leave_;
   OperationTimes times_;

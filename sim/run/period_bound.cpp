@@ -13,6 +13,7 @@
 #include "buckets/planners.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/lower_bound.hpp"
+#include "programs/rank_loops.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/planned_messages.hpp"
 
@@ -53,12 +54,6 @@ std::optional<buckets::LinearCost> exact_linear_cost(const Scenario& scenario,
       !collectives::closed_form(probe)->upper_bound && runs_as_formula(scenario, probe);
   return exact ? std::optional(*linear) : std::nullopt;
 }
-
-// Lower bounds of the messages of one iteration, in seconds, whatever their order and partition.
-struct MessageBounds {
-  double first_layer_s = 0; // time to send the bytes of layer 0; 0 if it has none
-  double all_s = 0;         // time to send all bytes; 0 if there are none
-};
 
 // No bound is known where the exchange is in two parts, where the cost is a table or the model of a
 // library (planners may see its tangent), on a fabric, and with `auto`, whose algorithm depends on
@@ -106,71 +101,72 @@ std::optional<MessageBounds> message_bounds(const Scenario& scenario,
 
 } // namespace
 
+PeriodBounds::PeriodBounds(const Scenario& scenario, const buckets::Problem& problem)
+    : scenario_(scenario), messages_(message_bounds(scenario, problem)),
+      forward_(scenario.workload.forward().value), backward_(scenario.workload.backward().value),
+      last_layer_(scenario.workload.layers.back().forward.value), first_ready_(backward_) {
+  const auto first = std::ranges::find_if(
+      problem.items, [](const buckets::Item& item) { return item.bytes.value > 0; });
+  if (first != problem.items.end()) {
+    first_ready_ = first->ready.value;
+  }
+}
+
+// The micro-batches before the last one.
+double PeriodBounds::earlier_s() const {
+  return static_cast<double>(scenario_.training.micro_batches - 1) * (forward_ + backward_);
+}
+
 // Three chains that every iteration contains: computing alone; backward, the message of the first
 // layer and the forward pass that waits for it; the first gradient, all messages one after the
 // other, and the forward of the last layer, with which every forward pass ends.
-std::optional<double> period_lower_bound(const Scenario& scenario, const buckets::Problem& problem,
-                                         double slowest) {
-  const std::optional<MessageBounds> messages = message_bounds(scenario, problem);
-  if (!messages) {
+std::optional<double> PeriodBounds::with_slowest(double slowest) const {
+  if (!messages_) {
     return std::nullopt;
   }
-  const layers::Workload& workload = scenario.workload;
-  const double forward = slowest * workload.forward().value;
-  const double backward = slowest * workload.backward().value;
-  if (applies_late(scenario.training.algorithm)) {
-    return std::max(forward + backward, messages->all_s);
+  const double forward = slowest * forward_;
+  const double backward = slowest * backward_;
+  if (applies_late(scenario_.training.algorithm)) {
+    return std::max(forward + backward, messages_->all_s);
   }
   double bound = forward + backward;
-  if (messages->first_layer_s > 0) {
-    bound = std::max(bound, backward + messages->first_layer_s + forward);
+  if (messages_->first_layer_s > 0) {
+    bound = std::max(bound, backward + messages_->first_layer_s + forward);
   }
-  if (messages->all_s > 0) {
-    const auto first = std::ranges::find_if(
-        problem.items, [](const buckets::Item& item) { return item.bytes.value > 0; });
-    bound = std::max(bound, slowest * first->ready.value + messages->all_s +
-                                slowest * workload.layers.back().forward.value);
+  if (messages_->all_s > 0) {
+    bound = std::max(bound, slowest * first_ready_ + messages_->all_s + slowest * last_layer_);
   }
-  return bound + static_cast<double>(scenario.training.micro_batches - 1) * (forward + backward);
+  return bound + slowest * earlier_s();
 }
 
-std::optional<double> drawn_lower_bound(const Scenario& scenario, const buckets::Problem& problem,
-                                        const programs::OperationTimes& times,
-                                        const programs::Factors& factors, const Window& window) {
-  const std::optional<MessageBounds> messages = message_bounds(scenario, problem);
-  const bool follows = window.to == scenario.training.iterations && window.from >= 0;
-  if (!messages || !follows || applies_late(scenario.training.algorithm)) {
+std::optional<double> PeriodBounds::with_factors(const programs::OperationTimes& times,
+                                                 const programs::Factors& factors,
+                                                 const Window& window) const {
+  const bool follows = window.to == scenario_.training.iterations && window.from >= 0;
+  if (!messages_ || !follows || applies_late(scenario_.training.algorithm)) {
     return std::nullopt;
   }
-  const layers::Workload& workload = scenario.workload;
-  const double forward = workload.forward().value;
-  const double backward = workload.backward().value;
-  const double more =
-      static_cast<double>(scenario.training.micro_batches - 1) * (forward + backward);
-  const double last_layer = workload.layers.back().forward.value;
-  const auto first = std::ranges::find_if(
-      problem.items, [](const buckets::Item& item) { return item.bytes.value > 0; });
-  const double behind = first == problem.items.end() ? 0 : backward - first->ready.value;
+  const double computing = forward_ + backward_ + earlier_s();
   double sum = 0;
   for (std::int64_t t = window.from; t < window.to; ++t) {
-    const auto place = static_cast<std::ptrdiff_t>(t) * times.ranks;
-    const auto ends =
-        std::span(times.marker_end).subspan(static_cast<std::size_t>(place), times.ranks);
-    const auto of = [&](std::ptrdiff_t begin) {
-      return std::span(factors.compute).subspan(static_cast<std::size_t>(begin), times.ranks);
+    const auto place = static_cast<std::size_t>(t) * times.ranks;
+    const auto ends = std::span(times.marker_end).subspan(place, times.ranks);
+    const auto of = [&](std::size_t begin) {
+      return std::span(factors.compute).subspan(begin, times.ranks);
     };
-    const auto last = static_cast<std::size_t>(std::ranges::max_element(ends) - ends.begin());
+    const auto last = static_cast<std::size_t>(
+        std::ranges::find(ends, programs::latest_marker_end(times, t)) - ends.begin());
     const auto next = of(place + times.ranks);
-    const double slowest = std::ranges::max(next);
+    const double slowest = programs::least_and_largest(next).second;
     const double exchange = factors.exchange[static_cast<std::size_t>(t)];
-    double bound = next[last] * (forward + backward + more);
-    if (messages->first_layer_s > 0) {
-      bound = std::max(bound,
-                       exchange * messages->first_layer_s + slowest * (forward + backward + more));
+    double bound = next[last] * computing;
+    if (messages_->first_layer_s > 0) {
+      bound = std::max(bound, exchange * messages_->first_layer_s + slowest * computing);
     }
-    if (messages->all_s > 0) {
-      bound = std::max(bound, exchange * messages->all_s - of(place)[last] * behind +
-                                  slowest * (last_layer + backward + more));
+    if (messages_->all_s > 0) {
+      bound = std::max(bound, exchange * messages_->all_s -
+                                  of(place)[last] * (backward_ - first_ready_) +
+                                  slowest * (last_layer_ + backward_ + earlier_s()));
     }
     sum += bound;
   }

@@ -11,22 +11,42 @@
 
 namespace stepsim::study {
 
-// The lower bound of the period in seconds, for workers whose factors are constant, the largest of
-// which is `slowest`. Empty if no bound is known: without gradients, on a fabric, with a measured
-// curve of several segments, with reduce_broadcast, and with the collectives `auto` and `library`.
-// With micro-batches they follow each other; an
-// algorithm that applies gradients late computes and sends at once.
-[[nodiscard]] std::optional<double>
-period_lower_bound(const Scenario& scenario, const buckets::Problem& problem, double slowest = 1);
-// The same for random factors, with those drawn: the mean over the iterations of the window, each
-// from the positions of the workers at its start. Empty also if an iteration has several steps, or
-// does not last from marker to marker of one that follows its exchanges. `times` has the marker
-// ends of all ranks.
-[[nodiscard]] std::optional<double> drawn_lower_bound(const Scenario& scenario,
-                                                      const buckets::Problem& problem,
-                                                      const programs::OperationTimes& times,
-                                                      const programs::Factors& factors,
-                                                      const Window& window);
+// Lower bounds of the messages of one iteration, in seconds, whatever their order and partition.
+struct MessageBounds {
+  double first_layer_s = 0; // time to send the bytes of layer 0; 0 if it has none
+  double all_s = 0;         // time to send all bytes; 0 if there are none
+};
+
+// Lower bounds of the period of `scenario` with the gradients of `problem`, both of which must
+// outlive it. No bound is known without gradients, on a fabric, with a measured curve of several
+// segments, with reduce_broadcast, and with the collectives `auto` and `library`.
+class PeriodBounds {
+public:
+  PeriodBounds(const Scenario& scenario, const buckets::Problem& problem);
+
+  // In seconds, for workers whose factors are constant, the largest of which is `slowest`. With
+  // micro-batches they follow each other; an algorithm that applies gradients late computes and
+  // sends at once.
+  [[nodiscard]] std::optional<double> with_slowest(double slowest) const;
+  // For random factors, with those drawn: the mean over the iterations of the window, each from the
+  // positions of the workers at its start. Empty also if an iteration has several steps, or does
+  // not last from marker to marker of one that follows its exchanges. `times` has the marker ends
+  // of all ranks.
+  [[nodiscard]] std::optional<double> with_factors(const programs::OperationTimes& times,
+                                                   const programs::Factors& factors,
+                                                   const Window& window) const;
+
+private:
+  [[nodiscard]] double earlier_s() const;
+
+  const Scenario& scenario_;
+  std::optional<MessageBounds> messages_;
+  double forward_;
+  double backward_;
+  double last_layer_;  // its forward pass
+  double first_ready_; // seconds from the start of backward to the first gradient
+};
+
 // `bound_s`, or `time_s` if the bound exceeds the time by rounding only.
 [[nodiscard]] double bound_of(double bound_s, double time_s);
 

@@ -187,8 +187,8 @@ double alone_seconds_of(const Scenario& scenario, const Window& window, std::int
                                  (window.to + 1) * steps);
 }
 
-void fill_workers(const Program& made, const programs::Factors& factors, const Window& window,
-                  double alone_s, Result& result) {
+std::vector<double> mean_compute_s(const Program& made, const programs::Factors& factors,
+                                   const Window& window) {
   const auto steps = static_cast<std::size_t>(made.steps);
   std::vector<double> nominal(steps);
   for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
@@ -199,21 +199,32 @@ void fill_workers(const Program& made, const programs::Factors& factors, const W
   }
   const auto first = static_cast<std::size_t>(window.from + 1) * steps;
   const auto end = static_cast<std::size_t>(window.to + 1) * steps;
-  double waits = 0;
-  for (std::uint32_t rank = 0; rank < made.ranks; ++rank) {
-    double sum = 0;
-    for (std::size_t n = first; n < end; ++n) {
-      sum += nominal[n % steps] * factors.compute[n * made.ranks + rank];
+  std::vector<double> means(made.ranks);
+  for (std::size_t n = first; n < end; ++n) {
+    const auto of_ranks = std::span(factors.compute).subspan(n * made.ranks, made.ranks);
+    for (std::size_t rank = 0; rank < made.ranks; ++rank) {
+      means[rank] += nominal[n % steps] * of_ranks[rank];
     }
-    const double compute = sum / static_cast<double>(end - first);
-    const double wait = std::max(0.0, alone_s - compute);
-    result.workers.push_back({.worker = rank,
-                              .compute_s = compute,
-                              .straggler_wait_s = wait,
-                              .transfer_s = *result.summary.communication_s});
-    waits += wait;
   }
-  result.summary.straggler_wait_s = waits / static_cast<double>(made.ranks);
+  for (double& each : means) {
+    each /= static_cast<double>(end - first);
+  }
+  return means;
+}
+
+void fill_workers(std::span<const double> compute_s, double alone_s, Detail detail,
+                  Result& result) {
+  double waits = 0;
+  for (const double each : compute_s) {
+    waits += std::max(0.0, alone_s - each);
+  }
+  result.summary.straggler_wait_s = waits / static_cast<double>(compute_s.size());
+  for (std::uint32_t rank = 0; detail == Detail::all && rank < compute_s.size(); ++rank) {
+    result.workers.push_back({.worker = rank,
+                              .compute_s = compute_s[rank],
+                              .straggler_wait_s = std::max(0.0, alone_s - compute_s[rank]),
+                              .transfer_s = *result.summary.communication_s});
+  }
 }
 
 void fill_delays(const Program& made, std::int64_t iterations, Result& result) {
@@ -243,25 +254,28 @@ void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summar
 void fill_bound(const Scenario& scenario, const ScenarioProgram& made,
                 const EvaluatedProgram& found, const programs::Factors& factors,
                 const Window& window, Result& result) {
-  const layers::Workload& workload = scenario.workload;
   const bool known = !is_compressed(scenario) && !trains_in_rounds(scenario.training) &&
                      scenario.training.sharding.strategy == ShardingStrategy::none;
+  const std::optional<PeriodBounds> bounds =
+      known ? std::make_optional<PeriodBounds>(scenario, made.problem) : std::nullopt;
   const auto bound = [&](double slowest) {
-    return known ? period_lower_bound(scenario, made.problem, slowest) : std::nullopt;
+    return bounds ? bounds->with_slowest(slowest) : std::nullopt;
   };
   Summary& summary = result.summary;
   std::optional<double> least;
   if (!scenario.variability.random()) {
     least = bound(scenario.variability.varies() ? jitter_of(scenario).slowest() : 1);
-  } else if (known && !made.simulated) {
-    least = drawn_lower_bound(scenario, made.problem, found.times, factors, window);
+  } else if (bounds && !made.simulated) {
+    least = bounds->with_factors(found.times, factors, window);
   }
   if (least) {
     summary.lower_bound_s = bound_of(*least, *summary.iteration_time_s);
   }
   if (scenario.variability.varies()) {
-    const double computing = workload.forward().value + workload.backward().value;
-    warn_below_bound(scenario, bound(1).value_or(computing), result);
+    const layers::Workload& workload = scenario.workload;
+    const std::optional<double> mean = bound(1);
+    warn_below_bound(scenario, mean ? *mean : workload.forward().value + workload.backward().value,
+                     result);
   }
 }
 

@@ -2,6 +2,8 @@
 // Figures of a run that was evaluated as a program, which follow from its operations and from the
 // scenario. All times are seconds per step of the optimizer.
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "programs/operation_times.hpp"
 #include "run/evaluated_program.hpp"
@@ -21,9 +23,12 @@ namespace stepsim::study {
 // slowest ranks are. Without selections on a stream of their own it takes `unselected_s`.
 void fill_computing(const Scenario& scenario, const ScenarioProgram& made, double alone_s,
                     double unselected_s, Summary& summary);
-// Sets result.workers and straggler_wait_s, where ranks differ.
-void fill_workers(const programs::Program& made, const programs::Factors& factors,
-                  const Window& window, double alone_s, Result& result);
+// [rank]: seconds of computing per step, the mean over the iterations of the window.
+[[nodiscard]] std::vector<double> mean_compute_s(const programs::Program& made,
+                                                 const programs::Factors& factors,
+                                                 const Window& window);
+// Sets straggler_wait_s and, for lists, result.workers.
+void fill_workers(std::span<const double> compute_s, double alone_s, Detail detail, Result& result);
 // Sets staleness and the gradients that iterations apply, of updates that all apply the gradients
 // of the same number of iterations ago, in a run of `iterations`.
 void fill_delays(const programs::Program& made, std::int64_t iterations, Result& result);

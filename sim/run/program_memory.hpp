@@ -18,7 +18,8 @@ struct ProgramMemory {
   std::uint64_t seed{};
   std::optional<programs::Factors> factors;
   std::optional<AloneTimes> alone;
-  std::optional<double> single_s; // a step of one worker alone
+  std::optional<double> single_s;               // a step of one worker alone
+  std::optional<std::vector<double>> compute_s; // of each worker where they vary
   // Of the runs that a compressed one is compared with.
   std::vector<ProgramMemory> dense{};
   std::optional<Scenario> dense_scenario{};

@@ -126,6 +126,7 @@ void renew(const Scenario& scenario, bool simulated, ProgramMemory& memory) {
     memory.seed = seed;
     memory.alone.reset();
     memory.single_s.reset();
+    memory.compute_s.reset();
     memory.factors = run_factors(scenario, memory.made->program);
   }
 }
@@ -209,7 +210,10 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   summary.makespan_s = times.makespan_s;
   summary.wire_bytes = bytes_sent(made);
   if (varies) {
-    fill_workers(program, factors, window, computing / steps, result);
+    if (!known.compute_s) {
+      known.compute_s = mean_compute_s(program, factors, window);
+    }
+    fill_workers(*known.compute_s, computing / steps, detail, result);
   }
   if (!known.single_s) {
     known.single_s = alone_seconds_of(scenario, window, program.steps);

@@ -36,9 +36,9 @@ public:
                                    std::span<const Lanes> done) const;
   // The period of a step whose next forward ends at `end`.
   [[nodiscard]] Period period_of(double end) const;
-  // period_lower_bound() where an exchange of n bytes takes startup + per_byte n, and all messages
-  // under way at the same time together move data at most 1 / slowdown times as fast as one message
-  // alone (buckets::least_slowdown()).
+  // PeriodBounds::with_slowest() where an exchange of n bytes takes startup + per_byte n, and all
+  // messages under way at the same time together move data at most 1 / slowdown times as fast as
+  // one message alone (buckets::least_slowdown()).
   [[nodiscard]] double lower_bound(double startup_s, double per_byte_s, double slowdown) const;
 
   // Sets what a summary says of the times of the step and of its messages on lane k. False if the
