@@ -18,7 +18,7 @@ SLEEP = f"{100000 + os.getpid()}"  # seconds: marks our processes
 
 def testbed(*arguments, **options):
     return subprocess.run([TESTBED, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=300, **options)
+                          timeout=600, **options)
 
 
 def host_interfaces():

@@ -30,7 +30,7 @@ class Use(unittest.TestCase):
 
     def run_program(self, program, *arguments, code=0):
         done = subprocess.run([str(PROGRAMS / program), *map(str, arguments)], cwd=self.folder,
-                              capture_output=True, text=True, timeout=120)
+                              capture_output=True, text=True, timeout=600)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 

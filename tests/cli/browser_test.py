@@ -68,7 +68,7 @@ window.onload = measure;
 def browser(path, *flags):
     done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
                            "--disable-component-update", "--disable-default-apps", "--no-first-run",
-                           "--dump-dom", *flags, path.as_uri()], capture_output=True, text=True, timeout=120)
+                           "--dump-dom", *flags, path.as_uri()], capture_output=True, text=True, timeout=600)
     return done.stdout
 
 

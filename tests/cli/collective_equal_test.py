@@ -212,7 +212,7 @@ class Ways:
 
     def run(self, *words):
         return subprocess.run([self.stepsim, *map(str, words)], capture_output=True, text=True, cwd=self.folder,
-                              timeout=60)
+                              timeout=600)
 
     def flags(self, of, varied):
         words = []

@@ -53,7 +53,7 @@ AT_ONCE = {"examples", "keys", "schema", "models", "topologies", "presets", "hel
 
 
 def stepsim(*words):
-    return subprocess.run([STEPSIM, *words], cwd=ROOT, capture_output=True, text=True, timeout=120,
+    return subprocess.run([STEPSIM, *words], cwd=ROOT, capture_output=True, text=True, timeout=600,
                           env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
 
 

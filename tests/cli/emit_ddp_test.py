@@ -42,7 +42,7 @@ class EmitDdp(unittest.TestCase):
             "cluster": {"nodes": 8, "network": {"latency_s": 2e-4, "bandwidth_Bps": 2e9}}}))
 
     def stepsim(self, *words, code=0):
-        done = subprocess.run([STEPSIM, *words], cwd=self.folder, text=True, capture_output=True, timeout=60)
+        done = subprocess.run([STEPSIM, *words], cwd=self.folder, text=True, capture_output=True, timeout=600)
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 

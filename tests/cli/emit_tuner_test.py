@@ -40,7 +40,7 @@ class EmitTuner(unittest.TestCase):
 
     def tune(self, *words, code=0):
         done = subprocess.run([STEPSIM, "tune", "s.json", *words], cwd=self.folder, text=True, capture_output=True,
-                              timeout=60)
+                              timeout=600)
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 

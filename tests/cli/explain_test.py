@@ -40,7 +40,7 @@ EXAMPLES = [
 
 
 def stepsim(*words):
-    return subprocess.run([STEPSIM, *words], cwd=ROOT, capture_output=True, text=True, timeout=300,
+    return subprocess.run([STEPSIM, *words], cwd=ROOT, capture_output=True, text=True, timeout=600,
                           env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
 
 
@@ -138,7 +138,7 @@ class Explain(unittest.TestCase):
         done = stepsim("program", "examples/two-layers.scenario.json")
         self.assertEqual(done.returncode, 0, done.stderr)
         again = subprocess.run([STEPSIM, "explain", "-", "--json"], input=done.stdout, cwd=ROOT,
-                               capture_output=True, text=True, timeout=60)
+                               capture_output=True, text=True, timeout=600)
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertEqual(json.loads(again.stdout)["summary"]["period_s"],
                          explained("examples/two-layers.scenario.json")["summary"]["period_s"])

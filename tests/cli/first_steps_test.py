@@ -231,7 +231,7 @@ def a_trace_may_come_through_a_pipe(place):
     place.write("et.json", content)
     place.run("import", "pytorch-et", "et.json", "-o", "of_file.json", "--quiet", code=0)
     done = subprocess.run([place.stepsim, "import", "pytorch-et", "-", "-o", "of_pipe.json", "--quiet"], input=content,
-                          cwd=place.folder, capture_output=True, timeout=60)
+                          cwd=place.folder, capture_output=True, timeout=600)
     check(done.returncode == 0, done.stderr)
     layers = [json.loads(place.path(name).read_text())["layers"] for name in ("of_file.json", "of_pipe.json")]
     check(layers[0] == layers[1] and layers[0], layers)
@@ -402,7 +402,7 @@ def the_report_shows_any_sweep(place):
 
     def shown(name, *more):
         return subprocess.run(["/usr/bin/python3", report, name, "--stepsim", place.stepsim, *more],
-                              cwd=place.folder, capture_output=True, text=True, timeout=120)
+                              cwd=place.folder, capture_output=True, text=True, timeout=600)
     place.sweep("own.jsonl", nodes="2,4")
     done = shown("own.jsonl")
     check(done.returncode == 0 and "4 nodes" in done.stdout and "own.png" in place.names(), done.stderr)

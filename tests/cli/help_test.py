@@ -20,7 +20,7 @@ PROGRAMS = []
 
 
 def run(*words, **options):
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, cwd=ROOT, **options)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, cwd=ROOT, **options)
     assert done.returncode == 0, f"{words}: {done.returncode} {done.stderr}"
     return done.stdout
 
@@ -172,7 +172,7 @@ class Shells(unittest.TestCase):
         self.folder.cleanup()
 
     def shell(self, *command, text=None):
-        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=300,
+        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=600,
                               cwd=self.home, env=self.environment)
         return done.stdout + done.stderr
 

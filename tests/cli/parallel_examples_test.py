@@ -82,7 +82,7 @@ def write_sweep(folder):
 
 
 def run(command, environment, **options):
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, **options)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, **options)
     if done.returncode != 0:
         sys.exit(f"FAILED: {' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout

@@ -40,7 +40,7 @@ class PlanUnits(unittest.TestCase):
         (self.folder / "s.json").write_text(json.dumps(scenario))
 
     def stepsim(self, *words, code=0):
-        done = subprocess.run([STEPSIM, *words], cwd=self.folder, text=True, capture_output=True, timeout=120)
+        done = subprocess.run([STEPSIM, *words], cwd=self.folder, text=True, capture_output=True, timeout=600)
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 

@@ -58,7 +58,7 @@ class Page(html.parser.HTMLParser):
 
 
 def stepsim(*words, code=0):
-    done = subprocess.run([STEPSIM, *words], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([STEPSIM, *words], cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == code, f"{words}: {done.returncode}, {done.stderr}"
     return done.stdout if code == 0 else done.stderr
 

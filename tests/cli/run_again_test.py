@@ -37,7 +37,7 @@ class RunAgain(unittest.TestCase):
 
     def stepsim(self, *words, code=0, cwd=None):
         done = subprocess.run([STEPSIM, *map(str, words)], cwd=cwd or self.folder, text=True,
-                              capture_output=True, timeout=120)
+                              capture_output=True, timeout=600)
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 

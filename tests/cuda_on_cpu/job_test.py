@@ -39,7 +39,7 @@ class Job(unittest.TestCase):
     def run_words(self, words, **environment):
         environment = {**os.environ, "LD_LIBRARY_PATH": str(PLAYED / "played_nccl"), **environment}
         done = subprocess.run([*MPIRUN, *map(str, words)], cwd=self.folder, env=environment, capture_output=True,
-                              text=True, timeout=400)
+                              text=True, timeout=600)
         # What mpirun itself says of a process that failed is not of the program.
         own = [line for line in done.stderr.splitlines() if line.startswith(("error:", "warning:"))]
         return done.returncode, own, done.stdout + done.stderr
@@ -84,7 +84,7 @@ class Job(unittest.TestCase):
             done = subprocess.run([program(), str(devices), "1", str(1 << 8), "--backend", "nccl", "--max-seconds", "200",
                                    "--records", self.records, "-o", self.output], cwd=self.folder,
                                   env={**os.environ, "LD_LIBRARY_PATH": str(PLAYED / "played_nccl")},
-                                  capture_output=True, text=True, timeout=400)
+                                  capture_output=True, text=True, timeout=600)
             self.assertEqual(done.returncode, 0, done.stderr)
             collectives = [r for r in self.lines() if r.get("record") == "collective"]
             self.assertEqual({(r["variant"], r["ranks"]) for r in collectives}, {("nccl", devices)})
@@ -103,7 +103,7 @@ class Job(unittest.TestCase):
                                   memory=1 << 8)
         self.assertEqual(code, 0, text)
         done = subprocess.run([BUILD / "stepsim-calibrate", "fit-library", self.records, "--preset", "dgx_h100",
-                               "-o", self.folder / "l.json"], capture_output=True, text=True, timeout=120)
+                               "-o", self.folder / "l.json"], capture_output=True, text=True, timeout=600)
         if not self.is_complete(self.lines()):
             self.skipTest("not enough time: this machine is crowded")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -186,7 +186,7 @@ class Job(unittest.TestCase):
         code, errors, text = self.run_words(["-np", 2, *words])
         self.assertEqual(code, 2, text)
         self.assertIn("error: cuda: started as one of 2 processes; --mpi measures with one GPU per process", errors)
-        done = subprocess.run([str(w) for w in words + ["--mpi"]], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([str(w) for w in words + ["--mpi"]], capture_output=True, text=True, timeout=600)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("--mpi: needs at least 2 processes, got 1", done.stderr)
 

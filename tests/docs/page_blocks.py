@@ -125,7 +125,7 @@ class Runner:
 
     def done(self, *words):
         return subprocess.run([str(word) for word in words], cwd=self.folder, env=self.environment, text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
 
     def problem(self, block):
         """Why the block does not do what the page says; "" if it does."""

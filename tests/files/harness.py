@@ -76,7 +76,7 @@ class Place:
         options.setdefault("stdin", subprocess.DEVNULL)
         if not {"stdout", "stderr"} & set(options):
             options["capture_output"] = True
-        done = subprocess.run(self.command(*arguments), cwd=self.folder, timeout=60, **options)
+        done = subprocess.run(self.command(*arguments), cwd=self.folder, timeout=600, **options)
         if code is not None:
             check(done.returncode == code, arguments, "ended with", done.returncode, "not", code,
                   done.stderr)

@@ -419,7 +419,7 @@ def two_at_once(place):
                                  "o.jsonl", "--quiet", flag) for flag in ("--resume", "--force") * 2]
         codes = []
         for process in processes:
-            error = process.communicate(timeout=60)[1].decode()
+            error = process.communicate(timeout=600)[1].decode()
             codes.append(process.returncode)
             check(process.returncode == 0 or "is being written by process" in error, error)
         check(0 in codes and place.path("o.jsonl").read_bytes() == whole, codes)
@@ -483,7 +483,7 @@ def to_the_disk(place):
              str(place.path("calls"))]
     for command in (["run", "s.json", "-o", "r.json"], ["run", "s.json", "--timeline", "t.json"]):
         done = subprocess.run(trace + place.command(*command), cwd=place.folder, capture_output=True,
-                              timeout=60, check=False)
+                              timeout=600, check=False)
         if b"ptrace" in done.stderr.lower() and done.returncode != 0:
             raise Skipped("no privilege to trace")
         calls = [line.split("(")[0].split()[-1] + ("" if "unfinished" in line else " folder")

@@ -253,7 +253,7 @@ def a_result_is_on_the_disk_before_its_name_is(place):
         raise Skipped("no strace")
     done = subprocess.run(["strace", "-f", "-e", "trace=fsync,fdatasync,rename,renameat,renameat2",
                            *place.command("run", "s.json", "-o", "r.json")], cwd=place.folder,
-                          capture_output=True, timeout=60, check=False)
+                          capture_output=True, timeout=600, check=False)
     error = done.stderr.decode()
     if done.returncode != 0 and "ptrace" in error.lower():
         raise Skipped("no privilege to trace")

@@ -65,7 +65,7 @@ def main():
                 path.write_bytes(content[:HEAD])
                 flags = ["--ranks", "4"] if form in ("osu", "nccl-tests") else []
                 done = subprocess.run([stepsim, "import", form, "input", *flags, "-o", "out.json",
-                                       "--quiet"], cwd=folder, capture_output=True, timeout=60,
+                                       "--quiet"], cwd=folder, capture_output=True, timeout=600,
                                       check=False, preexec_fn=None if has_sanitizer else limited)
                 pairs += 1
                 error = done.stderr.decode(errors="replace")

@@ -39,7 +39,7 @@ def answer(stepsim, command):
     environment = {"PATH": os.environ.get("PATH", ""), "NO_COLOR": "1", "LC_ALL": "C.UTF-8",
                    "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
     done = subprocess.run([program] + words[1:], cwd=ROOT, env=environment, capture_output=True,
-                          timeout=120, stdin=subprocess.DEVNULL)
+                          timeout=600, stdin=subprocess.DEVNULL)
     out = blanked(done.stdout.decode())
     out += "".join(f"! {line}\n" for line in blanked(done.stderr.decode()).splitlines())
     if out and not out.endswith("\n"):

@@ -19,7 +19,7 @@ SHIPPED = ("examples/", "models/", "topologies/")
 
 def ask(stepsim, *arguments):
     return subprocess.run([stepsim, *arguments], cwd=ROOT, capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, timeout=120)
+                          stdin=subprocess.DEVNULL, timeout=600)
 
 
 def commands(stepsim):

@@ -281,9 +281,9 @@ class Program:
             json.dump(scenario, file)
         try:
             done = subprocess.run([self.program, "run", path, "--json"], capture_output=True,
-                                  text=True, timeout=100, check=False)
+                                  text=True, timeout=600, check=False)
         except subprocess.TimeoutExpired:
-            return 124, None, [], "takes more than 100 s", None
+            return 124, None, [], "takes more than 600 s", None
         finally:
             os.unlink(path)
         if done.returncode != 0:

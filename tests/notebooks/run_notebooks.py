@@ -94,7 +94,7 @@ async def failures(files, options):
             print(f"{file.name}: has outputs; commit it without")
             failed += 1
         notebook.cells.insert(0, nbformat.v4.new_code_cell(FRESH))
-        client = nbclient.NotebookClient(notebook, km=kernel, timeout=300,
+        client = nbclient.NotebookClient(notebook, km=kernel, timeout=600,
                                          resources={"metadata": {"path": str(file.parent)}})
         try:
             await client.async_execute()

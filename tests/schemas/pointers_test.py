@@ -73,7 +73,7 @@ def assigned(tree, pointer, value):
 
 def stepsim(*words):
     done = subprocess.run([STEPSIM, *words], cwd=ROOT / "examples", capture_output=True, text=True,
-                          timeout=120)
+                          timeout=600)
     assert done.returncode in (0, 1, 2, 3), f"{words}: {done.returncode} {done.stderr}"
     assert "internal error" not in done.stderr, f"{words}: {done.stderr}"
     return done

@@ -65,7 +65,7 @@ def check(folder, **settings):
     environment = {"PATH": str(tools), "FAKE_BENCH": str(tools / "bench"), "STEPSIM_CALIBRATE": "/nowhere",
                    "TMPDIR": str(folder), **settings}
     out = folder / "out"
-    done = subprocess.run([SCRIPT, out], env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([SCRIPT, out], env=environment, capture_output=True, text=True, timeout=600)
     summary = (out / "summary.txt").read_text() if (out / "summary.txt").exists() else ""
     names = sorted(p.name for p in out.iterdir()) if out.exists() else []
     assert not [p for p in folder.iterdir() if p.name not in ("tools", "out")], "left behind"
@@ -114,7 +114,7 @@ def test_page(folder):
     for name, records in (("gpu.jsonl", own), ("nccl.jsonl", nccl), ("libraries.jsonl", libraries)):
         (folder / name).write_text("".join(json.dumps(each) + "\n" for each in records) + "{cut o")
     done = subprocess.run([sys.executable, SCRIPT.parent / "gpu_check_page.py", "page", folder, folder / "libraries.jsonl"],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     rows = [line.split() for line in done.stdout.splitlines()]
     assert ["radix_select", "0.001", "cub_sort_pairs", "-", "0.40", "-", "-"] in rows, done.stdout

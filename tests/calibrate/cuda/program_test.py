@@ -14,7 +14,7 @@ SAME = {"where": "same device"}
 
 
 def run(*words, cwd):
-    done = subprocess.run([str(w) for w in words], cwd=cwd, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([str(w) for w in words], cwd=cwd, capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout, done.stderr
 
 

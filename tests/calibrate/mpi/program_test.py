@@ -27,7 +27,7 @@ def mpi(ranks, *arguments):
     """Up to four tries: on a crowded machine a probe may take longer for less, which the program refuses to fit."""
     for _ in range(4):
         done = subprocess.run([*MPIRUN, "-np", str(ranks), PROGRAM, *map(str, arguments)],
-                              capture_output=True, text=True, timeout=120)
+                              capture_output=True, text=True, timeout=600)
         if "time does not grow with size" not in done.stderr:
             return done
     raise unittest.SkipTest("other load on this machine hides how time grows with size")

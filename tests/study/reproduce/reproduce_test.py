@@ -26,7 +26,7 @@ MS = 1e3
 
 def run(*words, cwd=ROOT, stepsim=None):
     return subprocess.run([stepsim or STEPSIM, "reproduce", *words], cwd=cwd, capture_output=True,
-                          text=True, timeout=300)
+                          text=True, timeout=600)
 
 
 @functools.cache
