@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "base/error.hpp"
@@ -14,6 +16,8 @@
 #include "collectives/method.hpp"
 #include "collectives/on_fabric.hpp"
 #include "collectives/point.hpp"
+#include "collectives/schedule/swing.hpp"
+#include "collectives/validate.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::programs {
@@ -134,6 +138,38 @@ TEST_CASE("exchange: where the closed form is an upper bound, planners see what 
       CHECK(cost.seconds(0, 1) == 0);
       // A run by the formula takes the formula.
       CHECK(merge_cost(collective, collectives::Method::closed_form).is_linear());
+    }
+  }
+}
+
+TEST_CASE("exchange: between nodes planners see what flat schedules take at every size") {
+  base::RandomStream random({.seed = 72});
+  for (const Id algorithm :
+       {Id::ring, Id::recursive_doubling, Id::be, Id::bruck, collectives::kSwing, Id::mst}) {
+    for (int network = 0; network < 12; ++network) {
+      const auto gpus = static_cast<std::uint32_t>(random.integer(2, 8));
+      const auto nodes = static_cast<std::uint32_t>(random.integer(2, 5));
+      const auto cards = static_cast<std::uint32_t>(random.integer(1, gpus));
+      collectives::Collective collective =
+          point(collectives::Op::allreduce, algorithm, nodes * gpus, 0,
+                {random.uniform(0, 5e-5), random.uniform(1e-11, 1e-9), random.uniform(0, 1e-9)});
+      collective.links.two_level = collectives::TwoLevel{
+          gpus, cards, {random.uniform(0, 1e-5), 0, random.uniform(1e-12, 1e-9)}};
+      collective.options.chunking = collectives::Chunking::real;
+      if (!collectives::validate(collective).empty()) {
+        continue; // a power of two of ranks only
+      }
+      CAPTURE(int(algorithm));
+      CAPTURE(nodes);
+      CAPTURE(gpus);
+      CAPTURE(cards);
+      const buckets::Cost cost = planner_cost(collective);
+      for (int trial = 0; trial < 25; ++trial) {
+        collective.bytes = std::floor(std::pow(10, random.uniform(0, 9)));
+        CAPTURE(collective.bytes);
+        CHECK(cost.seconds(collective.bytes, 1) ==
+              within(collectives::max_plus(collective).seconds, 1e-12));
+      }
     }
   }
 }

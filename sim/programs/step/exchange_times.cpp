@@ -150,6 +150,24 @@ private:
   std::vector<Corner> corners_; // by bytes
 };
 
+// Whether planned_seconds() are those of a schedule whose parts are shares of the bytes: without
+// blocks, and without a choice among schedules, the sweep takes the largest of several lines.
+bool is_largest_of_lines(const collectives::Collective& collective) {
+  return collective.algorithm != collectives::AlgorithmId::automatic &&
+         collective.algorithm != collectives::AlgorithmId::parameter_server &&
+         !collectives::is_two_level(collective.algorithm) &&
+         collectives::algorithm(collective.algorithm).block_streams == 0 &&
+         collectives::max_plus_defined(collective) &&
+         !(collective.homogeneous() && collectives::closed_form(collective));
+}
+
+buckets::Cost convex_cost(std::function<double(double bytes)> seconds) {
+  return {.base = buckets::CurveCost{
+              .seconds = [times = std::make_shared<ConvexTimes>(std::move(seconds))](double bytes) {
+                return bytes > 0 ? (*times)(bytes) : 0.0;
+              }}};
+}
+
 } // namespace
 
 buckets::Cost sampled_cost(std::function<double(double bytes)> seconds) {
@@ -199,6 +217,9 @@ buckets::Cost planner_cost(const collectives::Collective& collective) {
   if (is_costly(large)) {
     return sampled_cost(seconds);
   }
+  if (is_largest_of_lines(large)) {
+    return convex_cost(seconds);
+  }
   return {.base = buckets::CurveCost{
               .seconds = [seconds](double bytes) { return bytes > 0 ? seconds(bytes) : 0.0; }}};
 }
@@ -223,10 +244,7 @@ buckets::Cost merge_cost(const collectives::Collective& collective,
     asked.bytes = bytes;
     return collectives::max_plus(asked).seconds;
   };
-  cost.base =
-      buckets::CurveCost{.seconds = [times = std::make_shared<ConvexTimes>(seconds)](double bytes) {
-        return bytes > 0 ? (*times)(bytes) : 0.0;
-      }};
+  cost.base = convex_cost(seconds).base;
   return cost;
 }
 

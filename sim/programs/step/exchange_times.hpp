@@ -20,9 +20,12 @@
 
 namespace stepsim::programs {
 
-// The cost function for planners. `collective` must have all members but the bytes. If the cost is
-// a sampled_cost() (on a fabric, and for pipelined blocks without a closed form), it is not
-// thread-safe.
+// The cost function for planners. `collective` must have all members but the bytes. Times by
+// max_plus of a flat algorithm without blocks are the maximum of several lines a + b m, hence
+// linear between the few sizes at which another line becomes the largest. Bisection finds these
+// sizes; times between them are interpolated without another evaluation. Such a cost, and a
+// sampled_cost() (on a fabric, and for pipelined blocks without a closed form), is not thread-safe;
+// copies share the known times.
 [[nodiscard]] buckets::Cost planner_cost(const collectives::Collective& collective);
 
 // A cost function that calls `seconds`, which may be slow, only for messages of 1 KiB, 2 KiB,
@@ -33,10 +36,7 @@ namespace stepsim::programs {
 
 // The cost function for planners that do not need the form a + b m. It is planner_cost(), except
 // that max_plus replaces a linear closed form that is only an upper bound, unless `method`, which
-// the scenario asks for, is closed_form, or there are more than 16,384 ranks. Times by max_plus are
-// the maximum of several lines a + b m, hence linear between the few sizes at which another line
-// becomes the largest. Bisection finds these sizes; times between them are interpolated without
-// another evaluation. Copies of such a cost share the known times; they are not thread-safe.
+// the scenario asks for, is closed_form, or there are more than 16,384 ranks.
 [[nodiscard]] buckets::Cost merge_cost(const collectives::Collective& collective,
                                        std::optional<collectives::Method> method);
 
