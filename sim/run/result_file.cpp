@@ -111,6 +111,18 @@ constexpr auto kDefault = std::to_array<Written<DefaultValue>>({
      [](const DefaultValue& d) -> Json { return d.reason; }},
 });
 
+constexpr auto kIntervalPart = std::to_array<Written<IntervalPart>>({
+    {text("factor", "Name of the factor; estimate is that of computing for a GPU, library the model "
+                    "of a library, rest what differs between runs whose factors are known.")
+         .example(R"("c_cloud")")
+         .required(),
+     [](const IntervalPart& p) -> Json { return p.factor; }},
+    {number("share", "Its share of the squared width above the iteration time.")
+         .example("0.7")
+         .required(),
+     [](const IntervalPart& p) -> Json { return p.share; }},
+});
+
 constexpr auto kOverride = std::to_array<Written<Override>>({
     {text("pointer", "Where it stands in the scenario.")
          .example(R"("/cluster/network/bandwidth_Bps")")
@@ -199,6 +211,8 @@ constexpr std::array kOneLayer{object("layers", kLayerKeys, "One layer.")};
 constexpr std::array kOneLink{object("links", keys::kLinkUse, "One direction of a link.")};
 constexpr std::array kOneTensor{object("tensors", kTensorKeys, "One message of packets.")};
 constexpr std::array kOneJob{object("jobs", kJobKeys, "One job.")};
+constexpr std::array kIntervalPartKeys = io::written_keys(kIntervalPart);
+constexpr std::array kOneIntervalPart{object("interval_parts", kIntervalPartKeys, "One of them.")};
 constexpr std::array kOneDefault{object("defaults", kDefaultKeys, "One of them.")};
 constexpr std::array kOneOverride{object("overrides", kOverrideKeys, "One of them.")};
 constexpr std::array kOneMeasured{
@@ -284,6 +298,12 @@ constexpr auto kResult = std::to_array<Written<Result>>({
      [](const Result& r) { return io::write(kNetwork, r.scenario.cluster.network); }},
     {object("summary", kSummaryKeys, "The figures of the run.").required(),
      [](const Result& r) { return summary_tree(r.summary); }},
+    {list("interval_parts", kOneIntervalPart,
+          "What the interval of the iteration time consists of, the largest part first; left out "
+          "without typical conditions."),
+     [](const Result& r) {
+       return r.interval_parts.empty() ? Json() : each(kIntervalPart, r.interval_parts);
+     }},
     {list("iterations", kOneIteration,
           "Iterations from 0; of asynchronous training those of worker 0.")
          .required(),

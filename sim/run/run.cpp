@@ -25,6 +25,7 @@
 #include "run/run_program.hpp"
 #include "run/run_server_rounds.hpp"
 #include "run/summary_fields.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_sharding.hpp"
@@ -174,7 +175,7 @@ void apply_warmup(const Scenario& scenario, Result& result) {
 // The library may be off in the same direction for all messages: they are all at one end of their
 // intervals.
 void fill_library_interval(const Scenario& scenario, Summary& summary) {
-  if (!scenario.communication.question || scenario.variability.random()) {
+  if (!scenario.communication.question || scenario.variability.random() || is_typical(scenario)) {
     return;
   }
   const auto period = [&](double deviations) {
@@ -183,6 +184,53 @@ void fill_library_interval(const Scenario& scenario, Summary& summary) {
   const double middle = *summary.iteration_time_s;
   summary.iteration_time_low_s = std::min(middle, period(-nccl::kQuantile95));
   summary.iteration_time_high_s = std::max(middle, period(nccl::kQuantile95));
+  summary.interval_level = 0.95;
+}
+
+// Every part is moved by one standard deviation up and down, and what makes the step longer or
+// shorter adds up in squares (CON 4): the factors of the conditions, the estimate of computing and
+// the model of a library.
+void fill_conditions_interval(const Scenario& scenario, Result& result) {
+  if (!is_typical(scenario)) {
+    return;
+  }
+  constexpr double kRest = 0.06;       // of the logarithm, between runs whose factors are known
+  constexpr double kQuantile = 1.2816; // 80 % of a normal distribution
+  const double middle = *result.summary.iteration_time_s;
+  double up = kRest * kRest;
+  double down = kRest * kRest;
+  std::vector<IntervalPart> parts{{.factor = kRestOfInterval, .share = kRest * kRest}};
+  const auto add = [&](std::string_view name, const Scenario& more, const Scenario& less) {
+    const double one = std::log(period_of(more) / middle);
+    const double other = std::log(period_of(less) / middle);
+    const double longer = std::max({0.0, one, other});
+    const double shorter = std::min({0.0, one, other});
+    up += longer * longer;
+    down += shorter * shorter;
+    parts.push_back({.factor = name, .share = longer * longer});
+  };
+  for (const Factor factor : scenario.conditions.used) {
+    if (scenario.conditions.factors[static_cast<std::size_t>(factor)].tau > 0) {
+      add(kFactors[factor], with_moved_factor(scenario, factor, 1),
+          with_moved_factor(scenario, factor, -1));
+    }
+  }
+  if (const auto& estimate = scenario.workload.interval; estimate && estimate->low > 0) {
+    add(kEstimateOfInterval,
+        with_scaled_computing(scenario, std::pow(estimate->high, 1 / kQuantile)),
+        with_scaled_computing(scenario, std::pow(estimate->low, 1 / kQuantile)));
+  }
+  if (scenario.communication.question) {
+    add(kLibraryOfInterval, with_deviations(scenario, 1), with_deviations(scenario, -1));
+  }
+  for (IntervalPart& part : parts) {
+    part.share /= up;
+  }
+  std::ranges::stable_sort(parts, std::ranges::greater{}, &IntervalPart::share);
+  result.interval_parts = std::move(parts);
+  result.summary.iteration_time_low_s = middle * std::exp(-kQuantile * std::sqrt(down));
+  result.summary.iteration_time_high_s = middle * std::exp(kQuantile * std::sqrt(up));
+  result.summary.interval_level = 0.8;
 }
 
 // What every way of running adds to its result.
@@ -204,6 +252,7 @@ void finish(const Scenario& scenario, Result& result, ProgramMemory* memory) {
   }
   compare_with_dense(scenario, result.summary, memory);
   fill_library_interval(scenario, result.summary);
+  fill_conditions_interval(scenario, result);
   find_input_bound(scenario, result.summary);
   fill_compute_interval(scenario, result.summary);
 }
@@ -304,7 +353,12 @@ Result run_replications(const Scenario& scenario, std::int64_t replications) {
   if (replications > 1) {
     average(all, result.summary);
     fill_compute_interval(scenario, result.summary);
-    set_interval(scenario, base::mean_interval_95(periods), result.summary);
+    if (is_typical(scenario)) { // as wide as for the first replication
+      *result.summary.iteration_time_low_s *= *result.summary.iteration_time_s / periods.front();
+      *result.summary.iteration_time_high_s *= *result.summary.iteration_time_s / periods.front();
+    } else {
+      set_interval(scenario, base::mean_interval_95(periods), result.summary);
+    }
     result.warnings.push_back("times and speeds are means of " + std::to_string(replications) +
                               " replications; buckets, iterations and the rest are of the first");
   }

@@ -295,6 +295,7 @@ void set_interval(const Scenario& scenario, base::Interval interval, Summary& su
   const double mean = *summary.iteration_time_s;
   summary.iteration_time_low_s = std::min(mean, std::max(interval.low, least));
   summary.iteration_time_high_s = std::max(mean, interval.high);
+  summary.interval_level = 0.95;
 }
 
 } // namespace stepsim::study

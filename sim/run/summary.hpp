@@ -18,7 +18,7 @@ struct Summary {
   std::optional<double> speedup, scaling_efficiency, samples_per_s;
   std::optional<double> makespan_s, makespan_drained_s, closed_form_s, paper_form_s;
   std::optional<double> straggler_wait_s, wire_bytes, lower_bound_s, interference_s;
-  std::optional<double> iteration_time_low_s, iteration_time_high_s;
+  std::optional<double> iteration_time_low_s, iteration_time_high_s, interval_level;
   std::optional<double> compute_low_s, compute_high_s;
   std::optional<double> merge_waiting_merges, merge_optimal_iteration_time_s, merge_gap_to_optimal;
   std::optional<bool> merge_certified_optimal, merge_linear;

@@ -61,8 +61,9 @@ inline constexpr SummaryRuns kCompressed{"a run with compression",
 inline constexpr SummaryRuns kSlowed{"a run with a slowdown by overlap",
                                      "/training/overlap/compute=..."};
 inline constexpr SummaryRuns kPipelined{"pipe_sgd", "/training/algorithm=pipe_sgd"};
-inline constexpr SummaryRuns kUncertain{"a run with random times or with the model of a library",
-                                        "/variability/compute_cv=..."};
+inline constexpr SummaryRuns kUncertain{
+    "a run under typical conditions, with random times or with the model of a library",
+    "/conditions=typical"};
 inline constexpr SummaryRuns kEstimated{"a run with times that are estimated for a GPU",
                                         "/workload/gpu=..."};
 inline constexpr SummaryRuns kRounds{"local_sgd, diloco and easgd", "/training/algorithm=diloco"};
@@ -134,13 +135,18 @@ inline constexpr std::array kAll{
         "No schedule on this network has a shorter period, s; counts the factors of /variability "
         "that were drawn."),
     row("iteration_time_low_s", &Summary::iteration_time_low_s,
-        "Low end of the 95 % interval of the iteration time, s; not below what the slowest worker "
-        "computes with the least factor that the law can draw (0 for lognormal, exponential, "
-        "gamma). By the model of a library: with every exchange at the low end of its own "
-        "interval, on the same plan.")
+        "Low end of the interval of the iteration time, s. Under typical conditions what remains "
+        "of the spread of their factors between sites. With random times not below what the "
+        "slowest worker computes with the least factor that the law can draw (0 for lognormal, "
+        "exponential, gamma). By the model of a library: with every exchange at the low end of its "
+        "own interval, on the same plan.")
         .only(kUncertain),
     row("iteration_time_high_s", &Summary::iteration_time_high_s,
-        "High end of the 95 % interval of the iteration time, s.")
+        "High end of that interval of the iteration time, s.")
+        .only(kUncertain),
+    row("interval_level", &Summary::interval_level,
+        "Share of all real runs that the interval holds: 0.8 under typical conditions, 0.95 of "
+        "random times and of the model of a library.")
         .only(kUncertain),
     row("compute_low_s", &Summary::compute_low_s,
         "Low end of the interval of the estimate for a GPU in which compute_s lies, s.")

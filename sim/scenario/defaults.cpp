@@ -238,6 +238,8 @@ std::string schedule_reason(const Scenario& scenario) {
   }
 }
 
+constexpr std::string_view kConditionsFactors = "/conditions/factors/";
+
 // Resolved scenario and file are walked in step; the file may lack whole objects.
 class Walk {
 public:
@@ -252,7 +254,8 @@ public:
     const bool is_given = given != nullptr && !given->is_null();
     // A network inside the node that comes from a calibration is one default and not one per
     // number.
-    const bool whole = pointer == "/cluster/intra_network" && !is_given;
+    const bool whole = (pointer == "/cluster/intra_network" && !is_given) ||
+                       pointer.starts_with(kConditionsFactors);
     if (resolved.is_object() && !whole) {
       for (const auto& [key, value] : resolved.as_object()) {
         compare(value, is_given ? given->find(key) : nullptr,
@@ -310,6 +313,9 @@ private:
 
   // Keys of the schedule, of the compression and of the packet level have no reason of their own.
   [[nodiscard]] std::string other_reason(std::string_view key) const {
+    if (key.starts_with(kConditionsFactors)) {
+      return std::string(meaning(*kFactors.find(key.substr(kConditionsFactors.size()))));
+    }
     if (const std::string_view reason = reason_of(key); !reason.empty()) {
       return std::string(reason);
     }

@@ -202,6 +202,7 @@ FileKind file_kind_at(std::string_view pointer) {
       Key{"/library/calibration", FileKind::library_calibration},
       Key{"/enter_s", FileKind::entry},
       Key{"/training/overlap/file", FileKind::overlap},
+      Key{"/conditions/file", FileKind::conditions},
   };
   std::string general;
   for (const std::string& token : io::pointer_tokens(pointer)) {

@@ -30,6 +30,8 @@ inline constexpr Shipped kShippedTraces{"trace", "traces", std::span(kShippedEnd
 inline constexpr Shipped kShippedProfiles{"network profile", "topologies",
                                           std::span(kShippedEndings).first(1)};
 inline constexpr Shipped kShippedTopologies{"topology", "topologies", kShippedEndings};
+inline constexpr Shipped kShippedConditions{"set of conditions", "topologies/conditions",
+                                            std::span(kShippedEndings).last(1)};
 
 // The shipped files of a kind, name -> path; empty if `data_folder` is "". Throws InputError if the
 // folder cannot be read.
@@ -78,7 +80,8 @@ enum class FileKind {
   entry,
   node,
   library_calibration,
-  overlap
+  overlap,
+  conditions
 };
 [[nodiscard]] FileKind file_kind_at(std::string_view pointer); // "/workload/1/trace" -> trace
 [[nodiscard]] inline bool names_file(std::string_view pointer) {

@@ -21,6 +21,7 @@
 #include "document/sha256.hpp"
 #include "links/fabric/topology.hpp"
 #include "scenario/cost_choice.hpp"
+#include "scenario/files/conditions_file.hpp"
 #include "scenario/files/cost_file.hpp"
 #include "scenario/files/library_file.hpp"
 #include "scenario/files/model_file.hpp"
@@ -178,6 +179,8 @@ std::string Files::path_at(const io::Json& name, std::string_view pointer) const
     return path_or_shipped(name, kShippedTopologies);
   case FileKind::node:
     return node_path(name);
+  case FileKind::conditions:
+    return path_or_shipped(name, kShippedConditions);
   case FileKind::cost:
   case FileKind::links:
   case FileKind::sizes:
@@ -334,6 +337,13 @@ const io::NodePreset& Files::node(const io::Json& name) {
   assert(is_known_place(name, FileKind::node) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
   return known_file(nodes_, node_path(name), name, io::parse_node_preset);
+}
+
+const FactorValues& Files::conditions(const io::Json& name) {
+  assert(is_known_place(name, FileKind::conditions) && "the key is in the table of file_kind_at");
+  const std::lock_guard lock(mutex_);
+  return known_file(conditions_, path_or_shipped(name, kShippedConditions), name,
+                    parse_conditions_file);
 }
 
 const io::OverlapFile& Files::overlap(const io::Json& name) {

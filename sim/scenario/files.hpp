@@ -18,6 +18,7 @@
 #include "links/fabric/rank_fabric.hpp"
 #include "links/profile/profile.hpp"
 #include "nccl/calibration.hpp"
+#include "scenario/conditions.hpp"
 #include "scenario/file_names.hpp"
 #include "scenario/files/cost_file.hpp"
 #include "scenario/files/links_file.hpp"
@@ -67,6 +68,7 @@ public:
   const std::vector<double>& entry(const io::Json& name, std::uint32_t ranks);
   const io::NodePreset& node(const io::Json& name);
   const io::OverlapFile& overlap(const io::Json& name);
+  const FactorValues& conditions(const io::Json& name);
   // `value` is a path, or an object that is the calibration itself. The correction and the
   // covariance for predictions are computed once per calibration.
   std::shared_ptr<const nccl::Calibration> library_calibration(const io::Json& value);
@@ -118,6 +120,7 @@ private:
   ByPath<links::Topology> topologies_;
   ByPath<io::NodePreset> nodes_;
   ByPath<io::OverlapFile> overlaps_;
+  ByPath<FactorValues> conditions_;
   // By path, or by the text of an object.
   std::map<std::string, std::shared_ptr<const nccl::Calibration>> library_calibrations_;
   // By path and number of ranks.

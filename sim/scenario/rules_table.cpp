@@ -8,6 +8,7 @@
 #include "scenario/local_rules.hpp"
 #include "scenario/node_rules.hpp"
 #include "scenario/rule_words.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/server_rules.hpp"
 #include "scenario/sharding_rules.hpp"
@@ -351,6 +352,7 @@ std::vector<KeyRule> key_rules() {
   add_local_rules(all);
   add_server_rules(all);
   add_workload_rules(all);
+  add_conditions_rules(all);
   for (const std::string_view pointer : kPacketKeys) {
     all.push_back({pointer, "the network model is packet", is_no_flow, model_word});
   }

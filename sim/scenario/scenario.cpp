@@ -19,6 +19,7 @@
 #include "scenario/rules.hpp"
 #include "scenario/scenario_cluster.hpp"
 #include "scenario/scenario_communication.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_jobs.hpp"
 #include "scenario/scenario_library.hpp"
@@ -152,7 +153,7 @@ Scenario scenario_without(const MeaninglessKey& key, io::Json tree, Files& files
 // possible are reported at once and none that only follows from another.
 Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers) {
   for (const std::string_view place :
-       {"/cluster/network", "/cluster/intra_network", "/communication/library",
+       {"/conditions", "/cluster/network", "/cluster/intra_network", "/communication/library",
         "/training/sharding", "/training/sharding/parameter_compression",
         "/training/outer_compression"}) {
     if (const io::Json* word = io::resolve(tree, place); word != nullptr && word->is_string()) {
@@ -186,6 +187,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
              [&](io::Fields& fields) { parse_communication(fields, context, scenario); });
   parse_part(top, "variability", context,
              [&](io::Fields& fields) { parse_variability(fields, context, scenario); });
+  parse_conditions(top, context, scenario);
   scenario.allow_unusual = top.boolean("allow_unusual");
   if (const io::Json* cluster = tree.find("cluster")) {
     refuse_unusual(*cluster, scenario.allow_unusual, problems);
@@ -225,6 +227,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   problems.throw_if_any();
   check_local(tree, problems, scenario);
   problems.throw_if_any();
+  check_conditions(tree, problems, scenario);
   check_schedule(tree, problems, has_islands(scenario.training) ? island_of(scenario) : scenario);
   check_sharding(tree, problems, scenario);
   problems.throw_if_any();
@@ -239,6 +242,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
         "cost_form is not exact: times follow a published formula and can "
         "lie below what the network can do");
   }
+  apply_conditions(scenario);
   return scenario;
 }
 

@@ -24,6 +24,7 @@
 #include "programs/step/pipeline.hpp"
 #include "programs/step/step.hpp"
 #include "programs/training_program.hpp"
+#include "scenario/conditions.hpp"
 #include "scenario/files.hpp"
 #include "scenario/local_training.hpp"
 #include "scenario/node_source.hpp"
@@ -42,6 +43,7 @@ struct WorkloadSource {
   std::optional<Seconds> measured_compute;     // /workload/measured/compute_s as given
   std::optional<std::int64_t> sequence_length; // tokens per sample; model only
   std::optional<Seconds> scale_backward_to;    // sum to which all backward times are scaled
+  std::int64_t measured_gpus = 1;              // of the run that the times were measured in
 };
 
 // alpha_beta: latency and bandwidth per message. flow, packet: through the topology (PKT).
@@ -53,6 +55,7 @@ inline constexpr auto kNetworkModels =
 
 struct Network {
   NetworkModel model = NetworkModel::alpha_beta;
+  std::optional<Carrier> carrier; // the key `transport`, else that of the profile or node type
   double latency_s{};
   double delay_s{};         // latency that occupies no port (collectives::LinkCost)
   double bandwidth_Bps{};   // as given; costs use bandwidth_Bps * efficiency
@@ -90,7 +93,8 @@ struct Cluster {
   std::optional<double> switch_latency_s; // latency of switches that add in the network, if given
   std::optional<collectives::LinkCost> intra; // link inside a node, if known
   std::string intra_calibration;              // file or name as written, "" = none
-  bool has_network = true;                    // false only for a single node
+  std::optional<Bus> bus;  // the key of intra_network, else that of the profile or node type
+  bool has_network = true; // false only for a single node
   Network network;
   io::Json topology;       // as written; null = a star of the nodes with the network's links
   io::Json rank_placement; // as written; null = packed
@@ -168,11 +172,13 @@ struct Training {
   Seconds loss;   // between forward and backward; in the forward of the last layer
   Seconds input;  // reading a batch
   bool input_pipelined = true;
-  std::optional<Seconds> exchange; // time of every dense exchange
-  Seconds sync;                    // added to every exchange
-  double host_copy_Bps = 0;        // 0 = no staging through host memory
-  programs::Interference overlap;  // slowdown of compute and exchanges that overlap
-  std::int64_t micro_batches = 1;  // per update; the times of the workload are those of one
+  std::optional<Seconds> exchange;       // time of every dense exchange
+  Seconds sync;                          // added to every exchange
+  double host_copy_Bps = 0;              // 0 = no staging through host memory
+  programs::Interference overlap;        // slowdown of compute and exchanges that overlap
+  bool overlap_given = false;            // whether the file says anything about it
+  std::optional<bool> reduced_precision; // computing in 16 or 8 bits, if given
+  std::int64_t micro_batches = 1;        // per update; the times of the workload are those of one
   AccumulationExchange accumulation_exchange = AccumulationExchange::last;
   Sharding sharding;
   LocalTraining local; // local_sgd, diloco
@@ -210,6 +216,7 @@ struct Communication {
   std::optional<buckets::LinearCost> plan_cost; // the key: cost that planners use, if it is set
   bool reduce_broadcast = false;                // whether the key `exchange` is reduce_broadcast
   bool overlap_backward = true;
+  bool host_reduction = false; // sums on the host's processor
   programs::NextForward next_forward = programs::NextForward::per_layer;
   collectives::Compression compression;
 };
@@ -229,6 +236,14 @@ struct MeaninglessKey {
   std::string reason;
 };
 
+// The parts of a scenario that conditions change, with nominal rates and measured times.
+struct Nominal {
+  Cluster cluster;
+  Training training;
+  layers::Workload workload;
+  collectives::Compression compression;
+};
+
 struct Scenario {
   std::string name;
   std::int64_t seed = 1;
@@ -245,6 +260,8 @@ struct Scenario {
   Training training;
   Communication communication;
   layers::Variability variability;
+  Conditions conditions;
+  std::optional<Nominal> nominal; // under typical conditions, which the other parts are under
   std::optional<Communication> dense_baseline; // for speedup_vs_dense_overlapped
   std::vector<std::string> warnings;
   std::vector<MeaninglessKey> left_out; // as Leftovers::ignore asks

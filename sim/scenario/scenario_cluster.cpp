@@ -108,6 +108,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   if (cluster.node) {
     network.latency_s = network.block_latency_s = cluster.node->links.network_latency_s;
     network.bandwidth_Bps = cluster.node->links.network_Bps;
+    network.carrier = Carrier::rdma;
   }
   const io::Json* network_json = fields.any("network");
   if (cluster.node && (network_json == nullptr || network_json->is_null())) {
@@ -124,6 +125,9 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   io::Fields part(*network_json, context.problems, fields.row("network"));
   network.model = part.word("model", kNetworkModels);
   network.count_headers = part.boolean("count_headers");
+  if (const auto carrier = part.optional_word("transport", links::kCarriers)) {
+    network.carrier = carrier;
+  }
   (void)part.any("packet"); // resolve_fabric reads it
   network.efficiency = part.number("efficiency");
   if (part.integer("copy_engines") == 1) {
@@ -136,6 +140,9 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
     if (place.is_string()) {
       const bool link_given = part.has("latency_s") && part.has("bandwidth_Bps");
       apply_profile(context.files.profile(place), place, link_given, context, network);
+      if (network.profile->carrier && !part.has("transport")) {
+        network.carrier = network.profile->carrier;
+      }
     }
   }
   if (network.profile && !cluster.intra && cluster.gpus_of_domain() > 1) {

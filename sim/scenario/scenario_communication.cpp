@@ -199,6 +199,7 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
                              std::string(collective_word(out)));
   }
   out.overlap_backward = fields.boolean("overlap_backward");
+  out.host_reduction = fields.boolean("host_reduction");
   out.next_forward = fields.word("next_forward", programs::kNextForwards);
   out.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps").value_or(0);
   if (fields.has("plan_cost")) {

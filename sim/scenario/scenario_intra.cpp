@@ -56,17 +56,27 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
     const nccl::NodeLinks& links = cluster.node->links;
     of_profile =
         collectives::LinkCost{links.inner_latency_s, links.inner_latency_s, 1 / links.inner_Bps};
+    cluster.bus = cluster.node->type.approximate                     ? Bus::xgmi
+                  : cluster.node->type.link == nccl::InnerLink::pcie ? Bus::pcie
+                                                                     : Bus::nvlink;
   }
   if (json == nullptr || json->is_null()) {
     cluster.intra = of_profile;
     return;
   }
   io::Fields intra(*json, context.problems, fields.row("intra_network"));
+  if (const auto bus = intra.optional_word("bus", links::kBuses)) {
+    cluster.bus = bus;
+  }
   if (intra.has("calibration")) {
     cluster.intra_calibration = intra.string("calibration");
     note_profile(intra, cluster.intra_calibration, cluster);
     if (const io::Json& place = *intra.any("calibration"); place.is_string()) {
-      of_profile = intra_of_profile(context.files.profile(place), place, context);
+      const links::NetworkProfile& profile = context.files.profile(place);
+      of_profile = intra_of_profile(profile, place, context);
+      if (profile.bus && !intra.has("bus")) {
+        cluster.bus = profile.bus;
+      }
     }
   }
   const bool of_node = of_profile && !intra.has("calibration");

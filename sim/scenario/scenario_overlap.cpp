@@ -26,6 +26,7 @@ std::string slowdown_words(const programs::Interference& overlap) {
 void parse_overlap(io::Fields& training, const ParseContext& context, Scenario& scenario) {
   programs::Interference& overlap = scenario.training.overlap;
   const bool shortly = training.has("compute_slowdown");
+  scenario.training.overlap_given = shortly || training.has("overlap");
   overlap.compute.fill(training.number("compute_slowdown"));
   const io::Json* json = training.any("overlap");
   if (json == nullptr || json->is_null()) {

@@ -142,6 +142,9 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
   // A trace times the update on its device; a number in the scenario is for another device or
   // optimizer.
   training.update = {fields.number_or("update_s", scenario.workload.update.value)};
+  if (fields.has("reduced_precision")) {
+    training.reduced_precision = fields.boolean("reduced_precision", false);
+  }
   parse_pipeline(fields, context, scenario);
   parse_server(fields, context, scenario);
   parse_sharding(fields, context, scenario);
@@ -239,6 +242,9 @@ io::Json training_tree(const Scenario& scenario) {
     own->add(scenario, tree);
   }
   add_overlap(training, tree);
+  if (training.reduced_precision) {
+    tree.set("reduced_precision", *training.reduced_precision);
+  }
   if (const auto& convergence = training.convergence) {
     io::Json part{io::Object{}};
     io::write_bound(keys::kConvergenceRows, *convergence, part);

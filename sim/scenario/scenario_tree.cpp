@@ -16,6 +16,7 @@
 #include "collectives/schedule/two_level.hpp"
 #include "scenario/compression/compression_tree.hpp"
 #include "scenario/rules.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_estimate.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_fabric.hpp"
@@ -52,6 +53,9 @@ io::Json workload_tree(const WorkloadSource& source, const layers::Workload& wor
     } else {
       tree.set("measured", io::Object{{"forward_s", profile.measured->forward.value},
                                       {"backward_s", profile.measured->backward.value}});
+    }
+    if (source.measured_gpus > 1) {
+      tree.find("measured")->set("gpus", source.measured_gpus);
     }
     if (source.sequence_length) {
       tree.set("sequence_length", *source.sequence_length);
@@ -135,6 +139,9 @@ io::Json cluster_tree(const Scenario& scenario) {
       net.set("bandwidth_Bps", network.bandwidth_Bps);
     }
   }
+  if (network.carrier) {
+    net.set("transport", links::kCarriers[*network.carrier]);
+  }
   if (!network.calibration.empty()) {
     net.set("calibration", network.calibration);
   }
@@ -173,6 +180,9 @@ io::Json cluster_tree(const Scenario& scenario) {
                               {"bandwidth_Bps", rate_of("/cluster/intra_network/bandwidth_Bps",
                                                         of_node ? cluster.node->links.inner_Bps : 0,
                                                         cluster.intra->per_byte_s)}}};
+    if (cluster.bus) {
+      intra.set("bus", links::kBuses[*cluster.bus]);
+    }
     if (cluster.intra->delay_s != 0) {
       intra.set("delay_s", cluster.intra->delay_s);
     }
@@ -200,6 +210,7 @@ io::Json communication_tree(const Scenario& scenario) {
                  {"element_bytes", options.element_bytes},
                  {"cost_form", collectives::kCostForms[options.cost_form]},
                  {"overlap_backward", communication.overlap_backward},
+                 {"host_reduction", communication.host_reduction},
                  {"schedule", buckets::planner(communication.schedule).name},
                  {"next_forward", programs::kNextForwards[communication.next_forward]}};
   if (!needs_servers(scenario.training.algorithm)) {
@@ -292,7 +303,8 @@ io::Json InlineLayers::operator()(std::size_t layer) const {
   return tree;
 }
 
-io::Json scenario_tree(const Scenario& scenario, LayerList layers) {
+io::Json scenario_tree(const Scenario& given, LayerList layers) {
+  const Scenario scenario = nominal_of(given);
   io::Json tree = io::Object{
       {"schema_version", 1},
       {"kind", "scenario"},
@@ -311,6 +323,7 @@ io::Json scenario_tree(const Scenario& scenario, LayerList layers) {
   if (scenario.allow_unusual) {
     tree.set("allow_unusual", true);
   }
+  add_conditions(scenario, tree);
   drop_meaningless(scenario, tree);
   return tree;
 }

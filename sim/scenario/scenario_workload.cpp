@@ -142,6 +142,7 @@ void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSour
       profile.measured->forward = {measured.required_number("forward_s")};
       profile.measured->backward = {measured.required_number("backward_s")};
     }
+    source.measured_gpus = measured.integer("gpus");
     measured.no_more();
   }
   profile.batch_size = fields.required_integer("batch_size");

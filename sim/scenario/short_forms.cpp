@@ -15,6 +15,7 @@ struct ShortForm {
 };
 // Of scenarios and of lists of flows.
 constexpr std::array kShortForms{ShortForm{"/communication/compression", "method"},
+                                 ShortForm{"/conditions", "kind"},
                                  ShortForm{"/communication/library", "name"},
                                  ShortForm{"/training/sharding", "strategy"},
                                  ShortForm{"/training/sharding/parameter_compression", "method"},

@@ -36,7 +36,7 @@ def load(path):
 
 
 def shipped_files():
-    for folder in ["models", "traces", "topologies", "topologies/nodes", "examples"]:
+    for folder in ["models", "traces", "topologies", "topologies/nodes", "topologies/conditions", "examples"]:
         yield from sorted((ROOT / folder).glob("*.json"))
 
 

@@ -18,6 +18,7 @@
 #include "document/reader.hpp"
 #include "run/collective_file.hpp"
 #include "run/flows_file.hpp"
+#include "scenario/files/conditions_file.hpp"
 #include "scenario/files/cost_file.hpp"
 #include "scenario/files/library_file.hpp"
 #include "scenario/files/links_file.hpp"
@@ -189,6 +190,11 @@ constexpr std::array kCheckedKinds{
     CheckedKind{"measured_steps", "rows",
                 [](const io::Json& tree, study::Files& files) -> Warnings {
                   (void)study::read_measured_steps(tree, files, "");
+                  return {};
+                }},
+    CheckedKind{"conditions", "factors",
+                [](const io::Json& tree, study::Files&) -> Warnings {
+                  (void)study::parse_conditions_file(tree);
                   return {};
                 }},
     CheckedKind{"overlap", "compute",

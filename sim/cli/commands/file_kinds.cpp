@@ -18,6 +18,7 @@
 #include "scenario/files/keys/samples_keys.hpp"
 #include "scenario/files/keys/topology_keys.hpp"
 #include "scenario/files/keys/trace_keys.hpp"
+#include "scenario/keys/conditions_keys.hpp"
 #include "scenario/keys/problem_keys.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/program_keys.hpp"
@@ -32,20 +33,35 @@
 namespace stepsim::cli {
 
 std::vector<io::FileKind> file_kinds() {
-  return {study::keys::breakeven_file(),  io::keys::cost_file(),
-          study::explanation_kind(),      study::keys::flows_file(),
-          study::flows_result_kind(),     io::keys::library_calibration_file(),
-          io::keys::links_file(),         study::keys::measured_steps_file(),
-          io::keys::measured_file(),      io::keys::model_file(),
-          io::keys::profile_file(),       io::keys::node_preset_file(),
-          io::keys::overlap_file(),       plot_result_kind(),
-          study::keys::sweep_record(),    study::keys::problem_file(),
-          study::keys::program_file(),    report_records_kind(),
-          report_result_kind(),           reproduce::keys::reproduction_file(),
-          study::result_kind(),           io::keys::samples_file(),
-          study::keys::scenario_file(),   study::keys::semantics_file(),
-          study::semantics_result_kind(), study::keys::sweep_file(),
-          io::keys::topology_file(),      io::keys::trace_file(),
+  return {study::keys::breakeven_file(),
+          study::keys::conditions_file(),
+          io::keys::cost_file(),
+          study::explanation_kind(),
+          study::keys::flows_file(),
+          study::flows_result_kind(),
+          io::keys::library_calibration_file(),
+          io::keys::links_file(),
+          study::keys::measured_steps_file(),
+          io::keys::measured_file(),
+          io::keys::model_file(),
+          io::keys::profile_file(),
+          io::keys::node_preset_file(),
+          io::keys::overlap_file(),
+          plot_result_kind(),
+          study::keys::sweep_record(),
+          study::keys::problem_file(),
+          study::keys::program_file(),
+          report_records_kind(),
+          report_result_kind(),
+          reproduce::keys::reproduction_file(),
+          study::result_kind(),
+          io::keys::samples_file(),
+          study::keys::scenario_file(),
+          study::keys::semantics_file(),
+          study::semantics_result_kind(),
+          study::keys::sweep_file(),
+          io::keys::topology_file(),
+          io::keys::trace_file(),
           study::keys::collective_file()};
 }
 

@@ -134,6 +134,22 @@ std::string cards_text(const study::Cluster& cluster) {
              : "";
 }
 
+// What the run takes real training to lose.
+std::string conditions_text(const study::Scenario& scenario) {
+  if (!scenario.nominal) {
+    return "ideal: nothing is lost; real steps are longer (docs/accuracy.md)";
+  }
+  const study::Nominal& nominal = *scenario.nominal;
+  std::string text = "typical: ";
+  if (const double more = scenario.training.sync.value - nominal.training.sync.value; more > 0) {
+    text += base::readable_seconds(more) + " more per message, ";
+  }
+  const double longer =
+      scenario.workload.forward().value / std::max(1e-300, nominal.workload.forward().value);
+  return text + "computing " + base::significant(longer) + " times as long, and " +
+         base::significant(scenario.training.overlap.compute.front()) + " times beside an exchange";
+}
+
 // workers, network, algorithm, exchange and the method that computed it.
 std::string setting_text(const study::Result& result) {
   const study::Scenario& scenario = result.scenario;
@@ -175,6 +191,7 @@ std::string setting_text(const study::Result& result) {
                         std::string(buckets::planner(scenario.communication.schedule).name) + ": " +
                         std::to_string(messages) + (messages == 1 ? " message, " : " messages, ") +
                         bytes);
+  append_line(out, "conditions", conditions_text(scenario));
   append_line(out, "method", result.method);
   return out;
 }
@@ -245,6 +262,15 @@ std::string estimate_text(const study::Scenario& scenario, const study::Summary&
                    milliseconds_cell(summary.compute_high_s) + " ms";
 }
 
+// "c_cloud (rate of TCP between rented machines, bytes/s)"
+std::string part_text(const study::IntervalPart& part) {
+  const auto factor = study::kFactors.find(part.factor);
+  return factor ? std::string(part.factor) + " (" + std::string(study::meaning(*factor)) + ")"
+         : part.factor == study::kEstimateOfInterval ? std::string("the estimate of computing")
+         : part.factor == study::kLibraryOfInterval  ? std::string("the model of the library")
+                                                     : std::string("what differs between equal runs");
+}
+
 // With several jobs the speed-up is that of the first, which has only its own nodes.
 std::string verdict_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
@@ -268,7 +294,10 @@ std::string verdict_text(const study::Result& result) {
   if (summary.iteration_time_low_s && summary.iteration_time_high_s) {
     append_line(out, "interval",
                 milliseconds_cell(summary.iteration_time_low_s) + " to " +
-                    milliseconds_cell(summary.iteration_time_high_s) + " ms with 95 % confidence");
+                    milliseconds_cell(summary.iteration_time_high_s) + " ms " +
+                    (result.interval_parts.empty() ? std::string("with 95 % confidence")
+                                                   : "hold 80 % of real runs; most of it: " +
+                                                         part_text(result.interval_parts.front())));
   }
   if (summary.compute_low_s && summary.compute_high_s) {
     append_line(out, "computing", estimate_text(scenario, summary));

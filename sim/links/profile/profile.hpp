@@ -85,6 +85,16 @@ struct CompressionCosts {
   std::vector<std::pair<std::string, double>> values;
 };
 
+// Who moves the bytes between machines. tcp_cloud: TCP between rented virtual machines.
+enum class Carrier { rdma, tcp, tcp_cloud };
+inline constexpr auto kCarriers = base::words<Carrier>(
+    {{Carrier::rdma, "rdma"}, {Carrier::tcp, "tcp"}, {Carrier::tcp_cloud, "tcp_cloud"}});
+
+// The link between the GPUs of a machine.
+enum class Bus { pcie, nvlink, xgmi };
+inline constexpr auto kBuses =
+    base::words<Bus>({{Bus::pcie, "pcie"}, {Bus::nvlink, "nvlink"}, {Bus::xgmi, "xgmi"}});
+
 struct NetworkProfile {
   std::string name;
   ProfileLabel label = ProfileLabel::default_value;
@@ -92,7 +102,9 @@ struct NetworkProfile {
   std::string grade; // one of kGrades; "" if the file gives none
   // Empty if the file gives none.
   std::optional<double> latency_s, block_latency_s, bandwidth_Bps, reduction_Bps;
-  double delay_s{}; // as in LinkClass
+  double delay_s{};               // as in LinkClass
+  std::optional<Carrier> carrier; // of a network between machines, if the file says it
+  std::optional<Bus> bus;         // of a network inside a machine, if the file says it
   std::vector<LinkClass> links;
   std::vector<CollectiveCurve> collectives;
   // The measured or fitted ranges, both ends included; empty if the file gives none.

@@ -104,6 +104,8 @@ void parse_valid(Fields& fields, links::NetworkProfile& profile) {
 void parse_network(Fields& fields, links::NetworkProfile& profile) {
   object(fields, "network", [&](Fields& network) {
     (void)network.word("model");
+    profile.carrier = network.optional_word("transport", links::kCarriers);
+    profile.bus = network.optional_word("bus", links::kBuses);
     profile.latency_s = estimate(network, "latency_s");
     profile.delay_s = estimate(network, "delay_s").value_or(0);
     profile.bandwidth_Bps = estimate(network, "bandwidth_Bps");

@@ -39,6 +39,10 @@ inline constexpr io::Key kDelay =
 // Neither latency_s nor bandwidth_Bps has a default: they differ between kinds of nodes by more
 // than a factor of ten, so that a default would silently decide the result.
 inline constexpr std::array kIntraKeys{
+    word("bus", links::kBuses,
+         "Kind of link between the GPUs of a machine, which says what typical conditions lose. The "
+         "default is that of the profile or node type.")
+        .example(R"("nvlink")"),
     number("latency_s", "Time per message, s. Required without a calibration.")
         .in(io::at_least(0))
         .example("5e-6"),
@@ -88,6 +92,10 @@ inline constexpr std::array kNetwork{
          "them; packet: every packet.")
         .by_default("alpha_beta")
         .because("messages do not disturb each other"),
+    word("transport", links::kCarriers,
+         "Who moves the bytes, which says what typical conditions lose; tcp_cloud is TCP between "
+         "rented virtual machines. The default is that of the profile or node type.")
+        .example(R"("tcp")"),
     number("latency_s", "Time per message, s. Required without a topology, calibration or cost.")
         .in(io::at_least(0))
         .example("5e-5"),

@@ -67,6 +67,10 @@ inline constexpr std::array kCollectiveKeys{
         .example(R"("ring")")
         .because("the usual all-reduce"),
     kLibraryKey,
+    boolean("host_reduction", "Whether sums are computed on the host's processor, as by Horovod "
+                              "without NCCL.")
+        .by_default(false)
+        .because("GPUs add"),
     list("candidates", kCandidate,
          "Algorithms that auto chooses from. The default is all that fit.")
         .sizes(1)

@@ -7,6 +7,7 @@
 #include "document/fields/schema.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/keys/communication_keys.hpp"
+#include "scenario/keys/conditions_keys.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/keys/variability_keys.hpp"
 #include "scenario/keys/workload_keys.hpp"
@@ -44,6 +45,11 @@ inline constexpr std::array kScenarioKeys{
     object("variability", kVariability,
            "How workers differ: random factors with mean 1, and slow workers.")
         .example(R"({"compute_cv": 0.1})"),
+    either("conditions", kConditionsForms,
+           "What real runs lose against nominal rates, as a kind or with factors of one's own.")
+        .by_default("ideal")
+        .example(R"("typical")")
+        .because("nothing is lost; real steps are longer"),
     integer("seed", "Seed of all random streams.").in(io::between(0, io::kMostExact)).by_default(1),
     word("method", evaluators, "Evaluator of collectives.").by_default("auto"),
     object("limits", kLimits, "Bounds of a run.").example(R"({"simulated_s": 1000})"),

@@ -144,6 +144,10 @@ inline constexpr std::array kTrainingRows{
             .example("1.1")
             .because("computing does not feel the exchange")),
     by_hand<Training>(kOverlapKey),
+    by_hand<Training>(boolean("reduced_precision",
+                              "Whether computing is in 16 or 8 bits, of which typical conditions "
+                              "lose more. The default follows from the dtype of a gpu.")
+                          .example("true")),
     bound<&Training::mode>(
         word(
             "mode", kServerModes,

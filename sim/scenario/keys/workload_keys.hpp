@@ -77,7 +77,12 @@ inline constexpr std::array kMeasured{
     number("backward_s", "Time of all backward passes, s.").in(io::at_least(0)).example("0.06"),
     number("compute_s", "Time of both together, s, which backward_factor splits.")
         .in(io::above(0))
-        .example("0.09")};
+        .example("0.09"),
+    integer("gpus", "GPUs of the run in which the times were measured.")
+        .in(io::at_least(1))
+        .by_default(1)
+        .example("8")
+        .because("measured with one GPU")};
 
 // One step of one GPU without communication, to which estimated times are scaled.
 inline constexpr std::array kMeasuredStep{

@@ -11,6 +11,7 @@
 #include "collectives/formula/closed_form.hpp"
 #include "scenario/compression/compressed_cost.hpp"
 #include "scenario/merge_problem.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -104,6 +105,9 @@ bool any_ranks(collectives::AlgorithmId id) {
 } // namespace
 
 bool shares_scenario(const Scenario& scenario) {
+  if (is_typical(scenario)) {
+    return false; // its links and messages depend on the rates and on the number of nodes
+  }
   const Communication& communication = scenario.communication;
   const collectives::Compression& compression = communication.compression;
   const Network& network = scenario.cluster.network;
@@ -121,6 +125,9 @@ bool shares_scenario(const Scenario& scenario) {
 // Gradients have to be in backward order and none of them empty: QuickRun finds the last message of
 // a layer by the position of its last gradient.
 bool takes_quick_way(const Scenario& scenario) {
+  if (is_typical(scenario)) {
+    return false;
+  }
   const Communication& communication = scenario.communication;
   const Network& network = scenario.cluster.network;
   const bool method_fits = !scenario.method || *scenario.method == collectives::Method::closed_form;

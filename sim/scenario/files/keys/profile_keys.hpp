@@ -114,6 +114,12 @@ inline constexpr std::array kProfileValid{
 inline constexpr std::array kProfileNetwork{
     word("model", kProfileModels, "Network model that the parameters are for.")
         .by_default("alpha_beta"),
+    word("transport", links::kCarriers,
+         "Who moves the bytes, of a network between machines; tcp_cloud is TCP between rented "
+         "virtual machines.")
+        .example(R"("rdma")"),
+    word("bus", links::kBuses, "Kind of link, of a network inside a machine.")
+        .example(R"("nvlink")"),
     either("latency_s", kLatencyForms, "Time per message, s.").nullable().example("4.5e-6"),
     either("bandwidth_Bps", kBandwidthForms, "Bytes per second and direction.")
         .nullable()

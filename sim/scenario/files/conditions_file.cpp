@@ -1,0 +1,78 @@
+#include "scenario/files/conditions_file.hpp"
+
+#include <cstddef>
+#include <string>
+
+#include "document/reader.hpp"
+#include "scenario/keys/conditions_keys.hpp"
+
+namespace stepsim::study {
+
+namespace keys {
+namespace {
+
+constexpr std::array<std::string_view, 1> kConditionsExamples{R"({
+  "schema_version": 1, "kind": "conditions", "name": "mine",
+  "factors": {}})"};
+
+} // namespace
+
+io::FileKind conditions_file() { return {"conditions", &kConditionsFile, kConditionsExamples}; }
+
+} // namespace keys
+
+FactorValue read_factor(const io::Json& json, Factor factor, io::Problems& problems) {
+  if (!json.is_object()) {
+    return {.value =
+                io::checked_number(json, keys::kFactorValueForms[0].range, problems).value_or(1),
+            .tau = 0};
+  }
+  io::Fields fields(json, problems, keys::kFactorValueForms[1]);
+  FactorValue out{.value = fields.number("value"), .tau = 0};
+  const auto low = fields.optional_number("low");
+  const auto high = fields.optional_number("high");
+  const auto tau = fields.optional_number("tau");
+  (void)fields.text("evidence");
+  fields.no_more();
+  if (tau && (low || high)) {
+    problems.add(json, "give either tau or low and high");
+  } else if (low.has_value() != high.has_value()) {
+    problems.add(json, "give both low and high");
+  } else if (low && (*low > out.value || *high < out.value || (*low <= 0 && !is_plain(factor)))) {
+    problems.add(json, "low, value and high must rise" +
+                           std::string(is_plain(factor) ? "" : " and be above 0"));
+  } else {
+    out.tau = low ? tau_of_range(factor, *low, *high) : tau.value_or(0);
+  }
+  if (!is_plain(factor) && out.value <= 0) {
+    problems.add(json, "must be above 0");
+  }
+  return out;
+}
+
+FactorValues parse_conditions_file(const io::Json& json) {
+  io::Problems problems;
+  io::Fields fields(json, problems, keys::kConditionsFile);
+  fields.header("conditions");
+  (void)fields.text("note");
+  FactorValues values{};
+  if (const io::Json* factors = fields.any("factors"); factors != nullptr && factors->is_object()) {
+    io::Fields each(*factors, problems);
+    for (std::size_t i = 0; i < kFactorCount; ++i) {
+      const auto factor = static_cast<Factor>(i);
+      if (const io::Json* value = each.any(kFactors[factor])) {
+        values[i] = read_factor(*value, factor, problems);
+      } else {
+        problems.add(*factors, kFactors[factor], "required");
+      }
+    }
+    each.no_more();
+  } else {
+    problems.add(json, "factors", "required (an object)");
+  }
+  fields.no_more();
+  problems.throw_if_any();
+  return values;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,37 @@
+#pragma once
+// Conditions of a scenario (CON): reading and writing their keys, and the scenario under them.
+#include <vector>
+
+#include "document/json.hpp"
+#include "document/reader.hpp"
+#include "scenario/parse_context.hpp"
+#include "scenario/rules_table.hpp"
+#include "scenario/scenario.hpp"
+
+namespace stepsim::study {
+
+[[nodiscard]] inline bool is_typical(const Scenario& scenario) {
+  return scenario.conditions.kind == ConditionsKind::typical;
+}
+
+// Reads /conditions, a word or an object.
+void parse_conditions(io::Fields& top, const ParseContext& context, Scenario& scenario);
+// Checks that the rest of the scenario, which must be known, can be under typical conditions.
+void check_conditions(const io::Json& tree, io::Problems& problems, const Scenario& scenario);
+// Puts a scenario with nominal rates under its conditions; changes nothing if they are ideal.
+void apply_conditions(Scenario& scenario);
+
+// The scenario with nominal rates: `scenario` itself under ideal conditions.
+[[nodiscard]] Scenario nominal_of(const Scenario& scenario);
+// The scenario under conditions with one factor moved by `deviations` standard deviations.
+[[nodiscard]] Scenario with_moved_factor(const Scenario& scenario, Factor factor,
+                                         double deviations);
+
+// The scenario with forward and backward `factor` times as long.
+[[nodiscard]] Scenario with_scaled_computing(const Scenario& scenario, double factor);
+
+// Writes the keys of a resolved scenario.
+void add_conditions(const Scenario& scenario, io::Json& tree);
+void add_conditions_rules(std::vector<KeyRule>& all);
+
+} // namespace stepsim::study
