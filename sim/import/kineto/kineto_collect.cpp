@@ -67,41 +67,14 @@ std::int64_t product(std::int64_t count, std::int64_t size) {
   return fits ? count * size : 0;
 }
 
-// Everything that a detail holds: steps repeat, and each detail is kept once.
-void add_key(std::string& key, const std::string& text) { key.append(text).push_back('\0'); }
-void add_key(std::string& key, std::int64_t number) { add_key(key, std::to_string(number)); }
-
-void set_key(const KinetoCollective& collective, std::string& key) {
-  key.clear();
-  for (const std::string* text :
-       {&collective.op, &collective.dtype, &collective.group, &collective.input_dtype}) {
-    add_key(key, *text);
-  }
-  for (const std::int64_t number : {collective.elements, collective.out_elements,
-                                    collective.group_size, collective.input_elements}) {
-    add_key(key, number);
-  }
-}
-
-void set_key(const KinetoInputs& inputs, std::string& key) {
-  key.clear();
-  for (const KinetoTensor& tensor : inputs) {
-    add_key(key, tensor.dtype);
-    add_key(key, tensor.elements);
-    add_key(key, std::ssize(tensor.shape));
-    for (const std::int64_t size : tensor.shape) {
-      add_key(key, size);
-    }
-  }
-}
-
+// Steps repeat, and each detail is kept once.
 template <class Detail>
-std::int32_t number_of(const std::string& key, Detail detail,
-                       std::unordered_map<std::string, std::int32_t>& known,
+std::int32_t number_of(Detail detail, std::map<Detail, std::int32_t>& known,
                        std::vector<Detail>& details) {
-  const auto [row, added] = known.try_emplace(key, static_cast<std::int32_t>(details.size()));
+  const auto next = static_cast<std::int32_t>(details.size());
+  const auto [row, added] = known.try_emplace(std::move(detail), next);
   if (added) {
-    details.push_back(std::move(detail));
+    details.push_back(row->first);
   }
   return row->second;
 }
@@ -115,16 +88,6 @@ void RawTime::set(std::string_view literal) {
     value = *read;
   } else {
     set_bad(literal);
-  }
-}
-
-// Whole microseconds, as older profilers write them.
-void RawTime::set_integer(std::int64_t microseconds) {
-  if (microseconds < 0 || microseconds > kLargestTime / 1000) {
-    set_bad(std::to_string(microseconds));
-  } else {
-    state = State::good;
-    value = microseconds * 1000;
   }
 }
 
@@ -247,14 +210,11 @@ std::int32_t KinetoCollector::detail_number(const RawEvent& raw, const Meaning& 
                                             KinetoCategory category) {
   const bool call = meaning.call;
   if (call || (category == KinetoCategory::kernel && !raw.collective.empty())) {
-    KinetoCollective collective{std::string(raw.collective),
-                                std::string(raw.dtype),
-                                -1,
-                                -1,
-                                raw.group_size,
-                                std::string(raw.group),
-                                -1,
-                                ""};
+    KinetoCollective collective;
+    collective.op = raw.collective;
+    collective.dtype = raw.dtype;
+    collective.group = raw.group;
+    collective.group_size = raw.group_size;
     collective.elements = raw.elements <= kMostElements ? raw.elements : -1;
     collective.out_elements = raw.out_elements <= kMostElements ? raw.out_elements : -1;
     for (const KinetoTensor& tensor : call ? raw.inputs() : KinetoInputs()) {
@@ -264,13 +224,10 @@ std::int32_t KinetoCollector::detail_number(const RawEvent& raw, const Meaning& 
         break;
       }
     }
-    set_key(collective, detail_key_);
-    return number_of(detail_key_, std::move(collective), collectives_, recording_.collectives);
+    return number_of(std::move(collective), collectives_, recording_.collectives);
   }
   if (raw.has_shapes && meaning.with_inputs && category == KinetoCategory::cpu_operator) {
-    KinetoInputs inputs = raw.inputs();
-    set_key(inputs, detail_key_);
-    return number_of(detail_key_, std::move(inputs), inputs_, recording_.inputs);
+    return number_of(raw.inputs(), inputs_, recording_.inputs);
   }
   return -1;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,8 +23,7 @@ struct RawTime {
   Nanoseconds value{};
   std::string shown; // the text of a bad time
 
-  void set(std::string_view literal);   // decimal microseconds
-  void set_integer(std::int64_t value); // microseconds
+  void set(std::string_view literal); // decimal microseconds
   void set_bad(std::string_view text) { *this = {State::bad, 0, std::string(text)}; }
 };
 
@@ -115,15 +115,16 @@ private:
   Nanoseconds durations_{}; // sum over all events kept
   std::unordered_map<std::string, std::int32_t, TextHash, std::equal_to<>> names_, threads_;
   std::vector<Meaning> meanings_; // [name]
-  // [text of all values] position in the lists of the recording, which hold each value once.
-  std::unordered_map<std::string, std::int32_t> collectives_, inputs_;
+  // Positions in the lists of the recording, which hold each value once.
+  std::map<KinetoCollective, std::int32_t> collectives_;
+  std::map<KinetoInputs, std::int32_t> inputs_;
   struct Thread {
     std::string process, track;
     std::int32_t number = -1; // -1: none yet
   };
   std::array<Thread, 4> recent_; // threads of the last events
   std::size_t oldest_{};
-  std::string thread_key_, detail_key_;
+  std::string thread_key_;
 };
 
 } // namespace stepsim::io

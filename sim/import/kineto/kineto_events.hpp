@@ -28,6 +28,7 @@ struct KinetoCollective {
   std::string group; // name of the process group
   std::int64_t input_elements = -1;
   std::string input_dtype; // "float", "c10::Half", ...
+  [[nodiscard]] auto operator<=>(const KinetoCollective&) const = default;
 };
 
 // One input of an operator, where shapes were recorded.
@@ -57,6 +58,9 @@ struct KinetoRecording {
   std::optional<std::int64_t> rank;       // number of the rank; empty = not in the file
   bool record_shapes = false;             // whether shapes were recorded, by the file's own word
 
+  [[nodiscard]] const KinetoEvent& event(std::int32_t index) const {
+    return events[static_cast<std::size_t>(index)];
+  }
   [[nodiscard]] std::string_view name(const KinetoEvent& event) const {
     return names[static_cast<std::size_t>(event.name)];
   }

@@ -248,7 +248,8 @@ struct Scanner {
     }
     const Number read = number();
     constexpr std::array<std::uint64_t, 4> kScale{1000, 100, 10, 1}; // of the fraction
-    if (!read.minus && !read.exponent && read.unit_digits <= 16 && read.fraction_digits <= 3) {
+    const bool negative = read.minus && (read.units != 0 || read.point);
+    if (!negative && !read.exponent && read.unit_digits <= 16 && read.fraction_digits <= 3) {
       const std::uint64_t value =
           read.units * 1000 +
           read.fraction * kScale[static_cast<std::size_t>(read.fraction_digits)];
@@ -258,11 +259,7 @@ struct Scanner {
         return;
       }
     }
-    if (const auto microseconds = read.whole()) {
-      to.set_integer(*microseconds);
-    } else {
-      to.set(read.literal);
-    }
+    to.set(read.literal);
   }
 
   // [[2, 3], [], [[10], [20, 2]]]
