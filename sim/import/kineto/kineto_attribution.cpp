@@ -44,8 +44,8 @@ std::vector<Operator> sorted_operators(const KinetoRecording& recording) {
     if (a.external_id != b.external_id) {
       return a.external_id < b.external_id;
     }
-    const KinetoEvent& x = recording.events[static_cast<std::size_t>(a.event)];
-    const KinetoEvent& y = recording.events[static_cast<std::size_t>(b.event)];
+    const KinetoEvent& x = recording.event(a.event);
+    const KinetoEvent& y = recording.event(b.event);
     return std::tuple(recording.name(x), x.sequence) < std::tuple(recording.name(y), y.sequence);
   };
   if (!std::ranges::is_sorted(keys, earlier)) {
@@ -63,7 +63,7 @@ std::vector<Operator> sorted_operators(const KinetoRecording& recording) {
 // of its thread has ended.
 void find_tops(const KinetoRecording& recording, Attribution& result) {
   for (Operator& op : result.operators) {
-    const KinetoEvent& event = recording.events[static_cast<std::size_t>(op.event)];
+    const KinetoEvent& event = recording.event(op.event);
     const bool inside = !result.tops.empty() && result.tops.back().thread == event.thread &&
                         event.begin < result.tops.back().end;
     if (!inside) {
@@ -118,7 +118,7 @@ constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 void find_nodes(const KinetoRecording& recording, std::span<const KinetoStep> steps,
                 std::vector<TopOperator>& tops) {
   const auto name = [&](const TopOperator& top) {
-    return recording.name(recording.events[static_cast<std::size_t>(top.event)]);
+    return recording.name(recording.event(top.event));
   };
   std::vector<char> has_engine(steps.size());
   for (const TopOperator& top : tops) {
@@ -195,15 +195,14 @@ std::vector<Operator> demote_ranges(KinetoRecording& recording) {
         of_range[static_cast<std::size_t>(event.name)] == 0) {
       continue;
     }
-    const KinetoEvent& next = recording.events[static_cast<std::size_t>(operators[i + 1].event)];
+    const KinetoEvent& next = recording.event(operators[i + 1].event);
     if (next.thread == event.thread && next.begin < event.end() &&
         recording.name(next).find("::") != std::string_view::npos) {
       event.category = KinetoCategory::annotation;
     }
   }
   std::erase_if(operators, [&](const Operator& op) {
-    return recording.events[static_cast<std::size_t>(op.event)].category !=
-           KinetoCategory::cpu_operator;
+    return recording.event(op.event).category != KinetoCategory::cpu_operator;
   });
   return operators;
 }
@@ -228,17 +227,15 @@ Attribution attribute(const KinetoRecording& recording, std::span<const KinetoSt
 
   // The table of IO 4.4, first rule that fits.
   const auto work_class = [&](const KinetoEvent& event, const DeviceItem& item, const Launch& by) {
-    const std::string_view op = item.top < 0
-                                    ? std::string_view()
-                                    : recording.name(recording.events[static_cast<std::size_t>(
-                                          result.tops[static_cast<std::size_t>(item.top)].event)]);
+    const std::string_view op =
+        item.top < 0 ? "" : recording.name(recording.event(result.top(item.top).event));
     // The thread that marks the steps is the one that runs forward; backward has threads of its
     // own.
     const bool forward_thread = by.thread == steps[static_cast<std::size_t>(item.step)].thread;
     if (find_update.at(by.thread, by.begin) >= 0) {
       return WorkClass::update;
     }
-    if (item.top >= 0 && result.tops[static_cast<std::size_t>(item.top)].kind != NodeKind::none) {
+    if (item.top >= 0 && result.top(item.top).kind != NodeKind::none) {
       return WorkClass::backward;
     }
     if (op.starts_with("torch.distributed.ddp") || op.starts_with("c10d::")) {

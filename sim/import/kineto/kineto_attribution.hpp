@@ -79,6 +79,10 @@ struct Attribution {
   std::vector<DeviceItem> items;   // sorted by (step, launched); a total order
   Nanoseconds device_time{};       // sum over all items
   Nanoseconds outside_steps{};     // sum over items with step -1
+
+  [[nodiscard]] const TopOperator& top(std::int32_t index) const {
+    return tops[static_cast<std::size_t>(index)];
+  }
 };
 
 // A time interval on a thread of the host.

@@ -159,19 +159,18 @@ std::vector<CollectiveCall> collective_calls(const KinetoRecording& recording,
                                              const Attribution& attribution) {
   std::vector<PendingCall> pending = pending_calls(recording);
   std::map<std::int64_t, std::size_t> by_external_id;
+  std::vector<HostInterval> intervals;
   for (std::size_t i = 0; i < pending.size(); ++i) {
+    intervals.push_back({pending[i].call.thread, pending[i].call.begin, pending[i].end});
     if (pending[i].external_id >= 0) {
       by_external_id.emplace(pending[i].external_id, i);
     }
   }
   // Kernels launched during a call are its own; the external id joins them only if there is none.
   std::vector<const DeviceItem*> others;
-  const auto event_of = [&](const DeviceItem& item) -> const KinetoEvent& {
-    return recording.events[static_cast<std::size_t>(item.event)];
-  };
   const auto take = [&](PendingCall& call, const DeviceItem& item) {
     add_kernel(call.call, item);
-    const KinetoEvent& event = event_of(item);
+    const KinetoEvent& event = recording.event(item.event);
     if (event.detail >= 0) {
       complete(call.call, recording.collectives[static_cast<std::size_t>(event.detail)]);
     }
@@ -179,19 +178,13 @@ std::vector<CollectiveCall> collective_calls(const KinetoRecording& recording,
       call.call.op = operation_of_kernel(recording.name(event));
     }
   };
+  IntervalSearch find_call(intervals);
   for (const DeviceItem& item : attribution.items) {
     if (item.work != WorkClass::communication) {
       continue;
     }
-    const auto after =
-        std::upper_bound(pending.begin(), pending.end(), std::tuple(item.thread, item.launched),
-                         [](const auto& key, const PendingCall& call) {
-                           return key < std::tuple(call.call.thread, call.call.begin);
-                         });
-    const bool inside = item.thread >= 0 && after != pending.begin() &&
-                        (after - 1)->call.thread == item.thread && item.launched < (after - 1)->end;
-    if (inside) {
-      take(*(after - 1), item);
+    if (const std::int32_t call = find_call.at(item.thread, item.launched); call >= 0) {
+      take(pending[static_cast<std::size_t>(call)], item);
     } else {
       others.push_back(&item);
     }
@@ -200,7 +193,7 @@ std::vector<CollectiveCall> collective_calls(const KinetoRecording& recording,
   std::ranges::transform(pending, has_own.begin(),
                          [](const PendingCall& call) { return call.call.kernels > 0 ? 1 : 0; });
   for (const DeviceItem* item : others) {
-    const auto call = by_external_id.find(event_of(*item).external_id);
+    const auto call = by_external_id.find(recording.event(item->event).external_id);
     if (call != by_external_id.end() && has_own[call->second] == 0) {
       take(pending[call->second], *item);
     }

@@ -15,9 +15,6 @@ std::int32_t number(std::size_t i) { return static_cast<std::int32_t>(i); }
 KinetoIndex::KinetoIndex(const KinetoRecording& recording, std::span<const KinetoStep> steps,
                          const Attribution& attribution, std::span<const CollectiveCall> calls)
     : attribution_(attribution), nodes_(steps.size()), collectives_(steps.size()) {
-  const auto event = [&](std::int32_t i) -> const KinetoEvent& {
-    return recording.events[static_cast<std::size_t>(i)];
-  };
   for (std::size_t i = 0; i < attribution.tops.size(); ++i) {
     const TopOperator& top = attribution.tops[i];
     const std::int32_t step = top.kind == NodeKind::none ? -1 : step_at(steps, top.begin);
@@ -27,16 +24,16 @@ KinetoIndex::KinetoIndex(const KinetoRecording& recording, std::span<const Kinet
   }
   // Equal starts on different threads go by what was recorded first.
   const auto order = [&](std::int32_t i) {
-    return std::tuple(event(i).begin, event(i).external_id, recording.name(event(i)));
+    const KinetoEvent& event = recording.event(i);
+    return std::tuple(event.begin, event.external_id, recording.name(event));
   };
   for (auto& nodes : nodes_) {
-    std::ranges::sort(nodes, {}, [&](std::int32_t top) {
-      return order(attribution.tops[static_cast<std::size_t>(top)].event);
-    });
+    std::ranges::sort(nodes, {},
+                      [&](std::int32_t top) { return order(attribution.top(top).event); });
   }
 
   const auto start = [&](const Operator& op) {
-    return std::tuple(event(op.event).thread, event(op.event).begin);
+    return std::tuple(recording.event(op.event).thread, recording.event(op.event).begin);
   };
   const auto position = [&](std::int32_t thread, Nanoseconds moment) {
     const auto at =
@@ -50,8 +47,9 @@ KinetoIndex::KinetoIndex(const KinetoRecording& recording, std::span<const Kinet
   // Operators with a number that are not in backward nodes are forward's.
   for (std::size_t i = 0; i < attribution.operators.size(); ++i) {
     const Operator& op = attribution.operators[i];
-    if (event(op.event).sequence >= 0 && kind(op.top) == NodeKind::none) {
-      numbered_.push_back({event(op.event).sequence, number(i)});
+    const std::int64_t sequence = recording.event(op.event).sequence;
+    if (sequence >= 0 && kind(op.top) == NodeKind::none) {
+      numbered_.push_back({sequence, number(i)});
     }
   }
   std::ranges::sort(numbered_, {},

@@ -17,9 +17,7 @@ public:
   KinetoIndex(const KinetoRecording& recording, std::span<const KinetoStep> steps,
               const Attribution& attribution, std::span<const CollectiveCall> calls);
 
-  [[nodiscard]] NodeKind kind(std::int32_t top) const {
-    return attribution_.tops[static_cast<std::size_t>(top)].kind;
-  }
+  [[nodiscard]] NodeKind kind(std::int32_t top) const { return attribution_.top(top).kind; }
   // Backward and gradient nodes (top-level operators) that start in a step, in order of start.
   [[nodiscard]] std::span<const std::int32_t> nodes(std::size_t step) const { return nodes_[step]; }
   // Collective calls that start in a step, in order of start.

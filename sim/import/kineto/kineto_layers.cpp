@@ -22,13 +22,6 @@ struct StepReader {
   const KinetoIndex& index;
   std::size_t step{};
   std::int32_t thread{}; // forward thread
-
-  [[nodiscard]] const TopOperator& top(std::int32_t i) const {
-    return attribution.tops[static_cast<std::size_t>(i)];
-  }
-  [[nodiscard]] const KinetoEvent& event(std::int32_t i) const {
-    return recording.events[static_cast<std::size_t>(i)];
-  }
 };
 
 // Length of the union of intervals; `begins` ascend.
@@ -74,8 +67,9 @@ std::size_t forward_layer(const StepReader& reader, const std::vector<std::int32
   if (item.top >= 0 && own != layers.end() && *own == item.top) {
     return static_cast<std::size_t>(own - layers.begin());
   }
-  const auto next = std::ranges::upper_bound(
-      layers, item.launched, {}, [&](std::int32_t layer) { return reader.top(layer).begin; });
+  const auto next = std::ranges::upper_bound(layers, item.launched, {}, [&](std::int32_t layer) {
+    return reader.attribution.top(layer).begin;
+  });
   return static_cast<std::size_t>(
       std::min<std::ptrdiff_t>(next - layers.begin(), std::ssize(layers) - 1));
 }
@@ -90,7 +84,7 @@ struct RecordedInput {
 // Where types were recorded, an input without a type was no tensor: there was no gradient.
 RecordedInput recorded_input(const StepReader& reader, std::int32_t node) {
   for (const Operator& op : reader.index.inside(node)) {
-    const KinetoEvent& event = reader.event(op.event);
+    const KinetoEvent& event = reader.recording.event(op.event);
     if (event.detail < 0 ||
         reader.recording.name(event) != std::string_view("torch::autograd::AccumulateGrad")) {
       continue;
@@ -119,8 +113,8 @@ void read_collectives(const StepReader& reader,
     const NodeKind kind = call.top < 0 ? NodeKind::none : reader.index.kind(call.top);
     const bool compiled =
         kind == NodeKind::backward &&
-        reader.recording.name(reader.event(reader.top(call.top).event)).find("Compiled") !=
-            std::string_view::npos;
+        reader.recording.name(reader.recording.event(reader.attribution.top(call.top).event))
+                .find("Compiled") != std::string_view::npos;
     if (call.op == "allreduce" && (kind == NodeKind::gradient || compiled)) {
       if (compiled) {
         graphs[layer_of.at(call.top)].push_back(sample.buckets.size());
@@ -150,7 +144,7 @@ void read_collectives(const StepReader& reader,
     }
     for (std::size_t b = 0; b < sample.buckets.size(); ++b) {
       const CollectiveCall& call = sample.buckets[b].call;
-      const Nanoseconds node = call.top < 0 ? call.begin : reader.top(call.top).begin;
+      const Nanoseconds node = call.top < 0 ? call.begin : reader.attribution.top(call.top).begin;
       if (gradient.begin <= node) {
         gradient.bucket = static_cast<std::int32_t>(b);
         ++sample.buckets[b].gradients;
@@ -191,7 +185,7 @@ void read_backward(const StepReader& reader, const std::vector<NodeMatch>& match
   };
   std::vector<Node> gradients;
   for (const std::int32_t node : reader.index.nodes(reader.step)) {
-    const TopOperator& top = reader.top(node);
+    const TopOperator& top = reader.attribution.top(node);
     std::int32_t& layer = previous.try_emplace(top.thread, last).first->second;
     if (reader.index.kind(node) == NodeKind::backward) {
       if (const std::int32_t match = matches[next++].layer; match >= 0) {
@@ -233,7 +227,7 @@ void read_backward(const StepReader& reader, const std::vector<NodeMatch>& match
 KinetoInputs parameters_of(const StepReader& reader, std::int32_t layer) {
   KinetoInputs parameters;
   for (const Operator& op : reader.index.inside(layer)) {
-    const KinetoEvent& event = reader.event(op.event);
+    const KinetoEvent& event = reader.recording.event(op.event);
     const std::span<const int> positions = parameter_inputs(reader.recording.name(event));
     if (positions.empty() || event.detail < 0) {
       continue;
@@ -263,7 +257,7 @@ void find_recomputation(const StepReader& reader, StepSample& sample) {
       continue;
     }
     for (const Operator& op : reader.index.inside(node)) {
-      const KinetoEvent& event = reader.event(op.event);
+      const KinetoEvent& event = reader.recording.event(op.event);
       const auto kind = kinds.find(reader.recording.name(event));
       if (kind == kinds.end()) {
         continue;
@@ -334,12 +328,13 @@ std::vector<StepSample> sample_steps(const KinetoRecording& recording,
     std::vector<std::int32_t> layers = matched_operators(matches, sample);
     // Inference, or a profile of the forward pass alone.
     const bool forward_only = index.nodes(i).empty();
-    sample.backward_begin = forward_only ? steps[i].end : reader.top(index.nodes(i).front()).begin;
+    sample.backward_begin =
+        forward_only ? steps[i].end : reader.attribution.top(index.nodes(i).front()).begin;
     if (forward_only) {
       layers = operators_with_work(reader);
     }
     for (const std::int32_t layer : layers) {
-      const KinetoEvent& event = reader.event(reader.top(layer).event);
+      const KinetoEvent& event = reader.recording.event(reader.attribution.top(layer).event);
       LayerSample& added = sample.layers.emplace_back();
       added.operation = std::string(recording.name(event));
       added.module = names.at(event.thread, event.begin);

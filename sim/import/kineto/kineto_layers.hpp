@@ -5,6 +5,7 @@
 //   gradient node  = AccumulateGrad; belongs to the layer of the backward node before it
 //   sum of layer forward (backward) times = device time of class forward (backward)
 #include <array>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,11 @@ struct StepTimes {
   Nanoseconds wall{}, busy{}, compute_busy{}, gradient_nodes{};
   std::array<Nanoseconds, kWorkClasses> work{}; // sums of durations by WorkClass
   [[nodiscard]] Nanoseconds sum(WorkClass c) const { return work[static_cast<std::size_t>(c)]; }
+  [[nodiscard]] Nanoseconds all() const {
+    return std::accumulate(work.begin(), work.end(), Nanoseconds{0});
+  }
+  // All classes but communication; streams that overlap count twice.
+  [[nodiscard]] Nanoseconds compute() const { return all() - sum(WorkClass::communication); }
 };
 
 // All that later stages see of a step.

@@ -71,7 +71,7 @@ void match_names(const KinetoRecording& recording, const Attribution& attributio
   std::size_t pointer = 0;
   std::size_t known = 0; // operators that began before the node
   for (NodeMatch& match : matches) {
-    const TopOperator& node = attribution.tops[static_cast<std::size_t>(match.node)];
+    const TopOperator& node = attribution.top(match.node);
     const std::size_t before = known;
     while (known < operators.list.size() && operators.list[known].begin < node.begin) {
       ++known;
@@ -83,9 +83,8 @@ void match_names(const KinetoRecording& recording, const Attribution& attributio
       pointer = static_cast<std::size_t>(own - operators.list.begin());
       continue;
     }
-    const std::size_t found = operators.last_named(
-        node_operation(recording.name(recording.events[static_cast<std::size_t>(node.event)])),
-        pointer);
+    const std::string operation = node_operation(recording.name(recording.event(node.event)));
+    const std::size_t found = operators.last_named(operation, pointer);
     match.layer = found < pointer ? operators.list[found].top : -1;
     pointer = found;
   }
@@ -99,9 +98,8 @@ std::vector<NodeMatch> match_nodes(const KinetoRecording& recording, const Attri
   std::size_t matched = 0;
   for (const std::int32_t node : index.nodes(step)) {
     if (index.kind(node) == NodeKind::backward) {
-      const TopOperator& top = attribution.tops[static_cast<std::size_t>(node)];
       const std::int32_t layer =
-          index.forward_of(step, recording.events[static_cast<std::size_t>(top.event)].sequence);
+          index.forward_of(step, recording.event(attribution.top(node).event).sequence);
       matches.push_back({node, layer});
       matched += layer >= 0 ? 1 : 0;
     }
@@ -110,7 +108,7 @@ std::vector<NodeMatch> match_nodes(const KinetoRecording& recording, const Attri
     ForwardOperators operators;
     for (const std::int32_t at : index.forward_operators(step)) {
       const Operator& op = attribution.operators[static_cast<std::size_t>(at)];
-      const KinetoEvent& event = recording.events[static_cast<std::size_t>(op.event)];
+      const KinetoEvent& event = recording.event(op.event);
       operators.by_name[plain_name(recording.name(event))].push_back(operators.list.size());
       operators.list.push_back({event.begin, op.top});
     }

@@ -15,23 +15,16 @@
 #include "base/statistics.hpp"
 #include "import/kineto/kineto_repeats.hpp"
 #include "import/kineto/kineto_windows.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
 namespace {
 
-bool has_work(const StepSample& step) {
-  return std::ranges::any_of(step.times.work, [](Nanoseconds time) { return time > 0; });
-}
-
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 // At least one step stays, however many are to be skipped.
 void choose_steps(KinetoRank& rank, std::int64_t skip_steps) {
   for (std::size_t i = 0; i < rank.steps.size(); ++i) {
-    if (has_work(rank.steps[i])) {
+    if (rank.steps[i].times.all() > 0) {
       rank.used.push_back(i);
     }
   }
@@ -54,11 +47,7 @@ void choose_steps(KinetoRank& rank, std::int64_t skip_steps) {
 // The first steps after the profiler started, or after a compilation, may still be slow.
 void drop_warm_up(KinetoRank& rank) {
   const auto device_time = [&](std::size_t i) {
-    Nanoseconds sum = 0;
-    for (const Nanoseconds work : rank.steps[i].times.work) {
-      sum += work;
-    }
-    return static_cast<double>(sum);
+    return static_cast<double>(rank.steps[i].times.all());
   };
   std::size_t dropped = 0;
   while (rank.used.size() - dropped > 2) {
@@ -121,11 +110,9 @@ void warn_about_times(KinetoRank& rank) {
   }
   const StepSample& step = rank.first();
   if (step.backward_matched < step.backward_nodes) {
-    rank.warnings.push_back(
-        counted(static_cast<std::size_t>(step.backward_nodes - step.backward_matched),
-                "backward node") +
-        " of " + std::to_string(step.backward_nodes) +
-        " match no forward operator; their time counts for the layer before");
+    rank.warnings.push_back(counted(step.backward_nodes - step.backward_matched, "backward node") +
+                            " of " + std::to_string(step.backward_nodes) +
+                            " match no forward operator; their time counts for the layer before");
   }
 }
 
@@ -176,7 +163,7 @@ void note_execution(KinetoRank& rank) {
   }
   if (step.undefined > 0) {
     rank.warnings.push_back(
-        counted(static_cast<std::size_t>(step.undefined), "parameter") +
+        counted(step.undefined, "parameter") +
         " without a gradient in the step (unused, or updated by a fused operator) left out");
   }
   if (step.recomputes) {
@@ -210,11 +197,8 @@ void note_graphs(KinetoRank& rank) {
   if (step.graph_launches == 0) {
     return;
   }
-  Nanoseconds all = 0;
-  for (const Nanoseconds work : step.times.work) {
-    all += work;
-  }
-  const double share = static_cast<double>(step.graph_time) / std::max(1.0, double(all));
+  const double share =
+      static_cast<double>(step.graph_time) / std::max(1.0, static_cast<double>(step.times.all()));
   rank.warnings.push_back(
       fmt::format("{} cudaGraphLaunch per step: {} of the device time lies in CUDA graphs, whose "
                   "layers cannot be told apart{}",

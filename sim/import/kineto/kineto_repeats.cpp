@@ -39,12 +39,6 @@ bool repeats(const StepSample& sample, std::size_t count) {
   });
 }
 
-Nanoseconds median_of(std::vector<Nanoseconds> times) {
-  std::ranges::sort(times);
-  const std::size_t n = times.size();
-  return n % 2 == 1 ? times[n / 2] : times[n / 2 - 1] + (times[n / 2] - times[n / 2 - 1]) / 2;
-}
-
 void join(StepSample& sample, std::size_t count) {
   const std::size_t layers = sample.layers.size() / count;
   const std::size_t gradients = sample.gradients.size() / count;
@@ -54,7 +48,7 @@ void join(StepSample& sample, std::size_t count) {
       for (std::size_t k = 0; k < count; ++k) {
         times.push_back(sample.layers[k * layers + i].*time);
       }
-      sample.layers[i].*time = median_of(std::move(times));
+      sample.layers[i].*time = median_time(std::move(times));
     }
   }
   sample.layers.resize(layers);

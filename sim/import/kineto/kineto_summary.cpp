@@ -29,15 +29,6 @@ std::vector<double> values(const KinetoRank& rank, const StepValue& value) {
 // Communication while nothing else runs: what the device does more than computing.
 Nanoseconds exposed(const StepTimes& times) { return times.busy - times.compute_busy; }
 
-// Device time of all classes but communication; overlapping streams count twice.
-Nanoseconds compute_sum(const StepTimes& times) {
-  Nanoseconds sum = 0;
-  for (const Nanoseconds work : times.work) {
-    sum += work;
-  }
-  return sum - times.sum(WorkClass::communication);
-}
-
 // Equal in sizes, types and numbers of gradients; times may differ.
 bool same_buckets(const std::vector<CollectiveSample>& a, const std::vector<CollectiveSample>& b) {
   return std::ranges::equal(a, b, [](const CollectiveSample& x, const CollectiveSample& y) {
@@ -244,7 +235,7 @@ layers::Checks measured_checks(std::span<const KinetoRank> ranks, const Waiting&
     checks.unattributed_fraction =
         std::max(checks.unattributed_fraction, rank.unattributed_fraction);
     compute.push_back(base::median(
-        values(rank, [](const StepSample& step) { return number(compute_sum(step.times)); })));
+        values(rank, [](const StepSample& step) { return number(step.times.compute()); })));
   }
   const StepSample& first = ranks.front().first();
   checks.backward_nodes = first.backward_nodes;
@@ -258,11 +249,8 @@ layers::Checks measured_checks(std::span<const KinetoRank> ranks, const Waiting&
   }
   if (first.graph_launches > 0) {
     checks.graph_fraction = median_over_steps(ranks, [](const StepSample& step) {
-      double all = 0;
-      for (const Nanoseconds work : step.times.work) {
-        all += number(work);
-      }
-      return all > 0 ? number(step.graph_time) / all : 0.0;
+      const Nanoseconds all = step.times.all();
+      return all > 0 ? number(step.graph_time) / number(all) : 0.0;
     });
   }
   checks.gpu_busy_fraction = median_over_steps(ranks, [](const StepSample& step) {

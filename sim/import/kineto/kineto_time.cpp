@@ -2,6 +2,7 @@
 // double keeps.
 #include "import/kineto/kineto_time.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -68,6 +69,12 @@ std::optional<Nanoseconds> nanoseconds_from_microseconds(std::string_view litera
     }
   }
   return value;
+}
+
+Nanoseconds median_time(std::vector<Nanoseconds> times) {
+  std::ranges::sort(times);
+  const std::size_t n = times.size();
+  return n % 2 == 1 ? times[n / 2] : times[n / 2 - 1] + (times[n / 2] - times[n / 2 - 1]) / 2;
 }
 
 } // namespace stepsim::io

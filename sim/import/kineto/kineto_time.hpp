@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace stepsim::io {
 
@@ -14,5 +15,9 @@ using Nanoseconds = std::int64_t;
 // A JSON number in microseconds as nanoseconds, rounded to the nearest; empty if it is not a
 // number, negative, or beyond 2^63 ns.
 [[nodiscard]] std::optional<Nanoseconds> nanoseconds_from_microseconds(std::string_view literal);
+
+// The median, exact also where a double is not; of an even number of times the mean of the middle
+// two, rounded towards the lower one. Needs at least one time.
+[[nodiscard]] Nanoseconds median_time(std::vector<Nanoseconds> times);
 
 } // namespace stepsim::io

@@ -29,11 +29,7 @@ double spread_of(const std::vector<double>& values) {
 std::vector<double> compute_times(const KinetoRank& rank) {
   std::vector<double> times;
   for (const std::size_t i : rank.used) {
-    double sum = 0;
-    for (const Nanoseconds work : rank.steps[i].times.work) {
-      sum += static_cast<double>(work);
-    }
-    times.push_back(sum - static_cast<double>(rank.steps[i].times.sum(WorkClass::communication)));
+    times.push_back(static_cast<double>(rank.steps[i].times.compute()));
   }
   return times;
 }

@@ -77,12 +77,6 @@ struct Clock { // added to the stamps of a rank, ns; `slope` per ns since `origi
   }
 };
 
-Nanoseconds middle(std::vector<Nanoseconds> values) {
-  std::ranges::sort(values);
-  const std::size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : values[n / 2 - 1] + (values[n / 2] - values[n / 2 - 1]) / 2;
-}
-
 std::vector<Clock> constant_clocks(const std::vector<Calls>& calls) {
   std::vector<Clock> clocks(calls.front().size());
   for (std::size_t r = 1; r < clocks.size(); ++r) {
@@ -90,7 +84,7 @@ std::vector<Clock> constant_clocks(const std::vector<Calls>& calls) {
     for (const Calls& each : calls) {
       differences.push_back(each.front()->kernel_end - each[r]->kernel_end);
     }
-    clocks[r].offset = middle(std::move(differences));
+    clocks[r].offset = median_time(std::move(differences));
   }
   return clocks;
 }

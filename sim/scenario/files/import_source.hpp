@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/number_text.hpp"
 #include "document/file.hpp"
 #include "scenario/files/import_options.hpp"
 
@@ -69,7 +70,6 @@ private:
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 
-// "1 link", "2 links", for warnings.
-[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
+using base::counted; // for warnings
 
 } // namespace stepsim::io
