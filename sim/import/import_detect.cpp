@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "document/file.hpp"
-#include "import/chakra/chakra_protobuf.hpp"
+#include "import/chakra/chakra_nodes.hpp"
 #include "scenario/files/import_number.hpp"
 #include "scenario/files/import_source.hpp"
 

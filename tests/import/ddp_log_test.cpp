@@ -1,4 +1,4 @@
-#include "import/sizes/ddp_log.hpp"
+#include "import/sizes/size_files.hpp"
 
 #include <doctest/doctest.h>
 

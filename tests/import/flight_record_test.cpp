@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "document/temporary_folder.hpp"
-#include "import/sizes/flight_record.hpp"
+#include "import/sizes/size_files.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

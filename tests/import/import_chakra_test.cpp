@@ -10,8 +10,6 @@
 #include "base/error.hpp"
 #include "document/temporary_folder.hpp"
 #include "import/chakra/chakra_nodes.hpp"
-#include "import/chakra/chakra_protobuf.hpp"
-#include "import/chakra/chakra_samples.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_samples.hpp"
 #include "import/protobuf_builder.hpp"

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "import/kineto/kineto_joined.hpp"
+#include "import/kineto/import_kineto.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

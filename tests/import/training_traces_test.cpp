@@ -12,7 +12,7 @@
 #include "import/import_samples.hpp"
 #include "import/kineto/import_kineto.hpp"
 #include "import/kineto/kineto_read.hpp"
-#include "import/sizes/execution_trace.hpp"
+#include "import/sizes/size_files.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -23,7 +23,7 @@
 #include "import/import_osu.hpp"
 #include "import/nccl/import_nccl_inspector.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
-#include "import/sizes/execution_trace.hpp"
+#include "import/sizes/size_files.hpp"
 #include "scenario/files.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/model_config.hpp"

@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "import/chakra/chakra_samples.hpp"
 #include "import/chakra/import_chakra.hpp"
 #include "import/import_astra_text.hpp"
 

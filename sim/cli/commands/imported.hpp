@@ -10,7 +10,7 @@
 #include "cli/shell/app.hpp"
 #include "document/json.hpp"
 #include "import/import_osu.hpp"
-#include "import/kineto/kineto_options.hpp"
+#include "import/kineto/import_kineto.hpp"
 #include "import/nccl/import_nccl_topology.hpp"
 #include "layers/model_table.hpp"
 #include "layers/trace.hpp"

@@ -1,6 +1,6 @@
 // Keys are looked up in every spelling that is in use; 64-bit numbers may be texts of digits, which
 // is how protocol buffers write them as JSON.
-#include "import/chakra/chakra_json.hpp"
+#include "import/chakra/chakra_nodes.hpp"
 
 #include <fmt/core.h>
 

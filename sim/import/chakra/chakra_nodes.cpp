@@ -17,8 +17,6 @@
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "document/file.hpp"
-#include "import/chakra/chakra_json.hpp"
-#include "import/chakra/chakra_protobuf.hpp"
 #include "import/kineto/kineto_events.hpp"
 
 namespace stepsim::io {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/words.hpp"
+#include "document/file.hpp"
 #include "layers/trace.hpp"
 
 namespace stepsim::io {
@@ -113,5 +114,28 @@ inline constexpr std::size_t kMostChakraNodes = 2'000'000;
 // not in the file, or its own, is not waited for. Throws InputError if nodes wait for each other in
 // a cycle.
 [[nodiscard]] std::vector<std::size_t> running_order(const ChakraFile& file);
+
+// Reads execution traces as JSON, in the two common forms: one object with the list
+// `workload_graph` (Id, Name, NodeType, data_deps, runtime, comm_type, comm_size), or the output of
+// chakra_jsonizer, with one object after the other for the messages of the protocol buffers (id,
+// name, type, dataDeps, durationMicros, attr).
+// Whether a file that begins with { or [ is JSON, by the text after the bracket. Else the bracket
+// is the length of the first message of a protocol buffer: { is byte 123, [ is byte 91.
+[[nodiscard]] bool looks_like_json(std::string_view behind_bracket);
+
+// `first` is the chunk that source.next() has already returned. Throws InputError, with the pointer
+// of the node if the problem lies in one.
+[[nodiscard]] ChakraFile read_chakra_json(ByteSource& source, std::string_view first);
+
+// Reads execution traces as protocol buffers: each message follows its length, a varint. The first
+// message is the metadata of the file, all others are nodes. A file whose first message is a node
+// follows the schema of early 2023, in which types and attributes have other numbers.
+// `first` is the chunk that source.next() has already returned. Throws InputError
+// `x.et: message 17 at byte 4321: ...`.
+[[nodiscard]] ChakraFile read_chakra_protobuf(ByteSource& source, std::string_view first);
+
+// Whether the beginning of a file is that of such a trace: metadata, which files of early 2023
+// lack, then a node with a name.
+[[nodiscard]] bool looks_like_chakra(std::string_view head);
 
 } // namespace stepsim::io

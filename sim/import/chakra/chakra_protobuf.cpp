@@ -1,6 +1,6 @@
 // Field numbers are those of et_def.proto. Unknown fields are skipped, as protocol buffers demand;
 // a field with another wire type than its number has is damage.
-#include "import/chakra/chakra_protobuf.hpp"
+#include "import/chakra/chakra_nodes.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "import/chakra/chakra_samples.hpp"
+#include "import/chakra/import_chakra.hpp"
 
 #include <algorithm>
 #include <map>

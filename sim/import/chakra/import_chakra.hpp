@@ -4,11 +4,13 @@
 // or reduce-scatter of the backward pass becomes the bucket of the layer before it, with the bytes
 // of the trace. The compute after the last bucket is the update of the weights. Of several
 // iterations, those with the most common list of collectives count, with median times.
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "layers/trace.hpp"
 #include "scenario/files/import_options.hpp"
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::io {
 
@@ -25,5 +27,12 @@ struct ChakraImport {
 
 // Throws InputError for a file that is not a Chakra trace or has no compute nodes.
 [[nodiscard]] ChakraImport import_chakra(const std::string& file, const ChakraOptions& options);
+
+// The durations of all collectives that have one, a size and an operation that samples know, as one
+// set per operation and type. `ranks` replaces the number of ranks in the file and is required if
+// the file has none. Throws InputError if there is no such collective or the number of ranks is
+// unknown.
+[[nodiscard]] Samples chakra_samples(const std::string& file, const ImportOptions& options,
+                                     std::optional<std::int64_t> ranks);
 
 } // namespace stepsim::io

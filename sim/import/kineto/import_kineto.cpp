@@ -11,8 +11,7 @@
 #include "import/kineto/kineto_read.hpp"
 #include "import/kineto/kineto_sizes.hpp"
 #include "import/read_ahead.hpp"
-#include "import/sizes/ddp_log.hpp"
-#include "import/sizes/flight_record.hpp"
+#include "import/sizes/size_files.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

@@ -1,6 +1,6 @@
 // Times are collected by operation and group size first, transfers where waiting is separated and
 // durations of kernels otherwise; a line or a bound is then made of each group.
-#include "import/kineto/kineto_cost.hpp"
+#include "import/kineto/kineto_summary.hpp"
 
 #include <fmt/core.h>
 
@@ -13,7 +13,6 @@
 
 #include "base/counter_hash.hpp"
 #include "base/statistics.hpp"
-#include "import/kineto/kineto_waiting.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
 #include "scenario/files/import_source.hpp"
 

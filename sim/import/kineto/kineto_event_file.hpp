@@ -1,18 +1,52 @@
 #pragma once
-// The events of a recording in a temporary file, which the destructor deletes, because traces of
-// gigabytes do not fit into memory. Events are read in the order in which they were appended. The
-// constructor, append() and each() throw SimulationError if the file cannot be made, written or
-// read.
+// One event of a profiler trace, 56 bytes, and a temporary file of many.
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <memory>
 #include <vector>
 
-#include "import/kineto/kineto_event.hpp"
+#include "import/kineto/kineto_time.hpp"
 
 namespace stepsim::io {
 
+// module: a Python call of an nn.Module, which only names layers.
+enum class KinetoCategory : std::uint8_t {
+  annotation,
+  cpu_operator,
+  launch,
+  kernel,
+  copy,
+  fill,
+  module
+};
+
+[[nodiscard]] constexpr bool on_device(KinetoCategory category) {
+  return category == KinetoCategory::kernel || category == KinetoCategory::copy ||
+         category == KinetoCategory::fill;
+}
+
+struct KinetoEvent {
+  static constexpr std::int64_t kNone = -1;
+
+  Nanoseconds begin{};
+  Nanoseconds duration{};
+  std::int64_t correlation = kNone; // joins a launch and its work on the device
+  std::int64_t external_id = kNone; // joins a collective and its kernel
+  std::int64_t sequence = kNone;    // joins a forward operator and its backward node
+  std::int32_t thread{};
+  std::int32_t name{};         // index into names
+  std::int32_t detail = kNone; // index into collectives or inputs
+  KinetoCategory category = KinetoCategory::annotation;
+
+  [[nodiscard]] Nanoseconds end() const { return begin + duration; }
+};
+
+// The events of a recording in a temporary file, which the destructor deletes, because traces of
+// gigabytes do not fit into memory. Events are read in the order in which they were appended. The
+// constructor, append() and each() throw SimulationError if the file cannot be made, written or
+// read.
 class KinetoEventFile {
 public:
   KinetoEventFile();

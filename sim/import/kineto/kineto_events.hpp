@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "import/kineto/kineto_event.hpp"
 #include "import/kineto/kineto_event_file.hpp"
 
 namespace stepsim::io {

@@ -1,4 +1,4 @@
-#include "import/kineto/kineto_joined.hpp"
+#include "import/kineto/import_kineto.hpp"
 
 #include <fmt/core.h>
 

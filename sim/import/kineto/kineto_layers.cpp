@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "import/kineto/kineto_matching.hpp"
+#include "import/kineto/kineto_index.hpp"
 #include "import/kineto/kineto_names.hpp"
 
 namespace stepsim::io {

@@ -68,7 +68,7 @@ struct StepSample {
   std::int64_t undefined{}; // number of gradient nodes that got no gradient
   // All-reduces that gradient nodes, or backward nodes of compiled graphs, launched.
   std::vector<CollectiveSample> buckets;
-  std::vector<CollectiveSample> replicas;    // all-reduces of shards (kineto_sharding.hpp)
+  std::vector<CollectiveSample> replicas;    // all-reduces of shards (kineto_rank.hpp)
   std::vector<CollectiveSample> collectives; // all other calls
   std::int64_t forward_operators{};          // number on the forward thread, at any depth
   std::int64_t backward_nodes{};             // number, not counting gradient nodes
@@ -92,5 +92,14 @@ struct StepSample {
                                                    std::span<const KinetoStep> steps,
                                                    const Attribution& attribution,
                                                    std::span<const CollectiveCall> calls);
+
+// Gradient accumulation (INP 1.3, rule 8): a step between two weight updates may have k
+// micro-steps, each a forward and a backward pass, and only the last one exchanges gradients.
+// If the step consists of k >= 2 equal repeats, reduces the sample to one micro-step: the medians
+// of the layer times, the gradients of the last repeat, and `repeats` = k. Equal repeats have the
+// same layers and gradients, each backward pass ends before the next forward pass, and all buckets
+// are in the last one. Counts of nodes are divided by k; `times` stay those of the whole step. The
+// largest possible k is used.
+void join_repeats(StepSample& sample);
 
 } // namespace stepsim::io

@@ -1,5 +1,5 @@
 // Sequence numbers are exact where they were recorded; profilers until 2021 have none.
-#include "import/kineto/kineto_matching.hpp"
+#include "import/kineto/kineto_index.hpp"
 
 #include <algorithm>
 #include <map>

@@ -13,7 +13,7 @@
 #include "base/number_text.hpp"
 #include "base/percent.hpp"
 #include "base/statistics.hpp"
-#include "import/kineto/kineto_repeats.hpp"
+#include "import/kineto/kineto_layers.hpp"
 #include "import/kineto/kineto_windows.hpp"
 #include "scenario/files/import_source.hpp"
 
@@ -206,6 +206,17 @@ void note_graphs(KinetoRank& rank) {
                   share > 0.5 ? "; profile one run with CUDA graphs off" : ""));
 }
 
+// The words of a warning without its numbers.
+std::string without_numbers(std::string_view warning) {
+  std::string words;
+  for (const char c : warning) {
+    if (c < '0' || c > '9') {
+      words += c;
+    }
+  }
+  return words;
+}
+
 } // namespace
 
 // Equal operators in equal order with equally many gradients; times may differ.
@@ -262,6 +273,40 @@ KinetoRank reduce_rank(KinetoRecording& recording,
   warn_about_times(rank);
   warn_about_communication(recording, rank);
   return rank;
+}
+
+std::vector<std::string> common_warnings(std::span<const KinetoRank> ranks) {
+  if (ranks.size() == 1) {
+    return ranks.front().warnings;
+  }
+  struct Group {
+    std::string words, file, text;
+    std::size_t others = 0;
+    bool alike = true;
+  };
+  std::vector<Group> groups;
+  for (const KinetoRank& rank : ranks) {
+    for (const std::string& warning : rank.warnings) {
+      std::string words = without_numbers(warning);
+      const auto group = std::ranges::find(groups, words, &Group::words);
+      if (group == groups.end()) {
+        groups.push_back({std::move(words), stem_of(rank.file), warning});
+      } else {
+        ++group->others;
+        group->alike = group->alike && group->text == warning;
+      }
+    }
+  }
+  std::vector<std::string> warnings;
+  for (const Group& group : groups) {
+    const std::string files =
+        group.others == 0 ? group.file
+                          : group.file + " and " +
+                                counted(static_cast<std::int64_t>(group.others), "other file") +
+                                (group.alike ? "" : " (with other numbers)");
+    warnings.push_back(files + ": " + group.text);
+  }
+  return warnings;
 }
 
 } // namespace stepsim::io

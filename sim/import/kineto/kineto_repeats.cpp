@@ -1,5 +1,5 @@
 // Repeats are found by comparing positions that are a whole period apart.
-#include "import/kineto/kineto_repeats.hpp"
+#include "import/kineto/kineto_layers.hpp"
 
 #include <algorithm>
 #include <vector>

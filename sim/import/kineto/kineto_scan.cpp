@@ -12,7 +12,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "import/kineto/plain_end.hpp"
 #include "scenario/files/import_number.hpp"
 
 namespace stepsim::io {

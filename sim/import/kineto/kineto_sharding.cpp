@@ -1,5 +1,5 @@
 // Gathers do not say which unit they are for: units of one size take turns, forwards and backwards.
-#include "import/kineto/kineto_sharding.hpp"
+#include "import/kineto/kineto_rank.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -20,8 +20,7 @@
 
 #include "import/kineto/kineto_buckets.hpp"
 #include "import/kineto/kineto_tables.hpp"
-#include "import/sizes/execution_trace.hpp"
-#include "import/sizes/size_table.hpp"
+#include "import/sizes/size_files.hpp"
 
 namespace stepsim::io {
 

@@ -3,7 +3,9 @@
 #include "import/kineto/kineto_summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "base/error.hpp"
@@ -64,6 +66,38 @@ void add_idle(std::span<const KinetoRank> ranks, layers::Checks& checks) {
     checks.idle_fraction = idle / span;
     checks.launch_idle_fraction = idle > 0 ? launch / idle : 0;
   }
+}
+
+constexpr std::size_t kMostFactors = 1000;
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Relative to the mean.
+double spread_of(const std::vector<double>& values) {
+  const double mean = mean_of(values);
+  double squares = 0;
+  for (const double value : values) {
+    squares += (value - mean) * (value - mean);
+  }
+  return mean > 0 ? std::sqrt(squares / static_cast<double>(values.size())) / mean : 0;
+}
+
+std::vector<double> compute_times(const KinetoRank& rank) {
+  return values(rank, [](const StepSample& step) { return number(step.times.compute()); });
+}
+
+// The middles of equal parts of the sorted list.
+std::vector<double> quantiles(const std::vector<double>& sorted) {
+  if (sorted.size() <= kMostFactors) {
+    return sorted;
+  }
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < kMostFactors; ++i) {
+    kept.push_back(sorted[(2 * i + 1) * sorted.size() / (2 * kMostFactors)]);
+  }
+  return kept;
 }
 
 } // namespace
@@ -234,8 +268,7 @@ layers::Checks measured_checks(std::span<const KinetoRank> ranks, const Waiting&
     checks.steps_used += std::ssize(rank.used);
     checks.unattributed_fraction =
         std::max(checks.unattributed_fraction, rank.unattributed_fraction);
-    compute.push_back(base::median(
-        values(rank, [](const StepSample& step) { return number(step.times.compute()); })));
+    compute.push_back(base::median(compute_times(rank)));
   }
   const StepSample& first = ranks.front().first();
   checks.backward_nodes = first.backward_nodes;
@@ -261,6 +294,52 @@ layers::Checks measured_checks(std::span<const KinetoRank> ranks, const Waiting&
         (std::ranges::max(compute) - std::ranges::min(compute)) / base::median(compute);
   }
   return checks;
+}
+
+MeasuredVariability measured_variability(std::span<const KinetoRank> ranks) {
+  MeasuredVariability result;
+  result.block.law = layers::JitterLaw::empirical;
+  std::vector<std::vector<double>> times;
+  std::vector<double> medians;
+  std::size_t steps = ranks.front().used.size();
+  for (const KinetoRank& rank : ranks) {
+    times.push_back(compute_times(rank));
+    medians.push_back(base::median(times.back()));
+    steps = std::min(steps, rank.used.size());
+  }
+  const double middle = base::median(medians);
+  if (middle <= 0) {
+    result.notes.emplace_back("no computing on the device: nothing varies");
+    return result;
+  }
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    result.rank_factors.push_back(medians[r] / middle);
+    const double off = std::abs(result.rank_factors[r] - 1);
+    if (ranks.size() >= 2 && steps >= 3 && off > 0.02 && off > 2 * spread_of(times[r])) {
+      const auto worker = ranks[r].rank.value_or(static_cast<std::int64_t>(r));
+      result.block.stragglers.push_back(
+          {static_cast<std::uint32_t>(worker), result.rank_factors[r]});
+      for (double& time : times[r]) {
+        time /= result.rank_factors[r];
+      }
+    }
+  }
+  std::vector<double> factors;
+  for (const std::vector<double>& each : times) {
+    factors.insert(factors.end(), each.begin(), each.end());
+  }
+  const double mean = mean_of(factors);
+  for (double& factor : factors) {
+    factor /= mean;
+  }
+  std::ranges::sort(factors);
+  result.block.compute_cv = spread_of(factors);
+  result.block.factors = quantiles(factors);
+  if (ranks.size() == 1) {
+    result.notes.emplace_back(
+        "one rank: the factors are those of its steps; ranks are not compared");
+  }
+  return result;
 }
 
 } // namespace stepsim::io

@@ -1,6 +1,6 @@
 // Layers and their times are common to all ranks; gradients are read from the last used step of the
 // first rank, whose buckets are those that DDP has settled on.
-#include "import/kineto/kineto_trace.hpp"
+#include "import/kineto/import_kineto.hpp"
 
 #include <fmt/core.h>
 
@@ -12,12 +12,11 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/percent.hpp"
-#include "import/kineto/kineto_joined.hpp"
+#include "import/kineto/kineto_found.hpp"
 #include "import/kineto/kineto_names.hpp"
+#include "import/kineto/kineto_rank.hpp"
 #include "import/kineto/kineto_sizes.hpp"
-#include "import/kineto/kineto_spread.hpp"
 #include "import/kineto/kineto_summary.hpp"
-#include "import/kineto/kineto_warnings.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

@@ -10,10 +10,19 @@
 #include <string>
 #include <vector>
 
-#include "import/kineto/kineto_idle.hpp"
 #include "import/kineto/kineto_layers.hpp"
 
 namespace stepsim::io {
+
+// Why the device is idle (INP 1.9). A gap is a time within a step in which no stream of the device
+// runs an item. It is a launch gap, caused by a late host, if the launch of the item after the gap
+// had not begun 2 us before the gap, or had not returned when the gap began. In all other gaps the
+// device waited for a dependency: a stream, a collective or an event.
+struct IdleTime {       // idle times of one step
+  Nanoseconds span{};   // from the start of its first item to the end of its last
+  Nanoseconds idle{};   // sum of all gaps
+  Nanoseconds launch{}; // sum of the launch gaps
+};
 
 struct SampledSteps {
   std::vector<KinetoStep> steps;

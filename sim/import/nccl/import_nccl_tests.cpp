@@ -11,9 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "import/nccl/nccl_tests_json.hpp"
 #include "import/nccl/nccl_tests_table.hpp"
-#include "import/nccl/nccl_tests_text.hpp"
 #include "nccl/node_bound.hpp"
 #include "scenario/files/import_source.hpp"
 
@@ -22,6 +20,23 @@ namespace stepsim::io {
 namespace {
 
 constexpr double kBusTolerance = 1e-3;
+
+// Programs of nccl-tests and the operations that they measure.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTitles{{
+    {"all_reduce_perf", "allreduce"},
+    {"all_gather_perf", "allgather"},
+    {"reduce_scatter_perf", "reduce_scatter"},
+    {"broadcast_perf", "broadcast"},
+    {"reduce_perf", "reduce"},
+    {"alltoall_perf", "alltoall"},
+    {"sendrecv_perf", "sendrecv"},
+}};
+
+// "" for a program whose operation stepsim does not have.
+std::string_view op_of_title(std::string_view title) {
+  const auto* found = std::ranges::find(kTitles, title, [](const auto& row) { return row.first; });
+  return found == kTitles.end() ? std::string_view() : found->second;
+}
 
 // The logged average against the mean over all rows and both halves.
 void compare_busbw(const NcclTable& table, const SampleSet& set,

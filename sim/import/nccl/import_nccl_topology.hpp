@@ -3,7 +3,7 @@
 // are hosts; CPUs, PCIe bridges and the NVSwitch are switches. Ids are bus ids, "cpu0", "net0",
 // "nvswitch".
 //
-//     gpu --PCIe-- bridge --PCIe-- cpu -- every other cpu       rates: nccl_rates.hpp
+//     gpu --PCIe-- bridge --PCIe-- cpu -- every other cpu       rates: nccl_system.hpp
 //         --NVLink-- gpu, or nvswitch                           net: Mbit/s / 8
 //
 // If the file has the network behind an interface, the interface is a switch and the network a
@@ -21,7 +21,7 @@
 #include "base/units.hpp"
 #include "document/json.hpp"
 #include "document/reader.hpp"
-#include "import/nccl/nccl_rates.hpp"
+#include "import/nccl/nccl_system.hpp"
 #include "layers/trace.hpp"
 #include "links/profile/profile.hpp"
 #include "scenario/files/import_options.hpp"

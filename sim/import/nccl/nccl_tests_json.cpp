@@ -1,6 +1,6 @@
 // The JSON form, written with -J (IO 6.2). Operation from the program in `args`, ranks by the list
 // of devices; numbers may be the text "nan", truth values are texts. `env` is not looked at.
-#include "import/nccl/nccl_tests_json.hpp"
+#include "import/nccl/nccl_tests_table.hpp"
 
 #include <cmath>
 

@@ -40,7 +40,17 @@ struct NcclTable {
   std::size_t skipped{};
 };
 
-// "all_reduce_perf" -> "allreduce"; "" for a program whose operation stepsim does not have.
-[[nodiscard]] std::string_view op_of_title(std::string_view title);
+// Reads the JSON form, written with -J (IO 6.2).
+// One table per file, because the program writes one at a time. Throws InputError as parse_json()
+// does, and for members of `results` that are missing or out of range.
+[[nodiscard]] std::vector<NcclTable> read_nccl_json(std::string_view text, const std::string& file);
+
+// Reads the text form (IO 6.1), with output of launchers and NCCL in between.
+// One table per program in the log, without rows if there is only a header; no table if no line
+// looks like a header or a row. Throws InputError `FILE:LINE: message` for rows that do not fit
+// their header or have sizes or times out of range; with `skip_bad_times`, a row whose first time
+// is out of range is only counted.
+[[nodiscard]] std::vector<NcclTable> read_nccl_text(std::string_view text, const std::string& file,
+                                                    bool skip_bad_times = false);
 
 } // namespace stepsim::io

@@ -7,7 +7,7 @@
 //       33554432 4194304 double     sum    -1 182.87 183.49 321.10      0 182.88 183.48 321.08 0
 //
 // Job launchers put tags and time stamps in front, NCCL its own lines between.
-#include "import/nccl/nccl_tests_text.hpp"
+#include "import/nccl/nccl_tests_table.hpp"
 
 #include <fmt/core.h>
 

@@ -1,6 +1,6 @@
 // The log is a text of keys and lists, whose quotes and brackets differ between a printed
 // dictionary and JSON: values are the digits, blanks and commas behind a key.
-#include "import/sizes/ddp_log.hpp"
+#include "import/sizes/size_files.hpp"
 
 #include <algorithm>
 #include <cctype>

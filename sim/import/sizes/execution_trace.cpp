@@ -1,5 +1,5 @@
 // Only two kinds of nodes matter: gradients, and the marks between which an iteration lies.
-#include "import/sizes/execution_trace.hpp"
+#include "import/sizes/size_files.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "import/sizes/flight_record.hpp"
+#include "import/sizes/size_files.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "import/sizes/size_table.hpp"
+#include "import/sizes/size_files.hpp"
 
 #include <algorithm>
 #include <array>
