@@ -3,9 +3,8 @@
 #include "import/import_detect.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -26,19 +25,47 @@ constexpr std::string_view kFlightRecorder =
     "dumps of the PyTorch flight recorder hold no times of the GPU; export a PyTorch profiler "
     "trace, and give the dump, as JSON, beside it: --flight-record FILE";
 
-constexpr std::array<std::pair<std::string_view, ImportFormat>, 11> kNames{{
-    {"kineto", ImportFormat::kineto},
-    {"nccl-tests", ImportFormat::nccl_tests},
-    {"nccl-inspector", ImportFormat::nccl_inspector},
-    {"osu", ImportFormat::osu},
-    {"nccl-topology", ImportFormat::nccl_topology},
-    {"layer-table", ImportFormat::layer_table},
-    {"caffe-log", ImportFormat::caffe_log},
-    {"pytorch-et", ImportFormat::pytorch_et},
-    {"chakra", ImportFormat::chakra},
-    {"astra-text", ImportFormat::astra_text},
-    {"hf-config", ImportFormat::hf_config},
-}};
+// A file that has both words is of the format; without a format the advice says what to export
+// instead. The tree is not parsed: files may be larger than memory, and the head ends in the middle
+// of one.
+struct DetectionRule {
+  std::string_view word, other; // an empty one is in every file
+  std::optional<ImportFormat> format;
+  std::string_view advice = "";
+};
+constexpr DetectionRule kJsonRules[] = {
+    {"\"NEGOTIATE_",
+     "",
+     {},
+     "Horovod timelines are not supported; export a PyTorch profiler trace"},
+    {"\"entries\"", "\"profiling_name\"", {}, kFlightRecorder},
+    {"\"coll_perf\"", "", ImportFormat::nccl_inspector},
+    {"\"header\"", "\"n_ranks\"", ImportFormat::nccl_inspector},
+    {"\"nodes\"", "\"schema\"", ImportFormat::pytorch_et},
+    {"\"workload_graph\"", "", ImportFormat::chakra},
+    {"\"COMP_NODE\"", "", ImportFormat::chakra},
+    {"\"COMM_COLL_NODE\"", "", ImportFormat::chakra},
+    {"\"average_bus_bandwidth\"", "", ImportFormat::nccl_tests},
+    {"\"out_of_place\"", "", ImportFormat::nccl_tests},
+    {"\"traceEvents\"", "", ImportFormat::kineto},
+    {"\"ph\"", "", ImportFormat::kineto},
+    {"\"architectures\"", "", ImportFormat::hf_config},
+    {"\"model_type\"", "", ImportFormat::hf_config},
+};
+constexpr DetectionRule kTextRules[] = {
+    {"# Collective test starting", "", ImportFormat::nccl_tests},
+    {"# nThread", "", ImportFormat::nccl_tests},
+    {"# OSU ", "", ImportFormat::osu},
+    {"Layer (type", "", {}, "torchinfo tables are not supported; export a layer table (CSV)"},
+    {"\tGPU0",
+     "CPU Affinity",
+     {},
+     "nvidia-smi topo -m is not supported; export NCCL_TOPO_DUMP_FILE"},
+};
+constexpr DetectionRule kXmlRules[] = {
+    {"<graphs", "", {}, "NCCL graphs are not supported; export NCCL_TOPO_DUMP_FILE"},
+    {"<system", "", ImportFormat::nccl_topology},
+};
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -47,35 +74,13 @@ bool contains(std::string_view text, std::string_view part) {
 // Recognised, but not read: `what` says what to export instead.
 DetectedFormat not_supported(std::string what) { return {std::nullopt, std::move(what)}; }
 
-// The tree is not parsed: files may be larger than memory, and the head ends in the middle of one.
-DetectedFormat detect_json(std::string_view head) {
-  if (contains(head, "\"NEGOTIATE_")) {
-    return not_supported("Horovod timelines are not supported; export a PyTorch profiler trace");
-  }
-  if (contains(head, "\"entries\"") && contains(head, "\"profiling_name\"")) {
-    return not_supported(std::string(kFlightRecorder));
-  }
-  if (contains(head, "\"coll_perf\"") ||
-      (contains(head, "\"header\"") && contains(head, "\"n_ranks\""))) {
-    return {ImportFormat::nccl_inspector, ""};
-  }
-  if (contains(head, "\"nodes\"") && contains(head, "\"schema\"")) {
-    return {ImportFormat::pytorch_et, ""};
-  }
-  if (contains(head, "\"workload_graph\"") || contains(head, "\"COMP_NODE\"") ||
-      contains(head, "\"COMM_COLL_NODE\"")) {
-    return {ImportFormat::chakra, ""};
-  }
-  if (contains(head, "\"average_bus_bandwidth\"") || contains(head, "\"out_of_place\"")) {
-    return {ImportFormat::nccl_tests, ""};
-  }
-  if (contains(head, "\"traceEvents\"") || contains(head, "\"ph\"")) {
-    return {ImportFormat::kineto, ""};
-  }
-  if (contains(head, "\"architectures\"") || contains(head, "\"model_type\"")) {
-    return {ImportFormat::hf_config, ""};
-  }
-  return {};
+// By the first rule that fits.
+DetectedFormat detect_by(std::span<const DetectionRule> rules, std::string_view head) {
+  const auto rule = std::ranges::find_if(rules, [&](const DetectionRule& each) {
+    return contains(head, each.word) && contains(head, each.other);
+  });
+  return rule == rules.end() ? DetectedFormat{}
+                             : DetectedFormat{rule->format, std::string(rule->advice)};
 }
 
 // "[3, 9408, 15143.7, 1169]" at the end of a line.
@@ -118,17 +123,8 @@ bool is_table_header(std::string_view line) {
 
 // Unmistakable words first, then the shape of the first lines that are no comments.
 DetectedFormat detect_text(std::string_view head) {
-  if (contains(head, "# Collective test starting") || contains(head, "# nThread")) {
-    return {ImportFormat::nccl_tests, ""};
-  }
-  if (contains(head, "# OSU ")) {
-    return {ImportFormat::osu, ""};
-  }
-  if (contains(head, "Layer (type")) {
-    return not_supported("torchinfo tables are not supported; export a layer table (CSV)");
-  }
-  if (contains(head, "\tGPU0") && contains(head, "CPU Affinity")) {
-    return not_supported("nvidia-smi topo -m is not supported; export NCCL_TOPO_DUMP_FILE");
+  if (auto known = detect_by(kTextRules, head); known.format || !known.advice.empty()) {
+    return known;
   }
   std::string_view first;
   for (const TextLine& line : lines_of(head)) {
@@ -157,24 +153,6 @@ DetectedFormat detect_text(std::string_view head) {
 }
 
 } // namespace
-
-std::string_view name(ImportFormat format) {
-  return std::ranges::find(kNames, format, [](const auto& row) { return row.second; })->first;
-}
-
-// `auto` is no format: the command line handles it before.
-std::vector<std::string_view> import_format_words() {
-  std::vector<std::string_view> words;
-  for (const auto& [word, format] : kNames) {
-    words.push_back(word);
-  }
-  return words;
-}
-
-std::optional<ImportFormat> parse_import_format(std::string_view word) {
-  const auto row = std::ranges::find(kNames, word, [](const auto& r) { return r.first; });
-  return row == kNames.end() ? std::nullopt : std::optional(row->second);
-}
 
 // What binary files say of themselves in their first bytes.
 DetectedFormat detect_binary(std::string_view head) {
@@ -218,20 +196,13 @@ DetectedFormat detect_format(std::string_view head) {
     return detect_binary(head);
   }
   if (first == '{' || (first == '[' && contains(head.substr(0, 4096), "{"))) {
-    return detect_json(head);
+    return detect_by(kJsonRules, head);
   }
-  if (first == '<') {
-    if (contains(head, "<graphs")) {
-      return not_supported("NCCL graphs are not supported; export NCCL_TOPO_DUMP_FILE");
-    }
-    return contains(head, "<system") ? DetectedFormat{ImportFormat::nccl_topology, ""}
-                                     : DetectedFormat{};
-  }
-  return detect_text(head);
+  return first == '<' ? detect_by(kXmlRules, head) : detect_text(head);
 }
 
 std::string import_first(ImportFormat format) {
-  const std::string word(name(format));
+  const std::string word(kImportFormats[format]);
   const std::string what = format == ImportFormat::kineto ? "a Kineto trace" : "input of " + word;
   return "this is " + what + ": stepsim import " + word + " FILE -o T.json";
 }

@@ -3,7 +3,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "base/words.hpp"
 
 namespace stepsim::io {
 
@@ -21,10 +22,20 @@ enum class ImportFormat {
   hf_config
 };
 
-// The names on the command line: "kineto", "nccl-tests", ...
-[[nodiscard]] std::string_view name(ImportFormat format);
-[[nodiscard]] std::optional<ImportFormat> parse_import_format(std::string_view word);
-[[nodiscard]] std::vector<std::string_view> import_format_words();
+// The names on the command line.
+inline constexpr auto kImportFormats = base::words<ImportFormat>({
+    {ImportFormat::kineto, "kineto"},
+    {ImportFormat::nccl_tests, "nccl-tests"},
+    {ImportFormat::nccl_inspector, "nccl-inspector"},
+    {ImportFormat::osu, "osu"},
+    {ImportFormat::nccl_topology, "nccl-topology"},
+    {ImportFormat::layer_table, "layer-table"},
+    {ImportFormat::caffe_log, "caffe-log"},
+    {ImportFormat::pytorch_et, "pytorch-et"},
+    {ImportFormat::chakra, "chakra"},
+    {ImportFormat::astra_text, "astra-text"},
+    {ImportFormat::hf_config, "hf-config"},
+});
 
 struct DetectedFormat {
   std::optional<ImportFormat> format; // empty: unknown, or not supported

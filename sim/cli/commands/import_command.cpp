@@ -61,7 +61,8 @@ constexpr CommandText kImportText{
 };
 
 std::vector<std::string_view> format_words() {
-  std::vector<std::string_view> words = io::import_format_words();
+  const auto formats = io::kImportFormats.all();
+  std::vector<std::string_view> words(formats.begin(), formats.end());
   words.emplace_back("auto");
   return words;
 }
@@ -240,7 +241,7 @@ void resolve_format(ImportFlags& flags, const Common& common) {
   if (flags.format != "auto") {
     return;
   }
-  flags.format = io::name(io::detect_file(flags.files.front()));
+  flags.format = io::kImportFormats[io::detect_file(flags.files.front())];
   print_note(flags.files.front() + ": format " + flags.format, common);
 }
 

@@ -101,20 +101,20 @@ void refuse_other_format(const std::string& file, std::string_view format) {
   }
   const auto detected = io::detect_format(head);
   const bool is_trace = detected.format == io::ImportFormat::kineto;
-  const bool wants_trace = format == io::name(io::ImportFormat::kineto);
+  const bool wants_trace = format == io::kImportFormats[io::ImportFormat::kineto];
   const std::size_t begin = head.find_first_not_of(" \t\r\n");
   const bool is_json = begin != std::string::npos && (head[begin] == '{' || head[begin] == '[');
   // What only one format has, and no other can be taken for.
   const bool unmistakable = is_trace || detected.format == io::ImportFormat::chakra ||
                             detected.format == io::ImportFormat::pytorch_et ||
                             detected.format == io::ImportFormat::astra_text;
-  const bool other = detected.format && format != io::name(*detected.format);
+  const bool other = detected.format && format != io::kImportFormats[*detected.format];
   if (other && (unmistakable || (wants_trace && !is_json))) {
     throw InputError(file, "", io::import_first(*detected.format));
   }
   // Formats whose readers know more: XML, and protocol buffers, which are binary.
   const bool is_xml = begin != std::string::npos && head[begin] == '<';
-  const bool reader_knows = is_xml || format == io::name(io::ImportFormat::chakra);
+  const bool reader_knows = is_xml || format == io::kImportFormats[io::ImportFormat::chakra];
   if (!detected.format && !is_json && !detected.advice.empty() && (wants_trace || !reader_knows)) {
     throw InputError(file, "", detected.advice);
   }
