@@ -61,21 +61,16 @@ struct AstraRow {
   double update{};
 };
 
-[[noreturn]] void fail_line(const std::string& file, std::int64_t line,
-                            const std::string& message) {
-  throw InputError(file, std::to_string(line), message);
-}
-
 class AstraRowReader {
 public:
-  AstraRowReader(const std::string& file, const TextLine& line)
-      : file_(file), line_(line.number), words_(words_of(line.text)) {}
+  AstraRowReader(const LineReader& input, const TextLine& line)
+      : input_(input), words_(words_of(line.text)) {}
 
   // HYBRID_CUSTOMIZED names the parallelism of each layer in a field more.
   AstraRow row(bool customized) {
     const std::size_t expected = customized ? kFields + 1 : kFields;
     if (words_.size() != expected) {
-      fail_line(file_, line_, fmt::format("expected {} fields, got {}", expected, words_.size()));
+      input_.fail(fmt::format("expected {} fields, got {}", expected, words_.size()));
     }
     AstraRow row;
     row.name = words_[0];
@@ -94,9 +89,8 @@ private:
     const std::string_view text = word();
     const auto value = parse_real(text);
     if (!value || *value < 0 || *value > 1e18) {
-      fail_line(file_, line_,
-                fmt::format("{} time: must be a number of ticks from 0 to 1e18, got {}", what,
-                            base::shown_value(text)));
+      input_.fail(fmt::format("{} time: must be a number of ticks from 0 to 1e18, got {}", what,
+                              base::shown_value(text)));
     }
     return *value;
   }
@@ -107,23 +101,20 @@ private:
     pass.communication.type = word();
     const std::string_view type = pass.communication.type;
     if (std::isalpha(static_cast<unsigned char>(type[0])) == 0) {
-      fail_line(file_, line_,
-                fmt::format("{} communication: must be a word such as ALLREDUCE or NONE, got {}",
-                            what, base::shown_value(type)));
+      input_.fail(fmt::format("{} communication: must be a word such as ALLREDUCE or NONE, got {}",
+                              what, base::shown_value(type)));
     }
     const std::string_view size = word();
     const auto bytes = parse_whole(size);
     if (!bytes || *bytes < 0 || *bytes > base::kMaxExactBytes) {
-      fail_line(file_, line_,
-                fmt::format("{} communication: must be a number of bytes from 0 to {}, got {}",
-                            what, base::kMaxExactBytes, base::shown_value(size)));
+      input_.fail(fmt::format("{} communication: must be a number of bytes from 0 to {}, got {}",
+                              what, base::kMaxExactBytes, base::shown_value(size)));
     }
     pass.communication.bytes = *bytes;
     return pass;
   }
 
-  const std::string& file_;
-  std::int64_t line_;
+  const LineReader& input_;
   std::vector<std::string_view> words_;
   std::size_t next_ = 0;
 };
@@ -160,14 +151,14 @@ public:
     const bool customized = parallelism_ == "HYBRID_CUSTOMIZED";
     while (next_filled(line)) {
       if (std::ssize(trace.layers) == kMostLayers) {
-        fail_line(input_.name(), line.number, fmt::format("more than {} layers", kMostLayers));
+        input_.fail(fmt::format("more than {} layers", kMostLayers));
       }
-      add(AstraRowReader(input_.name(), line).row(customized), trace);
+      add(AstraRowReader(input_, line).row(customized), trace);
     }
     if (std::ssize(trace.layers) != layers) {
-      fail_line(input_.name(), count_line_,
-                fmt::format("line {} says {} layers, found {}", count_line_, layers,
-                            trace.layers.size()));
+      throw InputError(input_.name(), std::to_string(count_line_),
+                       fmt::format("line {} says {} layers, found {}", count_line_, layers,
+                                   trace.layers.size()));
     }
     finish(trace);
   }
@@ -195,7 +186,7 @@ private:
     const std::string_view text = trimmed(line.text);
     const std::string_view word = words_of(text).front();
     if (std::ranges::find(kParallelisms, word) == kParallelisms.end()) {
-      fail_line(input_.name(), line.number, base::unknown_word("parallelism", word, kParallelisms));
+      input_.fail(base::unknown_word("parallelism", word, kParallelisms));
     }
     parallelism_ = word;
     trace.source->options.emplace_back("parallelism", parallelism_);
@@ -210,9 +201,8 @@ private:
     const std::string_view text = trimmed(line.text);
     const auto count = parse_whole(text);
     if (!count || *count < 1 || *count > kMostLayers) {
-      fail_line(input_.name(), line.number,
-                fmt::format("the number of layers must be an integer from 1 to {}, got {}",
-                            kMostLayers, base::shown_value(text)));
+      input_.fail(fmt::format("the number of layers must be an integer from 1 to {}, got {}",
+                              kMostLayers, base::shown_value(text)));
     }
     count_line_ = line.number;
     return *count;

@@ -68,10 +68,10 @@ struct OsuRow {
   std::optional<std::int64_t> ranks;
 };
 
-constexpr std::string_view kExpected = "expected size and microseconds";
+constexpr const char* kExpected = "expected size and microseconds";
 
 // Empty if the line does not start with a size.
-std::optional<OsuRow> read_row(const TextLine& line, OsuValue value, const std::string& file) {
+std::optional<OsuRow> read_row(const TextLine& line, OsuValue value, const LineReader& input) {
   const std::vector<std::string_view> words = words_of(line.text);
   std::string_view size = words.front();
   OsuRow row;
@@ -87,25 +87,21 @@ std::optional<OsuRow> read_row(const TextLine& line, OsuValue value, const std::
   if (!bytes) {
     return std::nullopt;
   }
-  const std::string where = std::to_string(line.number);
   if (*bytes < 0 || *bytes > base::kMaxExactBytes || (row.ranks && *row.ranks < 1)) {
-    throw InputError(file, where, std::string(kExpected));
+    input.fail(kExpected);
   }
   // Columns stand in the order size, average, minimum, maximum; tests without the option for full
   // output print only the average.
   const std::size_t column = value == OsuValue::average ? 1 : value == OsuValue::min ? 2 : 3;
   if (words.size() <= column) {
-    throw InputError(file, where,
-                     words.size() < 2 ? std::string(kExpected)
-                                      : "no minimum and maximum columns: --value avg");
+    input.fail(words.size() < 2 ? kExpected : "no minimum and maximum columns: --value avg");
   }
   const auto time = parse_scaled(words[column], -6);
   if (!time) {
-    throw InputError(file, where, std::string(kExpected));
+    input.fail(kExpected);
   }
   if (!measured_times().contains(*time)) {
-    throw InputError(file, where,
-                     "time " + measured_times().text() + " s, got " + std::string(words[column]));
+    input.fail(fmt::format("time {} s, got {}", measured_times().text(), words[column]));
   }
   row.point.bytes = Bytes{*bytes};
   row.point.time = Seconds{*time};
@@ -132,16 +128,15 @@ OsuLog import_osu(const std::string& file, const OsuOptions& options) {
     if (text.empty()) {
       continue;
     }
-    const auto row = read_row(line, options.value, input.name());
+    const auto row = read_row(line, options.value, input);
     if (!row && !title.seen) {
-      throw InputError(input.name(), std::to_string(line.number), std::string(kExpected));
+      input.fail(kExpected);
     }
     if (!row) {
       continue; // output of the job between the rows
     }
     if (row->ranks && ranks && *row->ranks != *ranks) {
-      throw InputError(input.name(), std::to_string(line.number),
-                       fmt::format("{} ranks, expected {}", *row->ranks, *ranks));
+      input.fail(fmt::format("{} ranks, expected {}", *row->ranks, *ranks));
     }
     // Rows "8,4096 12.5" name the ranks; they have to agree with each other and with the option.
     ranks = row->ranks ? row->ranks : ranks;

@@ -127,6 +127,10 @@ bool LineReader::next(TextLine& line) {
   return true;
 }
 
+void LineReader::fail(const std::string& message) const {
+  throw InputError(source_.name(), std::to_string(number_), message);
+}
+
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   while (true) {
@@ -147,6 +151,14 @@ std::string_view trimmed(std::string_view text) {
     return {};
   }
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return lower;
 }
 
 } // namespace stepsim::io

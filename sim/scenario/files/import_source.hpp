@@ -52,6 +52,8 @@ public:
   // Reads the next line, which is valid until the next call; false at the end.
   bool next(TextLine& line);
   [[nodiscard]] const std::string& name() const { return source_.name(); } // for messages
+  // Throws InputError at the line that next() gave last.
+  [[noreturn]] void fail(const std::string& message) const;
   // Base name, size and digest; call it after the last line.
   [[nodiscard]] layers::SourceFile file(const std::string& path) const {
     return source_file(path, source_.file_bytes(), source_.digest());
@@ -69,6 +71,8 @@ private:
 // into the argument. Blanks are spaces, tabs and carriage returns.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
+// The text with small letters of ASCII in place of capital ones.
+[[nodiscard]] std::string lower_case(std::string_view text);
 
 using base::counted; // for warnings
 
