@@ -33,7 +33,6 @@ using Dump = std::vector<CaffeRow>;
 // Fixed by the program that wrote the log: blocks of elements, 32-bit floats, and the usual ratio
 // of forward to backward, since forward was not timed.
 constexpr std::int64_t kBlobAlignment = 64;
-constexpr std::int64_t kItemBytes = 4; // float32
 constexpr double kForwardPerBackward = 0.5;
 
 // Between the last '[' and the last ']'; empty optional for lines without brackets.
@@ -63,29 +62,25 @@ std::vector<std::string_view> fields_of(std::string_view text) {
   }
 }
 
-CaffeRow parse_row(std::string_view text, const std::string& file, const std::string& line) {
+CaffeRow parse_row(std::string_view text, const LineReader& input) {
   const std::vector<std::string_view> fields = fields_of(text);
   if (fields.size() != 4 && fields.size() != 5) {
-    throw InputError(
-        file, line,
-        fmt::format(
-            "expected [id, elements, backward_us, communication_us(, merged_us)], got {} fields",
-            fields.size()));
+    input.fail(fmt::format(
+        "expected [id, elements, backward_us, communication_us(, merged_us)], got {} fields",
+        fields.size()));
   }
   const auto whole = [&](std::size_t i, std::string_view what, std::int64_t most) {
     const auto value = parse_whole(fields[i]);
     if (!value || *value < 0 || *value > most) {
-      throw InputError(file, line,
-                       fmt::format("{}: must be a whole number in 0..{}, got {}", what, most,
-                                   base::shown_value(fields[i])));
+      input.fail(fmt::format("{}: must be a whole number in 0..{}, got {}", what, most,
+                             base::shown_value(fields[i])));
     }
     return *value;
   };
   const auto time = [&](std::size_t i) {
     const auto value = parse_scaled(fields[i], -6);
     if (!value || *value < 0) {
-      throw InputError(file, line,
-                       "must be microseconds >= 0, got " + base::shown_value(fields[i]));
+      input.fail("must be microseconds >= 0, got " + base::shown_value(fields[i]));
     }
     return *value;
   };
@@ -105,13 +100,11 @@ std::vector<Dump> read_dumps(LineReader& input) {
     if (!text) {
       continue;
     }
-    const std::string number = std::to_string(line.number);
-    const CaffeRow row = parse_row(*text, input.name(), number);
+    const CaffeRow row = parse_row(*text, input);
     if (dumps.empty() || row.id <= dumps.back().back().id) {
       dumps.emplace_back();
     } else if (row.id != dumps.back().back().id + 1) {
-      throw InputError(input.name(), number,
-                       fmt::format("id {} after id {}", row.id, dumps.back().back().id));
+      input.fail(fmt::format("id {} after id {}", row.id, dumps.back().back().id));
     }
     dumps.back().push_back(row);
   }
@@ -187,10 +180,7 @@ std::vector<layers::Layer> layers_of(const Dump& dump, const std::vector<BlobNam
     layer.forward = *layer.backward * kForwardPerBackward;
     layer.gradient_bytes = Bytes{0};
     for (std::size_t i = end; i-- > first;) { // a bias before its weight
-      layers::Tensor tensor;
-      tensor.elements = dump[i].elements;
-      tensor.bytes = Bytes{dump[i].elements * kItemBytes};
-      tensor.dtype = "float32";
+      layers::Tensor tensor = tensor_of(dump[i].elements, {"float32", 4});
       tensor.name = names.empty() ? "" : names[i].layer + "." + names[i].tensor;
       *layer.gradient_bytes += *tensor.bytes;
       layer.tensors.push_back(std::move(tensor));

@@ -52,17 +52,6 @@ constexpr std::array kColumns{
     ColumnName{"backward_us", Column::backward, -6},
 };
 
-// An element type and its size, by which elements become bytes.
-struct ItemType {
-  std::string_view word;
-  std::int64_t bytes{};
-};
-constexpr std::array kItemTypes{
-    ItemType{"float32", 4}, ItemType{"float16", 2}, ItemType{"bfloat16", 2}, ItemType{"float64", 8},
-    ItemType{"int64", 8},   ItemType{"int32", 4},   ItemType{"int8", 1},     ItemType{"uint8", 1},
-    ItemType{"bool", 1},    ItemType{"float8", 1},
-};
-
 // Which column of the table holds what; a place for each Column.
 // Places are positions in the rows, empty for columns that the table does not have.
 struct Header {
@@ -133,7 +122,7 @@ public:
     }
     layer.forward = time(Column::forward);
     layer.backward = time(Column::backward);
-    const ItemType type = item_type();
+    const DtypeWord type = item_type();
     const auto elements = count(Column::params, type.bytes);
     const auto bytes = count(Column::bytes, 1);
     if (!elements && !bytes) {
@@ -197,31 +186,23 @@ private:
   }
 
   // float32 where the table does not say.
-  [[nodiscard]] ItemType item_type() const {
-    const std::string_view word = text(Column::dtype).value_or("");
-    if (word.empty()) {
-      return kItemTypes[0];
-    }
-    const auto type = std::ranges::find(kItemTypes, word, &ItemType::word);
-    if (type == kItemTypes.end()) {
-      std::array<std::string_view, kItemTypes.size()> words;
-      std::ranges::transform(kItemTypes, words.begin(), &ItemType::word);
+  [[nodiscard]] DtypeWord item_type() const {
+    const std::string_view given = text(Column::dtype).value_or("");
+    const std::string_view word = given.empty() ? "float32" : given;
+    const std::int64_t bytes = layers::dtype_bytes(word);
+    if (bytes == 0) {
       throw RowProblem{"dtype: unknown type " + base::shown_value(word) +
-                       base::did_you_mean(word, words)};
+                       base::did_you_mean(word, layers::dtype_words())};
     }
-    return *type;
+    return {word, bytes};
   }
 
   // PyTorch registers a weight before its bias; backward makes the gradient of the bias first.
   // Registration order in the table, gradient-ready order (reversed) in the trace.
-  void add_tensors(layers::Layer& layer, const ItemType& type) const {
+  void add_tensors(layers::Layer& layer, const DtypeWord& type) const {
     const std::int64_t total = layer.gradient_bytes->value;
     const auto add = [&](std::int64_t elements) {
-      layers::Tensor tensor;
-      tensor.elements = elements;
-      tensor.dtype = type.word;
-      tensor.bytes = Bytes{elements * type.bytes};
-      layer.tensors.insert(layer.tensors.begin(), std::move(tensor));
+      layer.tensors.insert(layer.tensors.begin(), tensor_of(elements, type));
     };
     std::string_view list = text(Column::tensors).value_or("");
     if (list.find(';') == std::string_view::npos) {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <functional>
 #include <numeric>
 #include <queue>
@@ -18,6 +17,7 @@
 #include "base/units.hpp"
 #include "document/file.hpp"
 #include "import/kineto/kineto_events.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
@@ -43,14 +43,6 @@ std::optional<ChakraOp> operation_of(double number, ChakraSchema schema) {
   }
   const auto index = static_cast<std::size_t>(number);
   return current ? static_cast<ChakraOp>(index) : kOldOps[index];
-}
-
-std::string small_letters(std::string_view text) {
-  std::string all(text);
-  std::ranges::transform(all, all.begin(), [](char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
-  return all;
 }
 
 // "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)": the type is one of the words of the name.
@@ -130,7 +122,7 @@ void set_type(ChakraNode& node, std::uint64_t type, ChakraSchema schema) {
 void set_name(ChakraNode& node, std::string_view name) {
   constexpr std::size_t kLongest = 256; // templates of kernels have thousands
   const std::string_view head = name.substr(0, kLongest);
-  const std::string small = small_letters(head);
+  const std::string small = lower_case(head);
   const auto has = [&](std::string_view part) { return small.find(part) != std::string::npos; };
   node.backward = has("backward") || has("_bwd");
   node.forward = !node.backward && (has("forward") || has("_fwd"));

@@ -16,6 +16,7 @@
 #include "base/statistics.hpp"
 #include "import/chakra/chakra_nodes.hpp"
 #include "import/chakra/chakra_segments.hpp"
+#include "import/kineto/kineto_events.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
@@ -170,11 +171,8 @@ private:
            (!phases_ || segment.in_backward) && !activation_groups_.contains(node->group);
   }
 
-  struct Elements {
-    std::int64_t count{};
-    std::string dtype;
-  };
-  Elements elements_of(const ChakraNode& node) {
+  // The data of a collective, as one tensor.
+  layers::Tensor data_of(const ChakraNode& node) {
     const std::int64_t bytes = node.bytes.value_or(0);
     std::string dtype = node.dtype;
     if (dtype.empty()) {
@@ -184,7 +182,8 @@ private:
     if (bytes % layers::dtype_bytes(dtype) != 0) {
       dtype = "uint8";
     }
-    return {bytes / layers::dtype_bytes(dtype), dtype};
+    const std::int64_t item_bytes = layers::dtype_bytes(dtype);
+    return tensor_of(bytes / item_bytes, {dtype, item_bytes});
   }
 
   layers::Layer layer_of(const ChakraSegment& segment, std::size_t place) {
@@ -204,18 +203,14 @@ private:
     const ChakraNode& node = *segment.collective;
     const auto index = std::ssize(trace_.buckets);
     layer.name = fmt::format("bucket_{}", index);
-    layer.gradient_bytes = Bytes{*node.bytes};
-    const Elements elements = elements_of(node);
-    layers::Tensor tensor;
-    tensor.elements = elements.count;
-    tensor.dtype = elements.dtype;
-    tensor.bytes = layer.gradient_bytes;
+    layers::Tensor tensor = data_of(node);
     tensor.bucket = index;
-    layer.tensors.push_back(std::move(tensor));
+    layer.gradient_bytes = tensor.bytes;
     layers::MeasuredBucket bucket;
-    bucket.elements = elements.count;
-    bucket.dtype = elements.dtype;
-    bucket.bytes = *layer.gradient_bytes;
+    bucket.elements = *tensor.elements;
+    bucket.dtype = tensor.dtype;
+    bucket.bytes = *tensor.bytes;
+    layer.tensors.push_back(std::move(tensor));
     bucket.tensors = 1;
     const std::vector<double>& durations = step_.durations_us[place];
     if (!durations.empty()) {
@@ -240,13 +235,13 @@ private:
     });
     if (found == trace_.collectives.end()) {
       const std::int64_t assumed = assumed_;
-      const Elements elements = elements_of(node);
+      const layers::Tensor data = data_of(node);
       assumed_ = assumed; // only gradients depend on it
       layers::MeasuredCollective collective;
       collective.op = op;
       collective.bytes = Bytes{*node.bytes};
-      collective.elements = elements.count;
-      collective.dtype = elements.dtype;
+      collective.elements = *data.elements;
+      collective.dtype = data.dtype;
       found = trace_.collectives.insert(found, std::move(collective));
     }
     ++found->per_step;

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 
@@ -44,48 +45,40 @@ std::optional<DtypeWord> dtype_of_pytorch(std::string_view name) {
   if (name.starts_with("c10::")) {
     name.remove_prefix(5);
   }
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
-  if (lower.starts_with("torch.")) {
-    lower.erase(0, 6);
+  const std::string lower = lower_case(name);
+  std::string_view word = lower;
+  if (word.starts_with("torch.")) {
+    word.remove_prefix(6);
   }
-  if (lower.starts_with("float8")) {
-    return DtypeWord{"float8", 1};
+  if (word.starts_with("float8")) {
+    word = "float8";
   }
   struct Row {
-    std::string_view pytorch;
-    DtypeWord word;
+    std::string_view pytorch, word;
   };
+  // Names other than our own words, which are those of Python.
   static constexpr std::array kRows{
-      Row{"float", {"float32", 4}},
-      Row{"half", {"float16", 2}},
-      Row{"bfloat16", {"bfloat16", 2}},
-      Row{"double", {"float64", 8}},
-      Row{"long", {"int64", 8}},
-      Row{"long int", {"int64", 8}},
-      Row{"int", {"int32", 4}},
-      Row{"char", {"int8", 1}},
-      Row{"signed char", {"int8", 1}},
-      Row{"byte", {"uint8", 1}},
-      Row{"unsigned char", {"uint8", 1}},
-      Row{"bool", {"bool", 1}},
-      // In Python and in our own files.
-      Row{"float32", {"float32", 4}},
-      Row{"fp32", {"float32", 4}},
-      Row{"float16", {"float16", 2}},
-      Row{"fp16", {"float16", 2}},
-      Row{"bf16", {"bfloat16", 2}},
-      Row{"float64", {"float64", 8}},
-      Row{"int64", {"int64", 8}},
-      Row{"int32", {"int32", 4}},
-      Row{"int8", {"int8", 1}},
-      Row{"uint8", {"uint8", 1}},
-      Row{"fp8", {"float8", 1}},
+      Row{"float", "float32"},       Row{"half", "float16"},     Row{"double", "float64"},
+      Row{"long", "int64"},          Row{"long int", "int64"},   Row{"int", "int32"},
+      Row{"char", "int8"},           Row{"signed char", "int8"}, Row{"byte", "uint8"},
+      Row{"unsigned char", "uint8"}, Row{"fp32", "float32"},     Row{"fp16", "float16"},
+      Row{"bf16", "bfloat16"},       Row{"fp8", "float8"},
   };
-  const auto row = std::ranges::find(kRows, lower, &Row::pytorch);
-  return row == kRows.end() ? std::nullopt : std::optional(row->word);
+  if (const auto row = std::ranges::find(kRows, word, &Row::pytorch); row != kRows.end()) {
+    word = row->word;
+  }
+  const std::span<const std::string_view> words = layers::dtype_words();
+  const auto known = std::ranges::find(words, word);
+  return known == words.end() ? std::nullopt
+                              : std::optional(DtypeWord{*known, layers::dtype_bytes(*known)});
+}
+
+layers::Tensor tensor_of(std::int64_t elements, const DtypeWord& type) {
+  layers::Tensor tensor;
+  tensor.elements = elements;
+  tensor.dtype = type.word;
+  tensor.bytes = Bytes{elements * type.bytes};
+  return tensor;
 }
 
 } // namespace stepsim::io

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "import/kineto/kineto_event_file.hpp"
+#include "layers/trace.hpp"
 
 namespace stepsim::io {
 
@@ -76,5 +77,8 @@ struct DtypeWord {
   std::int64_t bytes{};
 };
 [[nodiscard]] std::optional<DtypeWord> dtype_of_pytorch(std::string_view name);
+
+// A tensor of this many elements and their type.
+[[nodiscard]] layers::Tensor tensor_of(std::int64_t elements, const DtypeWord& type);
 
 } // namespace stepsim::io

@@ -152,10 +152,7 @@ void add_unit_sizes(const KinetoRank& rank, KinetoImport& result) {
     const auto parts = spread_elements(unit.elements, shares);
     for (std::size_t k = 0; k < members.size(); ++k) {
       const auto l = static_cast<std::size_t>(step.gradients[members[k]].layer);
-      layers::Tensor& tensor = result.trace.layers[l].tensors[next[l]++];
-      tensor.elements = parts[k];
-      tensor.dtype = dtype.word;
-      tensor.bytes = Bytes{parts[k] * dtype.bytes};
+      result.trace.layers[l].tensors[next[l]++] = tensor_of(parts[k], dtype);
     }
   }
   if (std::ranges::find(taken, 0) != taken.end()) {

@@ -35,18 +35,10 @@ constexpr std::array kClasses{
     ClassKind{"0x0604", NcclKind::bridge},
 };
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return result;
-}
-
 // By the first digits of the PCI class: base class and subclass; the rest is the programming
 // interface.
 std::optional<NcclKind> kind_of_class(std::string_view text) {
-  const std::string word = lower(text);
+  const std::string word = lower_case(text);
   const auto* row = std::ranges::find_if(
       kClasses, [&](const ClassKind& each) { return word.starts_with(each.prefix); });
   return row == kClasses.end() ? std::nullopt : std::optional(row->kind);
@@ -226,7 +218,7 @@ private:
     node.rank = id("rank");
     node.dev = id("dev");
     node.sm = id("sm");
-    node.gcn = lower(text_of(element, "gcn"));
+    node.gcn = lower_case(text_of(element, "gcn"));
     for (const XmlElement& child : element.children) {
       if (child.name != "nvlink" && child.name != "xgmi") {
         ignore(child);
@@ -274,7 +266,7 @@ private:
 
 // "00000000:1B:00.0" and "0000:1b:00.0" are one device: case and leading zeros do not count.
 std::string bus_key(std::string_view bus_id) {
-  const std::string key = lower(bus_id);
+  const std::string key = lower_case(bus_id);
   return key.substr(std::min(key.find_first_not_of('0'), key.size()));
 }
 

@@ -202,10 +202,7 @@ layers::Trace trace_of_sizes(const std::string& path, const ImportOptions& optio
     const auto dtype = dtype_of_pytorch(gradient.dtype);
     untyped += dtype ? 0 : 1;
     const DtypeWord word = dtype.value_or(DtypeWord{"float32", 4});
-    layers::Tensor tensor;
-    tensor.elements = gradient.elements;
-    tensor.dtype = word.word;
-    tensor.bytes = Bytes{gradient.elements * word.bytes};
+    layers::Tensor tensor = tensor_of(gradient.elements, word);
     tensor.shape = gradient.shape;
     layers::Layer layer;
     layer.name = "gradient_" + std::to_string(trace.layers.size() + 1);
