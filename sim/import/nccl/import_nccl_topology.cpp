@@ -104,7 +104,6 @@ private:
     const std::set<std::size_t> done(gpus.begin(), gpus.end());
     for (std::size_t i = 0; i < system_.nodes.size(); ++i) {
       const NcclNode& node = system_.nodes[i];
-      count(node.kind);
       if (kept(node) && !done.contains(i)) {
         (is_host(i) ? topology.hosts : topology.switches).push_back(node.id);
       }
@@ -114,33 +113,13 @@ private:
     }
     if (!nvlinks_.to_switch.empty()) {
       topology.switches.emplace_back(kNvswitch);
-      result_.counts.nvswitches = 1;
     }
-  }
-
-  // For the summary of the import.
-  void count(NcclKind kind) {
-    NcclTopology::Counts& counts = result_.counts;
-    switch (kind) {
-    case NcclKind::cpu:
-      ++counts.cpus;
-      return;
-    case NcclKind::bridge:
-      ++counts.bridges;
-      return;
-    case NcclKind::gpu:
-      ++counts.gpus;
-      return;
-    case NcclKind::nic:
-      ++counts.nics;
-      return;
-    case NcclKind::net:
-      ++counts.nets;
-      return;
-    case NcclKind::nvswitch:
-    case NcclKind::device:
-      return;
-    }
+    const auto count = [&](NcclKind kind) {
+      return std::ranges::count(system_.nodes, kind, &NcclNode::kind);
+    };
+    result_.counts = {count(NcclKind::cpu), count(NcclKind::bridge),
+                      count(NcclKind::gpu), count(NcclKind::nic),
+                      count(NcclKind::net), nvlinks_.to_switch.empty() ? 0 : 1};
   }
 
   void join(const std::string& a, const std::string& b, Seconds latency, double bandwidth_Bps,
