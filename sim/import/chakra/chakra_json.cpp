@@ -20,39 +20,12 @@ namespace stepsim::io {
 
 namespace {
 
-// Objects one behind the other become one list: a comma goes between them, so that lines stay.
-std::string joined_objects(std::string_view text) {
-  std::string list = "[";
-  list.reserve(text.size() + text.size() / 64);
+// The place behind the object or list that begins at `begin`; the end of the text if it has none.
+std::size_t end_of_value(std::string_view text, std::size_t begin) {
   int depth = 0;
   bool in_text = false;
   bool escaped = false;
-  bool first = true;
-  for (const char c : text) {
-    if (in_text) {
-      in_text = escaped || c != '"';
-      escaped = !escaped && c == '\\';
-    } else if (c == '"') {
-      in_text = true;
-    } else if (c == '{' || c == '[') {
-      if (depth++ == 0 && !std::exchange(first, false)) {
-        list += ',';
-      }
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-    list += c;
-  }
-  return list + "]";
-}
-
-// How many values stand at the top of the text, at most two.
-bool several_objects(std::string_view text) {
-  const std::string_view end = "}\n\r\t ";
-  int depth = 0;
-  bool in_text = false;
-  bool escaped = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
+  for (std::size_t i = begin; i < text.size(); ++i) {
     const char c = text[i];
     if (in_text) {
       in_text = escaped || c != '"';
@@ -61,12 +34,31 @@ bool several_objects(std::string_view text) {
       in_text = true;
     } else if (c == '{' || c == '[') {
       ++depth;
-    } else if ((c == '}' || c == ']') && --depth == 0) {
-      const std::size_t next = text.find_first_not_of(end, i + 1);
-      return next != std::string_view::npos && text[next] == '{';
+    } else if ((c == '}' || c == ']') && --depth <= 0) {
+      return i + 1;
     }
   }
-  return false;
+  return text.size();
+}
+
+// Objects one behind the other become one list: a comma goes between them, so that lines stay. One
+// value stays as it is.
+std::string joined_objects(std::string text) {
+  std::size_t end = end_of_value(text, 0);
+  if (const std::size_t other = text.find_first_not_of("}\n\r\t ", end);
+      other == std::string::npos || text[other] != '{') {
+    return text;
+  }
+  std::string list = "[" + text.substr(0, end);
+  while (end < text.size()) {
+    const std::size_t begin = std::min(text.find_first_of("{[", end), text.size());
+    list.append(text, end, begin - end);
+    end = end_of_value(text, begin);
+    if (begin < text.size()) {
+      list.append(",").append(text, begin, end - begin);
+    }
+  }
+  return list + "]";
 }
 
 const Json* find_any(const Json& object, std::initializer_list<std::string_view> keys) {
@@ -229,8 +221,7 @@ ChakraFile read_chakra_json(ByteSource& source, std::string_view first) {
     }
   }
   file.source = source_file(file.name, source.file_bytes(), source.digest());
-  const Json root = parse_json(several_objects(text) ? joined_objects(text) : text, file.name);
-  text = {};
+  const Json root = parse_json(joined_objects(std::move(text)), file.name);
   const Json* list = root.is_array() ? &root : find_any(root, {"workload_graph"});
   if (list == nullptr || !list->is_array()) {
     throw InputError(file.name, "", "no workload_graph: not an execution trace of Chakra");
