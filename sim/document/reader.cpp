@@ -154,12 +154,18 @@ bool Fields::boolean(std::string_view key) {
 }
 
 // The word itself, so that the caller looks it up in the table of its enum.
-std::string_view Fields::word(std::string_view key) {
-  const auto* fallback = std::get_if<std::string_view>(&row(key).fallback);
-  return word_or(key, fallback != nullptr ? *fallback : std::string_view());
-}
+std::string_view Fields::word(std::string_view key) { return row(key).words.at(place(key)); }
 
 std::string_view Fields::word_or(std::string_view key, std::string_view fallback) {
+  return row(key).words.at(place_or(key, fallback));
+}
+
+std::size_t Fields::place(std::string_view key) {
+  const auto* fallback = std::get_if<std::string_view>(&row(key).fallback);
+  return place_or(key, fallback != nullptr ? *fallback : std::string_view());
+}
+
+std::size_t Fields::place_or(std::string_view key, std::string_view fallback) {
   std::vector<std::string_view> made;
   const std::span<const std::string_view> words = row(key).words.all(made);
   const auto place = std::ranges::find(words, fallback);
@@ -167,7 +173,7 @@ std::string_view Fields::word_or(std::string_view key, std::string_view fallback
   const auto index = fallback.empty()
                          ? std::nullopt
                          : std::optional(static_cast<std::size_t>(place - words.begin()));
-  return words[word(key, words, index)];
+  return word(key, words, index);
 }
 
 std::optional<std::string_view> Fields::optional_word(std::string_view key) {

@@ -57,6 +57,9 @@ public:
   // Returns the given word, which must be one of the words of the row.
   std::string_view word(std::string_view key);
   std::string_view word_or(std::string_view key, std::string_view fallback);
+  // The same, but the place of the word among the words of the row.
+  std::size_t place(std::string_view key);
+  std::size_t place_or(std::string_view key, std::string_view fallback);
   template <class Enum, std::size_t N>
   Enum word(std::string_view key, const base::Words<Enum, N>& words) {
     return words.find(word(key)).value_or(Enum{});

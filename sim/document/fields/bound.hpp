@@ -34,10 +34,6 @@ template <class Owner> struct Bound {
 
 namespace binding {
 
-// The place of a word of the key.
-[[nodiscard]] std::size_t place_of_word(Fields& fields, const Key& key);
-[[nodiscard]] std::string_view word_at(const Key& key, std::size_t place);
-
 template <class Value> struct Number { // of a quantity, or the number itself
   using type = Value;
 };
@@ -62,9 +58,9 @@ template <class Value> void read_member(Fields& fields, const Key& key, Value& v
       value = Inner{*given};
     }
   } else if constexpr (std::is_same_v<Value, bool>) {
-    value = key.kind == KeyKind::word ? place_of_word(fields, key) == 1 : fields.boolean(key.name);
+    value = key.kind == KeyKind::word ? fields.place(key.name) == 1 : fields.boolean(key.name);
   } else if constexpr (std::is_enum_v<Value>) {
-    value = static_cast<Value>(place_of_word(fields, key));
+    value = static_cast<Value>(fields.place(key.name));
   } else if constexpr (std::is_same_v<Value, Seconds>) {
     value = {kept ? fields.number_or(key.name, value.value) : fields.number(key.name)};
   } else if constexpr (std::is_same_v<Value, Bytes>) {
@@ -90,9 +86,9 @@ template <class Value> Json member_json(const Key& key, const Value& value) {
   } else if constexpr (std::is_same_v<Value, Seconds> || std::is_same_v<Value, Bytes>) {
     return value.value;
   } else if constexpr (std::is_enum_v<Value>) {
-    return word_at(key, static_cast<std::size_t>(value));
+    return key.words.at(static_cast<std::size_t>(value));
   } else if constexpr (std::is_same_v<Value, bool>) {
-    return key.kind == KeyKind::word ? Json(word_at(key, value ? 1 : 0)) : Json(value);
+    return key.kind == KeyKind::word ? Json(key.words.at(value ? 1 : 0)) : Json(value);
   } else if constexpr (std::is_same_v<Value, double>) {
     return key.kind == KeyKind::integer ? Json(static_cast<std::int64_t>(value)) : Json(value);
   } else {

@@ -54,6 +54,10 @@ std::span<const std::string_view> KeyWords::all(std::vector<std::string_view>& m
   return made;
 }
 
+std::string_view KeyWords::at(std::size_t place) const {
+  return list_ == nullptr ? words_[place] : list_()[place];
+}
+
 const Key* find_key(const Key& object, std::string_view name) {
   for (const std::span<const Key> keys : {object.keys, object.more}) {
     if (const auto found = std::ranges::find(keys, name, &Key::name); found != keys.end()) {

@@ -44,6 +44,7 @@ public:
   // The words as all() gives them, without a copy if they are in a table; if a function makes them,
   // `made` holds them.
   [[nodiscard]] std::span<const std::string_view> all(std::vector<std::string_view>& made) const;
+  [[nodiscard]] std::string_view at(std::size_t place) const;
 
 private:
   std::span<const std::string_view> words_;
@@ -117,7 +118,7 @@ public:
   [[nodiscard]] constexpr Key example(std::string_view json) const {
     return with(&Key::example_json, json);
   }
-  // Sets the only names that the members of a map may have.
+  // Sets the only names that the members of a map may have, or the words of a key.
   [[nodiscard]] constexpr Key named(KeyWords names) const { return with(&Key::words, names); }
   [[nodiscard]] constexpr Key named_like(std::string_view pattern) const {
     return with(&Key::name_pattern, pattern);
@@ -145,11 +146,13 @@ public:
 // or list, since the unit of a number follows from the name.
 namespace rows {
 
-[[nodiscard]] constexpr Key row(KeyKind kind, std::string_view name, std::string_view sentence) {
+[[nodiscard]] constexpr Key row(KeyKind kind, std::string_view name, std::string_view sentence,
+                                std::span<const Key> keys = {}) {
   Key key;
   key.name = name;
   key.kind = kind;
   key.sentence = sentence;
+  key.keys = keys;
   return key;
 }
 [[nodiscard]] constexpr Key number(std::string_view name, std::string_view sentence) {
@@ -168,34 +171,24 @@ namespace rows {
   return row(KeyKind::any, name, sentence);
 }
 [[nodiscard]] constexpr Key word(std::string_view name, KeyWords words, std::string_view sentence) {
-  Key key = row(KeyKind::word, name, sentence);
-  key.words = words;
-  return key;
+  return row(KeyKind::word, name, sentence).named(words);
 }
 [[nodiscard]] constexpr Key object(std::string_view name, std::span<const Key> keys,
                                    std::string_view sentence) {
-  Key key = row(KeyKind::object, name, sentence);
-  key.keys = keys;
-  return key;
+  return row(KeyKind::object, name, sentence, keys);
 }
 // `element` is one row, which describes every element.
 [[nodiscard]] constexpr Key list(std::string_view name, std::span<const Key, 1> element,
                                  std::string_view sentence) {
-  Key key = row(KeyKind::list, name, sentence);
-  key.keys = element;
-  return key;
+  return row(KeyKind::list, name, sentence, element);
 }
 [[nodiscard]] constexpr Key map(std::string_view name, std::span<const Key, 1> element,
                                 std::string_view sentence) {
-  Key key = row(KeyKind::map, name, sentence);
-  key.keys = element;
-  return key;
+  return row(KeyKind::map, name, sentence, element);
 }
 [[nodiscard]] constexpr Key either(std::string_view name, std::span<const Key> forms,
                                    std::string_view sentence) {
-  Key key = row(KeyKind::either, name, sentence);
-  key.keys = forms;
-  return key;
+  return row(KeyKind::either, name, sentence, forms);
 }
 
 } // namespace rows
