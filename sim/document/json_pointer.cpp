@@ -33,6 +33,32 @@ std::string_view type_name(const Json& value) {
   return kNames[value.value().index()];
 }
 
+// One step of every walk: what `token` names in `at`, null if there is nothing.
+template <class Value> Value* child(Value& at, std::string_view token) {
+  if (!at.is_array()) {
+    return at.find(token);
+  }
+  auto& elements = at.as_array();
+  const auto index = array_index(token);
+  return index && *index < elements.size() ? &elements[*index] : nullptr;
+}
+
+// All that is in a value stands below the value's new place.
+void place_inner(Json& value) {
+  if (value.is_array()) {
+    std::size_t index = 0;
+    for (Json& element : value.as_array()) {
+      element.set_origin_below(value, index++, 0);
+      place_inner(element);
+    }
+  } else if (value.is_object()) {
+    for (auto& [key, member] : value.as_object()) {
+      member.set_origin_below(value, key, 0);
+      place_inner(member);
+    }
+  }
+}
+
 } // namespace
 
 std::string escape_token(std::string_view token) {
@@ -72,20 +98,6 @@ std::vector<std::string> pointer_tokens(std::string_view pointer) {
   return tokens;
 }
 
-namespace {
-
-// One step of every walk: what `token` names in `at`, null if there is nothing.
-template <class Value> Value* child(Value& at, std::string_view token) {
-  if (!at.is_array()) {
-    return at.find(token);
-  }
-  auto& elements = at.as_array();
-  const auto index = array_index(token);
-  return index && *index < elements.size() ? &elements[*index] : nullptr;
-}
-
-} // namespace
-
 const Json* resolve(const Json& root, std::string_view pointer) {
   const Json* at = &root;
   for (const std::string& token : pointer_tokens(pointer)) {
@@ -96,26 +108,6 @@ const Json* resolve(const Json& root, std::string_view pointer) {
   }
   return at;
 }
-
-namespace {
-
-// All that is in a value stands below the value's new place.
-void place_inner(Json& value) {
-  if (value.is_array()) {
-    std::size_t index = 0;
-    for (Json& element : value.as_array()) {
-      element.set_origin_below(value, index++, 0);
-      place_inner(element);
-    }
-  } else if (value.is_object()) {
-    for (auto& [key, member] : value.as_object()) {
-      member.set_origin_below(value, key, 0);
-      place_inner(member);
-    }
-  }
-}
-
-} // namespace
 
 Json& assign(Json& root, std::string_view pointer, Json value) {
   const auto file = root.file_pointer();

@@ -123,32 +123,6 @@ void new_line(std::string& out, std::size_t depth) {
   out.append(2 * depth, ' ');
 }
 
-// Empty lists and objects stay on one line.
-void append_pretty(std::string& out, const Json& value, std::size_t depth) {
-  if (value.is_array() && !value.as_array().empty()) {
-    char separator = '[';
-    for (const Json& element : value.as_array()) {
-      out += std::exchange(separator, ',');
-      new_line(out, depth + 1);
-      append_pretty(out, element, depth + 1);
-    }
-    new_line(out, depth);
-    out += ']';
-  } else if (value.is_object() && !value.as_object().empty()) {
-    for_each_sorted(value.as_object(), [&](const Member& member, bool first) {
-      out += first ? '{' : ',';
-      new_line(out, depth + 1);
-      append_string(out, member.first);
-      out += ": ";
-      append_pretty(out, member.second, depth + 1);
-    });
-    new_line(out, depth);
-    out += '}';
-  } else {
-    append_compact(out, value);
-  }
-}
-
 // Pointer of the first number that JSON cannot hold, below a value; empty if there is none.
 std::optional<std::string> not_finite_at(const Json& value) {
   if (value.is_number() && !std::isfinite(value.as_double())) {
@@ -203,6 +177,32 @@ std::string compact(const Json& value) {
   std::string out;
   append_compact(out, value);
   return out;
+}
+
+// Empty lists and objects stay on one line.
+void append_pretty(std::string& out, const Json& value, std::size_t depth) {
+  if (value.is_array() && !value.as_array().empty()) {
+    char separator = '[';
+    for (const Json& element : value.as_array()) {
+      out += std::exchange(separator, ',');
+      new_line(out, depth + 1);
+      append_pretty(out, element, depth + 1);
+    }
+    new_line(out, depth);
+    out += ']';
+  } else if (value.is_object() && !value.as_object().empty()) {
+    for_each_sorted(value.as_object(), [&](const Member& member, bool first) {
+      out += first ? '{' : ',';
+      new_line(out, depth + 1);
+      append_string(out, member.first);
+      out += ": ";
+      append_pretty(out, member.second, depth + 1);
+    });
+    new_line(out, depth);
+    out += '}';
+  } else {
+    append_compact(out, value);
+  }
 }
 
 std::string pretty(const Json& value) {

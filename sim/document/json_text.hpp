@@ -1,6 +1,7 @@
 #pragma once
 // Writes JSON trees as text. Equal trees give equal texts, whatever the order of their members; a
 // double is written with the fewest digits that read back to the same bits (asserted finite).
+#include <cstddef>
 #include <string>
 
 #include "document/json.hpp"
@@ -9,6 +10,8 @@ namespace stepsim::io {
 
 // Sorted keys, indent of two spaces, newline at the end.
 [[nodiscard]] std::string pretty(const Json& value);
+// Appends the lines of pretty(value) at a depth, without the newline at the end.
+void append_pretty(std::string& out, const Json& value, std::size_t depth);
 // One line, sorted keys, no blanks, no newline.
 [[nodiscard]] std::string compact(const Json& value);
 // Appends compact(value) to `out`.

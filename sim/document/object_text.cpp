@@ -34,7 +34,6 @@ void ObjectText::begin_member(std::string_view key) {
   text_ += ": ";
 }
 
-// Line breaks of a text are those of its layout: in strings they are escaped.
 void ObjectText::append(const Json& value, std::size_t depth) {
   if (value.is_array() && holds_long_list(value)) {
     const Array& list = value.as_array();
@@ -45,14 +44,7 @@ void ObjectText::append(const Json& value, std::size_t depth) {
     return append_object(value.as_object(), depth, "", nullptr);
   }
   require_finite(value);
-  const std::string own = pretty(value);
-  std::string_view rest(own.data(), own.size() - 1); // without the line break behind it
-  for (std::size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
-    text_ += rest.substr(0, end + 1);
-    text_.append(2 * depth, ' ');
-    rest.remove_prefix(end + 1);
-  }
-  text_ += rest;
+  append_pretty(text_, value, depth);
   pass_on(kPieceBytes);
 }
 
