@@ -215,12 +215,17 @@ Json parse_json(std::string_view text, std::string_view file, ParseLimits limits
   return parse(cursor);
 }
 
-Json read_json(const std::string& path, ParseLimits limits, std::string* sha256) {
-  ByteSource source(path, limits.max_bytes, sha256 != nullptr);
+Json read_json(ByteSource& source, ParseLimits limits) {
   Cursor cursor([&source] { return source.next(); }, source.name(), limits);
   Json root = parse(cursor);
+  while (!source.next().empty()) {}
+  return root;
+}
+
+Json read_json(const std::string& path, ParseLimits limits, std::string* sha256) {
+  ByteSource source(path, limits.max_bytes, sha256 != nullptr);
+  Json root = read_json(source, limits);
   if (sha256 != nullptr) {
-    while (!source.next().empty()) {}
     *sha256 = source.digest();
   }
   return root;

@@ -9,6 +9,8 @@
 
 namespace stepsim::io {
 
+class ByteSource;
+
 // Limits on a text, because a small file can describe a very large tree.
 struct ParseLimits {
   std::uint64_t max_bytes = std::uint64_t{8} << 30; // after inflation
@@ -22,9 +24,11 @@ struct ParseLimits {
 // of double, and a text beyond `limits` (max_bytes only in read_json).
 [[nodiscard]] Json parse_json(std::string_view text, std::string_view file,
                               ParseLimits limits = {});
-// Reads a file ("-" = standard input), gzip or not, as a stream: memory grows with the tree, not
-// with the file. `sha256`, if it is given, becomes the digest that sha256_of_file() gives, without
-// a second reading. Throws as parse_json() does.
+// Reads a source to its end, as a stream: memory grows with the tree, not with the file. Of
+// `limits`, max_bytes is left to the source. Throws as parse_json() does.
+[[nodiscard]] Json read_json(ByteSource& source, ParseLimits limits = {});
+// Reads a file ("-" = standard input), gzip or not. `sha256`, if it is given, becomes the digest
+// that sha256_of_file() gives, without a second reading. Throws as parse_json() does.
 [[nodiscard]] Json read_json(const std::string& path, ParseLimits limits = {},
                              std::string* sha256 = nullptr);
 

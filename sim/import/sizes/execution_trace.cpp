@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -141,21 +140,10 @@ std::vector<KinetoTensor> ExecutionTrace::one_iteration(std::optional<std::size_
 
 ExecutionTrace read_execution_trace(const std::string& path, std::uint64_t max_bytes) {
   ExecutionTrace trace;
-  ParseLimits limits;
-  limits.max_bytes = max_bytes;
-  Json root;
-  if (std::filesystem::is_regular_file(path)) {
-    ByteSource bytes(path, max_bytes, true); // for its digest
-    while (!bytes.next().empty()) {}
-    trace.file = bytes.name();
-    trace.source = source_file(path, bytes.file_bytes(), bytes.digest());
-    root = read_json(path, limits);
-  } else { // a pipe cannot be read twice
-    const ImportedText input = read_import(path, max_bytes);
-    trace.file = input.name;
-    trace.source = input.file;
-    root = parse_json(input.text, input.name, limits);
-  }
+  ByteSource bytes(path, max_bytes, true);
+  const Json root = read_json(bytes);
+  trace.file = bytes.name();
+  trace.source = source_file(path, bytes.file_bytes(), bytes.digest());
   const Json* nodes = root.find("nodes");
   if (nodes == nullptr || !nodes->is_array()) {
     throw InputError(trace.file, "", "no nodes: not a PyTorch execution trace");

@@ -92,8 +92,7 @@ struct ExecutionTrace {
 };
 
 // Throws InputError if the file cannot be read, has more than `max_bytes` bytes after inflation, is
-// not JSON, has no `nodes` or no gradient nodes, or has a schema of another major version. A pipe
-// is held in memory as a whole, up to kMostTextBytes.
+// not JSON, has no `nodes` or no gradient nodes, or has a schema of another major version.
 [[nodiscard]] ExecutionTrace read_execution_trace(const std::string& path, std::uint64_t max_bytes);
 
 // The gradients of one iteration as a trace without times, one layer per gradient: `gradient_k` is
