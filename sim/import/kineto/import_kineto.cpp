@@ -2,6 +2,8 @@
 // the trace says how it was made.
 #include "import/kineto/import_kineto.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -18,31 +20,28 @@ namespace stepsim::io {
 
 namespace {
 
+std::optional<double> seconds_of(const std::optional<Seconds>& time) {
+  return time ? std::optional(time->value) : std::nullopt;
+}
+
 // Before any file is read: files may take minutes.
 void check_options(const std::vector<std::string>& files, const KinetoOptions& options) {
   if (files.empty()) {
     throw UsageError("import kineto: needs at least one file");
   }
-  const auto positive = [](const char* flag, double value) {
-    if (!(value > 0)) {
-      throw UsageError(std::string(flag) + ": must be > 0, got " + base::shortest(value));
+  const auto positive = [](const char* flag, const auto& value) {
+    if (value && !(*value > 0)) {
+      throw UsageError(fmt::format("{}: must be > 0, got {}", flag,
+                                   base::shortest(static_cast<double>(*value))));
     }
   };
-  if (options.batch_size) {
-    positive("--batch-size", static_cast<double>(*options.batch_size));
-  }
-  if (options.measured_step) {
-    positive("--measured-step", options.measured_step->value);
-  }
-  if (options.backward_ratio) {
-    positive("--backward-ratio", *options.backward_ratio);
-  }
+  positive("--batch-size", options.batch_size);
+  positive("--measured-step", seconds_of(options.measured_step));
+  positive("--backward-ratio", options.backward_ratio);
   if (options.skip_steps < 0) {
     throw UsageError("--skip-steps: must be >= 0, got " + std::to_string(options.skip_steps));
   }
-  if (options.parameters) {
-    positive("--parameters", static_cast<double>(*options.parameters));
-  }
+  positive("--parameters", options.parameters);
   if (options.model) {
     (void)table_named(options.models, *options.model);
   }
@@ -51,36 +50,31 @@ void check_options(const std::vector<std::string>& files, const KinetoOptions& o
 // What differs from the defaults, as the flags spell it.
 std::vector<std::pair<std::string, std::string>> options_given(const KinetoOptions& options) {
   std::vector<std::pair<std::string, std::string>> given;
-  if (options.backward_ratio) {
-    given.emplace_back("backward_ratio", base::shortest(*options.backward_ratio));
-  }
-  if (options.batch_size) {
-    given.emplace_back("batch_size", std::to_string(*options.batch_size));
-  }
-  if (options.dtype) {
-    given.emplace_back("dtype", *options.dtype);
-  }
-  if (options.measured_step) {
-    given.emplace_back("measured_step_s", base::shortest(options.measured_step->value));
-  }
-  if (options.model) {
-    given.emplace_back("model", *options.model);
-  }
-  if (options.parameters) {
-    given.emplace_back("parameters", std::to_string(*options.parameters));
-  }
-  if (options.sizes_in_ready_order) {
-    given.emplace_back("sizes_order", "gradient");
-  }
-  if (options.skip_steps != KinetoOptions().skip_steps) {
-    given.emplace_back("skip_steps", std::to_string(options.skip_steps));
-  }
-  if (options.step_annotation) {
-    given.emplace_back("step_annotation", *options.step_annotation);
-  }
-  if (options.time == TimeBasis::wall) {
-    given.emplace_back("time", "wall");
-  }
+  const auto add = [&](const char* key, bool is, const std::string& text) {
+    if (is) {
+      given.emplace_back(key, text);
+    }
+  };
+  const auto number = [&](const char* key, const std::optional<double>& value) {
+    add(key, value.has_value(), base::shortest(value.value_or(0)));
+  };
+  const auto whole = [&](const char* key, const std::optional<std::int64_t>& value) {
+    add(key, value.has_value(), std::to_string(value.value_or(0)));
+  };
+  const auto text = [&](const char* key, const std::optional<std::string>& value) {
+    add(key, value.has_value(), value.value_or(""));
+  };
+  number("backward_ratio", options.backward_ratio);
+  whole("batch_size", options.batch_size);
+  text("dtype", options.dtype);
+  number("measured_step_s", seconds_of(options.measured_step));
+  text("model", options.model);
+  whole("parameters", options.parameters);
+  add("sizes_order", options.sizes_in_ready_order, "gradient");
+  add("skip_steps", options.skip_steps != KinetoOptions().skip_steps,
+      std::to_string(options.skip_steps));
+  text("step_annotation", options.step_annotation);
+  add("time", options.time == TimeBasis::wall, "wall");
   return given;
 }
 
@@ -151,22 +145,13 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
   check_options(files, options);
   layers::Source source = make_source("kineto", options.common);
   source.options = options_given(options);
-  std::optional<SizeTable> table;
-  std::optional<DdpLog> log;
-  std::optional<FlightRecord> record;
-  std::optional<ExecutionTrace> execution;
-  if (options.sizes) {
-    table = read_size_table(*options.sizes, options.common.max_bytes);
-  }
-  if (options.ddp_log) {
-    log = read_ddp_log(*options.ddp_log, options.common.max_bytes);
-  }
-  if (options.flight_record) {
-    record = read_flight_record(*options.flight_record, options.common.max_bytes);
-  }
-  if (options.pytorch_et) {
-    execution = read_execution_trace(*options.pytorch_et, options.common.max_bytes);
-  }
+  const auto read_if_given = [&](const std::optional<std::string>& path, const auto& read) {
+    return path ? std::optional(read(*path, options.common.max_bytes)) : std::nullopt;
+  };
+  const auto table = read_if_given(options.sizes, read_size_table);
+  const auto log = read_if_given(options.ddp_log, read_ddp_log);
+  const auto record = read_if_given(options.flight_record, read_flight_record);
+  const auto execution = read_if_given(options.pytorch_et, read_execution_trace);
   std::vector<KinetoRank> ranks;
   std::uint64_t before = 0; // bytes of the files before
   for (const std::string& file : files) {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace stepsim::io {
 
@@ -52,7 +53,7 @@ std::string elements_text(std::int64_t elements) { return fmt::format("{} elemen
 
 class Settler {
 public:
-  Settler(const StepSample& step, BucketMembers& result) : step_(step), result_(result) {}
+  Settler(const StepSample& step, SettledSizes& result) : step_(step), result_(result) {}
 
   void run() {
     std::vector<std::size_t> candidates;
@@ -81,9 +82,9 @@ private:
     std::vector<std::int64_t> values;
     std::int64_t sum = 0;
     for (const std::size_t i : candidates) {
-      values.push_back(result_.members[i].elements.value_or(0));
+      values.push_back(result_.sizes[i].elements.value_or(0));
       sum += values.back();
-      if (!result_.members[i].elements) {
+      if (!result_.sizes[i].elements) {
         unknown.push_back(i);
       }
     }
@@ -105,7 +106,7 @@ private:
       more = 0;
     }
     for (const std::size_t i : candidates) {
-      result_.members[i].bucket = static_cast<std::int32_t>(bucket);
+      result_.sizes[i].bucket = static_cast<std::int32_t>(bucket);
     }
     if (more < 0) {
       fill(bucket, -more, candidates, unknown);
@@ -128,7 +129,7 @@ private:
     if (!unknown.empty()) {
       const auto count = static_cast<std::int64_t>(unknown.size());
       for (std::size_t i = 0; i < unknown.size(); ++i) {
-        result_.members[unknown[i]].elements =
+        result_.sizes[unknown[i]].elements =
             missing / count + (static_cast<std::int64_t>(i) < missing % count ? 1 : 0);
       }
       result_.notes.push_back(
@@ -136,7 +137,7 @@ private:
                       count == 1 ? "one gradient" : fmt::format("{} gradients", count),
                       elements_text(missing), count == 1 ? "" : " in equal parts"));
     } else if (!members.empty()) {
-      result_.members[members.back()].extra_elements = missing;
+      result_.sizes[members.back()].extra_elements = missing;
       result_.notes.push_back(fmt::format(
           "bucket {} carries {} more than its gradients have: parameters without a gradient in "
           "this step, counted as extra bytes of its last gradient",
@@ -147,9 +148,9 @@ private:
   void leave(const std::vector<std::size_t>& candidates) {
     std::string list;
     for (const std::size_t i : candidates) {
-      result_.members[i].bucket = BucketMember::kNever;
-      if (result_.members[i].elements) {
-        list += (list.empty() ? "" : ", ") + std::to_string(*result_.members[i].elements);
+      result_.sizes[i].bucket = GradientSize::kNever;
+      if (result_.sizes[i].elements) {
+        list += (list.empty() ? "" : ", ") + std::to_string(*result_.sizes[i].elements);
       }
     }
     if (!candidates.empty()) {
@@ -161,7 +162,7 @@ private:
   }
 
   const StepSample& step_;
-  BucketMembers& result_;
+  SettledSizes& result_;
 };
 
 } // namespace
@@ -210,12 +211,8 @@ std::vector<std::size_t> subset_with_sum(const std::vector<std::int64_t>& values
   return chosen;
 }
 
-BucketMembers assign_buckets(const StepSample& step,
-                             const std::vector<std::optional<std::int64_t>>& elements) {
-  BucketMembers result;
-  for (const auto& count : elements) {
-    result.members.push_back({count, BucketMember::kUnknown, 0});
-  }
+SettledSizes assign_buckets(const StepSample& step, std::vector<GradientSize> sizes) {
+  SettledSizes result{.sizes = std::move(sizes)};
   if (!step.buckets.empty()) {
     Settler(step, result).run();
   }

@@ -14,30 +14,34 @@
 
 namespace stepsim::io {
 
-// One gradient: its elements if they are known, and the measured bucket that carries it.
-struct BucketMember {
+// What is known of the size of one gradient, and the measured bucket that carries it.
+struct GradientSize {
   static constexpr std::int32_t kUnknown = -1; // it is not known in which bucket, or whether in any
   static constexpr std::int32_t kNever = -2;   // in no bucket: never reduced
 
-  std::optional<std::int64_t> elements;
+  // 0: sent, but of unknown size, which a note says; empty: unknown, or never sent.
+  std::optional<std::int64_t> elements{};
+  std::int64_t bytes{}; // bytes of the elements; 0 if they are unknown
+  // What its bucket has beyond its gradients; set at the last gradient of the bucket only.
+  std::int64_t extra_elements{}, extra_bytes{};
+  std::string dtype{};               // "float32"
+  std::string name{};                // name of the parameter; empty if unknown
+  std::vector<std::int64_t> shape{}; // empty if unknown
   std::int32_t bucket = kUnknown;
-  // Elements that the bucket has beyond its gradients; set at its last gradient only.
-  std::int64_t extra_elements = 0;
 };
 
-struct BucketMembers {
-  std::vector<BucketMember> members; // one per gradient in ready order
-  std::vector<std::string> notes;
+struct SettledSizes {
+  std::vector<GradientSize> sizes; // one per gradient in ready order
+  std::vector<std::string> notes{};
   // Names the first bucket whose elements its gradients cannot make up: no choice of them has the
   // right sum, or extra elements remain. Empty if there is none; gradients that are moved to the
   // next bucket and filled-in sizes are no difference.
-  std::string difference;
+  std::string difference{};
 };
 
-// `elements` has the size of each gradient of the step in ready order; empty = unknown. If the step
-// has no buckets, the bucket of every gradient is kUnknown.
-[[nodiscard]] BucketMembers
-assign_buckets(const StepSample& step, const std::vector<std::optional<std::int64_t>>& elements);
+// `sizes` has each gradient of the step in ready order, without its bucket; empty elements =
+// unknown. If the step has no buckets, the bucket of every gradient stays kUnknown.
+[[nodiscard]] SettledSizes assign_buckets(const StepSample& step, std::vector<GradientSize> sizes);
 
 // Positions of the fewest values that sum up to `sum`, the latest ones if there are several such
 // sets; empty if none was found. Sets of one or two are searched among all values, larger sets only

@@ -22,18 +22,6 @@ void set_tensor(GradientSize& size, const KinetoTensor& tensor) {
   }
 }
 
-Found of_table(std::vector<TableTensor> tensors, const std::string& words,
-               const std::string& name) {
-  Found found{{}, words, name, true};
-  for (TableTensor& tensor : tensors) {
-    GradientSize& size = found.sizes.emplace_back();
-    size.elements = tensor.elements;
-    size.name = std::move(tensor.name);
-    size.shape = std::move(tensor.shape);
-  }
-  return found;
-}
-
 } // namespace
 
 std::int64_t bucket_elements(const StepSample& step) {
@@ -136,15 +124,8 @@ std::optional<Found> from_named_model(const StepSample& step, const SizeSources&
   if (fit.sizes.empty()) {
     throw InputError(file, "", "model " + *sources.model + " does not fit: " + fit.difference);
   }
-  return of_table(std::move(fit.sizes), "model table " + *sources.model, "model " + *sources.model);
-}
-
-std::vector<std::optional<std::int64_t>> elements_of(const std::vector<GradientSize>& sizes) {
-  std::vector<std::optional<std::int64_t>> elements;
-  for (const GradientSize& size : sizes) {
-    elements.push_back(size.elements);
-  }
-  return elements;
+  return Found{std::move(fit.sizes), "model table " + *sources.model, "model " + *sources.model,
+               true};
 }
 
 // Source 6. Two tables that fit with the same sizes are as good as one; with different sizes
@@ -165,13 +146,14 @@ std::optional<Found> from_fitting_model(const StepSample& step,
     if (fit.sizes.empty()) {
       continue;
     }
-    Found next = of_table(std::move(fit.sizes), "", "model " + table.name);
-    const std::string difference = assign_buckets(step, elements_of(next.sizes)).difference;
+    Found next{std::move(fit.sizes), "", "model " + table.name, true};
+    const std::string difference = assign_buckets(step, next.sizes).difference;
     if (!difference.empty()) {
       notes.push_back(difference + next.name + "; the table is not used");
       continue;
     }
-    if (found && elements_of(found->sizes) != elements_of(next.sizes)) {
+    if (found && !std::ranges::equal(found->sizes, next.sizes, {}, &GradientSize::elements,
+                                     &GradientSize::elements)) {
       notes.push_back("models " + names + " and " + table.name +
                       " both fit with different sizes: choose with --model");
       return std::nullopt;
@@ -213,7 +195,7 @@ std::optional<Found> from_buckets(const StepSample& step) {
   }
   for (std::size_t i = 0; i < step.gradients.size(); ++i) {
     const std::int32_t bucket = step.gradients[i].bucket;
-    found.sizes[i].bucket = bucket >= 0 ? bucket : BucketMember::kNever;
+    found.sizes[i].bucket = bucket >= 0 ? bucket : GradientSize::kNever;
   }
   return found;
 }

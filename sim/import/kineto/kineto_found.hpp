@@ -25,9 +25,6 @@ struct Found {
 [[nodiscard]] std::int64_t bucket_elements(const StepSample& step);
 [[nodiscard]] bool buckets_have_sizes(const StepSample& step);
 
-[[nodiscard]] std::vector<std::optional<std::int64_t>>
-elements_of(const std::vector<GradientSize>& sizes);
-
 // From a table or an execution trace of the user. Both throw InputError that names the file if the
 // number of gradients differs.
 [[nodiscard]] std::optional<Found> from_table(const StepSample& step, const SizeSources& sources);

@@ -42,9 +42,9 @@ std::optional<Found> first_answer(const StepSample& step, const SizeSources& sou
   }
   // Too many gradients without a size: another source may know them.
   const auto enough = [&](const Found& found) {
-    const BucketMembers settled = assign_buckets(step, elements_of(found.sizes));
-    const auto missing = std::ranges::count_if(settled.members, [](const BucketMember& member) {
-      return !member.elements && member.bucket != BucketMember::kNever;
+    const SettledSizes settled = assign_buckets(step, found.sizes);
+    const auto missing = std::ranges::count_if(settled.sizes, [](const GradientSize& size) {
+      return !size.elements && size.bucket != GradientSize::kNever;
     });
     return 10 * missing <= std::ssize(step.gradients);
   };
@@ -96,8 +96,8 @@ void add_bytes(const StepSample& step, const SizeSources& sources, GradientSizes
     }
     size.dtype = dtype.value_or(kFloat32).word;
     size.bytes = size.elements.value_or(0) * dtype.value_or(kFloat32).bytes;
-    size.extra_bytes *= dtype.value_or(kFloat32).bytes;
-    if (size.bucket != BucketMember::kNever && words.find(size.dtype) == std::string::npos) {
+    size.extra_bytes = size.extra_elements * dtype.value_or(kFloat32).bytes;
+    if (size.bucket != GradientSize::kNever && words.find(size.dtype) == std::string::npos) {
       words += (words.empty() ? "" : " and ") + size.dtype;
     }
   }
@@ -111,18 +111,18 @@ void add_bytes(const StepSample& step, const SizeSources& sources, GradientSizes
 bool settle_by_list(const StepSample& step, const SizeSources& sources,
                     std::vector<GradientSize>& sizes) {
   std::size_t listed = 0;
+  bool known = true;
   for (const auto& parameters : sources.bucket_parameters) {
     listed += parameters.size();
+    known = known && std::ranges::all_of(
+                         parameters, [&](std::int64_t place) { return place < std::ssize(sizes); });
   }
-  if (sources.table == nullptr || sources.table_in_ready_order || listed != sizes.size() ||
-      sources.bucket_parameters.size() != step.buckets.size()) {
+  if (!known || sources.table == nullptr || sources.table_in_ready_order ||
+      listed != sizes.size() || sources.bucket_parameters.size() != step.buckets.size()) {
     return false;
   }
   for (std::size_t b = 0; b < sources.bucket_parameters.size(); ++b) {
     for (const std::int64_t parameter : sources.bucket_parameters[b]) {
-      if (parameter >= std::ssize(sizes)) {
-        return false;
-      }
       sizes[sizes.size() - 1 - static_cast<std::size_t>(parameter)].bucket =
           static_cast<std::int32_t>(b);
     }
@@ -176,20 +176,16 @@ GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
   result.sizes = std::move(found->sizes);
   result.assumed = found->is_estimate;
   if (!found->is_estimate && !settle_by_list(step, sources, result.sizes)) {
-    BucketMembers settled = assign_buckets(step, elements_of(result.sizes));
+    SettledSizes settled = assign_buckets(step, std::move(result.sizes));
     if (found->must_fit && !settled.difference.empty()) {
       throw InputError(file, "", settled.difference + found->name);
     }
-    for (std::size_t i = 0; i < result.sizes.size(); ++i) {
-      result.sizes[i].elements = settled.members[i].elements;
-      result.sizes[i].bucket = settled.members[i].bucket;
-      result.sizes[i].extra_bytes = settled.members[i].extra_elements;
-    }
+    result.sizes = std::move(settled.sizes);
     if (std::ranges::all_of(result.sizes, [](const GradientSize& size) {
-          return size.bucket == BucketMember::kNever;
+          return size.bucket == GradientSize::kNever;
         })) {
       for (GradientSize& size : result.sizes) {
-        size.bucket = BucketMember::kUnknown;
+        size.bucket = GradientSize::kUnknown;
       }
       settled.notes = {"no gradient is ready when a measured all-reduce is launched: the "
                        "all-reduces are taken for those of something else"};
@@ -199,7 +195,7 @@ GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
   std::int64_t sent = 0;
   std::int64_t known = 0;
   for (GradientSize& size : result.sizes) {
-    if (size.bucket != BucketMember::kNever) {
+    if (size.bucket != GradientSize::kNever) {
       ++sent;
       known += size.elements ? 1 : 0;
       size.elements = size.elements.value_or(0); // unknown ones are few: they count as nothing

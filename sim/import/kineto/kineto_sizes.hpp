@@ -24,17 +24,6 @@
 
 namespace stepsim::io {
 
-struct GradientSize {
-  // 0: sent, but of unknown size, which a note says; empty: never sent, and of unknown size.
-  std::optional<std::int64_t> elements;
-  std::int64_t bytes{};              // bytes of the elements; 0 if they are unknown
-  std::int64_t extra_bytes{};        // further bytes of its bucket that belong to no gradient
-  std::string dtype;                 // "float32"
-  std::string name;                  // name of the parameter; empty if unknown
-  std::vector<std::int64_t> shape{}; // empty if unknown
-  std::int32_t bucket = BucketMember::kUnknown;
-};
-
 struct SizeSources {
   std::optional<std::string> model; // name of one of the tables
   std::span<const layers::ModelTable> tables;

@@ -26,10 +26,13 @@ std::vector<const layers::ModelLayer*> parameter_layers(const layers::ModelTable
 }
 
 // Gradients of a layer become ready in reverse order of registration: a bias before its weight.
-std::vector<TableTensor> ready_order(const layers::ModelLayer& layer) {
-  std::vector<TableTensor> sizes;
+std::vector<GradientSize> ready_order(const layers::ModelLayer& layer) {
+  std::vector<GradientSize> sizes;
   for (auto tensor = layer.tensors.rbegin(); tensor != layer.tensors.rend(); ++tensor) {
-    sizes.push_back({tensor->elements(), layer.name + "." + tensor->name, tensor->shape});
+    GradientSize& size = sizes.emplace_back();
+    size.elements = tensor->elements();
+    size.name = layer.name + "." + tensor->name;
+    size.shape = tensor->shape;
   }
   return sizes;
 }
@@ -61,7 +64,7 @@ TableFit fit_table(const StepSample& step, const layers::ModelTable& table) {
             fmt::format("{} layers with gradients in the trace, {} in the table", with_gradients,
                         parameters.size())};
   }
-  std::vector<std::vector<TableTensor>> sizes(step.layers.size());
+  std::vector<std::vector<GradientSize>> sizes(step.layers.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < step.layers.size(); ++i) {
     if (step.layers[i].gradients == 0) {
@@ -99,10 +102,10 @@ const layers::ModelTable& table_named(std::span<const layers::ModelTable> tables
 }
 
 // Operators with parameters, in their order, against the layers of the table.
-std::vector<std::vector<TableTensor>>
+std::vector<std::vector<GradientSize>>
 sizes_by_kind(const StepSample& step, const layers::ModelTable& table, const std::string& file) {
   const auto parameters = parameter_layers(table);
-  std::vector<std::vector<TableTensor>> sizes(step.layers.size());
+  std::vector<std::vector<GradientSize>> sizes(step.layers.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < step.layers.size(); ++i) {
     const Kind kind = size_kind_of(step.layers[i].operation.get());

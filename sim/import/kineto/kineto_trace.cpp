@@ -120,7 +120,7 @@ void add_gradients(const KinetoRank& rank, const SizeSources& sources, KinetoImp
     layers::Layer& layer = result.trace.layers[static_cast<std::size_t>(step.gradients[i].layer)];
     if (sizes.sizes.empty()) {
       add_tensor(layer, {});
-    } else if (sizes.sizes[i].bucket != BucketMember::kNever) {
+    } else if (sizes.sizes[i].bucket != GradientSize::kNever) {
       add_tensor(layer, tensor_of(sizes.sizes[i]));
     }
   }
@@ -239,11 +239,11 @@ void assume_backward(const KinetoRank& rank, const KinetoOptions& options, Kinet
       sizes_by_kind(rank.first(), table_named(options.models, *options.model), rank.file);
   std::size_t tensors = 0;
   for (std::size_t i = 0; i < trace.layers.size(); ++i) {
-    for (const TableTensor& size : sizes[i]) {
+    for (GradientSize size : sizes[i]) {
       ++tensors;
-      add_tensor(trace.layers[i],
-                 tensor_of({size.elements, size.elements * dtype.bytes, 0, std::string(dtype.word),
-                            size.name, size.shape, BucketMember::kUnknown}));
+      size.bytes = *size.elements * dtype.bytes;
+      size.dtype = dtype.word;
+      add_tensor(trace.layers[i], tensor_of(size));
     }
   }
   result.sizes = fmt::format("model table {} ({} of {} tensors), {}{}", *options.model, tensors,
