@@ -29,16 +29,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTitledOp
     {"Alltoall", "alltoall"},
 }};
 
-// What the title says: "# OSU MPI-CUDA Allreduce Latency Test v7.5".
-struct Title {
-  std::string op; // "" if unknown
-  bool seen = false;
-};
-
-// The word before "Latency" is the operation; of point-to-point tests it is "MPI" or "MPI-CUDA".
+// The operation of the title "# OSU MPI-CUDA Allreduce Latency Test v7.5", "" if it is unknown. The
+// word before "Latency" is the operation; of point-to-point tests it is "MPI" or "MPI-CUDA".
 // A bandwidth test prints rows of the same shape whose numbers are rates; taken for times they
 // would give a cost curve that falls with the size.
-Title read_title(std::string_view line, const std::string& file) {
+std::string read_title(std::string_view line, const std::string& file) {
   if (line.find("Bandwidth") != std::string_view::npos) {
     throw InputError(file, "", "osu_bw reports bandwidth, not times; use osu_latency");
   }
@@ -52,14 +47,14 @@ Title read_title(std::string_view line, const std::string& file) {
     subject = word;
   }
   if (subject == "Latency") {
-    return {"pingpong", true};
+    return "pingpong";
   }
   for (const auto& [name, op] : kTitledOperations) {
     if (name == subject) {
-      return {std::string(op), true};
+      return std::string(op);
     }
   }
-  return {"", true};
+  return "";
 }
 
 // A point, with the ranks where the row names them.
@@ -115,7 +110,7 @@ OsuLog import_osu(const std::string& file, const OsuOptions& options) {
   OsuLog log;
   log.file = input.name();
   log.name = result_name(options.common, file);
-  Title title;
+  std::optional<std::string> title; // empty if there is none
   std::optional<std::int64_t> ranks = options.ranks;
   for (TextLine line; input.next(line);) {
     const std::string_view text = trimmed(line.text);
@@ -129,7 +124,7 @@ OsuLog import_osu(const std::string& file, const OsuOptions& options) {
       continue;
     }
     const auto row = read_row(line, options.value, input);
-    if (!row && !title.seen) {
+    if (!row && !title) {
       input.fail(kExpected);
     }
     if (!row) {
@@ -146,7 +141,7 @@ OsuLog import_osu(const std::string& file, const OsuOptions& options) {
     throw InputError(input.name(), "", "no result rows found");
   }
   // What the user says goes before the title.
-  log.op = options.op.value_or(title.op);
+  log.op = options.op.value_or(title.value_or(""));
   if (log.op.empty()) {
     throw InputError(input.name(), "", "the file does not say which operation: give --op");
   }

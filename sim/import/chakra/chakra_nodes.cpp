@@ -67,6 +67,54 @@ std::string_view dtype_of_kernel(std::string_view name) {
   return {};
 }
 
+// Each node behind those that it waits for; of those that may run, the smallest id first. Nodes
+// that are not in the file are not waited for.
+std::vector<std::size_t> by_dependencies(const ChakraFile& file) {
+  const std::size_t count = file.nodes.size();
+  std::unordered_map<std::uint64_t, std::size_t> place; // only looked up, never walked
+  place.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    place.emplace(file.nodes[i].id, i);
+  }
+  std::vector<std::vector<std::size_t>> followers(count);
+  std::vector<std::size_t> waits(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const std::uint64_t id : file.nodes[i].after) {
+      const auto found = place.find(id);
+      if (found != place.end() && found->second != i) {
+        followers[found->second].push_back(i);
+        ++waits[i];
+      }
+    }
+  }
+  using Entry = std::pair<std::uint64_t, std::size_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (waits[i] == 0) {
+      ready.emplace(file.nodes[i].id, i);
+    }
+  }
+  std::vector<std::size_t> order;
+  order.reserve(count);
+  while (!ready.empty()) {
+    const std::size_t node = ready.top().second;
+    ready.pop();
+    order.push_back(node);
+    for (const std::size_t next : followers[node]) {
+      if (--waits[next] == 0) {
+        ready.emplace(file.nodes[next].id, next);
+      }
+    }
+  }
+  if (order.size() < count) {
+    const auto stuck = std::ranges::find_if(waits, [](std::size_t w) { return w > 0; });
+    throw InputError(file.name, "",
+                     fmt::format("node {} waits for itself through its dependencies",
+                                 file.nodes[static_cast<std::size_t>(stuck - waits.begin())].id));
+  }
+  return order;
+}
+
 } // namespace
 
 std::string set_attribute(ChakraNode& node, std::string_view name, const ChakraValue& value,
@@ -181,58 +229,6 @@ ChakraFile read_chakra(const std::string& path, std::uint64_t max_bytes) {
   }
   return file;
 }
-
-namespace {
-
-// Each node behind those that it waits for; of those that may run, the smallest id first. Nodes
-// that are not in the file are not waited for.
-std::vector<std::size_t> by_dependencies(const ChakraFile& file) {
-  const std::size_t count = file.nodes.size();
-  std::unordered_map<std::uint64_t, std::size_t> place; // only looked up, never walked
-  place.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    place.emplace(file.nodes[i].id, i);
-  }
-  std::vector<std::vector<std::size_t>> followers(count);
-  std::vector<std::size_t> waits(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    for (const std::uint64_t id : file.nodes[i].after) {
-      const auto found = place.find(id);
-      if (found != place.end() && found->second != i) {
-        followers[found->second].push_back(i);
-        ++waits[i];
-      }
-    }
-  }
-  using Entry = std::pair<std::uint64_t, std::size_t>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (waits[i] == 0) {
-      ready.emplace(file.nodes[i].id, i);
-    }
-  }
-  std::vector<std::size_t> order;
-  order.reserve(count);
-  while (!ready.empty()) {
-    const std::size_t node = ready.top().second;
-    ready.pop();
-    order.push_back(node);
-    for (const std::size_t next : followers[node]) {
-      if (--waits[next] == 0) {
-        ready.emplace(file.nodes[next].id, next);
-      }
-    }
-  }
-  if (order.size() < count) {
-    const auto stuck = std::ranges::find_if(waits, [](std::size_t w) { return w > 0; });
-    throw InputError(file.name, "",
-                     fmt::format("node {} waits for itself through its dependencies",
-                                 file.nodes[static_cast<std::size_t>(stuck - waits.begin())].id));
-  }
-  return order;
-}
-
-} // namespace
 
 bool starts_give_order(const ChakraFile& file) {
   return std::ranges::all_of(file.nodes, [](const ChakraNode& node) {

@@ -22,7 +22,6 @@ struct NcclHalf {
 };
 
 struct NcclRow {
-  std::int64_t line{}; // 0 in JSON
   std::int64_t bytes{};
   std::array<NcclHalf, 2> halves; // [NcclColumn]
 };

@@ -177,7 +177,6 @@ private:
       fail(number, fmt::format("{} columns do not fit the header", words.size()));
     }
     NcclRow row;
-    row.line = number;
     row.bytes = *parse_whole(words[0]);
     if (row.bytes < 0 || row.bytes > base::kMaxExactBytes) {
       fail(number, "size must be >= 0, got " + std::string(words[0]));
