@@ -1,21 +1,21 @@
+// Chunks go round in a ring of slots, which the thread fills and the caller uses in turn.
 #include "import/read_ahead.hpp"
 
-#include <condition_variable>
-#include <deque>
+#include <array>
+#include <atomic>
 #include <exception>
 #include <filesystem>
-#include <mutex>
+#include <semaphore>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace stepsim::io {
 
 namespace {
 
-constexpr std::size_t kChunksAhead = 3; // of 256 KiB at most
+constexpr std::ptrdiff_t kSlots = 4; // of 256 KiB at most, with the one that the caller uses
 
 } // namespace
 
@@ -30,30 +30,22 @@ struct ReadAhead::State {
 
   ByteSource& source;
   std::thread reader; // not joinable: the caller's thread reads
-  Chunk current;      // what next() returned last
-
-  std::mutex mutex; // guards all below
-  std::condition_variable filled, room;
-  std::deque<Chunk> ready;
-  std::vector<std::string> spare; // memory of chunks that were used
-  bool stopped = false;
+  std::array<Chunk, kSlots> ring;
+  std::counting_semaphore<kSlots + 1> room{kSlots}; // slots to fill, and one to end the thread
+  std::counting_semaphore<kSlots> filled{0};
+  std::size_t taken = 0;        // slots that the caller has taken so far
+  std::uint64_t file_bytes = 0; // behind what next() returned last
+  std::atomic<bool> stopped = false;
 
   // Until the end, an error, or the caller wants no more.
   void read() {
     bool ended = false;
-    do {
-      Chunk chunk;
-      {
-        std::unique_lock lock(mutex);
-        room.wait(lock, [&] { return stopped || ready.size() < kChunksAhead; });
-        if (stopped) {
-          return;
-        }
-        if (!spare.empty()) {
-          chunk.bytes = std::move(spare.back());
-          spare.pop_back();
-        }
+    for (std::size_t i = 0; !ended; ++i) {
+      room.acquire();
+      if (stopped) {
+        return;
       }
+      Chunk& chunk = ring[i % ring.size()];
       try {
         chunk.bytes.assign(source.next());
       } catch (...) {
@@ -62,28 +54,22 @@ struct ReadAhead::State {
       }
       chunk.file_bytes = source.file_bytes();
       ended = chunk.bytes.empty();
-      {
-        const std::scoped_lock lock(mutex);
-        ready.push_back(std::move(chunk));
-      }
-      filled.notify_one();
-    } while (!ended);
+      filled.release();
+    }
   }
 
-  void take() {
-    {
-      std::unique_lock lock(mutex);
-      filled.wait(lock, [&] { return !ready.empty(); });
-      if (current.bytes.capacity() > 0) {
-        spare.push_back(std::move(current.bytes));
-      }
-      current = std::move(ready.front());
-      ready.pop_front();
+  // Gives back the slot that the caller has used.
+  Chunk& take() {
+    if (taken > 0) {
+      room.release();
     }
-    room.notify_one();
-    if (current.bytes.empty()) {
+    filled.acquire();
+    Chunk& chunk = ring[taken++ % ring.size()];
+    file_bytes = chunk.file_bytes;
+    if (chunk.bytes.empty()) {
       reader.join();
     }
+    return chunk;
   }
 };
 
@@ -99,11 +85,8 @@ ReadAhead::ReadAhead(ByteSource& source) : state_(std::make_unique<State>(source
 
 ReadAhead::~ReadAhead() {
   if (state_->reader.joinable()) {
-    {
-      const std::scoped_lock lock(state_->mutex);
-      state_->stopped = true;
-    }
-    state_->room.notify_one();
+    state_->stopped = true;
+    state_->room.release();
     state_->reader.join();
   }
 }
@@ -112,16 +95,16 @@ ReadAhead::~ReadAhead() {
 std::string_view ReadAhead::next() {
   if (!state_->reader.joinable()) {
     const std::string_view bytes = state_->source.next();
-    state_->current.file_bytes = state_->source.file_bytes();
+    state_->file_bytes = state_->source.file_bytes();
     return bytes;
   }
-  state_->take();
-  if (state_->current.error) {
-    std::rethrow_exception(std::exchange(state_->current.error, nullptr));
+  State::Chunk& chunk = state_->take();
+  if (chunk.error) {
+    std::rethrow_exception(std::exchange(chunk.error, nullptr));
   }
-  return state_->current.bytes;
+  return chunk.bytes;
 }
 
-std::uint64_t ReadAhead::file_bytes() const { return state_->current.file_bytes; }
+std::uint64_t ReadAhead::file_bytes() const { return state_->file_bytes; }
 
 } // namespace stepsim::io
