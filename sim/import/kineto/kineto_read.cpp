@@ -27,19 +27,18 @@ namespace {
 constexpr std::size_t kMostReserved = std::size_t{1} << 20;  // events
 constexpr std::size_t kLongestValue = std::size_t{16} << 20; // one event, string or number, bytes
 
-class Reader {
-public:
+struct Reader {
   Reader(const TextChunks& chunks, KinetoRecording& recording, std::size_t window)
       : chunks_(chunks), recording_(recording), collector_(recording), size_(window),
-        window_(window + kTextPadding), at_(window_.data()), end_(at_) {}
+        window_(window + kTextPadding), at(window_.data()), end_(at) {}
 
   // A trace is an object with "traceEvents", or the bare list of events.
   void file() {
     constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-    while (end_ - at_ < std::ssize(kByteOrderMark) && !ended_) {
+    while (end_ - at < std::ssize(kByteOrderMark) && !ended_) {
       fill();
     }
-    at_ += std::string_view(at_, end_).starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    at += std::string_view(at, end_).starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     if (peek() == '{') {
       members([this](std::string_view key) { file_member(key); });
     } else if (peek() == '[') {
@@ -47,8 +46,8 @@ public:
     } else {
       (void)scalar();
     }
-    if (peek(); at_ != end_) {
-      syntax_error(false);
+    if (peek(); at != end_) {
+      fail();
     }
     collector_.finish();
     if (!found_events_) {
@@ -56,18 +55,17 @@ public:
     }
   }
 
-private:
-  // Drops the text before `at_` and adds chunks until the window is full, which becomes larger if
+  // Drops the text before `at` and adds chunks until the window is full, which becomes larger if
   // one value fills it.
   void fill() {
-    const auto left = static_cast<std::size_t>(end_ - at_);
-    const std::string_view read(window_.data(), at_);
+    const auto left = static_cast<std::size_t>(end_ - at);
+    const std::string_view read(window_.data(), at);
     columns_ += std::ssize(read);
     for (auto line = read.find('\n'); line != read.npos; line = read.find('\n', line + 1)) {
       ++lines_;
       columns_ = std::ssize(read) - static_cast<std::int64_t>(line) - 1;
     }
-    std::memmove(window_.data(), at_, left);
+    std::memmove(window_.data(), at, left);
     if (left == size_) {
       if (size_ >= kLongestValue) {
         throw InputError(recording_.file, event_pointer(),
@@ -89,33 +87,25 @@ private:
       chunk_.remove_prefix(count);
     }
     std::fill_n(to, kTextPadding, '\0');
-    at_ = window_.data();
+    at = window_.data();
     end_ = to;
   }
 
   // The next character that is not blank; 0 at the end.
   char peek() {
-    while ((at_ = behind_blanks(at_)) == end_ && !ended_) {
+    while ((at = behind_blanks(at)) == end_ && !ended_) {
       fill();
     }
-    return *at_;
-  }
-
-  bool take(char wanted) {
-    if (peek() != wanted) {
-      return false;
-    }
-    ++at_;
-    return true;
+    return *at;
   }
 
   // Passes over the value that `scan` reads here. A number at the end of the window may go on.
   template <class Scan> void value(const Scan& scan) {
     while (true) {
-      const Scanned scanned = scan(at_);
+      const Scanned scanned = scan(at);
       const char* const stop = scanned.end == nullptr ? scanned.stop : scanned.end;
       if (scanned.too_deep) {
-        too_deep();
+        fail_depth();
       }
       if (stop >= end_ && !ended_) {
         fill();
@@ -124,7 +114,7 @@ private:
       if (scanned.end == nullptr) {
         syntax_error(true);
       }
-      at_ = scanned.end;
+      at = scanned.end;
       return;
     }
   }
@@ -146,36 +136,15 @@ private:
     }
   }
 
-  template <class Part> void parts(char closing, const Part& part) {
-    if (++depth_ > kDeepestValue) {
-      too_deep();
-    }
-    ++at_; // the bracket
-    if (!take(closing)) {
-      do {
-        part();
-      } while (take(','));
-      if (!take(closing)) {
-        syntax_error(false);
-      }
-    }
-    --depth_;
-  }
-
-  // Calls `read(key)` at the value of every member.
   template <class Read> void members(const Read& read) {
-    parts('}', [&] {
-      const std::string key = peek() == '"' ? scalar() : (syntax_error(false), std::string());
-      if (!take(':')) {
-        syntax_error(false);
-      }
+    read_members(*this, [&](std::string_view key) {
       (void)peek();
       read(key);
     });
   }
 
   template <class Read> void elements(const Read& read) {
-    parts(']', [&] {
+    read_parts(*this, ']', [&] {
       (void)peek();
       read();
     });
@@ -183,11 +152,11 @@ private:
 
   // What the file says about its job and its recording.
   void file_member(std::string_view key) {
-    if (key == "traceEvents" && *at_ == '[') {
+    if (key == "traceEvents" && *at == '[') {
       events("/traceEvents/");
-    } else if (key == "deviceProperties" && *at_ == '[') {
-      elements([this] { *at_ == '{' ? members([this](auto k) { device_member(k); }) : skip(); });
-    } else if (key == "distributedInfo" && *at_ == '{') {
+    } else if (key == "deviceProperties" && *at == '[') {
+      elements([this] { *at == '{' ? members([this](auto k) { device_member(k); }) : skip(); });
+    } else if (key == "distributedInfo" && *at == '{') {
       members([this](std::string_view name) {
         if (name == "world_size") {
           job_number(1, recording_.world_size);
@@ -207,7 +176,7 @@ private:
   }
 
   void device_member(std::string_view key) {
-    if (key == "name" && *at_ == '"' && !recording_.device) {
+    if (key == "name" && *at == '"' && !recording_.device) {
       recording_.device = scalar();
     } else {
       skip();
@@ -222,7 +191,7 @@ private:
     }
   }
 
-  [[nodiscard]] bool is_nested_or_text() const { return *at_ == '{' || *at_ == '[' || *at_ == '"'; }
+  [[nodiscard]] bool is_nested_or_text() const { return *at == '{' || *at == '[' || *at == '"'; }
 
   void events(std::string_view pointer) {
     in_events_ = found_events_ = true;
@@ -230,10 +199,10 @@ private:
     index_ = -1;
     elements([this] {
       ++index_;
-      if (*at_ != '{') {
+      if (*at != '{') {
         return skip();
       }
-      value([this](const char* begin) { return scan_event(begin, depth_, event_); });
+      value([this](const char* begin) { return scan_event(begin, depth, event_); });
       collector_.add(event_, [this] { return event_pointer(); });
     });
     in_events_ = false;
@@ -244,7 +213,9 @@ private:
     return in_events_ && index_ >= 0 ? pointer_ + std::to_string(index_) : "";
   }
 
-  [[noreturn]] void too_deep() const {
+  std::string key() { return peek() == '"' ? scalar() : (fail(), std::string()); }
+  [[noreturn]] void fail() { syntax_error(false); }
+  [[noreturn]] void fail_depth() const {
     throw InputError(recording_.file, event_pointer(),
                      "nested deeper than " + std::to_string(kDeepestValue));
   }
@@ -258,9 +229,9 @@ private:
     std::optional<std::size_t> place; // in the window, of the last byte that the parser has read
     do {
       fill(); // a number or a string may go on behind the window
-      place = static_cast<std::size_t>(end_ - at_);
+      place = static_cast<std::size_t>(end_ - at);
       try {
-        const auto unused = nlohmann::json::parse(before + std::string(at_, end_));
+        const auto unused = nlohmann::json::parse(before + std::string(at, end_));
       } catch (const nlohmann::json::parse_error& error) {
         message = error.what();
         message.erase(0, message.find(" - ") + 3);
@@ -270,10 +241,10 @@ private:
         message.erase(0, message.find("] ") + 2);
         place.reset();
       }
-    } while (place && at_ + *place + 1 >= end_ && !ended_);
+    } while (place && at + *place + 1 >= end_ && !ended_);
     std::string where;
     if (place) {
-      const std::string_view read = std::string_view(at_, end_).substr(0, *place + 1);
+      const std::string_view read = std::string_view(at, end_).substr(0, *place + 1);
       const auto line = static_cast<std::int64_t>(read.rfind('\n')); // -1: none
       where = std::to_string(lines_ + 1 + std::ranges::count(read, '\n')) + ":" +
               std::to_string(static_cast<std::int64_t>(*place) - line + (line < 0 ? columns_ : 0));
@@ -286,13 +257,13 @@ private:
   KinetoCollector collector_;
   std::size_t size_;         // of the text that is in memory at a time
   std::vector<char> window_; // and the zero bytes behind the text
-  const char* at_;           // in the window: the next byte
+  const char* at;            // in the window: the next byte
   const char* end_;          // of the text in the window
   std::string_view chunk_;   // what of it is not in the window yet
   bool ended_ = false;       // there are no more chunks
   std::int64_t lines_ = 0;   // before the window
   std::int64_t columns_ = 0; // before the window, in its first line
-  int depth_ = 0;            // objects and lists that are open
+  int depth = 0;             // objects and lists that are open
   RawEvent event_;
   bool found_events_ = false;
   bool in_events_ = false;

@@ -52,6 +52,11 @@ struct Scanner {
     stop = stop == nullptr ? at : stop;
     at = kNothing;
   }
+  void fail_depth() {
+    too_deep = true;
+    fail();
+  }
+  [[gnu::always_inline]] std::string_view key() { return text(); }
   [[nodiscard]] Scanned result() const { return {stop == nullptr ? at : nullptr, stop, too_deep}; }
 
   // The next character that is not blank.
@@ -60,17 +65,9 @@ struct Scanner {
     return *at;
   }
 
-  [[gnu::always_inline]] bool take(char wanted) {
-    if (peek() != wanted) {
-      return false;
-    }
-    ++at;
-    return true;
-  }
-
   // A text without its quotes.
   [[gnu::always_inline]] std::string_view text() {
-    if (!take('"')) {
+    if (!take(*this, '"')) {
       return fail(), std::string_view();
     }
     const char* const begin = at;
@@ -153,7 +150,7 @@ struct Scanner {
       return *at == '"' ? void(++at) : (void(decoded(begin)), event.decoded.resize(kept));
     }
     case '{':
-      return members([this](std::string_view) { skip(); });
+      return read_members(*this, [this](std::string_view) { skip(); });
     case '[':
       return elements([this] { skip(); });
     case 't':
@@ -167,36 +164,9 @@ struct Scanner {
     }
   }
 
-  // Calls `part()` for every part of the object or list that begins here.
-  template <class Part> [[gnu::always_inline]] void parts(char closing, const Part& part) {
-    if (++depth > kDeepestValue) {
-      too_deep = true;
-      return fail();
-    }
-    ++at; // the bracket
-    if (!take(closing)) {
-      do {
-        part();
-      } while (take(','));
-      if (!take(closing)) {
-        fail();
-      }
-    }
-    --depth;
+  template <class Element> void elements(const Element& element) {
+    read_parts(*this, ']', element);
   }
-
-  // Calls `value(key)` at the value of every member.
-  template <class Value> void members(const Value& value) {
-    parts('}', [&] {
-      const std::string_view key = text();
-      if (!take(':')) {
-        return fail();
-      }
-      value(key);
-    });
-  }
-
-  template <class Element> void elements(const Element& element) { parts(']', element); }
 
   // Whole numbers and texts of members; values of other types are not taken.
   void integer(std::int64_t& to) {
@@ -352,8 +322,8 @@ constexpr Row kArgumentKeys[] = {
     {"dtype", [](Scanner& s, RawEvent& e) { s.text(e.dtype); }},
 };
 
-template <std::size_t N> void read_members(const Row (&rows)[N], Scanner& scanner) {
-  scanner.members([&](std::string_view key) {
+template <std::size_t N> void read_rows(const Row (&rows)[N], Scanner& scanner) {
+  read_members(scanner, [&](std::string_view key) {
     for (const Row& row : rows) {
       if (row.key.size() == key.size() && row.key[0] == key[0] && row.key == key) {
         return row.read(scanner, scanner.event);
@@ -365,7 +335,7 @@ template <std::size_t N> void read_members(const Row (&rows)[N], Scanner& scanne
 
 void Scanner::arguments() {
   if (peek() == '{') {
-    read_members(kArgumentKeys, *this);
+    read_rows(kArgumentKeys, *this);
   } else {
     skip();
   }
@@ -376,7 +346,7 @@ void Scanner::arguments() {
 Scanned scan_event(const char* begin, int depth, RawEvent& event) {
   event.clear();
   Scanner scanner{begin, event, depth};
-  read_members(kEventKeys, scanner);
+  read_rows(kEventKeys, scanner);
   return scanner.result();
 }
 

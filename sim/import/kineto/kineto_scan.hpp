@@ -31,6 +31,47 @@ struct Scanned {
   return at;
 }
 
+// The grammar of objects and lists, for a text in memory and for one of which a part is in memory.
+// A reader has the place `at`, the number `depth` of objects and lists that are open, peek(), the
+// next character that is not blank, key(), which reads a string, and the ends fail() and
+// fail_depth().
+template <class Reader> [[gnu::always_inline]] inline bool take(Reader& reader, char wanted) {
+  if (reader.peek() != wanted) {
+    return false;
+  }
+  ++reader.at;
+  return true;
+}
+
+// Calls `part()` for every part of the object or list that begins here.
+template <class Reader, class Part>
+[[gnu::always_inline]] inline void read_parts(Reader& reader, char closing, const Part& part) {
+  if (++reader.depth > kDeepestValue) {
+    return reader.fail_depth();
+  }
+  ++reader.at; // the bracket
+  if (!take(reader, closing)) {
+    do {
+      part();
+    } while (take(reader, ','));
+    if (!take(reader, closing)) {
+      reader.fail();
+    }
+  }
+  --reader.depth;
+}
+
+// Calls `value(key)` at the value of every member.
+template <class Reader, class Value> void read_members(Reader& reader, const Value& value) {
+  read_parts(reader, '}', [&] {
+    const auto key = reader.key();
+    if (!take(reader, ':')) {
+      return reader.fail();
+    }
+    value(key);
+  });
+}
+
 // Reads the object that begins with the brace at `begin`, inside `depth` objects and arrays, into
 // `event`. The texts of `event` are parts of the object or of `event.decoded`.
 [[nodiscard]] Scanned scan_event(const char* begin, int depth, RawEvent& event);
