@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::int64_t kMostLayers = 1'000'000;
 constexpr std::size_t kFields = 12;
-constexpr std::size_t kShown = 3; // layers that a message names
+constexpr std::int64_t kShown = 3; // layers that a message names
 
 // The kinds of parallelism that the simulators know.
 constexpr std::array<std::string_view, 11> kParallelisms{
@@ -228,9 +228,9 @@ private:
   void add(const AstraRow& row, layers::Trace& trace) {
     const std::string other = other_communication(row, parallelism_ == "MODEL");
     if (!other.empty()) {
-      if (others_++ < std::ssize(first_others_)) {
-        first_others_[static_cast<std::size_t>(others_ - 1)] =
-            fmt::format("{} {} ({})", trace.layers.size() + 1, base::shown_value(row.name), other);
+      if (++others_ <= kShown) {
+        first_others_ += fmt::format("{}{} {} ({})", others_ == 1 ? "" : ", ",
+                                     trace.layers.size() + 1, base::shown_value(row.name), other);
       }
       for (const AstraPass* pass : {&row.forward, &row.input_gradient}) {
         dropped_ += pass->communication.none() ? 0 : 1;
@@ -273,15 +273,11 @@ private:
 
   void finish(layers::Trace& trace) const {
     if (others_ > 0 && !options_.drop_other_communication) {
-      std::string list;
-      for (std::int64_t i = 0; i < std::min(others_, std::ssize(first_others_)); ++i) {
-        list += (i == 0 ? "" : ", ") + first_others_[static_cast<std::size_t>(i)];
-      }
-      const std::int64_t more = others_ - std::ssize(first_others_);
+      const std::int64_t more = others_ - kShown;
       throw InputError(input_.name(), "",
                        fmt::format("{} {}{} {} communication that is not data-parallel; see "
                                    "--drop-other-communication",
-                                   others_ == 1 ? "layer" : "layers", list,
+                                   others_ == 1 ? "layer" : "layers", first_others_,
                                    more > 0 ? fmt::format(" and {} more", more) : "",
                                    others_ == 1 ? "has" : "have"));
     }
@@ -312,7 +308,7 @@ private:
   std::map<std::string, std::int64_t> numbers_; // the last one given to a name
   double update_ = 0;                           // ticks
   std::int64_t others_ = 0, dropped_ = 0, scattered_ = 0, gathered_ = 0;
-  std::array<std::string, kShown> first_others_;
+  std::string first_others_; // names of kShown of them
 };
 
 } // namespace

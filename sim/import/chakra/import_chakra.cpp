@@ -212,12 +212,7 @@ private:
     bucket.bytes = *tensor.bytes;
     layer.tensors.push_back(std::move(tensor));
     bucket.tensors = 1;
-    const std::vector<double>& durations = step_.durations_us[place];
-    if (!durations.empty()) {
-      bucket.min = Seconds{std::ranges::min(durations) / kMicro};
-      bucket.median = Seconds{base::median(durations) / kMicro};
-      bucket.max = Seconds{std::ranges::max(durations) / kMicro};
-    }
+    set_times(bucket, step_.durations_us[place], kMicro);
     trace_.buckets.push_back(std::move(bucket));
     scattered_ += *node.op == ChakraOp::all_reduce ? 0 : 1;
     return layer;

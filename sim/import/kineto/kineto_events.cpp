@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/statistics.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
@@ -71,6 +72,15 @@ std::optional<DtypeWord> dtype_of_pytorch(std::string_view name) {
   const auto known = std::ranges::find(words, word);
   return known == words.end() ? std::nullopt
                               : std::optional(DtypeWord{*known, layers::dtype_bytes(*known)});
+}
+
+void set_times(layers::MeasuredBucket& bucket, const std::vector<double>& times,
+               double per_second) {
+  if (!times.empty()) {
+    bucket.min = Seconds{std::ranges::min(times) / per_second};
+    bucket.median = Seconds{base::median(times) / per_second};
+    bucket.max = Seconds{std::ranges::max(times) / per_second};
+  }
 }
 
 layers::Tensor tensor_of(std::int64_t elements, const DtypeWord& type) {

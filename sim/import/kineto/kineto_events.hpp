@@ -78,6 +78,10 @@ struct DtypeWord {
 };
 [[nodiscard]] std::optional<DtypeWord> dtype_of_pytorch(std::string_view name);
 
+// Sets the shortest, median and longest of the times, of which one second has `per_second`; nothing
+// without times.
+void set_times(layers::MeasuredBucket& bucket, const std::vector<double>& times, double per_second);
+
 // A tensor of this many elements and their type.
 [[nodiscard]] layers::Tensor tensor_of(std::int64_t elements, const DtypeWord& type);
 

@@ -154,6 +154,12 @@ void read_collectives(const StepReader& reader,
   }
 }
 
+std::vector<std::int32_t> sorted_without_repeats(std::vector<std::int32_t> tops) {
+  std::ranges::sort(tops);
+  tops.erase(std::ranges::unique(tops).begin(), tops.end());
+  return tops;
+}
+
 // Operators of the forward thread that a backward node matches, in start order.
 std::vector<std::int32_t> matched_operators(const std::vector<NodeMatch>& matches,
                                             StepSample& sample) {
@@ -165,9 +171,7 @@ std::vector<std::int32_t> matched_operators(const std::vector<NodeMatch>& matche
       layers.push_back(match.layer);
     }
   }
-  std::ranges::sort(layers);
-  layers.erase(std::ranges::unique(layers).begin(), layers.end());
-  return layers;
+  return sorted_without_repeats(std::move(layers));
 }
 
 // Backward nodes of a thread in their order: one that matches no forward operator belongs to the
@@ -299,9 +303,7 @@ std::vector<std::int32_t> operators_with_work(const StepReader& reader) {
       layers.push_back(item.top);
     }
   }
-  std::ranges::sort(layers);
-  layers.erase(std::ranges::unique(layers).begin(), layers.end());
-  return layers;
+  return sorted_without_repeats(std::move(layers));
 }
 
 } // namespace

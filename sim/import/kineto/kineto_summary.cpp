@@ -199,11 +199,7 @@ std::vector<layers::MeasuredBucket> measured_buckets(std::span<const KinetoRank>
     const Payload data = payload(sample.call.dtype.get(), sample.call.elements);
     layers::MeasuredBucket bucket{
         sample.call.elements, data.bytes, data.dtype, sample.gradients, {}, {}, {}};
-    if (!times[b].empty()) {
-      bucket.min = seconds(std::ranges::min(times[b]));
-      bucket.median = seconds(base::median(times[b]));
-      bucket.max = seconds(std::ranges::max(times[b]));
-    }
+    set_times(bucket, times[b], 1e9);
     bucket.transfer = transfer_of(waiting, calls[b]);
     if (list == &StepSample::replicas) {
       bucket.group = "replica";
