@@ -8,7 +8,6 @@
 #include <utility>
 #include <variant>
 
-#include "base/number_text.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::io {

@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "document/file.hpp"
 #include "document/file_target.hpp"
 #include "document/zlib_bytes.hpp"
 

@@ -12,7 +12,6 @@
 #include <span>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 
 namespace stepsim::io {
 

@@ -59,14 +59,18 @@ Json type_of(std::string_view type, bool nullable) {
   return nullable ? Json(Array{type, "null"}) : Json(type);
 }
 
+template <class Values> void add_enum(Json& schema, const Key& key, const Values& choices) {
+  Array values(choices.begin(), choices.end());
+  if (key.is_nullable) {
+    values.emplace_back(); // null
+  }
+  schema.set("enum", std::move(values));
+}
+
 void add_number(Json& schema, const Key& key) {
   const bool integer = key.kind == KeyKind::integer;
   if (!key.choices.empty()) {
-    Array values(key.choices.begin(), key.choices.end());
-    if (key.is_nullable) {
-      values.emplace_back(); // null
-    }
-    schema.set("enum", std::move(values));
+    add_enum(schema, key, key.choices);
     return;
   }
   Json number{Object{{"type", type_of(integer ? "integer" : "number", key.is_nullable)}}};
@@ -143,15 +147,20 @@ void add_object(Json& schema, const Key& key, Extent extent) {
   }
 }
 
+// How many elements or members there may be.
+void add_sizes(Json& schema, const Key& key, const std::string& what) {
+  if (key.least > 0) {
+    schema.set("min" + what, key.least);
+  }
+  if (key.most > 0) {
+    schema.set("max" + what, key.most);
+  }
+}
+
 void add_list(Json& schema, const Key& key, Extent extent) {
   schema.set("type", type_of("array", key.is_nullable));
   schema.set("items", schema_of(key.keys.front(), extent));
-  if (key.least > 0) {
-    schema.set("minItems", static_cast<std::int64_t>(key.least));
-  }
-  if (key.most > 0) {
-    schema.set("maxItems", static_cast<std::int64_t>(key.most));
-  }
+  add_sizes(schema, key, "Items");
 }
 
 void add_map(Json& schema, const Key& key, Extent extent) {
@@ -162,12 +171,7 @@ void add_map(Json& schema, const Key& key, Extent extent) {
   } else if (!key.name_pattern.empty()) {
     schema.set("propertyNames", Object{{"pattern", key.name_pattern}});
   }
-  if (key.least > 0) {
-    schema.set("minProperties", static_cast<std::int64_t>(key.least));
-  }
-  if (key.most > 0) {
-    schema.set("maxProperties", static_cast<std::int64_t>(key.most));
-  }
+  add_sizes(schema, key, "Properties");
 }
 
 // Every form, and null as one more where the key as a whole may be null.
@@ -194,15 +198,9 @@ void add_values(Json& schema, const Key& key, Extent extent) {
   case KeyKind::text:
     schema.set("type", type_of("string", key.is_nullable));
     break;
-  case KeyKind::word: {
-    const auto words = key.words.all();
-    Array values(words.begin(), words.end());
-    if (key.is_nullable) {
-      values.emplace_back(); // null
-    }
-    schema.set("enum", std::move(values));
+  case KeyKind::word:
+    add_enum(schema, key, key.words.all());
     break;
-  }
   case KeyKind::object:
     add_object(schema, key, extent);
     break;
