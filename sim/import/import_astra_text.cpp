@@ -9,9 +9,7 @@
 #include <cctype>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 #include <vector>
 

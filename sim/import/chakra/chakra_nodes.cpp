@@ -14,8 +14,6 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "base/units.hpp"
-#include "document/file.hpp"
 #include "import/kineto/kineto_events.hpp"
 #include "scenario/files/import_source.hpp"
 

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <bit>
-#include <optional>
 #include <utility>
 
 #include "base/error.hpp"

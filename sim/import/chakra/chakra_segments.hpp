@@ -1,9 +1,7 @@
 #pragma once
 // Cuts a Chakra trace at its collectives (INP 2.4): the compute between two collectives is a
 // segment, and the segments of one training step are an iteration.
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "import/chakra/chakra_nodes.hpp"

@@ -11,7 +11,6 @@
 #include "base/number_text.hpp"
 #include "document/file.hpp"
 #include "import/kineto/kineto_read.hpp"
-#include "import/kineto/kineto_sizes.hpp"
 #include "import/read_ahead.hpp"
 #include "import/sizes/size_files.hpp"
 #include "scenario/files/import_source.hpp"

@@ -3,10 +3,8 @@
 // searches are over sorted lists, O(log events) per kernel.
 #include "import/kineto/kineto_attribution.hpp"
 
-#include <algorithm>
 #include <array>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace stepsim::io {

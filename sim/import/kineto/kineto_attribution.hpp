@@ -4,7 +4,6 @@
 // contains the start of the launch on its thread. The step is the one that contains the start of
 // the launch, because the host runs ahead of the device.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>

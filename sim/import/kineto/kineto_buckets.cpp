@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <numeric>
 #include <utility>
 
 namespace stepsim::io {

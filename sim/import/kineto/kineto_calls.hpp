@@ -5,7 +5,6 @@
 // annotation alone. Its kernels are those launched during the call or, if there are none, those
 // with the external id of the operator.
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

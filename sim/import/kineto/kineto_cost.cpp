@@ -5,10 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <optional>
-#include <set>
 #include <utility>
 
 #include "base/counter_hash.hpp"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <string_view>
 
 #include "base/error.hpp"
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <numeric>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "import/kineto/kineto_calls.hpp"

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -13,8 +12,6 @@
 #include "base/number_text.hpp"
 #include "base/percent.hpp"
 #include "base/statistics.hpp"
-#include "import/kineto/kineto_layers.hpp"
-#include "import/kineto/kineto_windows.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

@@ -6,12 +6,9 @@
 #include "import/kineto/kineto_read.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>

@@ -4,7 +4,6 @@
 // categories that the importer needs are kept; host, user, job and process names are never stored.
 // Above `most_events`, memory grows with the kinds of events only, not with their number.
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>

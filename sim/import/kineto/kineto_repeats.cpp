@@ -2,7 +2,6 @@
 #include "import/kineto/kineto_layers.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace stepsim::io {
 

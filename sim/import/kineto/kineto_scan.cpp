@@ -5,7 +5,6 @@
 #include "import/kineto/kineto_scan.hpp"
 
 #include <array>
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>

@@ -5,9 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <string_view>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -15,8 +13,6 @@
 #include "import/kineto/kineto_found.hpp"
 #include "import/kineto/kineto_names.hpp"
 #include "import/kineto/kineto_rank.hpp"
-#include "import/kineto/kineto_sizes.hpp"
-#include "import/kineto/kineto_summary.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

@@ -11,7 +11,6 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "document/reader.hpp"
 #include "scenario/files/import_number.hpp"
 #include "scenario/files/import_source.hpp"
 

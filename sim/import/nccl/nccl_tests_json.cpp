@@ -2,12 +2,9 @@
 // of devices; numbers may be the text "nan", truth values are texts. `env` is not looked at.
 #include "import/nccl/nccl_tests_table.hpp"
 
-#include <cmath>
-
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
 #include "document/reader.hpp"
-#include "scenario/files/import_number.hpp"
 
 namespace stepsim::io {
 

@@ -2,7 +2,6 @@
 #include "import/sizes/size_files.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "base/error.hpp"

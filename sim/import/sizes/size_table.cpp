@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string_view>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "document/csv.hpp"
-#include "import/kineto/kineto_events.hpp"
 #include "scenario/files/import_number.hpp"
 
 namespace stepsim::io {
