@@ -6,8 +6,8 @@
 #include "base/error.hpp"
 #include "document/temporary_folder.hpp"
 #include "import/kineto/import_kineto.hpp"
+#include "import/kineto/kineto_event_file.hpp"
 #include "import/kineto/kineto_read.hpp"
-#include "import/kineto/kineto_time.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

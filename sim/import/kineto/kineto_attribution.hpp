@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "import/kineto/kineto_events.hpp"
-#include "import/kineto/kineto_steps.hpp"
 
 namespace stepsim::io {
 

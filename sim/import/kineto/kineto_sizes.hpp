@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "import/kineto/kineto_buckets.hpp"
-#include "import/kineto/kineto_tables.hpp"
 #include "import/sizes/size_files.hpp"
 
 namespace stepsim::io {

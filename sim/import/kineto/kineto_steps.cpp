@@ -1,6 +1,6 @@
 // Where the training steps of a recording begin and end: by the profiler's own marks, by an
 // annotation that the user names, or, without either, from one optimizer step to the next.
-#include "import/kineto/kineto_steps.hpp"
+#include "import/kineto/kineto_events.hpp"
 
 #include <algorithm>
 #include <regex>

@@ -1,6 +1,6 @@
 // A table of the model has the sizes that a trace lacks. It fits if its layers with parameters have
 // the trace's numbers of gradients, in the order in which they run.
-#include "import/kineto/kineto_tables.hpp"
+#include "import/kineto/kineto_buckets.hpp"
 
 #include <fmt/core.h>
 

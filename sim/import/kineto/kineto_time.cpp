@@ -1,6 +1,6 @@
 // Decimal digits are counted as text: 1700000000123456.789 microseconds have more digits than a
 // double keeps.
-#include "import/kineto/kineto_time.hpp"
+#include "import/kineto/kineto_event_file.hpp"
 
 #include <algorithm>
 #include <limits>

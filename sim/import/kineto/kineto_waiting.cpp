@@ -1,5 +1,5 @@
 // Clocks are aligned by a constant, or by a line where that halves what is left.
-#include "import/kineto/kineto_waiting.hpp"
+#include "import/kineto/kineto_summary.hpp"
 
 #include <fmt/core.h>
 

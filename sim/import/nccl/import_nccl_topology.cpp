@@ -13,7 +13,7 @@
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "import/nccl/nccl_gpus.hpp"
+#include "import/nccl/nccl_system.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/source_json.hpp"
 #include "scenario/files/topology_file.hpp"

@@ -1,6 +1,6 @@
 // Which devices are GPUs, in which order, and how many NVLinks join them. GPUs are ordered by rank
 // if all have one, else by device number, else as in the file.
-#include "import/nccl/nccl_gpus.hpp"
+#include "import/nccl/nccl_system.hpp"
 
 #include <fmt/core.h>
 
