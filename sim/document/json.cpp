@@ -90,41 +90,26 @@ Json::~Json() = default;
 
 bool Json::is_number() const { return is_integer() || std::holds_alternative<double>(value_); }
 
-bool Json::as_bool() const {
-  assert(is_bool() && "the value is true or false");
-  return *std::get_if<bool>(&value_);
+namespace {
+
+// The value as the kind that it has; of constant values a constant one.
+template <class Kind, class Value> auto& held(Value& value) {
+  assert(std::holds_alternative<Kind>(value) && "the value is of the kind that is asked for");
+  return *std::get_if<Kind>(&value);
 }
-std::int64_t Json::as_integer() const {
-  assert(is_integer() && "the value is an integer");
-  return *std::get_if<std::int64_t>(&value_);
-}
+
+} // namespace
+
+bool Json::as_bool() const { return held<bool>(value_); }
+std::int64_t Json::as_integer() const { return held<std::int64_t>(value_); }
 double Json::as_double() const {
-  assert(is_number() && "the value is a number");
-  if (const auto* integer = std::get_if<std::int64_t>(&value_)) {
-    return static_cast<double>(*integer);
-  }
-  return *std::get_if<double>(&value_);
+  return is_integer() ? static_cast<double>(as_integer()) : held<double>(value_);
 }
-const std::string& Json::as_string() const {
-  assert(is_string() && "the value is a string");
-  return *std::get_if<std::string>(&value_);
-}
-const Array& Json::as_array() const {
-  assert(is_array() && "the value is a list");
-  return *std::get_if<Array>(&value_);
-}
-const Object& Json::as_object() const {
-  assert(is_object() && "the value is an object");
-  return *std::get_if<Object>(&value_);
-}
-Array& Json::as_array() {
-  assert(is_array() && "the value is a list");
-  return *std::get_if<Array>(&value_);
-}
-Object& Json::as_object() {
-  assert(is_object() && "the value is an object");
-  return *std::get_if<Object>(&value_);
-}
+const std::string& Json::as_string() const { return held<std::string>(value_); }
+const Array& Json::as_array() const { return held<Array>(value_); }
+const Object& Json::as_object() const { return held<Object>(value_); }
+Array& Json::as_array() { return held<Array>(value_); }
+Object& Json::as_object() { return held<Object>(value_); }
 
 const Json* Json::find(std::string_view key) const {
   const auto* object = std::get_if<Object>(&value_);

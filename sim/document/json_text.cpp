@@ -23,24 +23,11 @@ bool is_plain(char c) {
 
 // Short escapes where JSON has one, else by number.
 void append_escaped(std::string& out, char c) {
-  switch (c) {
-  case '"':
-    out += "\\\"";
+  constexpr std::string_view kShort = "\"\\\n\r\t";
+  if (const std::size_t place = kShort.find(c); place != std::string_view::npos) {
+    out += '\\';
+    out += "\"\\nrt"[place];
     return;
-  case '\\':
-    out += "\\\\";
-    return;
-  case '\n':
-    out += "\\n";
-    return;
-  case '\r':
-    out += "\\r";
-    return;
-  case '\t':
-    out += "\\t";
-    return;
-  default:
-    break;
   }
   const auto byte = static_cast<unsigned char>(c);
   out += "\\u00";

@@ -299,9 +299,7 @@ std::size_t Fields::word(std::string_view key, std::span<const std::string_view>
   });
   std::string hint;
   if (near.empty()) {
-    for (const std::string_view word : words) {
-      hint.append(hint.empty() ? "; one of " : ", ").append(word);
-    }
+    hint = words.empty() ? "" : "; one of " + base::joined(words);
   } else {
     hint = "; did you mean " + quoted_list(near) + "?";
   }

@@ -30,17 +30,11 @@ std::vector<Operator> sorted_operators(const KinetoRecording& recording) {
     }
   }
   const auto earlier = [&](const Key& a, const Key& b) {
-    if (a.thread != b.thread) {
-      return a.thread < b.thread;
-    }
-    if (a.begin != b.begin) {
-      return a.begin < b.begin;
-    }
-    if (a.duration != b.duration) {
-      return a.duration > b.duration;
-    }
-    if (a.external_id != b.external_id) {
-      return a.external_id < b.external_id;
+    // Of operators that begin together the longest is the first.
+    const auto order = std::tie(a.thread, a.begin, b.duration, a.external_id) <=>
+                       std::tie(b.thread, b.begin, a.duration, b.external_id);
+    if (order != 0) {
+      return order < 0;
     }
     const KinetoEvent& x = recording.event(a.event);
     const KinetoEvent& y = recording.event(b.event);
