@@ -112,8 +112,9 @@ constexpr auto kDefault = std::to_array<Written<DefaultValue>>({
 });
 
 constexpr auto kIntervalPart = std::to_array<Written<IntervalPart>>({
-    {text("factor", "Name of the factor; estimate is that of computing for a GPU, library the model "
-                    "of a library, rest what differs between runs whose factors are known.")
+    {text("factor",
+          "Name of the factor; estimate is that of computing for a GPU, library the model "
+          "of a library, rest what differs between runs whose factors are known.")
          .example(R"("c_cloud")")
          .required(),
      [](const IntervalPart& p) -> Json { return p.factor; }},

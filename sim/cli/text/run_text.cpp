@@ -267,8 +267,9 @@ std::string part_text(const study::IntervalPart& part) {
   const auto factor = study::kFactors.find(part.factor);
   return factor ? std::string(part.factor) + " (" + std::string(study::meaning(*factor)) + ")"
          : part.factor == study::kEstimateOfInterval ? std::string("the estimate of computing")
-         : part.factor == study::kLibraryOfInterval  ? std::string("the model of the library")
-                                                     : std::string("what differs between equal runs");
+         : part.factor == study::kLibraryOfInterval
+             ? std::string("the model of the library")
+             : std::string("what differs between equal runs");
 }
 
 // With several jobs the speed-up is that of the first, which has only its own nodes.
