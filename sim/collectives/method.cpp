@@ -10,6 +10,7 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/choose.hpp"
 #include "collectives/evaluate/events.hpp"
+#include "collectives/evaluate/largest_messages.hpp"
 #include "collectives/evaluate/max_plus.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/evaluate/server_flows.hpp"
@@ -212,8 +213,9 @@ double seconds(const Collective& asked, Method method) {
     return form->seconds;
   }
   case Method::max_plus: {
-    const std::optional<double> of_ring = ring_seconds_of_longest_part(collective);
-    const double time = of_ring ? *of_ring : max_plus(collective).seconds;
+    std::optional<double> quick = ring_seconds_of_longest_part(collective);
+    quick = quick ? quick : seconds_of_largest_messages(collective);
+    const double time = quick ? *quick : max_plus(collective).seconds;
     check_bound(collective, method, time);
     return time;
   }

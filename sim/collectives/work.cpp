@@ -13,6 +13,7 @@
 #include "collectives/evaluate/disjoint_ring.hpp"
 #include "collectives/evaluate/equal_nodes.hpp"
 #include "collectives/evaluate/equal_streams.hpp"
+#include "collectives/evaluate/largest_messages.hpp"
 #include "collectives/evaluate/traffic.hpp"
 #include "collectives/evaluate/unequal_streams.hpp"
 #include "collectives/formula/blocks.hpp"
@@ -226,7 +227,8 @@ double evaluation_seconds(const Collective& asked, std::optional<Method> method,
     return seconds + longest;
   }
   const double formula = kFormula + formula_seconds(asked);
-  if (!method && !with_transfer_times && ring_seconds_of_longest_part(asked)) {
+  if (!method && !with_transfer_times &&
+      (ring_seconds_of_longest_part(asked) || seconds_of_largest_messages(asked))) {
     return formula;
   }
   Method by = method ? *method : searches_ranks(asked) ? Method::max_plus : automatic_method(asked);

@@ -2,11 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <random>
 #include <vector>
 
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/schedule.hpp"
+#include "collectives/schedule/swing.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::collectives;
@@ -47,7 +50,17 @@ void check_equal(const Collective& collective) {
     CHECK(quick[rank].bytes == within(slow[rank].bytes, 1e-12));
     CHECK(quick[rank].messages == slow[rank].messages);
   }
-  CHECK(most_sent(collective) == traffic(collective).max_per_rank);
+  const auto [least, most] = std::ranges::minmax(slow, {}, &RankTraffic::bytes);
+  const Traffic all = traffic(collective);
+  CHECK(all.min_per_rank == within(least.bytes, 1e-12));
+  CHECK(all.max_per_rank == within(most.bytes, 1e-12));
+  CHECK(most_sent(collective) == all.max_per_rank);
+  const RankTraffic sum = std::accumulate(
+      slow.begin(), slow.end(), RankTraffic{}, [](const RankTraffic& a, const RankTraffic& b) {
+        return RankTraffic{a.bytes + b.bytes, a.messages + b.messages};
+      });
+  CHECK(all.total == within(sum.bytes, 1e-12));
+  CHECK(all.messages == sum.messages);
 }
 
 } // namespace
@@ -111,6 +124,42 @@ TEST_CASE("traffic: where ranks are alike, one of them stands for all") {
           }
         }
       }
+    }
+  }
+}
+
+TEST_CASE("traffic: owners of the first and last parts of either size send least and most") {
+  for (std::uint32_t ranks = 2; ranks <= 70; ++ranks) {
+    for (const Op op : {Op::reduce_scatter, Op::allgather, Op::allreduce}) {
+      for (const AlgorithmId id : valid_algorithms(op)) {
+        if (!has_transfers(id) || is_two_level(id) || sends_blocks(id, {}) ||
+            !takes_ranks(id, ranks)) {
+          continue;
+        }
+        CAPTURE(name(id));
+        for (std::uint32_t large = 0; large < ranks; large += 1 + ranks / 16) {
+          Collective collective;
+          collective.algorithm = id;
+          collective.op = op;
+          collective.ranks = ranks;
+          collective.bytes = 4.0 * (2 * ranks + large);
+          collective.root = op == Op::allreduce ? ranks / 3 : 0;
+          check_equal(collective);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("owner: a swing of a power of two hands every part to its rank") {
+  for (const std::uint32_t ranks : {2U, 4U, 8U, 64U, 1024U}) {
+    Collective collective;
+    collective.algorithm = kSwing;
+    collective.ranks = ranks;
+    collective.bytes = 4;
+    const Rule rule = make_schedule(collective).phases.front().rule;
+    for (Index part = 0; part < ranks; ++part) {
+      CHECK(swing_part(ranks, owner(rule, part).value()) == part);
     }
   }
 }

@@ -62,6 +62,16 @@ TEST_CASE("work: what a few ranks tell of all takes as long whatever the number 
   }
 }
 
+TEST_CASE("work: one path of largest messages costs as little as a formula") {
+  for (const auto algorithm : {AlgorithmId::be, AlgorithmId::bruck, AlgorithmId::ring}) {
+    const Collective uneven = exchange(algorithm, 1 << 18, 1e8); // no multiple of 4 P bytes
+    CHECK(!collectives::parts_divide(uneven));
+    CHECK(collectives::evaluation_seconds(uneven, std::nullopt) < 1e-5);
+  }
+  const Collective uneven = exchange(AlgorithmId::be, 1 << 18, 1e8);
+  CHECK(collectives::evaluation_seconds(uneven, Method::max_plus) > 0.1); // every rank is played
+}
+
 TEST_CASE("work: a ring whose connections share no link of a fabric is a sweep, not its flows") {
   const std::uint32_t hosts = 256;
   const auto seconds = [&](links::NodeId stride) { // neighbours on one leaf, or on two

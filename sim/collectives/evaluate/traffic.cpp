@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -102,24 +103,74 @@ bool ranks_are_alike(const Phase& phase) {
          (all_send(phase.rule) || std::holds_alternative<RingPass>(phase.rule));
 }
 
-// What every rank sends; empty unless all ranks send the same in every phase.
-std::optional<RankTraffic> sent_by_each(const Schedule& schedule) {
-  RankTraffic sent;
+// Ranks among which are one that sends least and one that sends most; empty if any rank may be. Of
+// equal parts all ranks send the same. Where the first parts are one element longer, the owners of
+// the first and the last part of either size are enough (`owner`).
+std::vector<Index> extreme_ranks(const Schedule& schedule) {
+  std::vector<Index> ranks{0};
+  const Phase* unequal = nullptr;
   for (const Phase& phase : schedule.phases) {
-    if (!ranks_are_alike(phase) || phase.layout.groups * phase.layout.size != schedule.ranks) {
-      return std::nullopt;
+    const Index parts = phase.partition.parts();
+    const Index large = phase.partition.large_parts();
+    if (phase.layout.groups * phase.layout.size != schedule.ranks) {
+      return {};
     }
-    const RankTraffic more = sent_in(phase, 0);
-    sent.bytes += more.bytes;
-    sent.messages += more.messages;
+    if (ranks_are_alike(phase)) {
+      continue;
+    }
+    if (large == 0 || phase.layout.size != parts ||
+        (unequal != nullptr && unequal->partition != phase.partition)) {
+      return {};
+    }
+    unequal = &phase;
+    ranks.clear();
+    for (const Index part : {Index{0}, large - 1, large, parts - 1}) {
+      const std::optional<Index> rank = owner(phase.rule, part);
+      if (!rank) {
+        return {};
+      }
+      ranks.push_back(*rank);
+    }
   }
-  return sent;
+  return ranks;
+}
+
+// What the ranks send that send least and most; empty if there are no extreme_ranks().
+std::optional<std::pair<RankTraffic, RankTraffic>> sent_by_extremes(const Schedule& schedule) {
+  std::vector<RankTraffic> extremes;
+  for (const Index local : extreme_ranks(schedule)) {
+    RankTraffic& sent = extremes.emplace_back();
+    for (const Phase& phase : schedule.phases) {
+      const RankTraffic more = sent_in(phase, ranks_are_alike(phase) ? 0 : local);
+      sent.bytes += more.bytes;
+      sent.messages += more.messages;
+    }
+  }
+  if (extremes.empty()) {
+    return std::nullopt;
+  }
+  const auto [least, most] = std::ranges::minmax(extremes, {}, &RankTraffic::bytes);
+  return std::pair(least, most);
+}
+
+// What all ranks send in a phase in which each sends as many parts as the others, and every part
+// goes as often as the others.
+double sent_by_all(const Phase& phase) {
+  const Index parts = std::visit(
+      [](const auto& rule) {
+        Index sent = 0;
+        for (Index step = 0; step < rule.steps(); ++step) {
+          sent += rule.send(step, 0).count;
+        }
+        return sent;
+      },
+      phase.rule);
+  const Index all = phase.partition.parts();
+  return phase.partition.bytes(0, all) * static_cast<double>(parts) *
+         static_cast<double>(phase.layout.groups * phase.layout.size) / static_cast<double>(all);
 }
 
 std::vector<RankTraffic> sent_by_rank(const Schedule& schedule) {
-  if (const std::optional<RankTraffic> each = sent_by_each(schedule)) {
-    return std::vector<RankTraffic>(schedule.ranks, *each);
-  }
   std::vector<RankTraffic> ranks(schedule.ranks);
   std::vector<RankTraffic> locals;
   for (const Phase& phase : schedule.phases) {
@@ -149,9 +200,8 @@ std::vector<RankTraffic> traffic_by_rank(const Collective& collective) {
 double most_sent(const Collective& collective) {
   const bool listed = collective.algorithm != AlgorithmId::parameter_server &&
                       !algorithm(collective.algorithm).in_switch;
-  const std::optional<RankTraffic> each =
-      listed ? sent_by_each(make_schedule(collective)) : std::nullopt;
-  return each ? each->bytes : traffic(collective).max_per_rank;
+  const auto extremes = listed ? sent_by_extremes(make_schedule(collective)) : std::nullopt;
+  return extremes ? extremes->second.bytes : traffic(collective).max_per_rank;
 }
 
 Traffic traffic(const Collective& collective) {
@@ -162,13 +212,21 @@ Traffic traffic(const Collective& collective) {
     return in_switch_traffic(collective);
   }
   const Schedule schedule = make_schedule(collective);
+  Traffic result;
+  result.steps = schedule.steps();
+  if (const auto extremes = sent_by_extremes(schedule)) {
+    result.min_per_rank = extremes->first.bytes;
+    result.max_per_rank = extremes->second.bytes;
+    result.messages = schedule.ranks * extremes->first.messages;
+    for (const Phase& phase : schedule.phases) {
+      result.total += sent_by_all(phase);
+    }
+    return result;
+  }
   const std::vector<RankTraffic> ranks = sent_by_rank(schedule);
   const auto [least, most] = std::ranges::minmax(ranks, {}, &RankTraffic::bytes);
-  Traffic result{.min_per_rank = least.bytes,
-                 .max_per_rank = most.bytes,
-                 .total = 0,
-                 .steps = schedule.steps(),
-                 .messages = 0};
+  result.min_per_rank = least.bytes;
+  result.max_per_rank = most.bytes;
   for (const RankTraffic& rank : ranks) {
     result.total += rank.bytes;
     result.messages += rank.messages;

@@ -32,7 +32,12 @@ public:
     return kind_ == Kind::equal ? equal_bytes(first, count) : other_bytes(first, count);
   }
   // Whether the partition is `equal` and all parts have the same size.
-  [[nodiscard]] bool uniform() const { return kind_ == Kind::equal && large_parts_ == 0; }
+  [[nodiscard]] bool uniform() const { return is_equal() && large_parts_ == 0; }
+  [[nodiscard]] bool is_equal() const { return kind_ == Kind::equal; }
+  // The number of parts, from the first one on, that are one element longer; 0 unless `equal`.
+  [[nodiscard]] Index large_parts() const { return large_parts_; }
+  // Returns the bytes of the largest range of `count` <= parts() parts. Needs is_equal().
+  [[nodiscard]] double most_bytes(Index count) const { return equal_bytes(0, count); }
 
 private:
   enum class Kind { equal, sizes, blocks };

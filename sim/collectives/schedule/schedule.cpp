@@ -167,6 +167,14 @@ bool all_send(const Rule& rule) {
   return std::visit(alike, rule);
 }
 
+std::optional<Index> owner(const Rule& rule, Index part) {
+  if (const auto* function = std::get_if<FunctionRule>(&rule)) {
+    return function->owner_of ? std::optional(function->owner_of(*function, part)) : std::nullopt;
+  }
+  const bool in_order = all_send(rule) || std::holds_alternative<RingPass>(rule);
+  return in_order ? std::optional(part) : std::nullopt;
+}
+
 std::string_view name(const Rule& rule) {
   struct Names {
     std::string_view operator()(const RingPass& r) const {

@@ -8,6 +8,7 @@
 // order is phase by phase, and step by step in a phase; phases of different ranks may have the same
 // step numbers.
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -128,6 +129,11 @@ struct Schedule {
 
 // Whether every rank sends one message in every step, of as many parts as every other rank.
 [[nodiscard]] bool all_send(const Rule& rule);
+
+// Returns the rank that ends a reduce-scatter, or begins an all-gather, with the part, in a ring
+// and where all_send(). Empty for other rules, and where ranks hold their parts in no order:
+// between the owners of parts a .. b of one size, what a rank sends must only rise, or only fall.
+[[nodiscard]] std::optional<Index> owner(const Rule& rule, Index part);
 
 // Returns the name of a phase for messages: "ring reduce-scatter".
 [[nodiscard]] std::string_view name(const Rule& rule);

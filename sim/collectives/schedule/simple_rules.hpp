@@ -298,6 +298,8 @@ struct FunctionRule {
   Send (*send_of)(const FunctionRule& rule, Index step, Index rank) = nullptr;
   // Returns the rank that sends to `rank` in the step.
   Index (*peer_of)(const FunctionRule& rule, Index step, Index rank) = nullptr;
+  // Returns the rank that a part stays with (schedule.hpp, `owner`); null: asked rank by rank.
+  Index (*owner_of)(const FunctionRule& rule, Index part) = nullptr;
   // Returns what the rank sends in all steps; null: the sends of all steps are added up.
   SentParts (*sent_by)(const FunctionRule& rule, Index rank) = nullptr;
   [[nodiscard]] Index steps() const { return steps_of(*this); }

@@ -83,6 +83,12 @@ Index peer_of(const FunctionRule& rule, Index step, Index rank) {
   return swing_peer(rule.size, exponent(rule, step), rank);
 }
 
+// The inverse of swing_part for a power of two: every bit goes back to its place.
+Index owner_of(const FunctionRule& rule, Index part) {
+  const Index even = reversed(part & ~Index{1}) >> (63 - log2_up(rule.size));
+  return part % 2 == 0 ? even : modulo(even + kThird, rule.size);
+}
+
 FunctionRule rule(Index size, bool reduce) {
   return {.size = size,
           .reduce = reduce,
@@ -90,7 +96,8 @@ FunctionRule rule(Index size, bool reduce) {
           .name = reduce ? "swing reduce-scatter" : "swing all-gather",
           .steps_of = steps_of,
           .send_of = send_of,
-          .peer_of = peer_of};
+          .peer_of = peer_of,
+          .owner_of = is_power_of_two(size) ? owner_of : nullptr};
 }
 
 } // namespace
