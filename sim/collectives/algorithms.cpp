@@ -39,7 +39,7 @@ double as_core_if_folded(Op op, std::uint32_t ranks) {
 }
 
 // CPU seconds per rank; all other formulas take no time worth counting.
-constexpr double kTreeSecondsPerRank = 5e-7;
+constexpr double kTreeSecondsPerRank = 1e-7;
 
 // clang-format off
 constexpr std::array kAlgorithms{

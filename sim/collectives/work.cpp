@@ -40,7 +40,8 @@ constexpr double kUnequalRingEvent = 1.2e-7;
 constexpr double kFabricTransfer = 2e-6;
 constexpr double kFabricBlock = 4e-7;     // of blocks, which go the same few ways
 constexpr double kPath = 2e-6;            // through a fabric
-constexpr double kTreeRank = 1.5e-6;      // of equal trees, for all slots that are played
+constexpr double kTreeRank = 3e-7;        // of equal trees, for all slots that are played
+constexpr double kAddingTreeRank = 2e-6;  // if additions take time: more slots until a period
 constexpr double kStreamBlock = 2e-8;     // of an equal pipeline
 constexpr double kWatchedTransfer = 1e-7; // more, where the busy times of ranks are collected
 constexpr double kWorthChoosing = 1; // of the slowest candidate: to choose by formulas takes less
@@ -85,7 +86,9 @@ double estimated_blocks(const Collective& collective) {
 // A few ranks, or the slots until all edges are at work, stand for all.
 double of_equal_streams(const Collective& collective, double blocks) {
   const auto ranks = static_cast<double>(collective.ranks);
-  return has_trees(collective) ? kTreeRank * ranks : kStreamBlock * (ranks + blocks);
+  const bool adds = collective.reduction_s_per_byte > 0;
+  return has_trees(collective) ? (adds ? kAddingTreeRank : kTreeRank) * ranks
+                               : kStreamBlock * (ranks + blocks);
 }
 
 // Trees over unequal links mostly have a period after some blocks for each of their levels, and

@@ -2,11 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
 
 using stepsim::collectives::double_tree;
+using stepsim::collectives::double_tree_edges;
 using stepsim::collectives::double_tree_parent;
 using stepsim::collectives::DoubleTree;
 using stepsim::collectives::DoubleTreeEdge;
@@ -61,6 +63,14 @@ TEST_CASE("double tree: for 2 to 65 ranks no port is used twice in a slot and da
           CHECK(above.reduce_offset > edge.reduce_offset);
           CHECK(above.broadcast_offset < edge.broadcast_offset);
         }
+      }
+    }
+    for (const std::uint32_t tree : {0U, 1U}) {
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        CHECK(double_tree_edges(tree, rank, ranks) ==
+              std::ranges::count_if(trees.edges, [&](const DoubleTreeEdge& edge) {
+                return edge.tree == tree && (edge.child == rank || edge.parent == rank);
+              }));
       }
     }
     std::uint32_t log2 = 0;

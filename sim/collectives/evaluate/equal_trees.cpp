@@ -19,43 +19,33 @@ namespace stepsim::collectives {
 
 namespace {
 
-// Edges that begin in the same slot are `edges[begin .. end)` of their pass.
+// Edges that begin in the same slot stand at the places [begin, end) of their pass.
 struct EdgeRow {
   std::uint32_t begin{}, end{};
   Index offset{};
   std::uint32_t tree{};
 };
 
-// The edges towards the roots, or away from them. An edge has the number tree P + child. A row
-// stands before the rows of its tree and parity that bring its blocks.
+// The edges towards the roots, or away from them, row by row. A row stands before the rows of its
+// tree and parity that bring its blocks.
 struct Pass {
   bool up{};
   Index slots{}; // of the first block
   std::vector<EdgeRow> rows;
-  std::vector<std::uint32_t> edges;
-  std::vector<std::uint32_t> brings; // [edge] the one that brings its blocks
+  std::vector<std::uint32_t> places; // [edge of the trees]
+  // [place] places of the edge of the same child in the other tree, of the other edge to the same
+  // parent, and of the edge that brings the blocks
+  std::vector<std::uint32_t> twins, siblings, brings;
   struct Root {
-    std::uint32_t edge{};
+    std::uint32_t place{};
     Index offset{};
   };
   std::array<Root, 2> roots; // [tree] the edge that completes blocks at the root, or sends them
-};
 
-struct Passes {
-  std::uint32_t ranks{};
-  Pass up, down;
-  std::vector<std::uint32_t> siblings; // [edge] the other one to its parent
-
-  // Added to an edge of the tree, modulo 2^32, gives the edge of the same child in the other tree.
-  [[nodiscard]] std::uint32_t twin(std::uint32_t tree) const {
-    return tree == 0 ? ranks : 0 - ranks;
-  }
-  // Numbers beyond those of edges: an edge that never carries a block, and what the root of a tree
-  // holds.
-  [[nodiscard]] std::uint32_t never() const { return 2 * ranks; }
-  [[nodiscard]] std::uint32_t held_by_root(std::uint32_t tree) const {
-    return 2 * ranks + 1 + tree;
-  }
+  // Places behind those of edges: of an edge that never carries a block, and of what the root of a
+  // tree holds.
+  [[nodiscard]] std::uint32_t never() const { return static_cast<std::uint32_t>(places.size()); }
+  [[nodiscard]] std::uint32_t held_by_root(std::uint32_t tree) const { return never() + 1 + tree; }
 };
 
 void list_rows(Pass& pass, const DoubleTree& trees, std::uint8_t DoubleTreeEdge::*offset) {
@@ -75,49 +65,56 @@ void list_rows(Pass& pass, const DoubleTree& trees, std::uint8_t DoubleTreeEdge:
     row.begin = begin;
     begin += std::exchange(row.end, begin);
   }
-  pass.edges.resize(trees.edges.size());
+  pass.places.reserve(trees.edges.size());
   for (const DoubleTreeEdge& edge : trees.edges) {
-    pass.edges[row_of(edge).end++] = edge.tree * trees.ranks + edge.child;
+    pass.places.push_back(row_of(edge).end++);
   }
   std::erase_if(rows, [](const EdgeRow& row) { return row.begin == row.end; });
   pass.rows = std::move(rows);
 }
 
-Passes make_passes(const DoubleTree& trees) {
-  Passes passes;
-  passes.ranks = trees.ranks;
-  passes.up.up = true;
-  passes.up.slots = trees.reduce_slots;
-  passes.down.slots = trees.broadcast_slots;
-  list_rows(passes.up, trees, &DoubleTreeEdge::reduce_offset);
-  list_rows(passes.down, trees, &DoubleTreeEdge::broadcast_offset);
-  passes.siblings.assign(passes.never(), passes.never());
-  passes.up.brings = passes.down.brings = passes.siblings;
-  for (std::size_t i = 0; i < trees.edges.size(); ++i) {
+Pass make_pass(const DoubleTree& trees, bool up) {
+  Pass pass;
+  pass.up = up;
+  pass.slots = up ? trees.reduce_slots : trees.broadcast_slots;
+  const auto offset = up ? &DoubleTreeEdge::reduce_offset : &DoubleTreeEdge::broadcast_offset;
+  list_rows(pass, trees, offset);
+  const auto place_of = [&](std::uint32_t edge) {
+    return edge == DoubleTree::kNone ? pass.never() : pass.places[edge];
+  };
+  pass.twins.resize(pass.never());
+  pass.siblings.resize(pass.never());
+  pass.brings.assign(pass.never(), pass.never());
+  for (std::uint32_t i = 0; i < trees.edges.size(); ++i) {
     const DoubleTreeEdge& edge = trees.edges[i];
-    const std::uint32_t number = edge.tree * trees.ranks + edge.child;
-    const std::uint32_t above = edge.tree * trees.ranks + edge.parent;
-    if (const std::uint32_t other = trees.siblings[i]; other != DoubleTree::kNone) {
-      passes.siblings[number] = trees.edges[other].tree * trees.ranks + trees.edges[other].child;
+    const std::uint32_t place = pass.places[i];
+    const std::uint32_t above = trees.edge_of(edge.tree, edge.parent);
+    pass.twins[place] = place_of(trees.edge_of(1U - edge.tree, edge.child));
+    pass.siblings[place] = place_of(trees.siblings[i]);
+    if (above == DoubleTree::kNone && edge.completes) {
+      pass.roots[edge.tree] = {place, edge.*offset};
     }
-    const bool to_root = edge.parent == trees.roots[edge.tree];
-    passes.down.brings[number] = to_root ? passes.held_by_root(edge.tree) : above;
-    if (edge.completes) {
-      passes.up.brings[above] = number; // which nobody asks for the root
-    }
-    if (to_root && edge.completes) {
-      passes.up.roots[edge.tree] = {number, edge.reduce_offset};
-      passes.down.roots[edge.tree] = {number, edge.broadcast_offset};
+    if (!up) {
+      pass.brings[place] =
+          above == DoubleTree::kNone ? pass.held_by_root(edge.tree) : pass.places[above];
+    } else if (above != DoubleTree::kNone && edge.completes) {
+      pass.brings[pass.places[above]] = place;
     }
   }
-  return passes;
+  return pass;
 }
+
+struct Passes {
+  std::uint32_t ranks{};
+  Pass up, down;
+};
 
 // The passes for a number of ranks: the last answer is kept, as double_tree() keeps its own.
 const Passes& passes_for(std::uint32_t ranks) {
   thread_local Passes known;
   if (ranks != known.ranks) {
-    known = make_passes(double_tree(ranks));
+    const DoubleTree& trees = double_tree(ranks);
+    known = {ranks, make_pass(trees, true), make_pass(trees, false)};
   }
   return known;
 }
@@ -129,33 +126,35 @@ public:
         passes_(passes_for(static_cast<std::uint32_t>(phase.layout.size))) {}
 
   std::vector<double> run() {
-    const std::uint32_t ranks = passes_.ranks;
-    const DoubleTree& trees = double_tree(ranks);
+    const DoubleTree& trees = double_tree(passes_.ranks);
     const bool adds = costs_.reduction_s_per_byte > 0;
-    start_.assign(passes_.never(), costs_.enter_s);
+    start_.assign(trees.edges.size(), costs_.enter_s);
     adds ? play<true>(passes_.up) : play<false>(passes_.up);
     // [rank] when its ports are free and its additions have ended
-    std::vector<double> tx(ranks, costs_.enter_s);
+    std::vector<double> tx(passes_.ranks, costs_.enter_s);
     std::vector<double> rx = tx;
     std::vector<double> finish = tx;
     const std::vector<double>& added = adds ? ready_ : end_;
     const std::vector<double>& received = costs_.serial ? added : end_;
-    for (const DoubleTreeEdge& edge : trees.edges) {
-      const std::uint32_t number = edge.tree * ranks + edge.child;
-      tx[edge.child] = std::max(tx[edge.child], end_[number]);
-      rx[edge.parent] = std::max(rx[edge.parent], received[number]);
-      finish[edge.parent] = std::max(finish[edge.parent], added[number]);
+    for (std::size_t i = 0; i < trees.edges.size(); ++i) {
+      const auto& [child, parent] = std::pair(trees.edges[i].child, trees.edges[i].parent);
+      const std::uint32_t place = passes_.up.places[i];
+      tx[child] = std::max(tx[child], end_[place]);
+      rx[parent] = std::max(rx[parent], received[place]);
+      finish[parent] = std::max(finish[parent], added[place]);
     }
-    for (const DoubleTreeEdge& edge : trees.edges) {
-      start_[edge.tree * ranks + edge.child] = std::max(tx[edge.parent], rx[edge.child]);
+    for (std::size_t i = 0; i < trees.edges.size(); ++i) {
+      const DoubleTreeEdge& edge = trees.edges[i];
+      start_[passes_.down.places[i]] = std::max(tx[edge.parent], rx[edge.child]);
     }
     play<false>(passes_.down);
-    for (const DoubleTreeEdge& edge : trees.edges) {
-      const double end = end_[edge.tree * ranks + edge.child];
+    for (std::size_t i = 0; i < trees.edges.size(); ++i) {
+      const DoubleTreeEdge& edge = trees.edges[i];
+      const double end = end_[passes_.down.places[i]];
       finish[edge.parent] = std::max(finish[edge.parent], end);
       finish[edge.child] = std::max(finish[edge.child], end);
     }
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    for (std::uint32_t rank = 0; rank < passes_.ranks; ++rank) {
       finish[rank] = std::max({finish[rank], tx[rank], rx[rank]});
     }
     return finish;
@@ -164,7 +163,7 @@ public:
 private:
   // Times are compared with those of the period before only where skip() asks for it.
   template <bool kAdds> void play(const Pass& pass) {
-    end_.assign(passes_.never() + 3, costs_.enter_s);
+    end_.assign(pass.never() + std::size_t{3}, costs_.enter_s);
     ready_ = kAdds ? end_ : std::vector<double>();
     const Index slots = pass.slots + 2 * (blocks_[0] - 1);
     for (Index slot = 0; slot < slots; ++slot) {
@@ -213,17 +212,16 @@ private:
     const double* const before = block == 0 ? start_.data() : rx;
     // The two edges to the parents of a rank share its send port if they go up, else its receive
     // port; the two edges to its children share the other one.
-    const std::uint32_t* const siblings = passes_.siblings.data();
+    const std::uint32_t* const twins = pass.twins.data();
+    const std::uint32_t* const siblings = pass.siblings.data();
     const std::uint32_t* const brings = pass.brings.data();
-    const std::uint32_t twin = passes_.twin(row.tree);
     const double* const at_child = pass.up ? end : rx;
     const double* const at_parent = pass.up ? rx : end;
     double low = low_;
     double high = high_;
-    for (std::uint32_t k = row.begin; k < row.end; ++k) {
-      const std::uint32_t i = pass.edges[k];
+    for (std::uint32_t i = row.begin; i < row.end; ++i) {
       const std::uint32_t sibling = siblings[i];
-      const double port = std::max(std::max(before[i], at_child[i + twin]), at_parent[sibling]);
+      const double port = std::max(std::max(before[i], at_child[twins[i]]), at_parent[sibling]);
       const double sent = std::max(port, ready[brings[i]]) + duration;
       if constexpr (kCompares) {
         low = std::min(low, sent - end[i]);
@@ -245,21 +243,20 @@ private:
 
   void receive_at_roots(const Pass& pass, Index slot) {
     for (const std::uint32_t tree : {0U, 1U}) {
-      const auto& [edge, offset] = pass.roots[tree];
+      const auto& [place, offset] = pass.roots[tree];
       if (block_in(slot, offset, tree) >= 0) {
-        at_root_[tree].push_back((ready_.empty() ? end_ : ready_)[edge]);
+        at_root_[tree].push_back((ready_.empty() ? end_ : ready_)[place]);
       }
     }
   }
 
   void send_from_roots(const Pass& pass, Index slot) {
     for (const std::uint32_t tree : {0U, 1U}) {
-      const auto& [edge, offset] = pass.roots[tree];
+      const auto& [place, offset] = pass.roots[tree];
       if (const Index block = block_in(slot, offset, tree); block >= 0) {
-        end_[passes_.held_by_root(tree)] = at_root_[tree][static_cast<std::size_t>(block)];
-        root_port_[tree] =
-            std::max({block == 0 ? start_[edge] : end_[edge], end_[edge + passes_.twin(tree)],
-                      end_[passes_.siblings[edge]]});
+        end_[pass.held_by_root(tree)] = at_root_[tree][static_cast<std::size_t>(block)];
+        root_port_[tree] = std::max({block == 0 ? start_[place] : end_[place],
+                                     end_[pass.twins[place]], end_[pass.siblings[place]]});
       }
     }
   }
@@ -279,15 +276,15 @@ private:
       periods = sent_by_roots(pass, slot, periods, period);
     }
     const double more = static_cast<double>(periods) * period;
-    for (const std::uint32_t edge : pass.edges) {
-      end_[edge] += more;
+    for (std::uint32_t place = 0; place < pass.never(); ++place) {
+      end_[place] += more;
       if constexpr (kAdds) {
-        ready_[edge] += more;
+        ready_[place] += more;
       }
     }
     for (Index k = 1; pass.up && k <= periods; ++k) {
       for (const std::uint32_t tree : {0U, 1U}) {
-        at_root_[tree].push_back((kAdds ? ready_ : end_)[pass.roots[tree].edge] +
+        at_root_[tree].push_back((kAdds ? ready_ : end_)[pass.roots[tree].place] +
                                  static_cast<double>(k - periods) * period);
       }
     }
@@ -314,7 +311,7 @@ private:
   const StreamCosts& costs_;
   std::array<Index, 2> blocks_;
   const Passes& passes_;
-  // [edge] when its ports are free in the first slot, its last block has been sent, and has been
+  // [place] when its ports are free in the first slot, its last block has been sent, and has been
   // added; the last is empty where additions take no time
   std::vector<double> start_, end_, ready_;
   std::array<std::vector<double>, 2> at_root_; // [tree] when its root has the blocks

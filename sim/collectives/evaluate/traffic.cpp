@@ -172,16 +172,14 @@ double sent_by_all(const Phase& phase) {
 
 std::vector<RankTraffic> sent_by_rank(const Schedule& schedule) {
   std::vector<RankTraffic> ranks(schedule.ranks);
-  std::vector<RankTraffic> locals;
   for (const Phase& phase : schedule.phases) {
-    locals.clear();
     const bool alike = ranks_are_alike(phase);
+    RankTraffic sent;
     for (Index local = 0; local < phase.layout.size; ++local) {
-      locals.push_back(alike && local > 0 ? locals.front() : sent_in(phase, local));
-    }
-    for (Index group = 0; group < phase.layout.groups; ++group) {
-      for (Index local = 0; local < phase.layout.size; ++local) {
-        const RankTraffic& sent = locals[static_cast<std::size_t>(local)];
+      if (!alike || local == 0) {
+        sent = sent_in(phase, local);
+      }
+      for (Index group = 0; group < phase.layout.groups; ++group) {
         RankTraffic& rank = ranks[static_cast<std::size_t>(phase.layout.rank(group, local))];
         rank.bytes += sent.bytes;
         rank.messages += sent.messages;

@@ -29,6 +29,10 @@ std::uint32_t rank_at(std::uint32_t tree, std::uint32_t place, std::uint32_t ran
   return tree == 0 ? place : ranks % 2 == 0 ? ranks - 1 - place : (place + 1) % ranks;
 }
 
+std::uint32_t place_of(std::uint32_t tree, std::uint32_t rank, std::uint32_t ranks) {
+  return tree == 0 ? rank : ranks % 2 == 0 ? ranks - 1 - rank : (rank + ranks - 1) % ranks;
+}
+
 DoubleTree list_edges(std::uint32_t ranks) {
   DoubleTree trees;
   trees.ranks = ranks;
@@ -128,11 +132,14 @@ DoubleTree build_double_tree(std::uint32_t ranks) {
 } // namespace
 
 std::uint32_t double_tree_parent(std::uint32_t tree, std::uint32_t rank, std::uint32_t ranks) {
-  if (tree == 0) {
-    return first_tree_parent(rank, ranks);
-  }
-  const std::uint32_t place = ranks % 2 == 0 ? ranks - 1 - rank : (rank + ranks - 1) % ranks;
-  return rank_at(tree, first_tree_parent(place, ranks), ranks);
+  return rank_at(tree, first_tree_parent(place_of(tree, rank, ranks), ranks), ranks);
+}
+
+// Place 0 has one child. Odd places are leaves; even ones have a child on their left, and one on
+// their right if there is a place.
+std::uint32_t double_tree_edges(std::uint32_t tree, std::uint32_t rank, std::uint32_t ranks) {
+  const std::uint32_t place = place_of(tree, rank, ranks);
+  return place == 0 || place % 2 == 1 ? 1 : place + 1 < ranks ? 3 : 2;
 }
 
 const DoubleTree& double_tree(std::uint32_t ranks) {

@@ -42,6 +42,10 @@ struct DoubleTree {
 [[nodiscard]] std::uint32_t double_tree_parent(std::uint32_t tree, std::uint32_t rank,
                                                std::uint32_t ranks);
 
+// Returns the number of edges of `rank` in the tree, to its parent and its children. O(1).
+[[nodiscard]] std::uint32_t double_tree_edges(std::uint32_t tree, std::uint32_t rank,
+                                              std::uint32_t ranks);
+
 // D_r and D_b: number of slots until the first block of both trees has reached the roots, and until
 // it has come from the roots to all ranks.
 struct TreeDepths {

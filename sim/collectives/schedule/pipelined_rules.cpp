@@ -6,8 +6,7 @@
 
 namespace stepsim::collectives {
 
-TreePair::TreePair(Index size, std::array<Index, 2> blocks)
-    : size_(size), blocks_(blocks), ports_(static_cast<std::size_t>(size)) {
+TreePair::TreePair(Index size, std::array<Index, 2> blocks) : size_(size), blocks_(blocks) {
   assert(blocks[0] >= blocks[1] && "tree 0 carries the larger half");
   const DoubleTree& trees = double_tree(static_cast<std::uint32_t>(size));
   if (blocks[0] > 0) {
@@ -15,6 +14,11 @@ TreePair::TreePair(Index size, std::array<Index, 2> blocks)
     broadcast_steps_ = 2 * (blocks[0] - 1) + trees.broadcast_slots;
   }
   std::ranges::copy(trees.roots, roots_.begin());
+}
+
+void TreePair::list_ports() const {
+  const DoubleTree& trees = double_tree(static_cast<std::uint32_t>(size_));
+  ports_.resize(static_cast<std::size_t>(size_));
   for (const DoubleTreeEdge& edge : trees.edges) {
     const std::size_t parity = edge.reduce_offset % 2;
     assert(edge.broadcast_offset % 2 == parity && "an edge keeps its colour");
@@ -28,9 +32,8 @@ TreePair::TreePair(Index size, std::array<Index, 2> blocks)
 }
 
 Index TreePair::edges(Index tree, Index rank) const {
-  const Ports& ports = ports_[static_cast<std::size_t>(rank)];
-  return std::ranges::count(ports.up, tree, &Port::tree) +
-         std::ranges::count(ports.down, tree, &Port::tree);
+  return double_tree_edges(static_cast<std::uint32_t>(tree), static_cast<std::uint32_t>(rank),
+                           static_cast<std::uint32_t>(size_));
 }
 
 Index TreePair::cell(Index stream, Index block) const {
@@ -51,7 +54,7 @@ Index TreePair::block_in(const Port& port, Index slot, Index offset) const {
 }
 
 Send TreePair::send(Index step, Index rank) const {
-  const Ports& ports = ports_[static_cast<std::size_t>(rank)];
+  const Ports& ports = this->ports(rank);
   const bool up = step < reduce_steps_;
   const Index slot = up ? step : step - reduce_steps_;
   const auto parity = static_cast<std::size_t>(slot % 2);
@@ -73,7 +76,7 @@ Send TreePair::send(Index step, Index rank) const {
 }
 
 Receive TreePair::receive(Index step, Index rank) const {
-  const Ports& ports = ports_[static_cast<std::size_t>(rank)];
+  const Ports& ports = this->ports(rank);
   const bool up = step < reduce_steps_;
   const Index slot = up ? step : step - reduce_steps_;
   const auto parity = static_cast<std::size_t>(slot % 2);

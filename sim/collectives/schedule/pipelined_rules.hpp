@@ -131,6 +131,15 @@ private:
   };
   [[nodiscard]] Index reduced(Index tree, Index rank) const { return tree * size_ + rank; }
   [[nodiscard]] Index broadcast(Index tree, Index rank) const { return (2 + tree) * size_ + rank; }
+  // Returns the edges of a rank. They are listed at the first call, as nobody asks for a send where
+  // a few slots tell what all do; hence one thread at a time.
+  [[nodiscard]] const Ports& ports(Index rank) const {
+    if (ports_.empty()) {
+      list_ports();
+    }
+    return ports_[static_cast<std::size_t>(rank)];
+  }
+  void list_ports() const;
   // Returns the block that the edge carries in this slot of its half, or -1.
   [[nodiscard]] Index block_in(const Port& port, Index slot, Index offset) const;
 
@@ -139,7 +148,7 @@ private:
   std::array<Index, 2> roots_{};
   Index reduce_steps_{};
   Index broadcast_steps_{};
-  std::vector<Ports> ports_;
+  mutable std::vector<Ports> ports_; // [rank], or empty: not listed yet
 };
 
 } // namespace stepsim::collectives
