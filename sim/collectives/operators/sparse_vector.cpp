@@ -1,12 +1,13 @@
 #include "collectives/operators/sparse_vector.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <queue>
 #include <set>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -48,23 +49,6 @@ Cut cut_at(std::vector<double>& magnitudes, std::uint32_t k) {
   const auto larger =
       std::count_if(magnitudes.begin(), last, [&](double magnitude) { return magnitude > *last; });
   return {*last, k - static_cast<std::size_t>(larger)};
-}
-
-SparseVector added(const SparseVector& a, const SparseVector& b) {
-  SparseVector out;
-  out.indices.reserve(a.size() + b.size());
-  out.values.reserve(a.size() + b.size());
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < a.size() || j < b.size()) {
-    const bool from_a = j == b.size() || (i < a.size() && a.indices[i] <= b.indices[j]);
-    const bool from_b = i == a.size() || (j < b.size() && b.indices[j] <= a.indices[i]);
-    const std::uint32_t index = from_a ? a.indices[i] : b.indices[j];
-    const double value_a = from_a ? a.values[i++] : 0.0;
-    const double value_b = from_b ? b.values[j++] : 0.0;
-    push(out, index, value_a + value_b);
-  }
-  return out;
 }
 
 } // namespace
@@ -123,6 +107,7 @@ SparseVector make_sparse(std::span<const std::int64_t> indices, std::span<const 
 }
 
 SparseVector to_sparse(std::span<const double> dense) {
+  assert(dense.size() <= std::size_t{1} << 32 && "indices have 32 bits");
   SparseVector out;
   for (std::size_t i = 0; i < dense.size(); ++i) {
     push(out, static_cast<std::uint32_t>(i), dense[i]);
@@ -140,27 +125,7 @@ std::vector<double> to_dense(const SparseVector& vector, std::size_t dims) {
 }
 
 SparseVector select_top_k(std::span<const double> dense, std::uint32_t k) {
-  assert(dense.size() <= std::size_t{1} << 32 && "indices have 32 bits");
-  std::vector<double> magnitudes;
-  magnitudes.reserve(dense.size());
-  for (std::size_t i = 0; i < dense.size(); ++i) {
-    if (!std::isfinite(dense[i])) {
-      throw SimulationError("the value at index " + std::to_string(i) + " is not finite");
-    }
-    if (dense[i] != 0) {
-      magnitudes.push_back(std::abs(dense[i]));
-    }
-  }
-  Cut cut = cut_at(magnitudes, k);
-  SparseVector out;
-  out.indices.reserve(std::min<std::size_t>(k, magnitudes.size()));
-  out.values.reserve(out.indices.capacity());
-  for (std::size_t i = 0; i < dense.size(); ++i) {
-    if (dense[i] != 0 && cut.takes(std::abs(dense[i]))) {
-      push(out, static_cast<std::uint32_t>(i), dense[i]);
-    }
-  }
-  return out;
+  return select_top_k(to_sparse(dense), k);
 }
 
 SparseVector select_top_k(const SparseVector& vector, std::uint32_t k) {
@@ -183,40 +148,23 @@ SparseVector select_top_k(const SparseVector& vector, std::uint32_t k) {
 }
 
 SparseVector merge_top_k(const SparseVector& a, const SparseVector& b, std::uint32_t k) {
-  return select_top_k(added(a, b), k);
+  return select_top_k(sparse_sum(std::array{a, b}), k);
 }
 
 SparseVector sparse_sum(std::span<const SparseVector> vectors) {
-  if (vectors.size() == 2) {
-    return added(vectors[0], vectors[1]);
-  }
-  // The next entry of each vector: by index, then by vector.
-  struct Next {
-    std::uint32_t index;
-    std::size_t vector;
-    bool operator>(const Next& other) const {
-      return index != other.index ? index > other.index : vector > other.vector;
+  std::vector<std::pair<std::uint32_t, double>> entries; // index and value
+  for (const SparseVector& vector : vectors) {
+    for (std::size_t i = 0; i < vector.size(); ++i) {
+      entries.emplace_back(vector.indices[i], vector.values[i]);
     }
-  };
-  std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
-  std::vector<std::size_t> position(vectors.size(), 0);
-  const auto enqueue = [&](std::size_t v) {
-    if (position[v] < vectors[v].size()) {
-      queue.push({vectors[v].indices[position[v]], v});
-    }
-  };
-  for (std::size_t v = 0; v < vectors.size(); ++v) {
-    enqueue(v);
   }
+  std::ranges::stable_sort(entries, {}, [](const auto& entry) { return entry.first; });
   SparseVector out;
-  while (!queue.empty()) {
-    const std::uint32_t index = queue.top().index;
+  for (auto next = entries.begin(); next != entries.end();) {
+    const std::uint32_t index = next->first;
     double sum = 0;
-    while (!queue.empty() && queue.top().index == index) {
-      const std::size_t v = queue.top().vector;
-      queue.pop();
-      sum += vectors[v].values[position[v]++];
-      enqueue(v);
+    for (; next != entries.end() && next->first == index; ++next) {
+      sum += next->second;
     }
     push(out, index, sum);
   }

@@ -53,12 +53,12 @@ struct SparseProblem {
 [[nodiscard]] SparseVector select_top_k(std::span<const double> dense, std::uint32_t k);
 [[nodiscard]] SparseVector select_top_k(const SparseVector& vector, std::uint32_t k);
 
-// Returns T_k(a, b) in O(size of a + size of b).
+// Returns T_k(a, b): the k first entries of the sum.
 [[nodiscard]] SparseVector merge_top_k(const SparseVector& a, const SparseVector& b,
                                        std::uint32_t k);
 
-// Returns the sum; equal indices are added from the first vector to the last. O(entries x log
-// vectors).
+// Returns the sum; equal indices are added from the first vector to the last. O(n log n)
+// for n entries of all vectors.
 [[nodiscard]] SparseVector sparse_sum(std::span<const SparseVector> vectors);
 // Returns every value divided by `divisor`, without values that become zero. Throws SimulationError
 // if a quotient is not finite.
