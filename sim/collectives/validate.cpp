@@ -41,6 +41,30 @@ void need_not_negative(Findings& findings, const std::string& what, double value
   }
 }
 
+// These return whether the value is fine.
+bool need_one_or_more(Findings& findings, const std::string& what, std::int64_t value) {
+  if (value < 1) {
+    findings.push_back({what, "must be an integer >= 1, got " + std::to_string(value)});
+  }
+  return value >= 1;
+}
+
+bool need_below(Findings& findings, const std::string& what, std::uint32_t count,
+                std::uint32_t value) {
+  if (value >= count) {
+    findings.push_back(
+        {what, "must be 0 to " + std::to_string(count - 1) + ", got " + std::to_string(value)});
+  }
+  return value < count;
+}
+
+// The rate may be infinite (0 = free), the time per byte never is.
+void need_rate(Findings& findings, const std::string& what, double s_per_byte) {
+  if (!(s_per_byte >= 0) || std::isinf(s_per_byte)) {
+    findings.push_back({what, "must be >= 0, got " + shown(1 / s_per_byte)});
+  }
+}
+
 void check_link(Findings& findings, const std::string& prefix, const LinkCost& cost) {
   need_not_negative(findings, prefix + "latency_s", cost.latency_s);
   if (!(cost.per_byte_s > 0) || std::isinf(cost.per_byte_s)) {
@@ -68,9 +92,7 @@ template <class Keep> std::string list_algorithms(Op op, Keep keep) {
 }
 
 void check_size(Findings& findings, const Collective& collective) {
-  if (collective.ranks < 1) {
-    findings.push_back({"ranks", "must be an integer >= 1, got 0"});
-  }
+  need_one_or_more(findings, "ranks", collective.ranks);
   const double bytes = collective.bytes;
   if (!(bytes >= 0) || std::fmod(bytes, 1) != 0 ||
       bytes > static_cast<double>(base::kMaxExactBytes)) {
@@ -79,10 +101,8 @@ void check_size(Findings& findings, const Collective& collective) {
     return;
   }
   const std::int64_t element = collective.options.element_bytes;
-  if (element < 1) {
-    findings.push_back(
-        {"element_bytes", "must be an integer >= 1, got " + std::to_string(element)});
-  } else if (std::fmod(bytes, static_cast<double>(element)) != 0) {
+  if (need_one_or_more(findings, "element_bytes", element) &&
+      std::fmod(bytes, static_cast<double>(element)) != 0) {
     findings.push_back({"bytes", shown(bytes) + " bytes are not a multiple of element_bytes " +
                                      std::to_string(element)});
   }
@@ -143,13 +163,10 @@ void check_two_level(Findings& findings, const Collective& collective) {
   if (!collective.links.fabric || two.intra.per_byte_s > 0) { // else every rank has its own host
     check_link(findings, "intra_", two.intra);
   }
-  if (two.nics_per_node < 1) {
-    findings.push_back({"nics_per_node", "must be an integer >= 1, got 0"});
-  }
-  if (two.gpus_per_node < 1) {
-    findings.push_back({"gpus_per_node", "must be an integer >= 1, got 0"});
-  } else if (two.ranks_per_node.empty() && needs_equal_nodes(collective) &&
-             collective.ranks > two.gpus_per_node && collective.ranks % two.gpus_per_node != 0) {
+  need_one_or_more(findings, "nics_per_node", two.nics_per_node);
+  if (need_one_or_more(findings, "gpus_per_node", two.gpus_per_node) &&
+      two.ranks_per_node.empty() && needs_equal_nodes(collective) &&
+      collective.ranks > two.gpus_per_node && collective.ranks % two.gpus_per_node != 0) {
     findings.push_back(
         {"gpus_per_node", std::to_string(collective.ranks) + " ranks are no multiple of " +
                               std::to_string(two.gpus_per_node) + " per node" +
@@ -203,29 +220,28 @@ void check_algorithm(Findings& findings, const Collective& collective) {
     if (!links.fabric && (links.pairs_only || !links.pairs.empty())) {
       findings.push_back({"algorithm", "parameter_server needs equal links between nodes"});
     }
-    if (options.servers < 1) {
-      findings.push_back({"servers", "must be an integer >= 1, got 0"});
-    } else if (options.placement == Placement::colocated && options.servers > collective.ranks) {
+    if (need_one_or_more(findings, "servers", options.servers) &&
+        options.placement == Placement::colocated && options.servers > collective.ranks) {
       findings.push_back({"servers", "colocated servers must be 1 to " +
                                          std::to_string(collective.ranks) + ", got " +
                                          std::to_string(options.servers)});
     }
   }
-  if (options.block && options.block->value < 1) {
-    findings.push_back(
-        {"block_bytes", "must be an integer >= 1, got " + std::to_string(options.block->value)});
+  if (options.block) {
+    need_one_or_more(findings, "block_bytes", options.block->value);
   }
 }
 
-// One value >= 0 for every rank, or none at all.
+// One value for every rank, or none at all; `need` checks each.
+template <class Need>
 void check_per_rank(Findings& findings, const std::string& what, std::uint32_t ranks,
-                    const std::vector<double>& values) {
+                    const std::vector<double>& values, Need need) {
   if (!values.empty() && values.size() != ranks) {
     findings.push_back({what, "must have one value for each of " + std::to_string(ranks) +
                                   " ranks, got " + std::to_string(values.size())});
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
-    need_not_negative(findings, item(what, i), values[i]);
+    need(findings, item(what, i), values[i]);
   }
 }
 
@@ -238,10 +254,7 @@ void check_pairs(Findings& findings, const Collective& collective) {
     const std::string link = item("links", i);
     for (const auto& [key, rank] :
          {std::pair{"/src", pairs[i].src}, std::pair{"/dst", pairs[i].dst}}) {
-      if (rank >= ends) {
-        findings.push_back({link + key, "must be 0 to " + std::to_string(ends - 1) + ", got " +
-                                            std::to_string(rank)});
-      }
+      need_below(findings, link + key, ends, rank);
     }
     if (pairs[i].src == pairs[i].dst) {
       findings.push_back({link, "src and dst are both " + std::to_string(pairs[i].src)});
@@ -264,15 +277,14 @@ void check_chain(Findings& findings, const Collective& collective) {
   }
   std::vector<bool> seen(ranks, false);
   for (std::size_t i = 0; i < chain.size(); ++i) {
-    if (chain[i] >= ranks) {
-      findings.push_back({item("chain", i), "must be 0 to " + std::to_string(ranks - 1) + ", got " +
-                                                std::to_string(chain[i])});
-    } else if (seen[chain[i]]) {
+    if (!need_below(findings, item("chain", i), ranks, chain[i])) {
+      continue;
+    }
+    if (seen[chain[i]]) {
       findings.push_back(
           {item("chain", i), "rank " + std::to_string(chain[i]) + " stands in the chain twice"});
-    } else {
-      seen[chain[i]] = true;
     }
+    seen[chain[i]] = true;
   }
 }
 
@@ -297,10 +309,7 @@ std::vector<Finding> validate(const Collective& collective) {
     return findings;
   }
   check_algorithm(findings, collective);
-  if (collective.root >= collective.ranks) {
-    findings.push_back({"root", "must be 0 to " + std::to_string(collective.ranks - 1) + ", got " +
-                                    std::to_string(collective.root)});
-  }
+  need_below(findings, "root", collective.ranks, collective.root);
   if (collective.links.fabric) {
     check_fabric(findings, collective);
   } else if (!collective.links.pairs_only) {
@@ -311,29 +320,18 @@ std::vector<Finding> validate(const Collective& collective) {
   if (findings.empty()) {
     findings = validate_nodes(collective);
   }
-  // The rate may be infinite (0 = free), the time per byte never is.
-  if (const double gamma = collective.reduction_s_per_byte; !(gamma >= 0) || std::isinf(gamma)) {
-    findings.push_back({"reduction_Bps", "must be >= 0, got " + shown(1 / gamma)});
-  }
-  const std::vector<double>& gammas = collective.reduction_s_per_byte_rank;
-  if (!gammas.empty() && gammas.size() != collective.ranks) {
-    findings.push_back({"reduction_Bps", "must have one value for each of " +
-                                             std::to_string(collective.ranks) + " ranks, got " +
-                                             std::to_string(gammas.size())});
-  }
-  for (std::size_t i = 0; i < gammas.size(); ++i) {
-    if (!(gammas[i] >= 0) || std::isinf(gammas[i])) {
-      findings.push_back({item("reduction_Bps", i), "must be >= 0, got " + shown(1 / gammas[i])});
-    }
-  }
-  check_per_rank(findings, "enter_s", collective.ranks, collective.enter_s);
+  need_rate(findings, "reduction_Bps", collective.reduction_s_per_byte);
+  check_per_rank(findings, "reduction_Bps", collective.ranks, collective.reduction_s_per_byte_rank,
+                 need_rate);
+  check_per_rank(findings, "enter_s", collective.ranks, collective.enter_s, need_not_negative);
   check_chain(findings, collective);
-  check_per_rank(findings, "sizes", collective.ranks, collective.sizes);
+  check_per_rank(findings, "sizes", collective.ranks, collective.sizes, need_not_negative);
   if (!collective.sizes.empty() && collective.op != Op::allgatherv) {
     findings.push_back(
         {"sizes", "only allgatherv has sizes per rank, not " + std::string(name(collective.op))});
   }
-  check_per_rank(findings, "held_bytes", collective.ranks, collective.held_bytes);
+  check_per_rank(findings, "held_bytes", collective.ranks, collective.held_bytes,
+                 need_not_negative);
   if (!collective.held_bytes.empty() &&
       (collective.op != Op::allreduce || collective.algorithm != AlgorithmId::recursive_doubling)) {
     findings.push_back({"held_bytes", "only the allreduce by recursive_doubling can grow"});
