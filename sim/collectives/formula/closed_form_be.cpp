@@ -16,16 +16,13 @@ std::optional<ClosedForm> be_broadcast(const Collective& collective) {
   return linear_form((s.L + s.P - 1) * s.alpha, 2 * s.f * s.beta, s.n);
 }
 
-std::optional<ClosedForm> be_reduce(const Collective& collective) {
+// A reduce takes the folded ranks in, an all-reduce also gives them the result.
+std::optional<ClosedForm> be_sums(const Collective& collective) {
   const Symbols s = symbols(collective);
+  const double folds = collective.op == Op::allreduce ? 2 : 1;
   const double core = 2 * s.fq * s.beta + s.fq * s.gamma;
-  return linear_form((2 * s.K + s.F) * s.alpha, core + s.F * (s.beta + s.gamma), s.n);
-}
-
-std::optional<ClosedForm> be_allreduce(const Collective& collective) {
-  const Symbols s = symbols(collective);
-  const double core = 2 * s.fq * s.beta + s.fq * s.gamma;
-  return linear_form((2 * s.K + 2 * s.F) * s.alpha, core + s.F * (2 * s.beta + s.gamma), s.n);
+  return linear_form((2 * s.K + folds * s.F) * s.alpha, core + s.F * (folds * s.beta + s.gamma),
+                     s.n);
 }
 
 } // namespace stepsim::collectives

@@ -11,32 +11,22 @@
 
 namespace stepsim::collectives {
 
-std::optional<ClosedForm> bruck_allreduce(const Collective& collective) {
-  const Symbols s = symbols(collective);
-  return linear_form(2 * s.L * s.alpha, s.f * (2 * s.beta + s.gamma), s.n);
+ClosedForm parts_form(const Symbols& s, Op op, double rounds, double startup_s) {
+  const bool both = op == Op::allreduce || op == Op::reduce;
+  const double halves = both ? 2 : 1;
+  const double gamma = both || op == Op::reduce_scatter ? s.gamma : 0;
+  return linear_form(halves * rounds * s.alpha + startup_s, s.f * (halves * s.beta + gamma), s.n);
 }
 
-std::optional<ClosedForm> bruck_reduce_scatter(const Collective& collective) {
-  const Symbols s = symbols(collective);
-  return linear_form(s.L * s.alpha, s.f * (s.beta + s.gamma), s.n);
-}
-
-std::optional<ClosedForm> bruck_allgather(const Collective& collective) {
-  const Symbols s = symbols(collective);
-  return linear_form(s.L * s.alpha, s.f * s.beta, s.n);
-}
-
-std::optional<ClosedForm> bruck_allgatherv(const Collective& collective) {
+std::optional<ClosedForm> bruck_form(const Collective& collective) {
   const std::vector<double>& sizes = collective.sizes;
-  const bool equal =
-      std::all_of(sizes.begin(), sizes.end(), [&](double size) { return size == sizes.front(); });
-  if (!equal) {
+  if (!std::ranges::all_of(sizes, [&](double size) { return size == sizes.front(); })) {
     return std::nullopt;
   }
   const Symbols s = symbols(collective);
-  const double exchange =
-      collective.options.exchange_sizes ? s.L * s.alpha + (s.P - 1) * kSizeEntryBytes * s.beta : 0;
-  return linear_form(s.L * s.alpha + exchange, s.f * s.beta, s.n);
+  const bool exchange = collective.op == Op::allgatherv && collective.options.exchange_sizes;
+  return parts_form(s, collective.op, s.L,
+                    exchange ? s.L * s.alpha + (s.P - 1) * kSizeEntryBytes * s.beta : 0);
 }
 
 } // namespace stepsim::collectives

@@ -12,6 +12,7 @@ namespace {
 
 struct BlockTimes {
   double m{};
+  double block_bytes{};
   double tau{};      // hop of a whole block
   double g{};        // its addition
   double tau_last{}; // the same of the last block
@@ -23,6 +24,7 @@ struct BlockTimes {
 BlockTimes block_times(const Symbols& s, const Blocks& blocks) {
   BlockTimes t;
   t.m = static_cast<double>(blocks.blocks);
+  t.block_bytes = blocks.block_bytes;
   const double last = s.n - (t.m - 1) * blocks.block_bytes;
   // n / m as a real block leaves a remainder of rounding errors only.
   t.short_last = blocks.block_bytes - last > 1e-9 * blocks.block_bytes;
@@ -68,9 +70,7 @@ std::optional<double> allreduce_time(const Symbols& s, const BlockTimes& t, bool
     return std::nullopt;
   }
   if (last_hop) {
-    const double port_free = t.m * t.tau + (s.P - 2) * t.g + (s.P - 1) * t.delta;
-    const double block_ready = s.P * t.tau + (s.P - 1) * t.g + s.P * t.delta;
-    return std::max(port_free, block_ready) + (t.m + s.P - 2) * t.tau;
+    return pipeline_seconds(stream_network(s, {}), t.block_bytes, t.m);
   }
   if (s.P == 2) {
     return (t.m + 1) * t.tau + t.g;
@@ -78,26 +78,6 @@ std::optional<double> allreduce_time(const Symbols& s, const BlockTimes& t, bool
   const double port_free = t.m * t.tau + (s.P - 3) * t.g;
   const double block_ready = s.P * t.tau + (s.P - 1) * t.g;
   return std::max(port_free, block_ready) + (t.m + s.P - 3) * t.tau;
-}
-
-std::optional<ClosedForm> exact(const Collective& collective) {
-  return lp_form(symbols(collective), collective.op, collective.options.lp_last_hop,
-                 *resolve_blocks(collective));
-}
-
-// (P - 1 + n/b) tau(b) per pipeline, linear in n for a given block.
-ClosedForm paper(const Collective& collective, double pipelines, bool adds) {
-  const Symbols s = symbols(collective);
-  const double gamma = adds ? s.gamma : 0;
-  const Blocks blocks = *resolve_blocks(collective);
-  const double b = blocks.block_bytes;
-  const double per_byte = pipelines * (s.alpha_blk / b + s.beta) + gamma;
-  const double fill = (s.P - 1) * (pipelines * (s.alpha + b * s.beta) + b * gamma);
-  ClosedForm form = linear_form(fill, per_byte, s.n);
-  if (!collective.options.block || blocks.clamped) {
-    form.startup_s = form.per_byte_s = std::nullopt;
-  }
-  return form;
 }
 
 } // namespace
@@ -144,18 +124,25 @@ std::optional<double> lp_slow_additions_seconds(const Collective& collective) {
   return lp_allreduce_slow_additions(s, blocks);
 }
 
-std::optional<ClosedForm> lp_broadcast(const Collective& collective) { return exact(collective); }
-std::optional<ClosedForm> lp_reduce(const Collective& collective) { return exact(collective); }
-std::optional<ClosedForm> lp_allreduce(const Collective& collective) { return exact(collective); }
+std::optional<ClosedForm> lp_exact(const Collective& collective) {
+  return lp_form(symbols(collective), collective.op, collective.options.lp_last_hop,
+                 *resolve_blocks(collective));
+}
 
-std::optional<ClosedForm> lp_broadcast_paper(const Collective& collective) {
-  return paper(collective, 1, false);
-}
-std::optional<ClosedForm> lp_reduce_paper(const Collective& collective) {
-  return paper(collective, 1, true);
-}
-std::optional<ClosedForm> lp_allreduce_paper(const Collective& collective) {
-  return paper(collective, 2, true);
+// (P - 1 + n/b) tau(b) per pipeline, linear in n for a given block.
+std::optional<ClosedForm> lp_paper(const Collective& collective) {
+  const Symbols s = symbols(collective);
+  const double pipelines = collective.op == Op::allreduce ? 2 : 1;
+  const double gamma = collective.op == Op::broadcast ? 0 : s.gamma;
+  const Blocks blocks = *resolve_blocks(collective);
+  const double b = blocks.block_bytes;
+  const double per_byte = pipelines * (s.alpha_blk / b + s.beta) + gamma;
+  const double fill = (s.P - 1) * (pipelines * (s.alpha + b * s.beta) + b * gamma);
+  ClosedForm form = linear_form(fill, per_byte, s.n);
+  if (!collective.options.block || blocks.clamped) {
+    form.startup_s = form.per_byte_s = std::nullopt;
+  }
+  return form;
 }
 
 } // namespace stepsim::collectives

@@ -19,63 +19,32 @@ double rounds(const Collective& collective, const Symbols& s) {
   return collective.options.tree == TreeShape::flat ? s.P - 1 : s.L;
 }
 
-// A reduce into P ranks that are no power of two, or into one rank in turn, can start an addition
-// early if it overlaps with receiving.
-std::optional<ClosedForm> bound_if_overlapped(ClosedForm form, const Collective& collective,
-                                              const Symbols& s) {
-  if (!delays_add_up(collective, s)) {
-    return std::nullopt;
-  }
-  const bool early = collective.options.tree == TreeShape::flat ? s.P > 2 : s.F > 0;
-  form.upper_bound = early && s.gamma > 0 && !s.serial;
-  return form;
-}
+bool has_sums(Op op) { return op != Op::broadcast && op != Op::allgather; }
 
 } // namespace
 
-std::optional<ClosedForm> mst_broadcast(const Collective& collective) {
+std::optional<ClosedForm> mst_paper(const Collective& collective) {
+  const Symbols s = symbols(collective);
+  const Op op = collective.op;
+  const double R = rounds(collective, s);
+  const double trees = op == Op::allreduce ? 2 : 1;
+  const bool parts = op == Op::reduce_scatter || op == Op::allgather; // scattered or gathered
+  return linear_form(
+      (trees * R + (parts ? s.L : 0)) * s.alpha,
+      R * (trees * s.beta + (has_sums(op) ? s.gamma : 0)) + (parts ? s.f * s.beta : 0), s.n);
+}
+
+// A reduce into P ranks that are no power of two, or into one rank in turn, can start an addition
+// early if it overlaps with receiving.
+std::optional<ClosedForm> mst_form(const Collective& collective) {
   const Symbols s = symbols(collective);
   if (!delays_add_up(collective, s)) {
     return std::nullopt;
   }
-  const double R = rounds(collective, s);
-  return linear_form(R * s.alpha, R * s.beta, s.n);
-}
-
-std::optional<ClosedForm> mst_reduce_paper(const Collective& collective) {
-  const Symbols s = symbols(collective);
-  const double R = rounds(collective, s);
-  return linear_form(R * s.alpha, R * (s.beta + s.gamma), s.n);
-}
-
-std::optional<ClosedForm> mst_reduce(const Collective& collective) {
-  return bound_if_overlapped(*mst_reduce_paper(collective), collective, symbols(collective));
-}
-
-std::optional<ClosedForm> mst_allreduce_paper(const Collective& collective) {
-  const Symbols s = symbols(collective);
-  const double R = rounds(collective, s);
-  return linear_form(2 * R * s.alpha, R * (2 * s.beta + s.gamma), s.n);
-}
-
-std::optional<ClosedForm> mst_allreduce(const Collective& collective) {
-  return bound_if_overlapped(*mst_allreduce_paper(collective), collective, symbols(collective));
-}
-
-std::optional<ClosedForm> mst_reduce_scatter(const Collective& collective) {
-  const Symbols s = symbols(collective);
-  const double R = rounds(collective, s);
-  const double per_byte = R * (s.beta + s.gamma) + s.f * s.beta;
-  return bound_if_overlapped(linear_form((R + s.L) * s.alpha, per_byte, s.n), collective, s);
-}
-
-std::optional<ClosedForm> mst_allgather(const Collective& collective) {
-  const Symbols s = symbols(collective);
-  if (!delays_add_up(collective, s)) {
-    return std::nullopt;
-  }
-  const double R = rounds(collective, s);
-  return linear_form((s.L + R) * s.alpha, s.f * s.beta + R * s.beta, s.n);
+  std::optional<ClosedForm> form = mst_paper(collective);
+  const bool early = collective.options.tree == TreeShape::flat ? s.P > 2 : s.F > 0;
+  form->upper_bound = has_sums(collective.op) && early && s.gamma > 0 && !s.serial;
+  return form;
 }
 
 } // namespace stepsim::collectives

@@ -9,20 +9,10 @@
 
 namespace stepsim::collectives {
 
-std::optional<ClosedForm> ring_allreduce(const Collective& collective) {
+std::optional<ClosedForm> ring_form(const Collective& collective) {
   const Symbols s = symbols(collective);
-  const double startups = collective.options.ring_startup_2p ? 2 * s.P : 2 * (s.P - 1);
-  return linear_form(startups * s.alpha, s.f * (2 * s.beta + s.gamma), s.n);
-}
-
-std::optional<ClosedForm> ring_reduce_scatter(const Collective& collective) {
-  const Symbols s = symbols(collective);
-  return linear_form((s.P - 1) * s.alpha, s.f * (s.beta + s.gamma), s.n);
-}
-
-std::optional<ClosedForm> ring_allgather(const Collective& collective) {
-  const Symbols s = symbols(collective);
-  return linear_form((s.P - 1) * s.alpha, s.f * s.beta, s.n);
+  const bool startup_2p = collective.options.ring_startup_2p && collective.op == Op::allreduce;
+  return parts_form(s, collective.op, startup_2p ? s.P : s.P - 1);
 }
 
 std::optional<ClosedForm> ring_allgatherv(const Collective& collective) {

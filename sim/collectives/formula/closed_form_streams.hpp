@@ -31,15 +31,12 @@ namespace stepsim::collectives {
 // many sizes; empty if its conditions do not hold.
 [[nodiscard]] std::optional<double> lp_slow_additions_seconds(const Collective& collective);
 
-[[nodiscard]] std::optional<ClosedForm> lp_broadcast(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> lp_reduce(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> lp_allreduce(const Collective& collective);
-// The published forms (cost form `paper`): (P-1) (alpha + b beta) + n/b (alpha_blk + b beta) for
+// Returns lp_form() with the block size of the collective.
+[[nodiscard]] std::optional<ClosedForm> lp_exact(const Collective& collective);
+// The published form (cost form `paper`): (P-1) (alpha + b beta) + n/b (alpha_blk + b beta) for
 // each pipeline, of which an all-reduce has two, and ((P-1) b + n) gamma once if there are
 // additions. The number of blocks, n/b, need not be whole.
-[[nodiscard]] std::optional<ClosedForm> lp_broadcast_paper(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> lp_reduce_paper(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> lp_allreduce_paper(const Collective& collective);
+[[nodiscard]] std::optional<ClosedForm> lp_paper(const Collective& collective);
 
 // Returns the numbers of the formulas of pipelines and trees (block_times.hpp). The
 // formulas of a pipeline do not read the depths.

@@ -9,48 +9,43 @@
 
 namespace stepsim::collectives {
 
+// Returns the form of a reduce-scatter, an all-gather or both, each in `rounds` rounds of the same
+// startup after `startup_s` seconds: every rank sends (P-1)/P n in each, and adds as much of sums.
+//     allreduce        2 rounds alpha + (P-1)/P n (2 beta + gamma)
+//     reduce_scatter   rounds alpha + (P-1)/P n (beta + gamma)
+//     allgather(v)     rounds alpha + (P-1)/P n beta
+struct Symbols;
+[[nodiscard]] ClosedForm parts_form(const Symbols& s, Op op, double rounds, double startup_s = 0);
+
 // Trees (mst, COL 5.1): R rounds of the whole message, R = L, or P-1 in a flat tree.
 //     broadcast   R (alpha + n beta)          reduce   R (alpha + n (beta + gamma))
-// The scatter and gather of reduce_scatter and allgather take L alpha + (P-1)/P n beta each. If
-// links have a delay, there is no form unless P is a power of two and the tree is binomial (or P <=
-// 2). The published forms (cost form `paper`) ignore delays, so they always exist, and they never
-// set `upper_bound`.
-[[nodiscard]] std::optional<ClosedForm> mst_broadcast(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> mst_reduce(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> mst_allreduce(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> mst_reduce_scatter(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> mst_allgather(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> mst_reduce_paper(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> mst_allreduce_paper(const Collective& collective);
+// An allreduce takes both, reduce_scatter and allgather one of them and a scatter or gather, of
+// L alpha + (P-1)/P n beta. If links have a delay, there is no form unless P is a power of two and
+// the tree is binomial (or P <= 2). The published forms (cost form `paper`) ignore delays, so they
+// always exist, and they never set `upper_bound`.
+[[nodiscard]] std::optional<ClosedForm> mst_form(const Collective& collective);
+[[nodiscard]] std::optional<ClosedForm> mst_paper(const Collective& collective);
 
 // Bidirectional exchange (be, COL 5.2), Rabenseifner's algorithm: recursive halving, then doubling.
 // q = 2^K ranks exchange; with F = 1 the other P - q ranks fold their vectors into a partner's.
 //     allreduce   (2K + 2F) alpha + (q-1)/q n (2 beta + gamma) + F n (2 beta + gamma)
+//     reduce      (2K + F) alpha + (q-1)/q n (2 beta + gamma) + F n (beta + gamma)
 //     broadcast   a binomial scatter and a ring all-gather: (L + P-1) alpha + 2 (P-1)/P n beta;
 //                 empty if links have a delay and P is not a power of two
 // The other two operations and the form that is printed for reduce and allreduce (cost form
 // `paper`) are the forms of Bruck's algorithm, which needs no fold and equals be if P is a
 // power of two.
 [[nodiscard]] std::optional<ClosedForm> be_broadcast(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> be_reduce(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> be_allreduce(const Collective& collective);
+[[nodiscard]] std::optional<ClosedForm> be_sums(const Collective& collective);
 
-// Bruck's algorithm (COL 5.3): L blocking rounds for any P. bruck_allgatherv() is empty for unequal
-// sizes, because the last round then depends on which rank holds which data.
-//     reduce_scatter   L alpha + (P-1)/P n (beta + gamma)
-//     allgather        L alpha + (P-1)/P n beta
-//     allreduce        the sum of both
-[[nodiscard]] std::optional<ClosedForm> bruck_allreduce(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> bruck_reduce_scatter(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> bruck_allgather(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> bruck_allgatherv(const Collective& collective);
+// Bruck's algorithm (COL 5.3): parts_form() of L blocking rounds for any P, for a reduce that of an
+// allreduce. Empty for unequal sizes of an allgatherv, because the last round then depends on which
+// rank holds which data.
+[[nodiscard]] std::optional<ClosedForm> bruck_form(const Collective& collective);
 
-// Rings (COL 5.4): P-1 rounds of n/P for reduce-scatter and for all-gather.
-//     allreduce    2 (P-1) alpha + (P-1)/P n (2 beta + gamma)
+// Rings (COL 5.4): parts_form() of P-1 rounds, and
 //     allgatherv   (P-1) (alpha + s beta), s the largest part, which makes P-1 hops (COL 5.8)
-[[nodiscard]] std::optional<ClosedForm> ring_allreduce(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> ring_reduce_scatter(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> ring_allgather(const Collective& collective);
+[[nodiscard]] std::optional<ClosedForm> ring_form(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> ring_allgatherv(const Collective& collective);
 // Returns the seconds of a ring in whole elements in O(1), equal to max_plus within 1e-12. If P
 // does not divide n, the longest part makes every hop, and no rank ever waits for more than one

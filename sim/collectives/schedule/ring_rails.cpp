@@ -107,33 +107,6 @@ Hops hops_of(const NodeShape& shape, double parts) {
   return hops;
 }
 
-std::optional<ClosedForm> passes_form(const Collective& collective, double passes) {
-  const bool adds = collective.op == Op::allreduce || collective.op == Op::reduce_scatter;
-  const double gamma = uniform_cost(collective)->reduction_s_per_byte;
-  const bool unequal = !std::ranges::all_of(
-      collective.sizes, [&](double size) { return size == collective.sizes.front(); });
-  if ((adds && gamma > 0) || unequal || collective.options.exchange_sizes ||
-      has_delays(node_shape(collective))) {
-    return std::nullopt;
-  }
-  const NodeShape shape = node_shape(collective);
-  const double n = total_bytes(collective);
-  const double steps = passes * (collective.ranks - 1.0);
-  const Hops hops =
-      hops_of(shape, static_cast<double>(rings_of(shape)) * static_cast<double>(collective.ranks));
-  const Line inner = hops.inner.value_or(Line{});
-  const Line outer = hops.outer.value_or(Line{});
-  ClosedForm form{.seconds = steps * std::max(inner.at(n), outer.at(n)),
-                  .upper_bound = false,
-                  .startup_s = {},
-                  .per_byte_s = {}};
-  if (const auto slowest = upper_line(inner, outer)) {
-    form.startup_s = steps * slowest->startup_s;
-    form.per_byte_s = steps * slowest->per_byte_s;
-  }
-  return form;
-}
-
 // Crossings of a node's border in the chain that has most: a broadcast comes back into the node of
 // its root, unless the root is the first of its node on the ring, and a reduce starts there, unless
 // it is the last.
@@ -255,12 +228,32 @@ std::optional<ClosedForm> ring_rails_chains(const Collective& collective) {
                     .per_byte_s = {}};
 }
 
-std::optional<ClosedForm> ring_rails_allreduce(const Collective& collective) {
-  return passes_form(collective, 2);
-}
-
-std::optional<ClosedForm> ring_rails_half(const Collective& collective) {
-  return passes_form(collective, 1);
+std::optional<ClosedForm> ring_rails_passes(const Collective& collective) {
+  const bool adds = collective.op == Op::allreduce || collective.op == Op::reduce_scatter;
+  const double gamma = uniform_cost(collective)->reduction_s_per_byte;
+  const bool unequal = !std::ranges::all_of(
+      collective.sizes, [&](double size) { return size == collective.sizes.front(); });
+  if ((adds && gamma > 0) || unequal || collective.options.exchange_sizes ||
+      has_delays(node_shape(collective))) {
+    return std::nullopt;
+  }
+  const NodeShape shape = node_shape(collective);
+  const double n = total_bytes(collective);
+  const double passes = collective.op == Op::allreduce ? 2 : 1;
+  const double steps = passes * (collective.ranks - 1.0);
+  const Hops hops =
+      hops_of(shape, static_cast<double>(rings_of(shape)) * static_cast<double>(collective.ranks));
+  const Line inner = hops.inner.value_or(Line{});
+  const Line outer = hops.outer.value_or(Line{});
+  ClosedForm form{.seconds = steps * std::max(inner.at(n), outer.at(n)),
+                  .upper_bound = false,
+                  .startup_s = {},
+                  .per_byte_s = {}};
+  if (const auto slowest = upper_line(inner, outer)) {
+    form.startup_s = steps * slowest->startup_s;
+    form.per_byte_s = steps * slowest->per_byte_s;
+  }
+  return form;
 }
 
 } // namespace stepsim::collectives

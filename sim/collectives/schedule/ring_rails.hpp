@@ -35,8 +35,7 @@ void ring_rails_phases(Schedule& schedule, const Collective& collective);
 // on the card and h_i = alpha_i + K x beta_i inside a node, x = n/(K P); a level that does not
 // exist is left out. Empty, so that max_plus is used, if additions take time, if links have delays,
 // if sizes differ, or if sizes are exchanged first.
-[[nodiscard]] std::optional<ClosedForm> ring_rails_allreduce(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> ring_rails_half(const Collective& collective);
+[[nodiscard]] std::optional<ClosedForm> ring_rails_passes(const Collective& collective);
 // The time of every hop of the chain that crosses most nodes, then the slowest hop for each further
 // block; an upper bound if the last block is shorter. Empty if additions take time, if links have
 // delays, or if further blocks have another latency.

@@ -4,8 +4,7 @@
 #include <cassert>
 #include <cstdint>
 
-#include "collectives/formula/closed_form.hpp"
-#include "collectives/formula/symbols.hpp"
+#include "collectives/formula/closed_forms.hpp"
 
 namespace stepsim::collectives {
 
@@ -114,11 +113,7 @@ Index swing_part(Index ranks, Index rank) {
 }
 
 std::optional<ClosedForm> swing_allreduce(const Collective& collective) {
-  if (collective.ranks % 2 != 0) {
-    return std::nullopt;
-  }
-  const Symbols s = symbols(collective);
-  return linear_form(2 * s.L * s.alpha, 2 * s.f * s.beta + s.f * s.gamma, s.n);
+  return collective.ranks % 2 == 0 ? bruck_form(collective) : std::nullopt;
 }
 
 bool swing_phases(FlatPhases& phases, Op op) {

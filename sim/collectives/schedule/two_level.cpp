@@ -257,38 +257,6 @@ double halves_seconds(const Collective& collective, const NodeShape& shape, doub
   return seconds;
 }
 
-std::optional<ClosedForm> form_of(const Collective& collective) {
-  const NodeShape shape = node_shape(collective);
-  if (has_delays(shape)) {
-    return std::nullopt;
-  }
-  const double gamma = uniform_cost(collective)->reduction_s_per_byte;
-  const double chunks = pipeline_chunks(collective);
-  ClosedForm form{.seconds = halves_seconds(collective, shape, gamma, chunks),
-                  .upper_bound = false,
-                  .startup_s = 0,
-                  .per_byte_s = 0};
-  if (!collective.options.pipeline_chunks) { // the best number depends on the bytes
-    form.startup_s = form.per_byte_s = std::nullopt;
-    return form;
-  }
-  for (const bool sums : {true, false}) {
-    if (sums ? !adds(collective.op) : collective.op == Op::reduce_scatter) {
-      continue;
-    }
-    const Stages stages = stages_of(shape, sums ? gamma : 0, chunks);
-    const auto slowest = chunks == 1 ? Line{} : upper_line(stages.in, stages.out);
-    if (!slowest) {
-      form.startup_s = form.per_byte_s = std::nullopt;
-      return form;
-    }
-    const Line half = stages.in + stages.out + (chunks - 1) * *slowest;
-    *form.startup_s += half.startup_s;
-    *form.per_byte_s += half.per_byte_s;
-  }
-  return form;
-}
-
 } // namespace
 
 bool takes_chunks(AlgorithmId algorithm, Op op) {
@@ -363,17 +331,39 @@ double two_level_parts(const Collective& collective) {
                                : node_shape(collective).gpus;
 }
 
-std::optional<ClosedForm> two_level_allreduce(const Collective& collective) {
-  return form_of(collective);
-}
-
-std::optional<ClosedForm> two_level_half(const Collective& collective) {
+std::optional<ClosedForm> two_level_rings(const Collective& collective) {
+  const NodeShape shape = node_shape(collective);
   const bool unequal = !std::ranges::all_of(
       collective.sizes, [&](double size) { return size == collective.sizes.front(); });
-  if (unequal || collective.options.exchange_sizes) {
+  const bool one_way = collective.op != Op::allreduce;
+  if (has_delays(shape) || (one_way && (unequal || collective.options.exchange_sizes))) {
     return std::nullopt;
   }
-  return form_of(collective);
+  const double gamma = uniform_cost(collective)->reduction_s_per_byte;
+  const double chunks = pipeline_chunks(collective);
+  ClosedForm form{.seconds = halves_seconds(collective, shape, gamma, chunks),
+                  .upper_bound = false,
+                  .startup_s = 0,
+                  .per_byte_s = 0};
+  if (!collective.options.pipeline_chunks) { // the best number depends on the bytes
+    form.startup_s = form.per_byte_s = std::nullopt;
+    return form;
+  }
+  for (const bool sums : {true, false}) {
+    if (sums ? !adds(collective.op) : collective.op == Op::reduce_scatter) {
+      continue;
+    }
+    const Stages stages = stages_of(shape, sums ? gamma : 0, chunks);
+    const auto slowest = chunks == 1 ? Line{} : upper_line(stages.in, stages.out);
+    if (!slowest) {
+      form.startup_s = form.per_byte_s = std::nullopt;
+      return form;
+    }
+    const Line half = stages.in + stages.out + (chunks - 1) * *slowest;
+    *form.startup_s += half.startup_s;
+    *form.per_byte_s += half.per_byte_s;
+  }
+  return form;
 }
 
 std::optional<ClosedForm> two_level_rooted(const Collective& collective) {

@@ -44,8 +44,7 @@ void two_level_phases(Schedule& schedule, const Collective& collective);
 // Derived: a flow shop of two stages with equal jobs. All phases of one kind run before those of
 // the next, so the two halves of an all-reduce do not overlap. Empty if links have delays, if sizes
 // differ, or if sizes are exchanged first.
-[[nodiscard]] std::optional<ClosedForm> two_level_allreduce(const Collective& collective);
-[[nodiscard]] std::optional<ClosedForm> two_level_half(const Collective& collective);
+[[nodiscard]] std::optional<ClosedForm> two_level_rings(const Collective& collective);
 // (G-1)(alpha_i + beta_i n/G) for the scatter and again for the rings, and between them ceil(log2
 // N) times alpha_e + c beta_e n/G; a reduce adds n/G gamma in every step of its rings and trees. An
 // upper bound for overlapped additions if the number of nodes is not a power of two (COL 3). Empty
