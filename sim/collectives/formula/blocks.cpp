@@ -56,29 +56,11 @@ std::int64_t most_whole_blocks(double stream) {
   return static_cast<std::int64_t>(most_blocks(stream));
 }
 
-// Whole numbers around sqrt(x / alpha_blk), inside [low, high].
 void add_around(Counts& counts, double x, double alpha_blk, std::int64_t low, std::int64_t high) {
-  if (x <= 0) {
-    return;
-  }
-  const double top = static_cast<double>(high);
-  const double best = alpha_blk > 0 ? std::min(std::sqrt(x / alpha_blk), top) : top;
-  const auto below = static_cast<std::int64_t>(best);
-  const std::int64_t above = static_cast<double>(below) < best ? below + 1 : below;
-  counts.add(std::clamp(below, low, high));
-  counts.add(std::clamp(above, low, high));
-}
-
-// Ascending; a handful, sorted by insertion.
-void sort(Counts& counts) {
-  for (std::size_t next = 1; next < counts.size; ++next) {
-    const std::int64_t value = counts.values[next];
-    std::size_t at = next;
-    for (; at > 0 && counts.values[at - 1] > value; --at) {
-      counts.values[at] = counts.values[at - 1];
-    }
-    counts.values[at] = value;
-  }
+  const BlocksAround around =
+      blocks_around(x, alpha_blk, static_cast<double>(low), static_cast<double>(high));
+  counts.add(static_cast<std::int64_t>(around.below));
+  counts.add(static_cast<std::int64_t>(around.above));
 }
 
 Counts lp_counts(Op op, std::int64_t ranks, const Symbols& s) {
@@ -128,7 +110,7 @@ Blocks paper_blocks(const Collective& collective, const Symbols& s) {
 // The cheapest split into one of `counts` blocks; `cost` may know no time for some.
 template <class Cost>
 Blocks cheapest(const Options& options, double stream, Counts counts, Cost cost) {
-  sort(counts);
+  std::sort(counts.values.begin(), counts.values.begin() + counts.size);
   Blocks best = split(options, stream, 1);
   std::optional<double> best_s;
   std::int64_t tried = 0;

@@ -2,6 +2,7 @@
 #include "collectives/formula/closed_forms.hpp"
 
 #include <cassert>
+#include <initializer_list>
 
 #include "collectives/formula/node_shape.hpp"
 #include "collectives/formula/symbols.hpp"
@@ -9,34 +10,41 @@
 namespace stepsim::collectives {
 namespace {
 
-// A flat collective of one level, at the rates of `whole`.
-Collective flat(const Collective& whole, Op op, AlgorithmId algorithm, std::uint32_t ranks,
-                double bytes, const LinkCost& link) {
-  Collective part;
-  part.op = op;
-  part.algorithm = algorithm;
-  part.ranks = ranks;
-  part.bytes = bytes;
-  part.links.all = link;
-  part.reduction_s_per_byte = symbols(whole).gamma;
-  part.options = whole.options;
-  return part;
-}
+// A flat collective of one level, of 1/parts of the message.
+struct Stage {
+  Op op{};
+  AlgorithmId algorithm{};
+  std::uint32_t ranks{};
+  LinkCost link;
+  double parts = 1;
+};
 
-// One after the other; `share` turns bytes of a stage into bytes of the whole.
-void append(std::optional<ClosedForm>& sum, const std::optional<ClosedForm>& stage, double share) {
-  if (!sum || !stage) {
-    sum.reset();
-    return;
+// The stages one after the other, at the rates of `whole`; empty if one has no form.
+std::optional<ClosedForm> form_of(const Collective& whole, std::initializer_list<Stage> stages) {
+  ClosedForm sum = linear_form(0, 0, 0);
+  for (const Stage& stage : stages) {
+    Collective flat;
+    flat.op = stage.op;
+    flat.algorithm = stage.algorithm;
+    flat.ranks = stage.ranks;
+    flat.bytes = whole.bytes / stage.parts;
+    flat.links.all = stage.link;
+    flat.reduction_s_per_byte = symbols(whole).gamma;
+    flat.options = whole.options;
+    const std::optional<ClosedForm> form = closed_form(flat);
+    if (!form) {
+      return std::nullopt;
+    }
+    sum.seconds += form->seconds;
+    sum.upper_bound = sum.upper_bound || form->upper_bound;
+    if (sum.startup_s && form->startup_s) {
+      *sum.startup_s += *form->startup_s;
+      *sum.per_byte_s += *form->per_byte_s * (1 / stage.parts);
+    } else {
+      sum.startup_s = sum.per_byte_s = std::nullopt;
+    }
   }
-  sum->seconds += stage->seconds;
-  sum->upper_bound = sum->upper_bound || stage->upper_bound;
-  if (sum->startup_s && stage->startup_s) {
-    *sum->startup_s += *stage->startup_s;
-    *sum->per_byte_s += *stage->per_byte_s * share;
-  } else {
-    sum->startup_s = sum->per_byte_s = std::nullopt;
-  }
+  return sum;
 }
 
 } // namespace
@@ -44,43 +52,22 @@ void append(std::optional<ClosedForm>& sum, const std::optional<ClosedForm>& sta
 std::optional<ClosedForm> hierarchical_allreduce(const Collective& collective) {
   const NodeShape levels = node_shape(collective);
   assert(levels.equal_nodes && "every node has as many ranks");
-  const std::uint32_t per_node = levels.gpus;
-  const double n = collective.bytes;
   LinkCost shared = levels.inter;
   shared.per_byte_s *= levels.sharing;
-  const Options& options = collective.options;
-  std::optional<ClosedForm> sum = linear_form(0, 0, 0);
-  append(sum,
-         closed_form(
-             flat(collective, Op::reduce_scatter, AlgorithmId::ring, per_node, n, levels.intra)),
-         1);
-  append(sum,
-         closed_form(flat(collective, Op::allreduce, options.inter_algorithm, levels.nodes,
-                          n / per_node, shared)),
-         1.0 / per_node);
-  append(sum,
-         closed_form(flat(collective, Op::allgather, AlgorithmId::ring, per_node, n, levels.intra)),
-         1);
-  return sum;
+  const double parts = levels.gpus;
+  return form_of(collective,
+                 {{Op::reduce_scatter, AlgorithmId::ring, levels.gpus, levels.intra},
+                  {Op::allreduce, collective.options.inter_algorithm, levels.nodes, shared, parts},
+                  {Op::allgather, AlgorithmId::ring, levels.gpus, levels.intra}});
 }
 
 std::optional<ClosedForm> hierarchical_leader_allreduce(const Collective& collective) {
   const NodeShape levels = node_shape(collective);
-  const double n = collective.bytes;
   const Options& options = collective.options;
-  std::optional<ClosedForm> sum = linear_form(0, 0, 0);
-  append(sum,
-         closed_form(
-             flat(collective, Op::reduce, options.intra_algorithm, levels.gpus, n, levels.intra)),
-         1);
-  append(sum,
-         closed_form(flat(collective, Op::allreduce, options.inter_algorithm, levels.nodes, n,
-                          levels.inter)),
-         1);
-  append(sum,
-         closed_form(flat(collective, Op::broadcast, options.intra_algorithm, levels.gpus, n,
-                          levels.intra)),
-         1);
+  std::optional<ClosedForm> sum =
+      form_of(collective, {{Op::reduce, options.intra_algorithm, levels.gpus, levels.intra},
+                           {Op::allreduce, options.inter_algorithm, levels.nodes, levels.inter},
+                           {Op::broadcast, options.intra_algorithm, levels.gpus, levels.intra}});
   // Leaders of smaller nodes are ready earlier.
   if (sum && !levels.equal_nodes) {
     sum->upper_bound = true;
