@@ -32,7 +32,7 @@ std::vector<Rule> rules_for(Index size, bool odd_trees) {
                           RingPass{size, true},
                           BinomialTree{size, Direction::spread},
                           BinomialTree{size, Direction::collect},
-                          NearTree{size},
+                          NearTree{size, Direction::collect},
                           FlatTree{size, Direction::spread},
                           FlatTree{size, Direction::collect},
                           BinomialSplit{size, Direction::spread},

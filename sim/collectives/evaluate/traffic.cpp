@@ -39,20 +39,17 @@ RankTraffic sent_by(const RingPass& rule, const Partition& partition, Index loca
 }
 
 // The root sends to every other rank, or every other rank sends to the root.
-RankTraffic sent_by(const FlatTree& rule, const Partition& partition, Index local) {
-  const bool spreads = rule.direction == Direction::spread;
-  const Index messages = spreads == (local == 0) ? (spreads ? rule.steps() : 1) : 0;
-  return {static_cast<double>(messages) * partition.bytes(0, 1),
-          static_cast<std::uint64_t>(messages)};
-}
-
-RankTraffic sent_by(const FlatSplit& rule, const Partition& partition, Index local) {
+template <bool kSplit>
+RankTraffic sent_by(const TreeRule<TreeShape::flat, kSplit>& rule, const Partition& partition,
+                    Index local) {
   const bool spreads = rule.direction == Direction::spread;
   if (spreads != (local == 0)) {
     return {};
   }
-  const Index parts = spreads ? rule.steps() : 1;
-  return {partition.bytes(spreads ? 1 : local, parts), static_cast<std::uint64_t>(parts)};
+  const Index messages = spreads ? rule.steps() : 1;
+  return {kSplit ? partition.bytes(spreads ? 1 : local, messages)
+                 : static_cast<double>(messages) * partition.bytes(0, 1),
+          static_cast<std::uint64_t>(messages)};
 }
 
 // Every rank but the last sends all blocks.

@@ -71,7 +71,7 @@ public:
     if (shape == TreeShape::flat) {
       add(FlatTree{size_, direction}, whole(), size_);
     } else if (shape == TreeShape::near_first && direction == Direction::collect) {
-      add(NearTree{size_}, whole(), size_);
+      add(NearTree{size_, direction}, whole(), size_);
     } else {
       add(BinomialTree{size_, direction}, whole(), size_);
     }

@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "collectives/collective.hpp"
 #include "collectives/schedule/operation.hpp"
 
 namespace stepsim::collectives {
@@ -35,124 +36,61 @@ namespace stepsim::collectives {
 
 enum class Direction : std::uint8_t { spread, collect };
 
-struct BinomialTree {
+// In a step every edge of the tree that is used goes from a parent to its child (spread), or back
+// (collect). The edges span 1, 2, 4, .. ranks, or the other way around, or all begin at 0:
+//     far_first   spread 0-1 | 0-2 1-3 | 0-4 1-5 2-6 3-7      collect the other way around
+//     near_first  collect 0-1 2-3 4-5 6-7 | 0-2 4-6 | 0-4     spread the other way around
+//     flat        0-1 | 0-2 | 0-3 | ..
+// With `kSplit` an edge carries the parts of the ranks below it, else the whole range.
+template <TreeShape kShape, bool kSplit> struct TreeRule {
   Index size{};
-  Direction direction{}; // collect = reduce
-  [[nodiscard]] Index steps() const { return log2_up(size); }
+  Direction direction{}; // collect = reduce, or gather with kSplit
+  [[nodiscard]] Index steps() const { return kShape == TreeShape::flat ? size - 1 : log2_up(size); }
   [[nodiscard]] Send send(Index step, Index rank) const {
-    if (direction == Direction::spread) {
-      return {.peer = below(step, rank) ? rank + distance(step) : kNobody, .count = 1};
+    const bool spreads = direction == Direction::spread;
+    const Index peer = spreads ? child(step, rank) : parent(step, rank);
+    if constexpr (kSplit) {
+      const Index first = spreads ? peer : rank;
+      return {.peer = peer, .first = first, .count = std::min(distance(step), size - first)};
     }
-    const bool sends = above(step, rank);
-    return {.peer = sends ? rank - distance(step) : kNobody, .count = 1, .reduce = true};
+    return {.peer = peer, .count = 1, .reduce = !spreads};
   }
   [[nodiscard]] Receive receive(Index step, Index rank) const {
-    if (direction == Direction::spread) {
-      return {.peer = above(step, rank) ? rank - distance(step) : kNobody};
-    }
-    return {.peer = below(step, rank) ? rank + distance(step) : kNobody};
+    return {.peer = direction == Direction::spread ? parent(step, rank) : child(step, rank)};
   }
 
 private:
+  // Returns the ranks that an edge of the step spans.
   [[nodiscard]] Index distance(Index step) const {
-    return Index{1} << (direction == Direction::spread ? step : steps() - 1 - step);
+    if constexpr (kShape == TreeShape::flat) {
+      return 1;
+    }
+    const bool grows = (kShape == TreeShape::near_first) == (direction == Direction::collect);
+    return Index{1} << (grows ? step : steps() - 1 - step);
   }
-  [[nodiscard]] bool below(Index step, Index rank) const {
-    return rank < distance(step) && rank + distance(step) < size;
+  [[nodiscard]] Index child(Index step, Index rank) const {
+    if constexpr (kShape == TreeShape::flat) {
+      return rank == 0 ? step + 1 : kNobody;
+    }
+    const Index span = distance(step);
+    const bool low = kShape == TreeShape::near_first ? rank % (2 * span) == 0 : rank < span;
+    return low && rank + span < size ? rank + span : kNobody;
   }
-  [[nodiscard]] bool above(Index step, Index rank) const {
-    return rank >= distance(step) && rank < 2 * distance(step);
+  [[nodiscard]] Index parent(Index step, Index rank) const {
+    if constexpr (kShape == TreeShape::flat) {
+      return rank == step + 1 ? 0 : kNobody;
+    }
+    const Index span = distance(step);
+    const bool high = kShape == TreeShape::near_first ? rank % (2 * span) == span
+                                                      : rank >= span && rank < 2 * span;
+    return high ? rank - span : kNobody;
   }
 };
-
-struct NearTree {
-  Index size{};
-  [[nodiscard]] Index steps() const { return log2_up(size); }
-  [[nodiscard]] Send send(Index step, Index rank) const {
-    const Index distance = Index{1} << step;
-    const bool sends = rank % (2 * distance) == distance;
-    return {.peer = sends ? rank - distance : kNobody, .count = 1, .reduce = true};
-  }
-  [[nodiscard]] Receive receive(Index step, Index rank) const {
-    const Index distance = Index{1} << step;
-    const bool receives = rank % (2 * distance) == 0 && rank + distance < size;
-    return {.peer = receives ? rank + distance : kNobody};
-  }
-};
-
-struct FlatTree {
-  Index size{};
-  Direction direction{}; // collect = reduce
-  [[nodiscard]] Index steps() const { return size - 1; }
-  [[nodiscard]] Send send(Index step, Index rank) const {
-    if (direction == Direction::spread) {
-      return {.peer = rank == 0 ? step + 1 : kNobody, .count = 1};
-    }
-    return {.peer = rank == step + 1 ? 0 : kNobody, .count = 1, .reduce = true};
-  }
-  [[nodiscard]] Receive receive(Index step, Index rank) const {
-    if (direction == Direction::spread) {
-      return {.peer = rank == step + 1 ? 0 : kNobody};
-    }
-    return {.peer = rank == 0 ? step + 1 : kNobody};
-  }
-};
-
-struct BinomialSplit {
-  Index size{};
-  Direction direction{}; // spread = scatter, collect = gather
-  [[nodiscard]] Index steps() const { return log2_up(size); }
-  [[nodiscard]] Send send(Index step, Index rank) const {
-    const Index distance = distance_of(step);
-    if (direction == Direction::spread) {
-      const bool sends = low(distance, rank);
-      return {.peer = sends ? rank + distance : kNobody,
-              .first = rank + distance,
-              .count = std::min(distance, size - rank - distance)};
-    }
-    return {.peer = high(distance, rank) ? rank - distance : kNobody,
-            .first = rank,
-            .count = std::min(distance, size - rank)};
-  }
-  [[nodiscard]] Receive receive(Index step, Index rank) const {
-    const Index distance = distance_of(step);
-    if (direction == Direction::spread) {
-      return {.peer = high(distance, rank) ? rank - distance : kNobody};
-    }
-    return {.peer = low(distance, rank) ? rank + distance : kNobody};
-  }
-
-private:
-  [[nodiscard]] Index distance_of(Index step) const {
-    return Index{1} << (direction == Direction::spread ? steps() - 1 - step : step);
-  }
-  [[nodiscard]] bool low(Index distance, Index rank) const {
-    return rank % (2 * distance) == 0 && rank + distance < size;
-  }
-  [[nodiscard]] static bool high(Index distance, Index rank) {
-    return rank % (2 * distance) == distance;
-  }
-};
-
-struct FlatSplit {
-  Index size{};
-  Direction direction{}; // spread = scatter, collect = gather
-  [[nodiscard]] Index steps() const { return size - 1; }
-  [[nodiscard]] Send send(Index step, Index rank) const {
-    const Index other = step + 1;
-    if (direction == Direction::spread) {
-      return {.peer = rank == 0 ? other : kNobody, .first = other, .count = 1};
-    }
-    return {.peer = rank == other ? 0 : kNobody, .first = other, .count = 1};
-  }
-  [[nodiscard]] Receive receive(Index step, Index rank) const {
-    const Index other = step + 1;
-    if (direction == Direction::spread) {
-      return {.peer = rank == other ? 0 : kNobody};
-    }
-    return {.peer = rank == 0 ? other : kNobody};
-  }
-};
+using BinomialTree = TreeRule<TreeShape::far_first, false>;
+using NearTree = TreeRule<TreeShape::near_first, false>;
+using FlatTree = TreeRule<TreeShape::flat, false>;
+using BinomialSplit = TreeRule<TreeShape::near_first, true>;
+using FlatSplit = TreeRule<TreeShape::flat, true>;
 
 struct RingPass {
   Index size{};
