@@ -91,7 +91,7 @@ TEST_CASE(
 }
 
 // The test must not be of other rings alone: most of these take the shortcut.
-TEST_CASE("events: a ring of equal ranks gives the bits of playing every rank") {
+TEST_CASE("events: a ring of equal ranks gives the times of playing every rank") {
   stepsim::base::RandomStream random({.seed = 72});
   int taken = 0;
   for (int round = 0; round < 600; ++round) {
@@ -115,10 +115,14 @@ TEST_CASE("events: a ring of equal ranks gives the bits of playing every rank") 
     const Evaluation quick = events(collective);
     const Evaluation played = events(collective, false, false);
     taken += equal_ring(collective) ? 1 : 0;
-    CHECK(quick.seconds == played.seconds);
+    constexpr double kSame = 1e-12; // the rounding of sums in another order
+    CHECK(quick.seconds == within(played.seconds, kSame));
     CHECK(quick.events == played.events);
     CHECK(quick.messages == played.messages);
-    CHECK(quick.ranks.finish_s == played.ranks.finish_s);
+    REQUIRE(quick.ranks.finish_s.size() == played.ranks.finish_s.size());
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      CHECK(quick.ranks.finish_s[rank] == within(played.ranks.finish_s[rank], kSame));
+    }
   }
   CHECK(taken > 300);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/evaluate/fabric_links.hpp"
+#include "collectives/evaluate/largest_messages.hpp"
 #include "collectives/evaluate/max_plus.hpp"
 #include "collectives/method.hpp"
 #include "collectives/schedule/schedule.hpp"
@@ -142,24 +143,9 @@ std::optional<Evaluation> equal_ring(const Collective& collective) {
       })) {
     return std::nullopt;
   }
-  const bool serial =
-      schedule.serial_additions || collective.options.reduction_mode == ReductionMode::serial;
-  const LinkCost& link = collective.links.all;
   Evaluation result;
-  double free = collective.enter_s.empty() ? 0 : collective.enter_s.front(); // both ports
-  double ready = free;                                                       // data to pass on
-  for (const Phase& phase : schedule.phases) {
-    const RingPass& pass = std::get<RingPass>(phase.rule);
-    const double bytes = phase.partition.bytes(0, 1);
-    const double addition = pass.reduce ? bytes * collective.reduction_s_per_byte : 0;
-    for (Index step = 0; step < pass.steps(); ++step) {
-      const double end = std::max(free, ready) + link.latency_s + bytes * link.per_byte_s;
-      ready = end + addition;
-      free = serial ? ready : end;
-    }
-    result.messages += static_cast<std::uint64_t>(phase.layout.size * pass.steps());
-  }
-  result.seconds = std::max(free, ready);
+  result.seconds = seconds_of_largest_messages(collective).value();
+  result.messages = static_cast<std::uint64_t>(schedule.steps()) * collective.ranks;
   result.ranks.finish_s.assign(collective.ranks, result.seconds);
   result.events = events_of_ring(collective, schedule);
   return result;

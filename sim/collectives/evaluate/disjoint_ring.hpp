@@ -21,9 +21,9 @@ namespace stepsim::collectives {
 [[nodiscard]] bool has_disjoint_ring(const Collective& collective, const Schedule& schedule);
 
 // A ring of equal ranks on equal links, whose parts have the same size: all ranks do the same at
-// the same times. One of them is played, which gives what events() gives, to the bit, with its
-// numbers of messages and events. Empty if has_equal_ring() (collectives/method.hpp) is false, and
-// where one phase has another ring. Takes O(ranks) time.
+// the same times. One path of messages (largest_messages.hpp) gives what events() gives, within
+// 1e-12, with its numbers of messages and events. Empty if has_equal_ring()
+// (collectives/method.hpp) is false, and where one phase has another ring. Takes O(ranks) time.
 [[nodiscard]] std::optional<Evaluation> equal_ring(const Collective& collective);
 
 } // namespace stepsim::collectives

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <ranges>
+#include <variant>
 
 #include "collectives/algorithms.hpp"
 #include "collectives/formula/uniform.hpp"
@@ -13,8 +14,9 @@ namespace {
 
 bool all_ranks_send(const Schedule& schedule) {
   return !schedule.phases.empty() && std::ranges::all_of(schedule.phases, [&](const Phase& phase) {
-    return all_send(phase.rule) && phase.partition.is_equal() &&
-           phase.layout.size == schedule.ranks && phase.partition.parts() == schedule.ranks;
+    const bool sends = all_send(phase.rule) || std::holds_alternative<RingPass>(phase.rule);
+    return sends && phase.partition.is_equal() && phase.layout.size == schedule.ranks &&
+           phase.partition.parts() == schedule.ranks;
   });
 }
 
@@ -64,8 +66,9 @@ std::optional<double> end_of_path(const Schedule& schedule, const UniformCost& c
 
 } // namespace
 
-// The sum of part 0 passes through the largest messages where these begin at multiples of their
-// length (halving, swing), that of the last large part where they end with it (Bruck).
+// A part of a ring goes around alone. Elsewhere the sum of part 0 passes through the largest
+// messages where these begin at multiples of their length (halving, swing), that of the last large
+// part where they end with it (Bruck).
 std::optional<double> seconds_of_largest_messages(const Collective& collective) {
   const Algorithm& row = algorithm(collective.algorithm);
   if (row.phases == nullptr || row.parts == nullptr || row.block_streams > 0) {
