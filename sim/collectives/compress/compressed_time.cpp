@@ -106,15 +106,7 @@ std::optional<double> closed_form_seconds(const CompressedExchange& exchange) {
 }
 
 Traffic exchange_traffic(const CompressedExchange& exchange) {
-  Traffic result;
-  const std::vector<RankTraffic> ranks = sent(exchange);
-  const auto [least, most] = std::ranges::minmax(ranks, {}, &RankTraffic::bytes);
-  result.min_per_rank = least.bytes;
-  result.max_per_rank = most.bytes;
-  for (const RankTraffic& rank : ranks) {
-    result.total += rank.bytes;
-    result.messages += rank.messages;
-  }
+  Traffic result = traffic_of(sent(exchange));
   for (const ExchangeStage& stage : exchange.stages) {
     if (has_transfers(stage.collective.algorithm)) {
       result.steps += make_schedule(stage.collective).steps();

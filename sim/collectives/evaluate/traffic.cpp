@@ -192,6 +192,18 @@ std::vector<RankTraffic> traffic_by_rank(const Collective& collective) {
   return sent_by_rank(make_schedule(collective));
 }
 
+Traffic traffic_of(const std::vector<RankTraffic>& ranks) {
+  const auto [least, most] = std::ranges::minmax(ranks, {}, &RankTraffic::bytes);
+  Traffic result;
+  result.min_per_rank = least.bytes;
+  result.max_per_rank = most.bytes;
+  for (const RankTraffic& rank : ranks) {
+    result.total += rank.bytes;
+    result.messages += rank.messages;
+  }
+  return result;
+}
+
 double most_sent(const Collective& collective) {
   const bool listed = collective.algorithm != AlgorithmId::parameter_server &&
                       !algorithm(collective.algorithm).in_switch;
@@ -208,8 +220,8 @@ Traffic traffic(const Collective& collective) {
   }
   const Schedule schedule = make_schedule(collective);
   Traffic result;
-  result.steps = schedule.steps();
   if (const auto extremes = sent_by_extremes(schedule)) {
+    result.steps = schedule.steps();
     result.min_per_rank = extremes->first.bytes;
     result.max_per_rank = extremes->second.bytes;
     result.messages = schedule.ranks * extremes->first.messages;
@@ -218,14 +230,8 @@ Traffic traffic(const Collective& collective) {
     }
     return result;
   }
-  const std::vector<RankTraffic> ranks = sent_by_rank(schedule);
-  const auto [least, most] = std::ranges::minmax(ranks, {}, &RankTraffic::bytes);
-  result.min_per_rank = least.bytes;
-  result.max_per_rank = most.bytes;
-  for (const RankTraffic& rank : ranks) {
-    result.total += rank.bytes;
-    result.messages += rank.messages;
-  }
+  result = traffic_of(sent_by_rank(schedule));
+  result.steps = schedule.steps();
   return result;
 }
 

@@ -27,6 +27,8 @@ struct RankTraffic {
   double bytes{};
   std::uint64_t messages{};
 };
+// Returns the least, the most and the sums of what ranks send, without `steps`.
+[[nodiscard]] Traffic traffic_of(const std::vector<RankTraffic>& ranks);
 // Returns what every rank sends, [P]. Throws SimulationError for parameter_server and for sums in
 // switches, which have no schedule.
 [[nodiscard]] std::vector<RankTraffic> traffic_by_rank(const Collective& collective);
