@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "collectives/evaluate/link_costs.hpp"
+#include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {
 
@@ -17,10 +17,6 @@ struct EqualNodes {
   Index count{}, size{};
   [[nodiscard]] Index ranks() const { return count * size; }
 };
-
-bool all_equal(const std::vector<double>& values) {
-  return std::adjacent_find(values.begin(), values.end(), std::not_equal_to()) == values.end();
-}
 
 // Empty if nodes differ, or ranks beyond their place in the node.
 std::optional<EqualNodes> equal_nodes(const Collective& collective) {

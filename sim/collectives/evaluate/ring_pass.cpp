@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/vector_clones.hpp"
+#include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {
 namespace {
@@ -67,9 +68,6 @@ public:
       twice_[i] = partition.bytes(static_cast<Index>(i % size_), 1);
     }
     first_ = size_ - (reduce ? 1 : 0);
-    const auto all_equal = [](const std::vector<double>& values) {
-      return std::ranges::all_of(values, [&](double value) { return value == values.front(); });
-    };
     equal_links_ = shortcuts && all_equal(state.latency_s) && all_equal(state.per_byte_s);
     for (std::size_t i = 0; equal_links_ && i < 2 * size_; ++i) {
       cost_[i] = state.latency_s.front() + twice_[i] * state.per_byte_s.front();

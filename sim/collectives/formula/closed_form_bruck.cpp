@@ -5,9 +5,8 @@
 // links a rank then waits for parts that it does not pass on.
 #include "collectives/formula/closed_forms.hpp"
 
-#include <algorithm>
-
 #include "collectives/formula/symbols.hpp"
+#include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {
 
@@ -19,8 +18,7 @@ ClosedForm parts_form(const Symbols& s, Op op, double rounds, double startup_s) 
 }
 
 std::optional<ClosedForm> bruck_form(const Collective& collective) {
-  const std::vector<double>& sizes = collective.sizes;
-  if (!std::ranges::all_of(sizes, [&](double size) { return size == sizes.front(); })) {
+  if (!all_equal(collective.sizes)) {
     return std::nullopt;
   }
   const Symbols s = symbols(collective);

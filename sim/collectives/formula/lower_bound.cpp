@@ -134,19 +134,10 @@ double slowest_other(const PerRank& values, std::uint32_t but) {
 // A rank without a link has nothing to wait for if it has nothing to send.
 double port_time(double bytes, double s_per_byte) { return bytes > 0 ? bytes * s_per_byte : 0; }
 
-// Time in which all ranks together send (or add) `amount`.
+// Time in which all ranks together send (or add) `amount`; 0 if one of them takes no time.
 double shared_time(double amount, const PerRank& s_per_byte) {
-  const double first = s_per_byte[0];
-  bool equal = true;
-  for (std::size_t rank = 0; rank < s_per_byte.size() && equal && !s_per_byte.equal(); ++rank) {
-    equal = s_per_byte[rank] == first;
-  }
-  if (equal) {
-    const double all = s_per_byte.size() / first;
-    return first > 0 && all > 0 ? amount / all : 0;
-  }
-  double rate = 0;
-  for (std::size_t rank = 0; rank < s_per_byte.size(); ++rank) {
+  double rate = s_per_byte.equal() && s_per_byte[0] > 0 ? s_per_byte.size() / s_per_byte[0] : 0;
+  for (std::size_t rank = 0; rank < s_per_byte.size() && !s_per_byte.equal(); ++rank) {
     if (s_per_byte[rank] <= 0) {
       return 0;
     }

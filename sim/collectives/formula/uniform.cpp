@@ -1,8 +1,8 @@
 #include "collectives/formula/uniform.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
-#include <vector>
 
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
@@ -20,9 +20,7 @@ std::optional<double> common(const std::vector<double>& values, double otherwise
   if (values.empty()) {
     return otherwise;
   }
-  const bool alike = std::all_of(values.begin(), values.end(),
-                                 [&](double value) { return value == values.front(); });
-  return alike ? std::optional(values.front()) : std::nullopt;
+  return all_equal(values) ? std::optional(values.front()) : std::nullopt;
 }
 
 std::optional<LinkCost> common_link(const Collective& collective) {
@@ -59,6 +57,10 @@ std::optional<LinkCost> common_link(const Collective& collective) {
 }
 
 } // namespace
+
+bool all_equal(const std::vector<double>& values) {
+  return std::ranges::adjacent_find(values, std::ranges::not_equal_to()) == values.end();
+}
 
 std::optional<UniformCost> uniform_cost(const Collective& collective) {
   if (collective.links.fabric || (takes_measured_steps(collective) && !is_empty(collective))) {

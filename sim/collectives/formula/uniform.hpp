@@ -1,10 +1,14 @@
 #pragma once
 // The common cost of a collective whose ranks and links are all alike, which closed forms need.
 #include <optional>
+#include <vector>
 
 #include "collectives/collective.hpp"
 
 namespace stepsim::collectives {
+
+// Whether no two values differ.
+[[nodiscard]] bool all_equal(const std::vector<double>& values);
 
 struct UniformCost {
   // Cost of every pair; on two levels the link between nodes, or for flat algorithms on one node

@@ -231,9 +231,7 @@ std::optional<ClosedForm> ring_rails_chains(const Collective& collective) {
 std::optional<ClosedForm> ring_rails_passes(const Collective& collective) {
   const bool adds = collective.op == Op::allreduce || collective.op == Op::reduce_scatter;
   const double gamma = uniform_cost(collective)->reduction_s_per_byte;
-  const bool unequal = !std::ranges::all_of(
-      collective.sizes, [&](double size) { return size == collective.sizes.front(); });
-  if ((adds && gamma > 0) || unequal || collective.options.exchange_sizes ||
+  if ((adds && gamma > 0) || !all_equal(collective.sizes) || collective.options.exchange_sizes ||
       has_delays(node_shape(collective))) {
     return std::nullopt;
   }

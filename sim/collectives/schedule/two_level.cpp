@@ -333,10 +333,9 @@ double two_level_parts(const Collective& collective) {
 
 std::optional<ClosedForm> two_level_rings(const Collective& collective) {
   const NodeShape shape = node_shape(collective);
-  const bool unequal = !std::ranges::all_of(
-      collective.sizes, [&](double size) { return size == collective.sizes.front(); });
   const bool one_way = collective.op != Op::allreduce;
-  if (has_delays(shape) || (one_way && (unequal || collective.options.exchange_sizes))) {
+  if (has_delays(shape) ||
+      (one_way && (!all_equal(collective.sizes) || collective.options.exchange_sizes))) {
     return std::nullopt;
   }
   const double gamma = uniform_cost(collective)->reduction_s_per_byte;
