@@ -175,20 +175,27 @@ class Program(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, r"[012] of 3 pairs of ranks were measured")
 
-    def wait_for_rows(self, table, driver):
-        """Until a whole row is in the file."""
-        while not table.exists() or b"\n" not in table.read_bytes():
-            self.assertIsNone(driver.poll(), "ended without rows")
-            time.sleep(0.05)
+    def start_and_wait(self, table, *arguments):
+        """A run of two ranks that has written a whole row. One that ends before it is started again: on a crowded
+        machine a probe may take longer for less, or a step longer than the limit, which is longer the next time."""
+        for timeout in ("10s", "30s", "100s", "300s"):
+            table.unlink(missing_ok=True)
+            driver = subprocess.Popen([*MPIRUN, "-np", "2", PROGRAM, "mpi", "--timeout", timeout, "--table", table,
+                                       "--max-seconds", "60", *arguments],
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            while driver.poll() is None:
+                if table.exists() and b"\n" in table.read_bytes():
+                    return driver
+                time.sleep(0.05)
+            error = driver.communicate()[1]
+            self.assertRegex(error, "did not finish|time does not grow with size")
+        raise unittest.SkipTest("other load on this machine lets no rank get to its first row")
 
     def test_an_interrupted_run_keeps_its_rows(self):
         table = self.folder / "errors.jsonl"
-        driver = subprocess.Popen([*MPIRUN, "-np", "2", PROGRAM, "mpi", "--table", table,
-                                   "--max-seconds", "60", "-o", self.folder / "x.calibration.json"],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.wait_for_rows(table, driver)
+        driver = self.start_and_wait(table, "-o", self.folder / "x.calibration.json")
         driver.send_signal(signal.SIGINT)
-        driver.wait()
+        driver.communicate()
         rows = [json.loads(line) for line in table.read_text().splitlines()]
         self.assertGreater(len(rows), 0)
         self.assertFalse((self.folder / "x.calibration.json").exists())
@@ -304,10 +311,7 @@ class Program(unittest.TestCase):
     def test_a_rank_that_hangs_ends_all(self):
         # One of two processes is stopped while both measure.
         table = self.folder / "errors.jsonl"
-        driver = subprocess.Popen([*MPIRUN, "-np", "2", PROGRAM, "mpi", "--timeout", "10s",
-                                   "--max-seconds", "60", "--table", table, "-o", self.folder / "x.calibration.json"],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.wait_for_rows(table, driver)
+        driver = self.start_and_wait(table, "-o", self.folder / "x.calibration.json")
         listed = pathlib.Path(f"/proc/{driver.pid}/task/{driver.pid}/children").read_text()
         children = [int(pid) for pid in listed.split()]
         os.kill(children[-1], signal.SIGSTOP)
