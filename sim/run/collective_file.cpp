@@ -303,7 +303,9 @@ void refuse_findings(const io::Json& tree, const CollectiveFile& file) {
     const bool of_links =
         !(own_entry && what.starts_with("enter_s")) &&
         std::ranges::any_of(std::array{"links/", "enter_s", "chain", "reduction_Bps/"},
-                            [&](std::string_view start) { return what.starts_with(start); });
+                            [key = std::string_view(what)](std::string_view start) {
+                              return key.starts_with(start);
+                            });
     if (of_links) {
       problems.push_back({file.links_file, file.links_pointer + "/" + what, message});
     } else {

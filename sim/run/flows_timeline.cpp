@@ -43,7 +43,7 @@ void add_spans(const FlowsFile& file, const FlowsResult& result, const std::vect
   for (const auto& [id, start_s, end_s] : all) {
     const links::FlowSpec& flow = file.flows[id];
     std::vector<double>& lanes = free_at[flow.src];
-    const auto lane = std::ranges::find_if(lanes, [&](double end) { return end <= start_s; });
+    const auto lane = std::ranges::find_if(lanes, [at = start_s](double end) { return end <= at; });
     const auto number = static_cast<std::uint32_t>(lane - lanes.begin());
     if (lane == lanes.end()) {
       lanes.push_back(end_s);
