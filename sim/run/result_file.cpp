@@ -15,6 +15,7 @@
 #include "document/json_text.hpp"
 #include "document/object_text.hpp"
 #include "run/estimate_rows.hpp"
+#include "run/interval_rows.hpp"
 #include "run/network_result.hpp"
 #include "run/program_rows.hpp"
 #include "run/step_rows.hpp"
@@ -86,20 +87,6 @@ constexpr auto kTensor = std::to_array<Written<TensorResult>>({
      [](const TensorResult& t) -> Json { return t.complete_s; }},
 });
 
-constexpr auto kJob = std::to_array<Written<JobTimes>>({
-    {text("name", "Name of the job.").required(), [](const JobTimes& j) -> Json { return j.name; }},
-    {integer("nodes", "Nodes of the job.").required(),
-     [](const JobTimes& j) -> Json { return j.nodes; }},
-    {number("iteration_time_s",
-            "Mean iteration time while all jobs run, s; null where no steady one ended in that "
-            "time.")
-         .nullable()
-         .required(),
-     [](const JobTimes& j) { return or_null(j.together_s); }},
-    {number("alone_iteration_time_s", "Iteration time without the other jobs, s.").required(),
-     [](const JobTimes& j) -> Json { return j.alone_s; }},
-});
-
 constexpr auto kDefault = std::to_array<Written<DefaultValue>>({
     {text("pointer", "Where it stands in the resolved scenario.")
          .example(R"("/communication/schedule")")
@@ -109,19 +96,6 @@ constexpr auto kDefault = std::to_array<Written<DefaultValue>>({
      [](const DefaultValue& d) -> Json { return d.value; }},
     {text("reason", "Why this value.").example(R"("5 measured buckets")").required(),
      [](const DefaultValue& d) -> Json { return d.reason; }},
-});
-
-constexpr auto kIntervalPart = std::to_array<Written<IntervalPart>>({
-    {text("factor",
-          "Name of the factor; estimate is that of computing for a GPU, library the model "
-          "of a library, rest what differs between runs whose factors are known.")
-         .example(R"("c_cloud")")
-         .required(),
-     [](const IntervalPart& p) -> Json { return p.factor; }},
-    {number("share", "Its share of the squared width above the iteration time.")
-         .example("0.7")
-         .required(),
-     [](const IntervalPart& p) -> Json { return p.share; }},
 });
 
 constexpr auto kOverride = std::to_array<Written<Override>>({
@@ -212,8 +186,6 @@ constexpr std::array kOneLayer{object("layers", kLayerKeys, "One layer.")};
 constexpr std::array kOneLink{object("links", keys::kLinkUse, "One direction of a link.")};
 constexpr std::array kOneTensor{object("tensors", kTensorKeys, "One message of packets.")};
 constexpr std::array kOneJob{object("jobs", kJobKeys, "One job.")};
-constexpr std::array kIntervalPartKeys = io::written_keys(kIntervalPart);
-constexpr std::array kOneIntervalPart{object("interval_parts", kIntervalPartKeys, "One of them.")};
 constexpr std::array kOneDefault{object("defaults", kDefaultKeys, "One of them.")};
 constexpr std::array kOneOverride{object("overrides", kOverrideKeys, "One of them.")};
 constexpr std::array kOneMeasured{

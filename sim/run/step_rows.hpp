@@ -1,5 +1,5 @@
 #pragma once
-// The keys of a result that are listed per bucket, iteration, worker and layer.
+// The keys of a result that are listed per bucket, iteration, worker, layer and job.
 #include <array>
 
 #include "document/fields/written.hpp"
@@ -111,6 +111,23 @@ inline constexpr auto kLayer = std::to_array<io::Written<LayerResult>>({
                       "End of the last message with its gradients, s; 0 without any.")
          .required(),
      [](const LayerResult& l) -> io::Json { return l.gradient_done_s; }},
+});
+
+inline constexpr auto kJob = std::to_array<io::Written<JobTimes>>({
+    {io::rows::text("name", "Name of the job.").required(),
+     [](const JobTimes& j) -> io::Json { return j.name; }},
+    {io::rows::integer("nodes", "Nodes of the job.").required(),
+     [](const JobTimes& j) -> io::Json { return j.nodes; }},
+    {io::rows::number(
+         "iteration_time_s",
+         "Mean iteration time while all jobs run, s; null where no steady one ended in that "
+         "time.")
+         .nullable()
+         .required(),
+     [](const JobTimes& j) { return io::or_null(j.together_s); }},
+    {io::rows::number("alone_iteration_time_s", "Iteration time without the other jobs, s.")
+         .required(),
+     [](const JobTimes& j) -> io::Json { return j.alone_s; }},
 });
 
 } // namespace stepsim::study

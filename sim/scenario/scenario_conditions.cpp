@@ -9,7 +9,7 @@
 
 #include "buckets/planners.hpp"
 #include "document/json_pointer.hpp"
-#include "scenario/files/conditions_file.hpp"
+#include "scenario/conditions_file.hpp"
 #include "scenario/keys/conditions_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"

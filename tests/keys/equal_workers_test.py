@@ -24,7 +24,7 @@ from keys_test import Program
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 TOLERANCE = 1e-6  # the factors differ from 1 by at most 1e-9
 # For equal workers only, or of random factors only.
-MAY_BE_ABSENT = {"closed_form_s", "closed_form_is_bound", "lower_bound_s", "iteration_time_low_s",
+MAY_BE_ABSENT = {"closed_form_s", "closed_form_is_bound", "lower_bound_s", "iteration_time_low_s", "interval_level",
                  "iteration_time_high_s", "merge", "paper_form_s"}
 
 

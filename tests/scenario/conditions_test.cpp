@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "scenario/files/conditions_file.hpp"
+#include "scenario/conditions_file.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "testing/tolerance.hpp"
 

@@ -18,7 +18,7 @@
 #include "document/reader.hpp"
 #include "run/collective_file.hpp"
 #include "run/flows_file.hpp"
-#include "scenario/files/conditions_file.hpp"
+#include "scenario/conditions_file.hpp"
 #include "scenario/files/cost_file.hpp"
 #include "scenario/files/library_file.hpp"
 #include "scenario/files/links_file.hpp"

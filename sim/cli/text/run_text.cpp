@@ -2,6 +2,7 @@
 // what that means, and the details (buckets, trace, jobs, links). Numbers that a result lacks leave
 // out their line; nothing is computed here but shares and ratios.
 #include "cli/text/run_text.hpp"
+#include "cli/text/conditions_text.hpp"
 
 #include <algorithm>
 
@@ -134,22 +135,6 @@ std::string cards_text(const study::Cluster& cluster) {
              : "";
 }
 
-// What the run takes real training to lose.
-std::string conditions_text(const study::Scenario& scenario) {
-  if (!scenario.nominal) {
-    return "ideal: nothing is lost; real steps are longer (docs/accuracy.md)";
-  }
-  const study::Nominal& nominal = *scenario.nominal;
-  std::string text = "typical: ";
-  if (const double more = scenario.training.sync.value - nominal.training.sync.value; more > 0) {
-    text += base::readable_seconds(more) + " more per message, ";
-  }
-  const double longer =
-      scenario.workload.forward().value / std::max(1e-300, nominal.workload.forward().value);
-  return text + "computing " + base::significant(longer) + " times as long, and " +
-         base::significant(scenario.training.overlap.compute.front()) + " times beside an exchange";
-}
-
 // workers, network, algorithm, exchange and the method that computed it.
 std::string setting_text(const study::Result& result) {
   const study::Scenario& scenario = result.scenario;
@@ -260,16 +245,6 @@ std::string estimate_text(const study::Scenario& scenario, const study::Summary&
              ? text
              : text + ": " + milliseconds_cell(summary.compute_low_s) + " to " +
                    milliseconds_cell(summary.compute_high_s) + " ms";
-}
-
-// "c_cloud (rate of TCP between rented machines, bytes/s)"
-std::string part_text(const study::IntervalPart& part) {
-  const auto factor = study::kFactors.find(part.factor);
-  return factor ? std::string(part.factor) + " (" + std::string(study::meaning(*factor)) + ")"
-         : part.factor == study::kEstimateOfInterval ? std::string("the estimate of computing")
-         : part.factor == study::kLibraryOfInterval
-             ? std::string("the model of the library")
-             : std::string("what differs between equal runs");
 }
 
 // With several jobs the speed-up is that of the first, which has only its own nodes.

@@ -59,7 +59,7 @@ std::optional<LinkCost> common_link(const Collective& collective) {
 } // namespace
 
 bool all_equal(const std::vector<double>& values) {
-  return std::ranges::adjacent_find(values, std::ranges::not_equal_to()) == values.end();
+  return std::ranges::adjacent_find(values, std::not_equal_to<>()) == values.end();
 }
 
 std::optional<UniformCost> uniform_cost(const Collective& collective) {

@@ -1,4 +1,4 @@
-#include "scenario/files/conditions_file.hpp"
+#include "scenario/conditions_file.hpp"
 
 #include <cstddef>
 #include <string>

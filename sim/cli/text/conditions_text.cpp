@@ -1,0 +1,34 @@
+#include "cli/text/conditions_text.hpp"
+
+#include <algorithm>
+
+#include "base/number_text.hpp"
+#include "scenario/conditions.hpp"
+
+namespace stepsim::cli {
+
+std::string conditions_text(const study::Scenario& scenario) {
+  if (!scenario.nominal) {
+    return "ideal: nothing is lost; real steps are longer (docs/accuracy.md)";
+  }
+  const study::Nominal& nominal = *scenario.nominal;
+  std::string text = "typical: ";
+  if (const double more = scenario.training.sync.value - nominal.training.sync.value; more > 0) {
+    text += base::readable_seconds(more) + " more per message, ";
+  }
+  const double longer =
+      scenario.workload.forward().value / std::max(1e-300, nominal.workload.forward().value);
+  return text + "computing " + base::significant(longer) + " times as long, and " +
+         base::significant(scenario.training.overlap.compute.front()) + " times beside an exchange";
+}
+
+std::string part_text(const study::IntervalPart& part) {
+  const auto factor = study::kFactors.find(part.factor);
+  return factor ? std::string(part.factor) + " (" + std::string(study::meaning(*factor)) + ")"
+         : part.factor == study::kEstimateOfInterval ? std::string("the estimate of computing")
+         : part.factor == study::kLibraryOfInterval
+             ? std::string("the model of the library")
+             : std::string("what differs between equal runs");
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,26 @@
+#pragma once
+// The keys of a result about the parts of its interval (CON 4).
+#include <array>
+
+#include "document/fields/written.hpp"
+#include "run/result.hpp"
+
+namespace stepsim::study {
+
+inline constexpr auto kIntervalPart = std::to_array<io::Written<IntervalPart>>({
+    {io::rows::text("factor",
+                    "Name of the factor; estimate is that of computing for a GPU, library the "
+                    "model of a library, rest what differs between runs whose factors are known.")
+         .example(R"("c_cloud")")
+         .required(),
+     [](const IntervalPart& p) -> io::Json { return p.factor; }},
+    {io::rows::number("share", "Its share of the squared width above the iteration time.")
+         .example("0.7")
+         .required(),
+     [](const IntervalPart& p) -> io::Json { return p.share; }},
+});
+inline constexpr std::array kIntervalPartKeys = io::written_keys(kIntervalPart);
+inline constexpr std::array kOneIntervalPart{
+    io::rows::object("interval_parts", kIntervalPartKeys, "One of them.")};
+
+} // namespace stepsim::study
