@@ -367,7 +367,8 @@ void write_result(const Result& result, const io::Object& others,
       if (row == nullptr) {
         const Json& value = std::ranges::find(others, key, &io::Member::first)->second;
         if (key == "scenario" && leaves_layers_out(value)) {
-          const InlineLayers layers(result.scenario.workload);
+          const auto& nominal = result.scenario.nominal;
+          const InlineLayers layers(nominal ? nominal->workload : result.scenario.workload);
           text.member(key, value, {kLayers, layers.size(), layers});
         } else {
           text.member(key, value);

@@ -158,7 +158,8 @@ void check_conditions(const io::Json& tree, io::Problems& problems, const Scenar
   const auto refuse = [&](std::string_view what) {
     problems.add(place, "typical conditions are not defined for " + std::string(what));
   };
-  if (needs_servers(scenario.training.algorithm)) {
+  if (needs_servers(scenario.training.algorithm) ||
+      scenario.communication.collective == collectives::AlgorithmId::parameter_server) {
     refuse("parameter servers");
   } else if (scenario.communication.schedule == buckets::Schedule::priority) {
     refuse("schedule priority");

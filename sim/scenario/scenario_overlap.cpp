@@ -8,6 +8,7 @@
 #include "document/json_pointer.hpp"
 #include "scenario/files/overlap_file.hpp"
 #include "scenario/overlap_table.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
@@ -96,9 +97,15 @@ void check_overlap(const io::Json& tree, const ParseContext& context, const Scen
   }
 }
 
-void add_overlap(const Training& training, io::Json& tree) {
+// Under typical conditions a slowdown that is given takes the place of theirs, also one of 1.
+void add_overlap(const Scenario& scenario, io::Json& tree) {
+  const Training& training = scenario.training;
+  const bool typical = is_typical(scenario);
   const auto one = one_slowdown(training.overlap);
-  if (one && (*one > 1 || training.algorithm == TrainingAlgorithm::pipe_sgd)) {
+  if (typical && !training.overlap_given) {
+    return;
+  }
+  if (one && (*one > 1 || typical || training.algorithm == TrainingAlgorithm::pipe_sgd)) {
     tree.set("compute_slowdown", *one);
   } else if (training.overlap.any()) {
     tree.set("overlap", io::slowdown_tree(training.overlap));

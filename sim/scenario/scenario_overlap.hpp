@@ -13,7 +13,7 @@ void parse_overlap(io::Fields& training, const ParseContext& context, Scenario& 
 // Reports settings that do not work with a slowdown, so that a result never ignores it silently.
 void check_overlap(const io::Json& tree, const ParseContext& context, const Scenario& scenario);
 // Adds the keys to the resolved training.
-void add_overlap(const Training& training, io::Json& tree);
+void add_overlap(const Scenario& scenario, io::Json& tree);
 
 // The slowdown of compute, if it is the same for all kinds of compute and exchanges are not slowed;
 // else empty.

@@ -241,7 +241,7 @@ io::Json training_tree(const Scenario& scenario) {
   if (own != kOwnKeys.end()) {
     own->add(scenario, tree);
   }
-  add_overlap(training, tree);
+  add_overlap(scenario, tree);
   if (training.reduced_precision) {
     tree.set("reduced_precision", *training.reduced_precision);
   }

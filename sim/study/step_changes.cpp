@@ -14,6 +14,7 @@
 #include "document/json_pointer.hpp"
 #include "run/run.hpp"
 #include "scenario/keys/communication_keys.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"
 #include "scenario/short_forms.hpp"
@@ -331,7 +332,7 @@ std::vector<WhatIf>
 what_if_lines(const io::Json& tree, const Scenario& scenario, double step_s, Files& files,
               const std::function<void(std::int64_t done, std::int64_t total)>& progress) {
   std::vector<WhatIf> lines;
-  std::vector<Change> changes = all_changes(tree, scenario);
+  std::vector<Change> changes = all_changes(tree, nominal_of(scenario));
   const auto total = std::ssize(changes);
   std::int64_t done = 0;
   for (Change& change : changes) {
@@ -355,7 +356,7 @@ Measured measured_causes(const io::Json& tree, const Scenario& scenario, double 
     return measured;
   }
   double explained = 0;
-  for (Change& cause : all_causes(scenario)) {
+  for (Change& cause : all_causes(nominal_of(scenario))) {
     std::optional<ChangedStep> step = changed_step(tree, std::move(cause.set), files);
     if (step && step->step_s - step_s > kSameStep * step_s) {
       measured.causes.push_back(

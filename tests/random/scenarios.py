@@ -96,6 +96,8 @@ class Maker:
             training.setdefault("staleness_bound", rng.choice([None, 0, 1, 3]))
         if rounds(d):
             self.fit_rounds(training, out)
+        if d["conditions"] == "typical":
+            self.put_under_conditions(out)
         if "accumulation_exchange" in training:
             training.setdefault("micro_batches", rng.choice([2, 3, 5]))
         if program(d) and d["compression"] == "-" and rng.random() < 0.15:
@@ -106,6 +108,18 @@ class Maker:
             out["training"]["convergence"] = {"epochs_lossless": 10, "iterations_per_epoch": 100,
                                               "x1": 0.01, "x2": 0.3, "beta": 2}
         return out
+
+    def put_under_conditions(self, out):
+        """Typical conditions, with factors of one's own at times, and what the factors depend on."""
+        rng = self.rng
+        out["conditions"] = rng.choice(["typical", {"kind": "typical"}, {"kind": "typical", "file": "typical", "factors": {
+            "e_pcie": 0.5, "c_tcp": {"value": 2e9, "low": 1e9, "high": 3e9}, "l_0": {"value": 0.01, "tau": 0.01}}}])
+        out["cluster"]["network"]["transport"] = rng.choice(["rdma", "tcp", "tcp_cloud"])
+        if out["cluster"].get("intra_network"):
+            out["cluster"]["intra_network"]["bus"] = rng.choice(["pcie", "nvlink", "xgmi"])
+        measured = out["workload"].get("measured") if isinstance(out["workload"], dict) else None
+        if measured and rng.random() < 0.5:
+            measured["gpus"] = rng.choice([1, 2, 8])
 
     def fit_rounds(self, training, out):
         """Counts that fit each other, and a codec at times."""

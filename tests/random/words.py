@@ -29,6 +29,7 @@ DIMENSIONS = {
     "gpus": ["one", "several"],
     "workload": ["layers", "model", "trace", "jobs"],
     "method": words("/method"),
+    "conditions": ["ideal", "typical"],
 }
 CODECS = {"fp16", "truncate16", "quantize8", "custom_codec"}
 TRANSPORTS = words("/cluster/network/packet/transport/kind")
@@ -100,8 +101,10 @@ APPLIES = {
     "/training/inner": lambda d: False,  # a dimension with the algorithm
     "/training/outer_update_s": lambda d: d["algorithm"].startswith("diloco"),
     "/training/outer_compression": lambda d: False,  # one word or object is put in by hand
-    "/training/outer_network": lambda d: rounds(d) and d["level"] == "alpha_beta",
+    "/training/outer_network": lambda d: (rounds(d) and d["level"] == "alpha_beta"
+                                          and d["conditions"] == "ideal"),
     "/training/outer_network/ranks": lambda d: (rounds(d) and d["level"] == "alpha_beta"
+                                                and d["conditions"] == "ideal"
                                                 and d["algorithm"] != ISLANDS),
     "/training/pipeline_width": lambda d: pipe(d),
     "/training/max_width": lambda d: pipe(d),
@@ -114,6 +117,11 @@ APPLIES = {
          or rounds(d) and d["level"] == "alpha_beta") and d["variability"] == "none"
         and d["compression"] in ("-", "none") and d["schedule"] != "dear"),
     "/training/overlap": lambda d: False,
+    "/training/reduced_precision": lambda d: d["conditions"] == "typical",
+    "/communication/host_reduction": lambda d: d["conditions"] == "typical",
+    "/conditions": lambda d: False,  # put in by hand, and what its factors depend on
+    "/cluster/network/transport": lambda d: False,
+    "/cluster/intra_network/bus": lambda d: False,
     "/training/host_copy_Bps": lambda d: not server(d),
     "/training/exchange_s": lambda d: (not server(d) and d["algorithm"] != ISLANDS
                                        and d["level"] == "alpha_beta"),
@@ -205,7 +213,7 @@ def combination(rng, fixed=()):
     if rng.random() < 0.6:
         d["method"] = "auto"
     for name, odds in (("compression", 0.5), ("variability", 0.4), ("gpus", 0.6), ("algorithm", 0.4),
-                       ("collective", 0.2), ("schedule", 0.2)):
+                       ("collective", 0.2), ("schedule", 0.2), ("conditions", 0.7)):
         if rng.random() < odds:
             d[name] = DIMENSIONS[name][0]
     fixed = dict(fixed)
