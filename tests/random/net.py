@@ -138,6 +138,8 @@ class Net:
         # It leaves out keys of which a warning said that they have no effect.
         result, second = ({**one, "warnings": [w for w in one["warnings"] if "no effect:" not in w]}
                           for one in (result, second))
+        for each in (result, second):  # files stand in the order of the scenario's keys
+            each["files"] = sorted(each["files"], key=lambda file: file["pointer"])
         # What was left to its default is said in the resolved scenario, so that `defaults` has nothing to name.
         keys = [k for k in result if k not in ("meta", "defaults") and json.dumps(result[k]) != json.dumps(second.get(k))]
         if keys:
