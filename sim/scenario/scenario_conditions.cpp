@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,11 +38,16 @@ bool reduced_precision(const Scenario& nominal) {
          layers::kPrecisions[estimate->precision] != "tf32";
 }
 
+// Those of an NVLink domain count as one.
+std::int64_t machines_of(const Cluster& cluster) {
+  return cluster.nodes / cluster.nvlink_domain_nodes;
+}
+
 LossQuestion loss_question_of(const Scenario& nominal) {
   const Cluster& cluster = nominal.cluster;
-  const auto cards = static_cast<double>(std::min(cluster.nics_per_node, cluster.gpus_per_node));
-  return {.machines = cluster.nodes,
-          .gpus = cluster.gpus_per_node,
+  const auto cards = static_cast<double>(cluster.nics_of_domain());
+  return {.machines = machines_of(cluster),
+          .gpus = cluster.gpus_of_domain(),
           .ranks = cluster.ranks(),
           .network_Bps = cluster.network.bandwidth_Bps * cluster.network.efficiency * cards,
           .bus_Bps = cluster.intra ? 1 / cluster.intra->per_byte_s : 0,
@@ -67,14 +73,16 @@ void apply_links(const Losses& lost, Scenario& scenario) {
   Cluster& cluster = scenario.cluster;
   Network& network = cluster.network;
   const bool one_ring = is_one_ring(scenario);
-  const auto cards = static_cast<double>(std::min(cluster.nics_per_node, cluster.gpus_per_node));
-  network.bandwidth_Bps = one_ring ? lost.ring_Bps : lost.network_Bps / cards;
-  network.efficiency = 1;
+  const auto cards = static_cast<double>(cluster.nics_of_domain());
+  if (const double rate = one_ring ? lost.ring_Bps : lost.network_Bps / cards; rate > 0) {
+    network.bandwidth_Bps = rate;
+    network.efficiency = 1;
+  }
   network.latency_s = network.block_latency_s = lost.hop_s;
   network.delay_s = 0;
   if (one_ring) {
     cluster.intra.reset();
-  } else if (cluster.intra) {
+  } else if (lost.bus_Bps > 0) {
     cluster.intra = collectives::LinkCost{
         .latency_s = lost.hop_s, .block_latency_s = lost.hop_s, .per_byte_s = 1 / lost.bus_Bps};
   }
@@ -171,11 +179,11 @@ void check_conditions(const io::Json& tree, io::Problems& problems, const Scenar
     refuse("an outer_network of its own");
   }
   const bool counts = !measures_exchanges(scenario);
-  if (counts && cluster.nodes > 1 && !cluster.network.carrier) {
+  if (counts && machines_of(cluster) > 1 && !cluster.network.carrier) {
     problems.add(*io::resolve(tree, "/cluster/network"), "transport",
                  "required with typical conditions: rdma, tcp or tcp_cloud");
   }
-  if (counts && cluster.gpus_per_node > 1 && !cluster.bus) {
+  if (counts && cluster.gpus_of_domain() > 1 && !cluster.bus) {
     const io::Json* intra = io::resolve(tree, "/cluster/intra_network");
     problems.add(intra != nullptr ? *intra : *tree.find("cluster"), "bus",
                  "required with typical conditions: pcie, nvlink or xgmi");
