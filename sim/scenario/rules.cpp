@@ -110,12 +110,21 @@ void check_nodes(const io::Json& tree, const ParseContext& context, const Scenar
   if (!context.problems.empty()) {
     return;
   }
-  const collectives::Collective exchange = exchange_of(scenario);
-  if (!collectives::is_two_level(exchange.algorithm)) {
-    return;
+  collectives::Collective exchange = exchange_of(scenario);
+  if (collectives::is_two_level(exchange.algorithm)) {
+    for (const collectives::Finding& finding : collectives::validate_nodes(exchange)) {
+      context.problems.add(tree, pointer_of(finding.what) + ": " + finding.message);
+    }
   }
-  for (const collectives::Finding& finding : collectives::validate_nodes(exchange)) {
-    context.problems.add(tree, pointer_of(finding.what) + ": " + finding.message);
+  // Of those that auto chooses from, each must run.
+  if (exchange.algorithm == AlgorithmId::automatic) {
+    for (const AlgorithmId candidate : exchange.options.candidates) {
+      exchange.algorithm = candidate;
+      if (collectives::is_two_level(candidate) && !collectives::validate_nodes(exchange).empty()) {
+        context.problems.add(tree, "/communication/candidates: " +
+                                       collectives::validate_nodes(exchange).front().message);
+      }
+    }
   }
 }
 

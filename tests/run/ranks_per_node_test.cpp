@@ -96,6 +96,8 @@ TEST_CASE("ranks_per_node: what does not fit is refused") {
               text(counts("[3, 1, 2]"), by(collective) + R"(, "training": {"exchange_s": 0.06})"))
               .starts_with(place + ": " + collective + " needs as many ranks on every node"));
   }
+  CHECK(problem_of(text(counts("[3, 1]"), R"(, "communication": {"candidates": ["hierarchical"]})"))
+            .starts_with("test.json: /communication/candidates: hierarchical needs as many"));
   // A dense run stands beside the compressed one.
   CHECK(problem_of(text(counts("[3, 1, 2]"), R"(, "communication": {"collective": "two_level",
       "compression": {"method": "sparcml_rd", "density": 0.001}})"))
