@@ -158,7 +158,11 @@ std::optional<std::int64_t> checked_integer(const Json& value, Range range, Prob
     problems.add(value, not_a_number(value, kind_of_number(range, "an integer")));
     return std::nullopt;
   }
-  if (!whole || !range.contains(real)) {
+  // An integer that is above the range by less than doubles tell apart.
+  const bool beyond = value.is_integer() && real < 0x1p63 &&
+                      static_cast<std::int64_t>(real) < value.as_integer() &&
+                      !range.contains(std::nextafter(real, HUGE_VAL));
+  if (!whole || beyond || !range.contains(real)) {
     problems.add(value, kind_of_number(range, "an integer") + ", got " + shown(value));
     return std::nullopt;
   }
