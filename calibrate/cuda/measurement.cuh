@@ -209,14 +209,22 @@ void time_blocks(Measurement& measurement, const Stream& stream, const std::vect
                              " visits left out";
     measurement.note(note);
   }
+  std::int64_t unsteady = 0;
+  double most = 0;
+  std::string worst;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const double difference = pass_difference(samples[i]);
-    if (difference > kSteadyPass) {
-      ++measurement.unsteady;
-      measurement.records(note_line(blocks[i].text() + ": passes differ by " +
-                                        base::significant(100 * difference, 3) + " %",
-                                    measurement.same_device));
+    unsteady += difference > kSteadyPass ? 1 : 0;
+    if (difference > std::max(most, kSteadyPass)) {
+      most = difference;
+      worst = blocks[i].text();
     }
+  }
+  if (unsteady > 0) {
+    measurement.unsteady += unsteady;
+    measurement.note(what + ": passes of " + std::to_string(unsteady) + " of " +
+                     std::to_string(blocks.size()) + " timings differ by more than 5 %, most by " +
+                     base::significant(100 * most, 3) + " % (" + worst + ")");
   }
 }
 
