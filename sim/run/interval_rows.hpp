@@ -3,7 +3,7 @@
 #include <array>
 
 #include "document/fields/written.hpp"
-#include "run/result.hpp"
+#include "run/summary.hpp"
 
 namespace stepsim::study {
 
@@ -18,6 +18,16 @@ inline constexpr auto kIntervalPart = std::to_array<io::Written<IntervalPart>>({
          .example("0.7")
          .required(),
      [](const IntervalPart& p) -> io::Json { return p.share; }},
+    {io::rows::number("at_high",
+                      "Logarithm of the iteration time with the factor one standard deviation "
+                      "above its value, over that with its value.")
+         .example("0.21")
+         .required(),
+     [](const IntervalPart& p) -> io::Json { return p.at_high; }},
+    {io::rows::number("at_low", "The same one standard deviation below.")
+         .example("-0.08")
+         .required(),
+     [](const IntervalPart& p) -> io::Json { return p.at_low; }},
 });
 inline constexpr std::array kIntervalPartKeys = io::written_keys(kIntervalPart);
 inline constexpr std::array kOneIntervalPart{

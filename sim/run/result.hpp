@@ -130,22 +130,12 @@ struct MeasuredExchange {
 // no cheaper way may make more than is asked for.
 enum class Detail { period, summary, all };
 
-// A part of the interval of the iteration time under typical conditions.
-struct IntervalPart {
-  std::string_view factor; // a word of kFactors, or one of those below
-  double share{};          // of the squared width above the iteration time
-};
-inline constexpr std::string_view kRestOfInterval = "rest"; // between runs whose factors are known
-inline constexpr std::string_view kEstimateOfInterval = "estimate"; // of computing, for a GPU
-inline constexpr std::string_view kLibraryOfInterval = "library";   // the model of a library
-
 struct Result {
   Scenario scenario;
   std::string method; // closed_form, max_plus, events
   // How exchanges were timed, whatever played the step or program.
   std::optional<collectives::Method> exchange_method;
   Summary summary;
-  std::vector<IntervalPart> interval_parts; // the largest first; under typical conditions
   std::vector<Iteration> iterations;
   std::vector<WorkerResult> workers;
   std::vector<Bucket> buckets;

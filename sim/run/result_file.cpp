@@ -15,7 +15,6 @@
 #include "document/json_text.hpp"
 #include "document/object_text.hpp"
 #include "run/estimate_rows.hpp"
-#include "run/interval_rows.hpp"
 #include "run/network_result.hpp"
 #include "run/program_rows.hpp"
 #include "run/step_rows.hpp"
@@ -271,12 +270,6 @@ constexpr auto kResult = std::to_array<Written<Result>>({
      [](const Result& r) { return io::write(kNetwork, r.scenario.cluster.network); }},
     {object("summary", kSummaryKeys, "The figures of the run.").required(),
      [](const Result& r) { return summary_tree(r.summary); }},
-    {list("interval_parts", kOneIntervalPart,
-          "What the interval of the iteration time consists of, the largest part first; left out "
-          "without typical conditions."),
-     [](const Result& r) {
-       return r.interval_parts.empty() ? Json() : each(kIntervalPart, r.interval_parts);
-     }},
     {list("iterations", kOneIteration,
           "Iterations from 0; of asynchronous training those of worker 0.")
          .required(),

@@ -190,13 +190,13 @@ void fill_library_interval(const Scenario& scenario, Summary& summary) {
 // Every part is moved by one standard deviation up and down, and what makes the step longer or
 // shorter adds up in squares (CON 4): the factors of the conditions, the estimate of computing and
 // the model of a library.
-void fill_conditions_interval(const Scenario& scenario, Result& result) {
+void fill_conditions_interval(const Scenario& scenario, Summary& summary) {
   if (!is_typical(scenario)) {
     return;
   }
   constexpr double kRest = 0.06;       // of the logarithm, between runs whose factors are known
   constexpr double kQuantile = 1.2816; // 80 % of a normal distribution
-  const double middle = *result.summary.iteration_time_s;
+  const double middle = *summary.iteration_time_s;
   double up = kRest * kRest;
   double down = kRest * kRest;
   std::vector<IntervalPart> parts{{.factor = kRestOfInterval, .share = kRest * kRest}};
@@ -207,7 +207,7 @@ void fill_conditions_interval(const Scenario& scenario, Result& result) {
     const double shorter = std::min({0.0, one, other});
     up += longer * longer;
     down += shorter * shorter;
-    parts.push_back({.factor = name, .share = longer * longer});
+    parts.push_back({.factor = name, .share = longer * longer, .at_high = one, .at_low = other});
   };
   for (const Factor factor : scenario.conditions.used) {
     if (scenario.conditions.factors[static_cast<std::size_t>(factor)].tau > 0) {
@@ -227,10 +227,10 @@ void fill_conditions_interval(const Scenario& scenario, Result& result) {
     part.share /= up;
   }
   std::ranges::stable_sort(parts, std::ranges::greater{}, &IntervalPart::share);
-  result.interval_parts = std::move(parts);
-  result.summary.iteration_time_low_s = middle * std::exp(-kQuantile * std::sqrt(down));
-  result.summary.iteration_time_high_s = middle * std::exp(kQuantile * std::sqrt(up));
-  result.summary.interval_level = 0.8;
+  summary.interval_parts = std::move(parts);
+  summary.iteration_time_low_s = middle * std::exp(-kQuantile * std::sqrt(down));
+  summary.iteration_time_high_s = middle * std::exp(kQuantile * std::sqrt(up));
+  summary.interval_level = 0.8;
 }
 
 // What every way of running adds to its result.
@@ -252,7 +252,7 @@ void finish(const Scenario& scenario, Result& result, ProgramMemory* memory) {
   }
   compare_with_dense(scenario, result.summary, memory);
   fill_library_interval(scenario, result.summary);
-  fill_conditions_interval(scenario, result);
+  fill_conditions_interval(scenario, result.summary);
   find_input_bound(scenario, result.summary);
   fill_compute_interval(scenario, result.summary);
 }

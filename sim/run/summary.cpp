@@ -31,15 +31,23 @@ struct FigureJson {
   io::Json operator()(SummaryCounts counts) const {
     return io::Array((summary.*counts).begin(), (summary.*counts).end());
   }
+  io::Json operator()(SummaryParts parts) const {
+    return io::write_each(summary.*parts,
+                          [](const IntervalPart& part) { return io::write(kIntervalPart, part); });
+  }
 };
 
 } // namespace
+
+io::Json figure_json(const Summary& summary, const SummaryField& field) {
+  return std::visit(FigureJson{summary}, field.value);
+}
 
 io::Object flat_summary(const Summary& summary) {
   io::Object flat;
   flat.reserve(kSummaryFields.size());
   for (const SummaryField& field : kSummaryFields) {
-    flat.emplace_back(field.key, std::visit(FigureJson{summary}, field.value));
+    flat.emplace_back(field.key, figure_json(summary, field));
   }
   return flat;
 }
@@ -52,7 +60,7 @@ io::Json summary_tree(const Summary& summary) {
     io::Json& place = group == kSummaryGroups.end()
                           ? tree
                           : groups[static_cast<std::size_t>(group - kSummaryGroups.begin())];
-    place.set(field.name_in_group(), std::visit(FigureJson{summary}, field.value));
+    place.set(field.name_in_group(), figure_json(summary, field));
   }
   // Groups are always there, even if all their figures are null: readers need no test.
   for (std::size_t i = 0; i < groups.size(); ++i) {

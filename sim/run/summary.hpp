@@ -3,11 +3,25 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "document/json.hpp"
 
 namespace stepsim::study {
+
+// A part of the interval of the iteration time under typical conditions: a factor, or something
+// else that is not known for sure.
+struct IntervalPart {
+  std::string_view factor; // a word of kFactors, or one of those below
+  double share{};          // of the squared width above the iteration time
+  // Logarithm of the time with the factor one standard deviation above its value, or below it, over
+  // the time with its value.
+  double at_high{}, at_low{};
+};
+inline constexpr std::string_view kRestOfInterval = "rest"; // between runs whose factors are known
+inline constexpr std::string_view kEstimateOfInterval = "estimate"; // of computing, for a GPU
+inline constexpr std::string_view kLibraryOfInterval = "library";   // the model of a library
 
 // Values are in seconds unless the name says otherwise, and empty if the run has no such figure.
 struct Summary {
@@ -19,6 +33,7 @@ struct Summary {
   std::optional<double> makespan_s, makespan_drained_s, closed_form_s, paper_form_s;
   std::optional<double> straggler_wait_s, wire_bytes, lower_bound_s, interference_s;
   std::optional<double> iteration_time_low_s, iteration_time_high_s, interval_level;
+  std::vector<IntervalPart> interval_parts; // the largest first
   std::optional<double> compute_low_s, compute_high_s;
   std::optional<double> merge_waiting_merges, merge_optimal_iteration_time_s, merge_gap_to_optimal;
   std::optional<bool> merge_certified_optimal, merge_linear;

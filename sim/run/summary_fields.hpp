@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "document/fields/key.hpp"
+#include "run/interval_rows.hpp"
 #include "run/summary.hpp"
 
 namespace stepsim::study {
@@ -20,6 +21,7 @@ using SummaryNumber = std::optional<double> Summary::*;
 using SummaryFlag = std::optional<bool> Summary::*;
 using SummaryWord = std::string Summary::*; // written as null if empty
 using SummaryCounts = std::vector<std::int64_t> Summary::*;
+using SummaryParts = std::vector<IntervalPart> Summary::*;
 
 // The runs that have a figure, in words, and a `--set` that makes a run one of them.
 struct SummaryRuns {
@@ -32,7 +34,7 @@ struct SummaryRuns {
 // /merge/gap_to_optimal.
 struct SummaryField {
   std::string_view key;
-  std::variant<SummaryNumber, SummaryFlag, SummaryWord, SummaryCounts> value;
+  std::variant<SummaryNumber, SummaryFlag, SummaryWord, SummaryCounts, SummaryParts> value;
   std::string_view sentence;
   std::string_view group{};
   SummaryRuns only_in{}; // runs that have the figure; empty = not restricted in this table
@@ -147,6 +149,9 @@ inline constexpr std::array kAll{
     row("interval_level", &Summary::interval_level,
         "Share of all real runs that the interval holds: 0.8 under typical conditions, 0.95 of "
         "random times and of the model of a library.")
+        .only(kUncertain),
+    row("interval_parts", &Summary::interval_parts,
+        "What the interval consists of under typical conditions, the largest part first.")
         .only(kUncertain),
     row("compute_low_s", &Summary::compute_low_s,
         "Low end of the interval of the estimate for a GPU in which compute_s lies, s.")
@@ -302,8 +307,10 @@ constexpr io::Key key_of(const SummaryField& field, std::string_view name) {
     return io::rows::boolean(name, field.sentence).nullable();
   case 2:
     return io::rows::text(name, field.sentence).nullable();
-  default:
+  case 3:
     return io::rows::list(name, kCount, field.sentence);
+  default:
+    return io::rows::list(name, kOneIntervalPart, field.sentence);
   }
 }
 
@@ -342,5 +349,8 @@ inline constexpr auto kSummaryKeys = [] {
   keys[kPlain + 2] = io::rows::object(kSummaryGroups[2], kMemoryKeys, kSummaryGroupSentences[2]);
   return keys;
 }();
+
+// A figure in JSON; null, or an empty list, where the run has none.
+[[nodiscard]] io::Json figure_json(const Summary& summary, const SummaryField& field);
 
 } // namespace stepsim::study

@@ -184,14 +184,24 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
     };
     return a.point != b.point ? a.point < b.point : compared(a) < compared(b);
   });
-  double best = HUGE_VAL;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double time = time_of(rows[i], batches);
-    if (i == 0 || rows[i].point != rows[i - 1].point) {
-      best = time;
+  for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) { // a combination each
+    while (end < rows.size() && rows[end].point == rows[begin].point) {
+      ++end;
     }
-    rows[i].row.set("ratio", time < HUGE_VAL && best > 0 ? io::Json(time / best) : io::Json());
-    comparison.rows.push_back(std::move(rows[i].row));
+    const auto first = static_cast<std::ptrdiff_t>(comparison.rows.size());
+    const double best = time_of(rows[begin], batches);
+    std::vector<double> log_times;
+    for (std::size_t i = begin; i < end; ++i) {
+      const double time = time_of(rows[i], batches);
+      log_times.push_back(time < HUGE_VAL ? std::log(time) : HUGE_VAL);
+      rows[i].row.set("ratio", time < HUGE_VAL && best > 0 ? io::Json(time / best) : io::Json());
+      comparison.rows.push_back(std::move(rows[i].row));
+    }
+    const std::span block(comparison.rows.begin() + first, comparison.rows.end());
+    const std::vector<Standing> standing = standings(block, log_times, 0);
+    for (std::size_t i = 0; i < standing.size(); ++i) {
+      set_standing(standing[i], block[i]);
+    }
   }
   return comparison;
 }

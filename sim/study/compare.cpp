@@ -29,6 +29,9 @@ io::Json without_place(const io::Json& record, const std::string& ratio_name) {
 
 // null where a row failed.
 void set_ratios(Comparison& comparison) {
+  for (std::size_t i = 0; i < comparison.ranking.standings.size(); ++i) {
+    set_standing(comparison.ranking.standings[i], comparison.rows[i]);
+  }
   for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
     const auto& ratio = comparison.ranking.ratios[i];
     comparison.rows[i].set("ratio", ratio ? io::Json(*ratio) : io::Json());
@@ -55,6 +58,9 @@ void sort_best_first(Comparison& comparison) {
     comparison.rows.push_back(before.rows[order[i]]);
     comparison.batches.push_back(before.batches[order[i]]);
     comparison.ranking.ratios[i] = before.ranking.ratios[order[i]];
+    if (!before.ranking.standings.empty()) {
+      comparison.ranking.standings[i] = before.ranking.standings[order[i]];
+    }
   }
   if (comparison.ranking.best) {
     comparison.ranking.best = 0;

@@ -96,7 +96,7 @@ TEST_CASE("conditions: steps and intervals of the cases A to G (CON 7)") {
     CHECK(*result.summary.iteration_time_high_s == within(each.high_s, kExact));
     CHECK(*result.summary.interval_level == 0.8);
     double shares = 0;
-    for (const study::IntervalPart& part : result.interval_parts) {
+    for (const study::IntervalPart& part : result.summary.interval_parts) {
       shares += part.share;
     }
     CHECK(shares == within(1, 1e-12));
@@ -123,7 +123,7 @@ TEST_CASE("conditions: known factors leave what differs between equal runs") {
   CHECK(*result.summary.iteration_time_s == within(kCases[0].step_s, kExact));
   CHECK(*result.summary.iteration_time_high_s ==
         within(kCases[0].step_s * std::exp(1.2816 * 0.06), kExact));
-  CHECK(result.interval_parts.size() == 1);
+  CHECK(result.summary.interval_parts.size() == 1);
 }
 
 TEST_CASE("conditions: without losses a step is the ideal one without latency") {

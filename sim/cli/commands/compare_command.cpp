@@ -52,9 +52,20 @@ constexpr CommandText kCompareText = choosing_columns({
 // `best`: the index of the best row, null if all failed, and what made it so.
 io::Object tree_of(const study::Comparison& comparison) {
   const study::Ranking& ranking = comparison.ranking;
-  return {{"best", ranking.best ? io::Json(static_cast<std::int64_t>(*ranking.best)) : io::Json()},
-          {"best_by", study::kBestBy[ranking.by]},
-          {"rows", comparison.rows}};
+  io::Object tree{
+      {"best", ranking.best ? io::Json(static_cast<std::int64_t>(*ranking.best)) : io::Json()},
+      {"best_by", study::kBestBy[ranking.by]},
+      {"rows", comparison.rows}};
+  if (!ranking.standings.empty()) {
+    io::Array set;
+    for (std::size_t i = 0; i < ranking.standings.size(); ++i) {
+      if (ranking.standings[i].rank == 1) {
+        set.emplace_back(static_cast<std::int64_t>(i));
+      }
+    }
+    tree.emplace_back("best_set", std::move(set));
+  }
+  return tree;
 }
 
 // JSON keeps the index of the best row; with --algorithms the rows are sorted within each

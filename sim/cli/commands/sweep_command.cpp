@@ -266,8 +266,12 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
       }
       return std::vector{table.finished()};
     }
-    return record_tables(
-        {rows, sweep.varied(), study::rank_rows(rows, batches), batches, common.columns});
+    const study::Ranking ranking = study::rank_rows(rows, batches);
+    io::Array shown = rows;
+    for (std::size_t i = 0; i < ranking.standings.size(); ++i) {
+      study::set_standing(ranking.standings[i], shown[i]);
+    }
+    return record_tables({shown, sweep.varied(), ranking, batches, common.columns});
   };
   write_document(common, {.tables = tables, .records = [&] {
                             return records_in(io::Object{{"rows", rows}}, "rows");

@@ -22,13 +22,12 @@ std::string conditions_text(const study::Scenario& scenario) {
          base::significant(scenario.training.overlap.compute.front()) + " times beside an exchange";
 }
 
-std::string part_text(const study::IntervalPart& part) {
-  const auto factor = study::kFactors.find(part.factor);
-  return factor ? std::string(part.factor) + " (" + std::string(study::meaning(*factor)) + ")"
-         : part.factor == study::kEstimateOfInterval ? std::string("the estimate of computing")
-         : part.factor == study::kLibraryOfInterval
-             ? std::string("the model of the library")
-             : std::string("what differs between equal runs");
+std::string part_text(std::string_view factor) {
+  const auto known = study::kFactors.find(factor);
+  return known ? std::string(factor) + " (" + std::string(study::meaning(*known)) + ")"
+         : factor == study::kEstimateOfInterval ? std::string("the estimate of computing")
+         : factor == study::kLibraryOfInterval  ? std::string("the model of the library")
+                                                : std::string("what differs between equal runs");
 }
 
 } // namespace stepsim::cli

@@ -12,6 +12,7 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
+#include "cli/text/conditions_text.hpp"
 #include "cli/text/record_cells.hpp"
 #include "study/sweep/rows.hpp"
 
@@ -41,6 +42,17 @@ std::string wins(const io::Json& row, const Column& column) {
   return text.empty() ? "never" : text;
 }
 
+// What would tell the row from the best one, where their order is not sure.
+std::string undecided(const io::Json& row) {
+  const io::Json* factor = row.find("not_told_apart");
+  if (factor == nullptr || !factor->is_string()) {
+    return {};
+  }
+  return factor->as_string() == study::kRestOfInterval
+             ? "not told apart: equal runs differ as much"
+             : "not told apart: measure " + part_text(factor->as_string());
+}
+
 // A part of the iteration is 0 where it is below the rounding of the whole.
 std::string part(const io::Json& row, const Column& column) {
   return milliseconds_cell(
@@ -58,6 +70,7 @@ const std::vector<Column>& row_columns() {
   static const std::vector<Column> columns{
       {"iteration_time_s", "iteration [ms]", 1e3},
       {"ratio", "ratio"},
+      {"stated_rank", "rank", 1, in_full},
       {"compute_s", "compute [ms]", 1e3, part},
       {"communication_s", "communication [ms]", 1e3, part},
       {"exposed_communication_s", "exposed [ms]", 1e3, part},
@@ -77,6 +90,7 @@ const std::vector<Column>& algorithm_looks() {
       {"algorithm", "algorithm", 1, in_full},
       {"iteration_time_s", "iteration [ms]", 1e3},
       {"ratio", "slower than best"},
+      {"stated_rank", "rank", 1, in_full},
       {"exposed_communication_s", "exposed [ms]", 1e3, part},
       {"wire_bytes", "sent per worker [MB]", 1e-6},
       {"speedup_vs_dense_overlapped", "faster than dense"},
@@ -92,6 +106,7 @@ constexpr std::array kAlgorithmMeanings{
     "one of those below",
     "from one start of an iteration to the next",
     "iteration time over the shortest of the same block",
+    "under typical conditions: 1 + number of rows of the block that are shorter for sure",
     "communication that computing does not hide",
     "per iteration, by the worker that sends most",
     "compressed only: iteration time of the same training without compression, in PyTorch's "
@@ -140,8 +155,8 @@ Table table_of_rows(const RecordRows& records) {
       return std::ranges::any_of(
           rows, [&](const io::Json& row) { return study::number_in(row, key).value_or(0) > 0; });
     }
-    const bool optional =
-        key == "samples_per_s" || key == "fct_p99_s" || key == "time_to_accuracy_s";
+    const bool optional = key == "stated_rank" || key == "samples_per_s" || key == "fct_p99_s" ||
+                          key == "time_to_accuracy_s";
     return key == "speedup" ? ranking.batches_differ : !optional || any_has(rows, key);
   };
   const std::vector<Column> columns = chosen_columns(rows, chosen, row_columns(), is_shown);
@@ -164,7 +179,9 @@ Table table_of_rows(const RecordRows& records) {
       cells.push_back(cell_of(row, column));
     }
     const std::string error = study::error_in(row);
-    cells.push_back(!error.empty() ? "error: " + error : r == ranking.best ? "best" : "");
+    cells.push_back(!error.empty()      ? "error: " + error
+                    : r == ranking.best ? "best"
+                                        : undecided(row));
   }
   return table;
 }
@@ -194,7 +211,8 @@ std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
                                     std::span<const std::string> chosen) {
   std::vector<Column> columns =
       chosen_columns(rows, chosen, algorithm_looks(), [&](const Column& column) {
-        return column.show != wins || std::ranges::any_of(rows, [&](const io::Json& row) {
+        const bool always = column.show != wins && column.key != "stated_rank";
+        return always || std::ranges::any_of(rows, [&](const io::Json& row) {
                  return row.find(column.key) != nullptr;
                });
       });
@@ -226,7 +244,10 @@ std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
       cells.push_back(cell_of(row, column));
     }
     const std::string error = study::error_in(row);
-    cells.push_back(!error.empty() ? "error: " + error : in_full(row, {"assumes", "assumes"}));
+    const std::string open = undecided(row);
+    cells.push_back(!error.empty()
+                        ? "error: " + error
+                        : (open.empty() ? "" : open + "; ") + in_full(row, {"assumes", "assumes"}));
   }
   return tables;
 }

@@ -271,9 +271,10 @@ std::string verdict_text(const study::Result& result) {
     append_line(out, "interval",
                 milliseconds_cell(summary.iteration_time_low_s) + " to " +
                     milliseconds_cell(summary.iteration_time_high_s) + " ms " +
-                    (result.interval_parts.empty() ? std::string("with 95 % confidence")
-                                                   : "hold 80 % of real runs; most of it: " +
-                                                         part_text(result.interval_parts.front())));
+                    (summary.interval_parts.empty()
+                         ? std::string("with 95 % confidence")
+                         : "hold 80 % of real runs; most of it: " +
+                               part_text(summary.interval_parts.front().factor)));
   }
   if (summary.compute_low_s && summary.compute_high_s) {
     append_line(out, "computing", estimate_text(scenario, summary));

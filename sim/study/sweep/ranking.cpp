@@ -131,6 +131,14 @@ Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> 
     }
     ranking.ratios.push_back(ratio);
   }
+  if (ranking.best && ranking.by != BestBy::efficiency) {
+    std::vector<double> log_times;
+    for (const auto& value : values) {
+      const double log = value ? std::log(*value) : HUGE_VAL;
+      log_times.push_back(less_is_better || !value ? log : -log);
+    }
+    ranking.standings = standings(rows, log_times, *ranking.best);
+  }
   return ranking;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/words.hpp"
 #include "document/json.hpp"
+#include "study/sweep/standings.hpp"
 #include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::study {
@@ -31,6 +32,9 @@ struct Ranking {
   // row / its own. 1 for the best row, more for worse rows; a row that exceeds the memory may be
   // below 1. Empty for a failed row, and if the divisor is 0.
   std::vector<std::optional<double>> ratios;
+  // [row]: its place among the others, as far as the order is sure; empty without typical
+  // conditions, and where the best is that of efficiency.
+  std::vector<Standing> standings;
 };
 
 // The batches (workers x micro_batches) per iteration of a record. If the point failed, the number

@@ -207,17 +207,12 @@ void Records::append_summary(std::string& out, const SummaryField& field, const 
     out += value ? std::string_view(*value ? "true" : "false") : null;
   } else if (const auto* word = std::get_if<SummaryWord>(&field.value)) {
     append_word(out, summary.**word);
-  } else {
-    std::string text = "[";
-    for (const std::int64_t count : summary.*std::get<SummaryCounts>(field.value)) {
-      text += text.size() > 1 ? "," : "";
-      base::append_integer(text, count);
-    }
-    text += ']';
+  } else { // a list
+    const io::Json list = figure_json(summary, field);
     if (format_ == RecordFormat::jsonl) {
-      out += text;
-    } else if (text.size() > 2) {
-      io::append_csv_cell(out, text);
+      io::append_compact(out, list);
+    } else if (!list.as_array().empty()) {
+      append_json(out, list);
     }
   }
 }
