@@ -245,13 +245,29 @@ void add_conditions(const Scenario& scenario, io::Json& tree) {
   tree.set("conditions", std::move(part));
 }
 
+namespace {
+
+// Keys that count under typical conditions alone.
+constexpr std::array<std::string_view, 7> kOnlyTypical{
+    "/conditions/factors",          "/conditions/file",        "/cluster/network/transport",
+    "/cluster/intra_network/bus",   "/workload/measured/gpus", "/training/reduced_precision",
+    "/communication/host_reduction"};
+
+} // namespace
+
+void set_conditions(ConditionsKind kind, io::Json& tree) {
+  io::assign(tree, "/conditions/kind", kConditionsKinds[kind]);
+  for (const std::string_view pointer : kOnlyTypical) {
+    if (kind == ConditionsKind::ideal && io::resolve(tree, pointer) != nullptr) {
+      io::assign(tree, pointer, nullptr);
+    }
+  }
+}
+
 void add_conditions_rules(std::vector<KeyRule>& all) {
   constexpr std::string_view kWhen = "conditions are typical";
   const auto ideal = [](const Scenario&) { return std::string("ideal conditions"); };
-  for (const std::string_view pointer :
-       {"/conditions/factors", "/conditions/file", "/cluster/network/transport",
-        "/cluster/intra_network/bus", "/workload/measured/gpus", "/training/reduced_precision",
-        "/communication/host_reduction"}) {
+  for (const std::string_view pointer : kOnlyTypical) {
     all.push_back({pointer, kWhen, is_typical, ideal});
   }
 }

@@ -30,6 +30,10 @@ void apply_conditions(Scenario& scenario);
 // The scenario with forward and backward `factor` times as long.
 [[nodiscard]] Scenario with_scaled_computing(const Scenario& scenario, double factor);
 
+// Puts a scenario, whose short forms are expanded, under these conditions: under ideal ones without
+// the keys that count under typical ones alone.
+void set_conditions(ConditionsKind kind, io::Json& tree);
+
 // Writes the keys of a resolved scenario.
 void add_conditions(const Scenario& scenario, io::Json& tree);
 void add_conditions_rules(std::vector<KeyRule>& all);

@@ -13,6 +13,7 @@
 #include "document/json_pointer.hpp"
 #include "run/run.hpp"
 #include "scenario/keys/scenario_keys.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/sweep/grid.hpp"
 #include "study/sweep/grid_text.hpp"
@@ -26,6 +27,9 @@ std::vector<std::pair<std::string, std::string>> set_pointers(const ScenarioFlag
   std::vector<std::pair<std::string, std::string>> pointers;
   for (const std::string& text : flags.set) {
     pointers.emplace_back(study::parse_set(text).first, "--set " + base::shown_value(text, 80));
+  }
+  if (!flags.conditions.empty()) {
+    pointers.emplace_back("/conditions", "--conditions " + flags.conditions);
   }
   if (!flags.method.empty()) {
     pointers.emplace_back("/method", "--method " + flags.method);
@@ -67,6 +71,10 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags) {
                  "auto, closed_form, max_plus or events; default the scenario's")
       ->type_name("WORD");
   app.add_option("--seed", flags.seed, "integer; default the scenario's")->type_name("N");
+  app.add_option("--conditions", flags.conditions,
+                 "ideal, where nothing is lost, or typical, with what real runs lose and an "
+                 "interval; default the scenario's")
+      ->type_name("WORD");
   add_max_seconds_flag(app, flags.max_seconds);
   app.add_option("--point", flags.point, "the file is the output of a sweep: its point N, from 0")
       ->type_name("N");
@@ -80,6 +88,10 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
   std::int64_t seed = 0;
   if (!flags.seed.empty()) {
     seed = count("--seed", flags.seed, io::at_least(0));
+  }
+  if (!flags.conditions.empty()) {
+    require_word("--conditions", flags.conditions, study::kConditionsKinds.all());
+    study::set_conditions(*study::kConditionsKinds.find(flags.conditions), tree);
   }
   for (const std::string& text : flags.set) {
     try {

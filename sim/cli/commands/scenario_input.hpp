@@ -1,5 +1,5 @@
 #pragma once
-// Reads the scenario of a command: a file, changed by --set, --method and --seed.
+// Reads the scenario of a command: a file, changed by --set, --method, --seed and --conditions.
 #include <span>
 #include <string>
 #include <vector>
@@ -15,15 +15,16 @@ struct ScenarioFlags {
   std::vector<std::string> set; // POINTER=VALUE
   std::string method;           // "" = the method of the file
   std::string seed;             // "" = the seed of the file
+  std::string conditions;       // "" = those of the file
   std::string max_seconds;      // "" = 600 s (kMaxSeconds)
   std::string point;            // number of a point, for the output of a sweep; "" = not given
 };
 
-// Adds --set, --method, --seed, --max-seconds and --point.
+// Adds --set, --method, --seed, --conditions, --max-seconds and --point.
 void add_scenario_flags(CLI::App& app, ScenarioFlags& flags);
 
-// Applies every --set in the order typed, then --method and --seed, to a tree whose short forms are
-// expanded; they stay expanded. Throws UsageError.
+// Applies --conditions, every --set in the order typed, then --method and --seed, to a tree whose
+// short forms are expanded; they stay expanded. Throws UsageError.
 void apply_flags(io::Json& tree, const ScenarioFlags& flags);
 
 // The file with its short forms expanded and the flags applied (apply_flags). For a result, the
