@@ -6,7 +6,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
@@ -50,8 +52,30 @@ bool higher_is_better(std::string_view metric) {
   return !metric.ends_with("_s") || metric.ends_with("_per_s");
 }
 
+// The metric, where the iteration takes the time under `time_key` instead of its own.
+std::optional<double> metric_at(const io::Json& record, const std::string& metric,
+                                std::string_view time_key) {
+  constexpr std::array<std::string_view, 3> kRates{"samples_per_s", "speedup",
+                                                   "scaling_efficiency"};
+  const auto value = number_in(record, metric);
+  const auto time = number_in(record, "iteration_time_s");
+  const auto other = number_in(record, time_key);
+  if (!value || !time || !other || *time <= 0 || *other <= 0) {
+    return std::nullopt;
+  }
+  if (metric == "iteration_time_s") {
+    return other;
+  }
+  const bool is_rate = std::ranges::find(kRates, metric) != kRates.end();
+  return is_rate ? std::optional(*value * *time / *other) : std::nullopt;
+}
+
 SolvePoint point_of(const io::Json& record, io::Json value, const std::string& metric) {
-  return {std::move(value), number_in(record, metric), error_in(record)};
+  return {.value = std::move(value),
+          .metric_value = number_in(record, metric),
+          .at_low_time = metric_at(record, metric, "iteration_time_low_s"),
+          .at_high_time = metric_at(record, metric, "iteration_time_high_s"),
+          .error = error_in(record)};
 }
 
 // One run per value of the field; warnings are collected, each once.
@@ -126,6 +150,33 @@ std::optional<SolvePoint> closest_point(const SolveProblem& problem, const Solut
   return closest;
 }
 
+// The crossing of the same direction that is nearest, by the logarithm.
+const Crossing* nearest_to(const Crossing& crossing, const std::vector<Crossing>& others) {
+  const Crossing* nearest = nullptr;
+  const auto distance = [&](const Crossing& other) {
+    return std::abs(std::log(std::max(1e-300, other.at) / std::max(1e-300, crossing.at)));
+  };
+  for (const Crossing& other : others) {
+    if (other.rising == crossing.rising &&
+        (nearest == nullptr || distance(other) < distance(*nearest))) {
+      nearest = &other;
+    }
+  }
+  return nearest;
+}
+
+// The ends lie on two sides of the crossing: one alone says which is open.
+std::pair<io::Json, io::Json> range_of(const Crossing& crossing, const std::vector<Crossing>& low,
+                                       const std::vector<Crossing>& high, bool integers) {
+  std::pair<io::Json, io::Json> range;
+  for (const Crossing* end : {nearest_to(crossing, low), nearest_to(crossing, high)}) {
+    if (end != nullptr) {
+      (end->at < crossing.at ? range.first : range.second) = field_value(end->at, integers);
+    }
+  }
+  return range;
+}
+
 } // namespace
 
 void require_field(const io::Json& scenario, const std::string& pointer, Files& files) {
@@ -169,28 +220,41 @@ Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& opt
   warn_of_failures(problem, solution);
   solution.closest = closest_point(problem, solution);
 
-  std::vector<Sample> scan;
-  for (const SolvePoint& point : solution.points) {
-    scan.push_back({point.value.as_double(), point.metric_value});
-  }
   const RowsOptions alone{.max_seconds = options.max_seconds, .progress = {}};
-  const auto evaluate = [&](double at) {
-    try {
-      return run_points(problem, {field_value(at, search.integers)}, files, alone,
-                        solution.warnings)
-          .front()
-          .metric_value;
-    } catch (const InputError&) { // refused at this value, as scanned points can be
-      return std::optional<double>();
+  using Reading = std::optional<double> SolvePoint::*;
+  const auto crossings_of = [&](Reading reading) {
+    std::vector<Sample> scan;
+    for (const SolvePoint& point : solution.points) {
+      scan.push_back({point.value.as_double(), point.*reading});
     }
+    const auto evaluate = [&](double at) {
+      try {
+        return run_points(problem, {field_value(at, search.integers)}, files, alone,
+                          solution.warnings)
+                   .front().*
+               reading;
+      } catch (const InputError&) { // refused at this value, as scanned points can be
+        return std::optional<double>();
+      }
+    };
+    return find_crossings(search, scan, evaluate);
   };
-  for (const Crossing& crossing : find_crossings(search, scan, evaluate)) {
-    SolveCrossing found{{field_value(crossing.at, search.integers), crossing.value, ""},
-                        crossing.rising,
-                        std::nullopt};
+  const bool has_interval = std::ranges::any_of(
+      solution.points, [](const SolvePoint& point) { return point.at_low_time.has_value(); });
+  const std::vector<Crossing> low =
+      has_interval ? crossings_of(&SolvePoint::at_low_time) : std::vector<Crossing>();
+  const std::vector<Crossing> high =
+      has_interval ? crossings_of(&SolvePoint::at_high_time) : std::vector<Crossing>();
+  for (const Crossing& crossing : crossings_of(&SolvePoint::metric_value)) {
+    SolveCrossing found{.point = {.value = field_value(crossing.at, search.integers),
+                                  .metric_value = crossing.value},
+                        .rising = crossing.rising};
     if (crossing.beyond) {
-      found.beyond = {field_value(crossing.beyond->at, search.integers), crossing.beyond->value,
-                      ""};
+      found.beyond = SolvePoint{.value = field_value(crossing.beyond->at, search.integers),
+                                .metric_value = crossing.beyond->value};
+    }
+    if (has_interval) {
+      found.range = range_of(crossing, low, high, search.integers);
     }
     solution.crossings.push_back(std::move(found));
   }
@@ -206,6 +270,10 @@ io::Json solution_tree(const SolveProblem& problem, const Solution& solution) {
     io::Json entry(io::Object{{"value", crossing.point.value},
                               {"metric_value", number(crossing.point.metric_value)},
                               {"direction", crossing.rising ? "rising" : "falling"}});
+    if (crossing.range) {
+      entry.set("range",
+                io::Object{{"low", crossing.range->first}, {"high", crossing.range->second}});
+    }
     if (crossing.beyond) {
       entry.set("beyond", io::Object{{"value", crossing.beyond->value},
                                      {"metric_value", number(crossing.beyond->metric_value)}});

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "document/json.hpp"
@@ -30,7 +31,10 @@ struct SolveProblem {
 struct SolvePoint {
   io::Json value; // value of the field; an integer if the field takes integers only
   std::optional<double> metric_value; // SI units; empty if the run failed or lacks the metric
-  std::string error; // error of a failed run; empty if the run only lacks the metric
+  // The metric with the iteration time at the low and at the high end of its interval; empty
+  // without an interval, and for metrics that are neither the time nor a rate of iterations.
+  std::optional<double> at_low_time{}, at_high_time{};
+  std::string error{}; // error of a failed run; empty if the run only lacks the metric
 };
 
 struct SolveCrossing {
@@ -38,7 +42,11 @@ struct SolveCrossing {
   SolvePoint point;
   bool rising{}; // the metric grows as the field grows
   // The other side of the jump, if the metric jumps over the target (integers, changes of plan).
-  std::optional<SolvePoint> beyond;
+  std::optional<SolvePoint> beyond = {};
+  // Where the metric crosses the target at the ends of the interval of the iteration time: the
+  // smaller value and the larger one. Null where that is beyond the bounds. Empty without an
+  // interval.
+  std::optional<std::pair<io::Json, io::Json>> range = {};
 };
 
 struct Solution {

@@ -193,6 +193,16 @@ std::string jump_text(const study::SolveProblem& problem, const study::SolveCros
          " (" + to + "); " + met + " is the " + (first ? "first" : "last") + " that meets it";
 }
 
+// " (80 %: 7.900 Gb/s to 20.40 Gb/s)"; an end beyond the bounds is named as such.
+std::string range_text(const study::SolveProblem& problem,
+                       const std::pair<io::Json, io::Json>& range) {
+  const auto end = [&](const io::Json& value, const io::Json& bound, const char* side) {
+    return value.is_null() ? side + field_text(problem, bound) : field_text(problem, value);
+  };
+  return " (80 %: " + end(range.first, problem.low, "below ") + " to " +
+         end(range.second, problem.high, "above ") + ")";
+}
+
 // One sentence per crossing, then a part of the curve.
 std::string solution_text(const study::SolveProblem& problem, const study::Solution& solution) {
   std::string text;
@@ -201,7 +211,8 @@ std::string solution_text(const study::SolveProblem& problem, const study::Solut
                                               : "at " + base::printable(problem.pointer) + " = " +
                                                     field_text(problem, crossing.point.value);
     text += problem.metric + (crossing.rising ? " rises" : " falls") + " through " +
-            metric_text(problem, problem.target) + " " + place + "\n";
+            metric_text(problem, problem.target) + " " + place +
+            (crossing.range ? range_text(problem, *crossing.range) : "") + "\n";
   }
   return text + (text.empty() ? "" : "\n") + curve_text(problem, solution);
 }
