@@ -194,8 +194,7 @@ void fill_conditions_interval(const Scenario& scenario, Summary& summary) {
   if (!is_typical(scenario)) {
     return;
   }
-  constexpr double kRest = 0.06;       // of the logarithm, between runs whose factors are known
-  constexpr double kQuantile = 1.2816; // 80 % of a normal distribution
+  constexpr double kRest = 0.06; // of the logarithm, between runs whose factors are known
   const double middle = *summary.iteration_time_s;
   double up = kRest * kRest;
   double down = kRest * kRest;
@@ -217,8 +216,8 @@ void fill_conditions_interval(const Scenario& scenario, Summary& summary) {
   }
   if (const auto& estimate = scenario.workload.interval; estimate && estimate->low > 0) {
     add(kEstimateOfInterval,
-        with_scaled_computing(scenario, std::pow(estimate->high, 1 / kQuantile)),
-        with_scaled_computing(scenario, std::pow(estimate->low, 1 / kQuantile)));
+        with_scaled_computing(scenario, std::pow(estimate->high, 1 / kQuantile80)),
+        with_scaled_computing(scenario, std::pow(estimate->low, 1 / kQuantile80)));
   }
   if (scenario.communication.question) {
     add(kLibraryOfInterval, with_deviations(scenario, 1), with_deviations(scenario, -1));
@@ -228,8 +227,8 @@ void fill_conditions_interval(const Scenario& scenario, Summary& summary) {
   }
   std::ranges::stable_sort(parts, std::ranges::greater{}, &IntervalPart::share);
   summary.interval_parts = std::move(parts);
-  summary.iteration_time_low_s = middle * std::exp(-kQuantile * std::sqrt(down));
-  summary.iteration_time_high_s = middle * std::exp(kQuantile * std::sqrt(up));
+  summary.iteration_time_low_s = middle * std::exp(-kQuantile80 * std::sqrt(down));
+  summary.iteration_time_high_s = middle * std::exp(kQuantile80 * std::sqrt(up));
   summary.interval_level = 0.8;
 }
 

@@ -19,6 +19,8 @@ struct IntervalPart {
   // the time with its value.
   double at_high{}, at_low{};
 };
+// 80 % of a normal distribution lie within so many standard deviations, as CON 4 rounds it.
+inline constexpr double kQuantile80 = 1.2816;
 inline constexpr std::string_view kRestOfInterval = "rest"; // between runs whose factors are known
 inline constexpr std::string_view kEstimateOfInterval = "estimate"; // of computing, for a GPU
 inline constexpr std::string_view kLibraryOfInterval = "library";   // the model of a library

@@ -9,7 +9,7 @@ namespace stepsim::study {
 namespace {
 
 // 80 % of a normal distribution lie within so many standard deviations.
-constexpr double kQuantile80 = 1.2815515655446004;
+constexpr double kQuantile = 1.2815515655446004;
 
 constexpr std::array<std::string_view, kFactorCount> kMeanings{
     "share of its rate that PCIe reaches in a ring",
@@ -52,8 +52,14 @@ double moved(Factor factor, const FactorValue& value, double deviations) {
   return slowdown ? std::max(1.0, other) : other;
 }
 
+double value_without_loss(Factor factor) {
+  constexpr double kNoCap = 1e300; // bytes/s
+  const bool is_cap = factor == Factor::c_tcp || factor == Factor::c_cloud;
+  return is_plain(factor) || is_cost(factor) ? 0 : is_cap ? kNoCap : 1;
+}
+
 double tau_of_range(Factor factor, double low, double high) {
-  return (is_plain(factor) ? high - low : std::log(high / low)) / (2 * kQuantile80);
+  return (is_plain(factor) ? high - low : std::log(high / low)) / (2 * kQuantile);
 }
 
 Losses losses(const LossQuestion& question, const std::array<double, kFactorCount>& values) {

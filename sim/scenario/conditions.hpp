@@ -63,6 +63,13 @@ inline constexpr std::size_t kFactorCount = kFactors.all().size();
 // Whether the spread is one of the value itself, not of its logarithm.
 [[nodiscard]] constexpr bool is_plain(Factor factor) { return factor >= Factor::l_0; }
 
+// Whether it is a time that every message or hop costs; 0 costs nothing.
+[[nodiscard]] constexpr bool is_cost(Factor factor) {
+  return factor >= Factor::a_nccl && factor <= Factor::h_rdma;
+}
+// The value with which nothing is lost.
+[[nodiscard]] double value_without_loss(Factor factor);
+
 struct FactorValue {
   double value{};
   double tau{}; // standard deviation between sites; 0: the value is known

@@ -44,7 +44,7 @@ FactorValue read_factor(const io::Json& json, Factor factor, io::Problems& probl
   } else {
     out.tau = low ? tau_of_range(factor, *low, *high) : tau.value_or(0);
   }
-  if (!is_plain(factor) && out.value <= 0) {
+  if (!is_plain(factor) && !is_cost(factor) && out.value <= 0) {
     problems.add(json, "must be above 0");
   }
   return out;

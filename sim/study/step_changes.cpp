@@ -233,12 +233,21 @@ void add_other_sharding(const Scenario& scenario, std::vector<Change>& changes) 
 
 std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) {
   std::vector<Change> changes;
-  add_faster_network(tree, scenario, changes);
-  add_faster_computing(tree, scenario, changes);
+  const Scenario nominal = nominal_of(scenario); // what the keys say
+  add_faster_network(tree, nominal, changes);
+  add_faster_computing(tree, nominal, changes);
+  for (const Factor factor : scenario.conditions.used) {
+    if (factor != Factor::q) {
+      changes.push_back({"without the loss of " + std::string(kFactors[factor]) + " (" +
+                             std::string(meaning(factor)) + ")",
+                         {assigned("/conditions/factors/" + std::string(kFactors[factor]),
+                                   value_without_loss(factor))}});
+    }
+  }
   if (scenario.variability.varies()) {
     changes.push_back({"no variability", {"/variability={}"}});
   }
-  if (scenario.training.overlap.any()) {
+  if (nominal.training.overlap.any()) {
     changes.push_back(
         {"no interference", {"/training/overlap=null", "/training/compute_slowdown=1"}});
   }
@@ -259,9 +268,9 @@ std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) 
 std::vector<Change> all_causes(const Scenario& scenario) {
   std::vector<Change> causes;
   if (!scenario.cluster.network.curve && scenario.cluster.has_network && !scenario.cluster.fabric) {
-    causes.push_back(
-        {"messages reach 80 % of the bandwidth",
-         {assigned("/cluster/network/efficiency", 0.8 * scenario.cluster.network.efficiency)}});
+    causes.push_back({"messages reach 80 % of the bandwidth",
+                      {assigned("/cluster/network/efficiency",
+                                0.8 * nominal_of(scenario).cluster.network.efficiency)}});
   }
   causes.push_back({"computing 14 % slower while messages are under way (16 of 132 "
                     "multiprocessors)",

@@ -13,6 +13,7 @@
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/sweep/grid.hpp"
+#include "study/sweep/standings.hpp"
 #include "study/tune_density.hpp"
 
 namespace stepsim::study {
@@ -182,6 +183,12 @@ void add_advice(Tuning& tuning) {
           number_in(reference.point.record, "exposed_communication_s").value_or(0);
       tuning.gain = 1 - base::comparable(*tuning.best->iteration_time_s / step);
       tuning.published_error = published_error(exposed / step);
+      const double ratio = std::log(*tuning.best->iteration_time_s / step);
+      if (const auto paired =
+              paired_difference(tuning.best->record, reference.point.record, ratio)) {
+        const double spread = kQuantile80 * paired->deviation;
+        tuning.gain_range = {1 - std::exp(ratio + spread), 1 - std::exp(ratio - spread)};
+      }
       return;
     }
   }
@@ -355,6 +362,10 @@ io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning) {
       {"exact", tuning.exact},
       {"warnings", io::Array(tuning.warnings.begin(), tuning.warnings.end())},
   });
+  if (tuning.gain_range) {
+    tree.set("gain_low", tuning.gain_range->first);
+    tree.set("gain_high", tuning.gain_range->second);
+  }
   if (tuning.range) {
     tree.set("latency_range",
              io::Object{{"half", tuning.range->first}, {"twice", tuning.range->second}});

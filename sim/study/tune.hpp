@@ -73,11 +73,15 @@ struct Tuning {
   // and the published error of such steps: a smaller gain is no reason to change anything. Empty
   // without such a reference, and for the knob density.
   std::optional<double> gain, published_error;
+  // The range that holds the gain at 80 % of all sites; under typical conditions.
+  std::optional<std::pair<double, double>> gain_range;
   // The answer at half and at twice the latency; empty where the default is no number or no latency
   // counts.
   std::optional<std::pair<io::Json, io::Json>> range;
   std::vector<std::string> warnings;
-  [[nodiscard]] bool worth_it() const { return !gain || *gain >= *published_error; }
+  [[nodiscard]] bool worth_it() const {
+    return gain_range ? gain_range->first > 0 : !gain || *gain >= *published_error;
+  }
 };
 
 // Runs `values`, which must come from tune_values() for the same `problem`. Throws InputError if
@@ -86,8 +90,8 @@ struct Tuning {
 [[nodiscard]] Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
                           const RowsOptions& options);
 // The object that `tune --json` prints: knob, best, curve, references, tolerance, exact, gain,
-// published_error, advice, warnings, latency_range if there is one and, for the knob density only,
-// baseline.
+// gain_low and gain_high under typical conditions, published_error, advice, warnings, latency_range
+// if there is one and, for the knob density only, baseline.
 [[nodiscard]] io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning);
 
 } // namespace stepsim::study

@@ -212,13 +212,20 @@ std::string best_text(const study::TuneProblem& problem, const study::Tuning& tu
   }
   text += "\n";
   if (tuning.gain && *tuning.gain > 0) {
-    const std::string gain = percent_cell(*tuning.gain);
+    std::string gain = percent_cell(*tuning.gain);
     const std::string error = percent_cell(*tuning.published_error);
-    text += tuning.worth_it()
-                ? "a gain of " + gain + ", above the published error of such steps, " + error + "\n"
-                : "leave it: the gain of " + gain +
-                      " is below the published error of such steps, " + error +
-                      " (docs/accuracy.md)\n";
+    if (tuning.gain_range) {
+      gain += " (" + percent_cell(tuning.gain_range->first) + " to " +
+              percent_cell(tuning.gain_range->second) + " at 80 % of all sites)";
+    }
+    text +=
+        tuning.gain_range ? (tuning.worth_it() ? "a gain of " + gain
+                                               : "leave it: the gain of " + gain + " may be none") +
+                                "\n"
+        : tuning.worth_it()
+            ? "a gain of " + gain + ", above the published error of such steps, " + error + "\n"
+            : "leave it: the gain of " + gain + " is below the published error of such steps, " +
+                  error + " (docs/accuracy.md)\n";
   }
   if (tuning.range) {
     text += "from half to twice the latency: " + knob_text(problem, tuning.range->first) + " to " +

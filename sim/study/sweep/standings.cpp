@@ -10,9 +10,8 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr double kQuantile = 1.2816; // 80 % of a normal distribution
-constexpr double kLeast = 0.05;      // a smaller difference is not stated
-constexpr double kRest = 0.035;      // of one run, between equal runs of a site
+constexpr double kLeast = 0.05; // a smaller difference is not stated
+constexpr double kRest = 0.035; // of one run, between equal runs of a site
 constexpr std::size_t kMostRows = 2'000;
 
 // By how much the time of a run moves with a factor.
@@ -72,7 +71,7 @@ Spread spread_between(const Moves& x, const Moves& y) {
 }
 
 bool is_stated(double difference, double deviation) {
-  return std::abs(difference) > std::max(kLeast, kQuantile * deviation);
+  return std::abs(difference) > std::max(kLeast, kQuantile80 * deviation);
 }
 
 } // namespace
