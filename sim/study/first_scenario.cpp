@@ -17,6 +17,7 @@
 #include "scenario/defaults.hpp"
 #include "scenario/recorded_training.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/sweep/sweep_base.hpp"
 
@@ -172,10 +173,27 @@ std::vector<std::string> take_from_trace(io::Json& tree, const Scenario& scenari
   return std::move(recorded.taken);
 }
 
+// Typical conditions, where they are defined: what is in the way is said.
+void choose_conditions(io::Json& tree, Files& files, std::vector<std::string>& assumed) {
+  if (has(tree, "/conditions")) {
+    return;
+  }
+  (void)parse_scenario(tree, files); // what is wrong without them is not in their way
+  set_conditions(ConditionsKind::typical, tree);
+  try {
+    (void)parse_scenario(tree, files);
+    assumed.emplace_back("conditions typical");
+  } catch (const InputError& error) {
+    set_conditions(ConditionsKind::ideal, tree);
+    assumed.push_back("conditions ideal (" + error.problems().front().where + ": " +
+                      error.problems().front().message + ")");
+  }
+}
+
 } // namespace
 
-// The tree is read three times: as it was asked for, which finds what the user got wrong; with what
-// the trace recorded, which gives the defaults; and as the file will be read.
+// The tree is read as it was asked for, which finds what the user got wrong; with what the trace
+// recorded and its conditions, which gives the defaults; and as the file will be read.
 FirstScenario first_scenario(io::Json given, Files& files, const std::string& output) {
   FirstScenario first;
   io::Json tree = std::move(given);
@@ -184,6 +202,7 @@ FirstScenario first_scenario(io::Json given, Files& files, const std::string& ou
   tree = with_short_forms_expanded(std::move(tree));
   renew_names(tree, first.assumed);
   first.from_trace = take_from_trace(tree, parse_scenario(tree, files));
+  choose_conditions(tree, files, first.assumed);
   const Scenario scenario = parse_scenario(tree, files);
   first.nodes = scenario.cluster.nodes;
   const std::vector<DefaultValue> defaults = defaults_that_decide(tree, scenario);

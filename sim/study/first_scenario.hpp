@@ -28,6 +28,7 @@ struct FirstScenario {
 //   several nodes, no network or node type  network 25g-tcp
 //   no /training                            micro-batches and sharding of the trace
 //                                           (scenario/recorded_training.hpp)
+//   no /conditions                          typical, where they are defined, else ideal
 // File names in the returned tree are relative to the folder of the file `output` ("-": to the
 // working directory). So is "$schema", unless the path from that folder to the schemas of the
 // program's data begins with ../../: then it is a file:// address. It is left out if the data has

@@ -54,7 +54,8 @@ class Init(Folder):
         self.assertEqual(tree["communication"], {"collective": "ring", "schedule": "trace"})
         self.assertEqual(tree["training"], {"algorithm": "sync_sgd"})
         self.assertTrue(self.stepsim("check", "s.json").stdout.endswith("s.json: ok, scenario\n"))
-        self.assertIn("assumed: trace resnet50.ddp.2xa100, nodes 8, network 25g-tcp, "
+        self.assertEqual(tree["conditions"], {"kind": "typical"})
+        self.assertIn("assumed: trace resnet50.ddp.2xa100, nodes 8, network 25g-tcp, conditions typical, "
                       "schedule trace (5 measured buckets)", done.stdout)
 
     def test_the_schema_of_a_neighbour_folder_is_an_address(self):
@@ -93,13 +94,23 @@ class Init(Folder):
                     self.assertRegex(line, "of node type|^reduction_Bps 0$")
                     self.assertNotIn("schedule", line)
 
+    def test_conditions_are_typical_where_they_are_defined(self):
+        own = json.loads((ROOT / "topologies" / "10g-tcp.calibration.json").read_text())
+        del own["network"]["transport"]
+        (self.folder / "own.calibration.json").write_text(json.dumps(own))
+        done = self.stepsim("init", "--network", "own.calibration.json", "-o", "s.json")
+        self.assertEqual(self.tree()["conditions"], {"kind": "ideal"})
+        self.assertIn("conditions ideal (/cluster/network/transport: required with typical conditions: "
+                      "rdma, tcp or tcp_cloud)", done.stdout)
+        self.stepsim("run", "s.json")
+
     def test_the_interfaces_of_a_node_type_are_written(self):
         done = self.stepsim("init", "--cluster", "dgx_h100", "--nodes", 8, "--network", "25g-tcp",
                             "-o", "s.json")
         self.assertIn("nics_per_node 8", done.stdout)
         self.assertEqual(self.tree()["cluster"]["nics_per_node"], 8)
         self.stepsim("compare", "s.json", "--over", "/cluster/nics_per_node=1,8")
-        self.stepsim("compare", "s.json", "--over", "/cluster/network/model=alpha_beta,flow",
+        self.stepsim("compare", "s.json", "--conditions", "ideal", "--over", "/cluster/network/model=alpha_beta,flow",
                      "--set", "/communication/collective=hierarchical")
 
     def test_the_next_commands_can_be_typed(self):
@@ -135,14 +146,14 @@ class Init(Folder):
         tree = self.tree()
         del tree["training"]
         (self.folder / "bare.json").write_text(json.dumps(tree))
-        return self.stepsim("run", "bare.json", "--json")
+        return self.stepsim("run", "bare.json", "--conditions", "ideal", "--json")
 
     def test_micro_batches_are_those_of_the_trace(self):
         self.recorded(accumulation=4)
         done = self.stepsim("init", "--trace", "t.json", "-o", "s.json")
         self.assertIn("\nfrom the trace: micro_batches 4\n", done.stdout)
         self.assertEqual(self.tree()["training"]["micro_batches"], 4)
-        summary = json.loads(self.stepsim("run", "s.json", "--json").stdout)["summary"]
+        summary = json.loads(self.stepsim("run", "s.json", "--conditions", "ideal", "--json").stdout)["summary"]
         # Three more micro-batches of forward and backward than with one, and one exchange.
         done = self.without_training()
         bare = json.loads(done.stdout)
