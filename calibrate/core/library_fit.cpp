@@ -12,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-#include "nccl/cholesky.hpp"
+#include "base/cholesky.hpp"
 #include "nccl/library_record.hpp"
 
 namespace stepsim::calibrate {
@@ -56,9 +56,9 @@ Parameters stepped(const Parameters& from, const NormalEquations& equations, dou
   for (std::size_t i = 0; i < kParameterCount; ++i) {
     matrix[i * kParameterCount + i] += damping;
   }
-  const auto factor = nccl::cholesky(std::move(matrix), kParameterCount);
+  const auto factor = base::cholesky(std::move(matrix), kParameterCount);
   assert(factor && "priors make the normal equations positive definite");
-  const std::vector<double> step = nccl::solve(*factor, equations.gradient);
+  const std::vector<double> step = base::solve(*factor, equations.gradient);
   Parameters to = from;
   for (std::size_t i = 0; i < kParameterCount; ++i) {
     to[i] -= std::clamp(step[i], -kLongestStep, kLongestStep);
@@ -114,10 +114,10 @@ Parameters as_counted(Parameters parameters) {
 }
 
 void set_deviations(const FitPoints& points, const State& state, LibraryFit& fit) {
-  const auto factor = nccl::cholesky(
+  const auto factor = base::cholesky(
       nccl::normal_equations(points, state.parameters, state.misfits).hessian, kParameterCount);
   assert(factor && "priors make the normal equations positive definite");
-  const std::vector<double> covariance = nccl::inverse(*factor);
+  const std::vector<double> covariance = base::inverse(*factor);
   for (std::size_t i = 0; i < kParameterCount; ++i) {
     fit.deviations[i] = std::sqrt(covariance[i * kParameterCount + i]);
     fit.from_prior[i] = fit.deviations[i] > kOnlyPrior * nccl::parameter_rows()[i].prior_sd;

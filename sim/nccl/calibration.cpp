@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/cholesky.hpp"
 #include "base/error.hpp"
-#include "nccl/cholesky.hpp"
 
 namespace stepsim::nccl {
 
@@ -17,12 +17,12 @@ namespace {
 std::vector<double> posterior(const FitPoints& points, const Parameters& parameters) {
   const std::vector<double> misfits = points.misfits(parameters);
   const auto factor =
-      cholesky(normal_equations(points, parameters, misfits).hessian, kParameterCount);
+      base::cholesky(normal_equations(points, parameters, misfits).hessian, kParameterCount);
   assert(factor && "priors make the Hessian positive definite");
   const double freedom =
       std::max(1.0, static_cast<double>(points.size()) - static_cast<double>(kParameterCount));
   const double scatter = std::max(1.0, data_objective(misfits) / (0.5 * freedom));
-  std::vector<double> covariance = inverse(*factor);
+  std::vector<double> covariance = base::inverse(*factor);
   for (double& value : covariance) {
     value *= scatter;
   }

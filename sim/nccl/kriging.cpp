@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "nccl/cholesky.hpp"
+#include "base/cholesky.hpp"
 
 namespace stepsim::nccl {
 
@@ -68,9 +68,9 @@ Kriging krige(std::vector<KrigingPoint> points, std::span<const double> residual
     for (std::size_t i = 0; i < n; ++i) {
       matrix[i * n + i] += result.variances[i];
     }
-    const auto factor = cholesky(std::move(matrix), n);
+    const auto factor = base::cholesky(std::move(matrix), n);
     assert(factor && "a kernel with a nugget is positive definite");
-    result.weights = solve(*factor, residuals);
+    result.weights = base::solve(*factor, residuals);
   };
   weigh();
   for (int round = 0; round < kRounds; ++round) {

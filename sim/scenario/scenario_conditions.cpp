@@ -212,12 +212,16 @@ Scenario nominal_of(const Scenario& scenario) {
   return out;
 }
 
-Scenario with_moved_factor(const Scenario& scenario, Factor factor, double deviations) {
+Scenario with_factors(const Scenario& scenario, const FactorValues& factors) {
   Scenario out = nominal_of(scenario);
-  FactorValues factors = scenario.conditions.factors;
-  part(factors, factor) = moved(factor, factors[static_cast<std::size_t>(factor)], deviations);
   put_under(factors, out);
   return out;
+}
+
+Scenario with_moved_factor(const Scenario& scenario, Factor factor, double deviations) {
+  FactorValues factors = scenario.conditions.factors;
+  part(factors, factor) = moved(factor, factors[static_cast<std::size_t>(factor)], deviations);
+  return with_factors(scenario, factors);
 }
 
 Scenario with_scaled_computing(const Scenario& scenario, double factor) {

@@ -23,6 +23,8 @@ void apply_conditions(Scenario& scenario);
 
 // The scenario with nominal rates: `scenario` itself under ideal conditions.
 [[nodiscard]] Scenario nominal_of(const Scenario& scenario);
+// The scenario under conditions with these factors.
+[[nodiscard]] Scenario with_factors(const Scenario& scenario, const FactorValues& factors);
 // The scenario under conditions with one factor moved by `deviations` standard deviations.
 [[nodiscard]] Scenario with_moved_factor(const Scenario& scenario, Factor factor,
                                          double deviations);

@@ -1,18 +1,16 @@
 #include "study/overlap_rows.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "buckets/planners.hpp"
 #include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/merge_problem.hpp"
-#include "scenario/short_forms.hpp"
-#include "study/measured_steps_keys.hpp"
+#include "study/measured_steps.hpp"
 
 namespace stepsim::study {
 
@@ -79,36 +77,15 @@ MeasuredStep step_of(const Scenario& scenario, const buckets::Problem& problem,
   return step;
 }
 
-// The scenario of a row, with the schedule of the row.
-io::Json scenario_tree_of(const io::Json& value, const std::optional<std::string_view> schedule) {
-  io::Json tree = value.is_string() ? read_named(path_of(value), value) : value;
-  if (schedule) {
-    io::assign(tree, "/communication/schedule", io::Json(*schedule));
-  }
-  return with_short_forms_expanded(std::move(tree));
-}
-
 } // namespace
 
 MeasuredSteps read_measured_steps(const io::Json& tree, Files& files,
                                   const std::string& leave_out) {
-  io::Problems problems;
-  io::Fields fields(tree, problems, keys::kMeasuredSteps);
-  fields.header("measured_steps");
-  MeasuredSteps all{.name = fields.string("name", ""), .source = fields.text("source")};
-  (void)fields.text("note");
-  for (const io::Json& json : fields.list("rows", "row")) {
-    io::Fields row(json, problems, keys::kMeasuredStepRow.front());
-    const io::Json* value = row.any("scenario");
-    const auto schedule = row.optional_word("schedule");
-    const double step_s = row.number("step_s");
-    (void)row.text("source");
-    row.no_more();
-    if (value == nullptr || !(value->is_string() || value->is_object())) {
-      problems.add(json, "scenario", "required (a file of kind scenario, or the scenario itself)");
-    }
-    problems.throw_if_any();
-    const io::Json scenario_tree = scenario_tree_of(*value, schedule);
+  MeasuredRows measured = read_measured_rows(tree);
+  MeasuredSteps all{.name = std::move(measured.name), .source = std::move(measured.source)};
+  for (const MeasuredRow& row : measured.rows) {
+    const io::Json& json = *row.place;
+    const io::Json& scenario_tree = row.scenario;
     // A base scenario may hold options of other schedules than that of the row.
     const Scenario scenario = parse_scenario(scenario_tree, files, Leftovers::ignore);
     const buckets::Problem problem = merge_problem(scenario);
@@ -118,8 +95,8 @@ MeasuredSteps read_measured_steps(const io::Json& tree, Files& files,
                        "fit-overlap starts from a network whose exchanges cost startup_s and "
                        "per_byte_s");
     }
-    MeasuredStep step = step_of(scenario, problem, *value);
-    step.step_s = step_s;
+    MeasuredStep step = step_of(scenario, problem, *json.find("scenario"));
+    step.step_s = row.step_s;
     if (!leave_out.empty()) {
       const io::Json* fold = io::resolve(scenario_tree, leave_out);
       if (fold == nullptr) {
@@ -138,8 +115,6 @@ MeasuredSteps read_measured_steps(const io::Json& tree, Files& files,
     }
     all.steps.push_back(std::move(step));
   }
-  fields.no_more();
-  problems.throw_if_any();
   return all;
 }
 

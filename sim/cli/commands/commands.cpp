@@ -28,6 +28,8 @@ constexpr std::array kCommands{
     Command{"Training steps", "solve",
             "the values at which a number of the result reaches a target", solve},
     Command{"Training steps", "tune", "the best value of a knob, and the curve", tune},
+    Command{"Training steps", "fit-conditions", "what runs of your own lose, from measured steps",
+            fit_conditions_command},
     Command{"Training steps", "fit-overlap", "the slowdown of overlap, from measured steps",
             fit_overlap_command},
     Command{"Training steps", "converge", "loss over simulated time on a small problem", converge},

@@ -44,6 +44,7 @@ struct Command {
 [[nodiscard]] int examples(const Invocation& invocation);
 [[nodiscard]] int explain(const Invocation& invocation);
 // Throws InputError, too, if MEASURED has fewer rows than there are constants to fit.
+[[nodiscard]] int fit_conditions_command(const Invocation& invocation);
 [[nodiscard]] int fit_overlap_command(const Invocation& invocation);
 [[nodiscard]] int flows(const Invocation& invocation);
 // Throws InputError for an input that lacks required data, such as a trace without gradient sizes

@@ -1,10 +1,10 @@
-#include "nccl/cholesky.hpp"
+#include "base/cholesky.hpp"
 
 #include <cassert>
 #include <cmath>
 #include <utility>
 
-namespace stepsim::nccl {
+namespace stepsim::base {
 
 std::optional<Cholesky> cholesky(std::vector<double> matrix, std::size_t size) {
   assert(matrix.size() == size * size && "the matrix is square");
@@ -63,4 +63,4 @@ std::vector<double> inverse(const Cholesky& factor) {
   return result;
 }
 
-} // namespace stepsim::nccl
+} // namespace stepsim::base

@@ -3,11 +3,11 @@
 
 #include <vector>
 
+#include "base/cholesky.hpp"
 #include "base/random.hpp"
-#include "nccl/cholesky.hpp"
 #include "testing/tolerance.hpp"
 
-using namespace stepsim::nccl;
+using namespace stepsim::base;
 using stepsim::testing::plus_minus;
 
 TEST_CASE("cholesky: the factor of [[4, 2], [2, 10]] is [[2, 0], [1, 3]]") {

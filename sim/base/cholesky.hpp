@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace stepsim::nccl {
+namespace stepsim::base {
 
 struct Cholesky {
   std::size_t size{};
@@ -23,4 +23,4 @@ struct Cholesky {
 // Returns the inverse of A, [size * size].
 [[nodiscard]] std::vector<double> inverse(const Cholesky& factor);
 
-} // namespace stepsim::nccl
+} // namespace stepsim::base

@@ -1,0 +1,79 @@
+// stepsim fit-conditions MEASURED -o CONDITIONS: factors of typical conditions, fitted to measured
+// steps.
+#include "cli/commands/commands.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <vector>
+
+#include "base/number_text.hpp"
+#include "base/percent.hpp"
+#include "cli/shell/document.hpp"
+#include "cli/shell/entry.hpp"
+#include "cli/shell/table.hpp"
+#include "document/json_parse.hpp"
+#include "study/fit_conditions.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr CommandText kFitConditionsText{
+    "fit-conditions",
+    "MEASURED",
+    "Fits the factors of typical conditions to measured steps: what the runs of one site lose,\n"
+    "starting from what other sites lose, each factor within its range. A single step helps.",
+    "stepsim fit-conditions mine.steps.json -o mine.conditions.json\n"
+    "stepsim run s.json --conditions typical --set /conditions/file=mine.conditions.json",
+    "MEASURED is of kind measured_steps, the output of kind conditions: docs/file-formats.md.",
+    kJsonOrTable,
+};
+
+// Values with the ends of the range that holds 80 % of what is possible.
+std::string with_range(study::Factor factor, const study::FactorValue& value) {
+  constexpr double kDeviations = 1.2815515655446004;
+  return base::significant(value.value) + " (" +
+         base::significant(study::moved(factor, value, -kDeviations), 2) + " to " +
+         base::significant(study::moved(factor, value, kDeviations), 2) + ")";
+}
+
+std::vector<Table> fit_tables(const study::ConditionsFit& fit) {
+  Table factors{{"factor", "of other sites", "fitted", ""}, {}};
+  for (const study::Factor factor : fit.fitted) {
+    const auto at = static_cast<std::size_t>(factor);
+    factors.rows.push_back({std::string(study::kFactors[factor]),
+                            with_range(factor, fit.before[at]), with_range(factor, fit.after[at]),
+                            std::string(study::meaning(factor))});
+  }
+  Table rows{{"row", "measured [ms]", "predicted [ms]", "error %", "fitted [ms]", "error %"}, {}};
+  for (const study::FittedRow& row : fit.rows) {
+    const auto error = [&](double predicted) {
+      return base::percent_number(predicted / row.measured_s - 1);
+    };
+    rows.rows.push_back({std::to_string(rows.rows.size()), base::significant(row.measured_s * 1e3),
+                         base::significant(row.before_s * 1e3), error(row.before_s),
+                         base::significant(row.after_s * 1e3), error(row.after_s)});
+  }
+  return {std::move(factors), std::move(rows)};
+}
+
+} // namespace
+
+int fit_conditions_command(const Invocation& invocation) {
+  std::string name;
+  CLI::App app;
+  app.add_option("MEASURED", name, "file of kind measured_steps; - = standard input")->required();
+  Common common;
+  if (!parse(app, kFitConditionsText, invocation, common)) {
+    return kOk;
+  }
+  study::Files files(invocation.data_folder, {common.output});
+  const io::Json tree = io::read_json(name);
+  const study::ConditionsFit fit = study::fit_conditions(tree, files);
+  write_document(common, {.tables = [&] { return fit_tables(fit); },
+                          .tree = [&] { return study::conditions_tree(fit); }});
+  return kOk;
+}
+
+} // namespace stepsim::cli
