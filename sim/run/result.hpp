@@ -130,12 +130,22 @@ struct MeasuredExchange {
 // no cheaper way may make more than is asked for.
 enum class Detail { period, summary, all };
 
+// A measured step of the same series, and the iteration time that it corrects.
+struct MeasuredTotal {
+  std::vector<std::string> at{}; // POINTER=VALUE that the scenario had when it was measured
+  double measured_s{};
+  double predicted_s{};                    // of the scenario that was measured
+  double step_s{};                         // of this scenario, corrected
+  std::optional<double> low_s{}, high_s{}; // hold 80 % of real runs; under typical conditions
+};
+
 struct Result {
   Scenario scenario;
   std::string method; // closed_form, max_plus, events
   // How exchanges were timed, whatever played the step or program.
   std::optional<collectives::Method> exchange_method;
   Summary summary;
+  std::optional<MeasuredTotal> measured_total;
   std::vector<Iteration> iterations;
   std::vector<WorkerResult> workers;
   std::vector<Bucket> buckets;

@@ -1,6 +1,7 @@
 // Rows are in the order of the file's description. Every key is always there: null, or an empty
 // list, where a run has nothing to say.
 #include "run/result_file.hpp"
+#include "run/measured_total_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -270,6 +271,11 @@ constexpr auto kResult = std::to_array<Written<Result>>({
      [](const Result& r) { return io::write(kNetwork, r.scenario.cluster.network); }},
     {object("summary", kSummaryKeys, "The figures of the run.").required(),
      [](const Result& r) { return summary_tree(r.summary); }},
+    {object("measured_total", kMeasuredTotalKeys,
+            "A measured step of the same series, and what it corrects; left out without one."),
+     [](const Result& r) {
+       return r.measured_total ? io::write(kMeasuredTotal, *r.measured_total) : Json();
+     }},
     {list("iterations", kOneIteration,
           "Iterations from 0; of asynchronous training those of worker 0.")
          .required(),

@@ -142,6 +142,97 @@ def test_explain(path):
         "/cluster/network/bandwidth_Bps=6250000000" in twice["set"], twice
 
 
+def test_measured_total(path):
+    """A measured step of another number of machines: the same ratio, and what both have in common drops out."""
+    at = ("--set", "/cluster/nodes=16")
+    asked, near = answer("run", path, *at)["summary"], answer("run", path, "--set", "/cluster/nodes=2")["summary"]
+    found = answer("run", path, *at, "--measured-total", "0.9", "--at", "/cluster/nodes=2")["measured_total"]
+    assert found["at"] == ["/cluster/nodes=2"] and found["measured_s"] == 0.9
+    close(found["predicted_s"], near["iteration_time_s"], "predicted")
+    step = asked["iteration_time_s"] * 0.9 / near["iteration_time_s"]
+    close(found["iteration_time_s"], step, "corrected")
+    up = down = 0.04 ** 2
+    x, y = moves(asked), moves(near)
+    for factor in {*x, *y}:
+        changes = [a - b for a, b in zip(x.get(factor, (0, 0)), y.get(factor, (0, 0)))]
+        up += max(0, *changes) ** 2
+        down += min(0, *changes) ** 2
+    close(found["iteration_time_low_s"], step * math.exp(-QUANTILE * math.sqrt(down)), "low")
+    close(found["iteration_time_high_s"], step * math.exp(QUANTILE * math.sqrt(up)), "high")
+    width = math.log(asked["iteration_time_high_s"] / asked["iteration_time_low_s"])
+    assert math.log(found["iteration_time_high_s"] / found["iteration_time_low_s"]) < 0.5 * width
+    itself = answer("run", path, "--measured-total", "900ms")["measured_total"]
+    close(itself["iteration_time_s"], 0.9, "itself")
+    assert "says too little about one on several" in stepsim(
+        "run", path, "--measured-total", "0.9", "--at", "/cluster/nodes=1", code=2)
+    assert "--at needs --measured-total" in stepsim("run", path, "--at", "/cluster/nodes=2", code=2)
+    assert "measured      one step of 900.0 ms with /cluster/nodes=2" in stepsim(
+        "run", path, *at, "--measured-total", "0.9", "--at", "/cluster/nodes=2", "--quiet")
+
+
+# Standard deviations between sites: of the logarithm, or of the value itself.
+TAU = {"e_nvlink": 0.30, "c_cloud": 0.5, "a_nccl": 0.8, "h_tcp": 0.7, "s_net": 0.15, "e_tcp": 0.05}
+PLAIN = {"l_0": 0.025, "l_1": 0.006}
+START = {"e_nvlink": 0.79, "c_cloud": 0.8e9, "a_nccl": 7e-5, "h_tcp": 4e-5, "s_net": 1.24, "l_0": 0.03, "l_1": 0.012,
+         "e_tcp": 1.0}
+
+
+def shift(factor, value):
+    return (value - START[factor]) / PLAIN[factor] if factor in PLAIN else math.log(value / START[factor]) / TAU[factor]
+
+
+def moved(factor, z):
+    return START[factor] + z * PLAIN[factor] if factor in PLAIN else START[factor] * math.exp(z * TAU[factor])
+
+
+def test_fit_conditions(path):
+    """The fitted factors are the minimum of what is asked for, computed from runs alone; ranges get narrower."""
+    base = json.loads(path.read_text())
+    rows = []
+    for nodes, schedule, step_s in ((2, "ddp", 0.60), (4, "ddp", 0.95), (8, "wfbp", 1.10), (4, "single", 1.4)):
+        tree = json.loads(json.dumps(base))
+        tree["cluster"]["nodes"], tree["communication"]["schedule"] = nodes, schedule
+        rows.append({"scenario": tree, "step_s": step_s})
+    steps = path.with_name("mine.steps.json")
+    steps.write_text(json.dumps({"schema_version": 1, "kind": "measured_steps", "source": "our own runs", "rows": rows}))
+    fitted = path.with_name("mine.conditions.json")
+    stepsim("fit-conditions", steps, "-o", fitted)
+    stepsim("check", fitted)
+    factors = json.loads(fitted.read_text())["factors"]
+    z = {factor: shift(factor, factors[factor]["value"]) for factor in START}
+    assert all(abs(value) <= 2 + 1e-9 for value in z.values()), z
+    assert max(abs(value) for value in z.values()) > 0.3, z
+
+    def objective(at):
+        total = sum(value ** 2 / 2 for value in at.values())
+        given = {factor: moved(factor, value) for factor, value in at.items()}
+        lines = "".join(json.dumps({**row["scenario"], "conditions": {"kind": "typical", "factors": given}}) + "\n" for row in rows)
+        done = subprocess.run([STEPSIM, "run", "--lines", "-"], input=lines, capture_output=True, text=True, timeout=600)
+        for row, line in zip(rows, done.stdout.splitlines()):
+            r = math.log(json.loads(line)["summary"]["iteration_time_s"] / row["step_s"]) / 0.05 / 3
+            total += 9 * (math.sqrt(1 + r * r) - 1)
+        return total
+    least = objective(z)
+    assert least < objective(dict.fromkeys(START, 0.0)) - 1
+    for factor in START:
+        for step in (-0.05, 0.05):
+            if abs(z[factor] + step) <= 2:
+                assert objective({**z, factor: z[factor] + step}) >= least - 1e-7, (factor, step)
+    shipped = json.loads((pathlib.Path(__file__).parents[2] / "topologies/conditions/typical.json").read_text())["factors"]
+    for factor in START:
+        assert factors[factor]["tau"] <= shipped[factor]["tau"] + 1e-12, factor
+    assert factors["c_cloud"]["tau"] < 0.7 * shipped["c_cloud"]["tau"]
+    assert factors["e_pcie"]["value"] == shipped["e_pcie"]["value"]
+    own, other = (answer("run", path, *flags)["summary"] for flags in (("--set", f"/conditions/file={fitted}"), ()))
+    assert own["iteration_time_high_s"] / own["iteration_time_low_s"] < other["iteration_time_high_s"] / other["iteration_time_low_s"]
+    # A step that is computing alone tells of computing alone.
+    rows[:] = [{"scenario": {**base, "cluster": {**base["cluster"], "nodes": 1}}, "step_s": 0.18}]
+    steps.write_text(json.dumps({"schema_version": 1, "kind": "measured_steps", "rows": rows}))
+    stepsim("fit-conditions", steps, "-o", fitted, "--force")
+    factors = json.loads(fitted.read_text())["factors"]
+    assert factors["l_0"]["value"] > shipped["l_0"]["value"] and factors["s_bus"]["value"] == shipped["s_bus"]["value"]
+
+
 with tempfile.TemporaryDirectory() as folder:
     file = pathlib.Path(folder) / "typical.json"
     file.write_text(json.dumps(SCENARIO))

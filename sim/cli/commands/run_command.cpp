@@ -21,6 +21,7 @@
 #include "base/quantity.hpp"
 #include "cli/commands/finished_run.hpp"
 #include "cli/commands/program_input.hpp"
+#include "cli/commands/run_timeline.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/commands/scenario_source.hpp"
 #include "cli/shell/document.hpp"
@@ -35,6 +36,7 @@
 #include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "plot/chrome_trace.hpp"
+#include "run/measured_total.hpp"
 #include "run/result_file.hpp"
 #include "run/run.hpp"
 #include "run/run_timeline.hpp"
@@ -70,85 +72,14 @@ constexpr CommandText kRunText{
 struct RunOptions {
   std::string file;
   ScenarioFlags flags;
-  std::string timeline;
-  std::string nodes;
-  std::string iterations;
+  TimelineFlags timeline;
   std::string replications;
   std::string measured_step;
+  std::string measured_total;
+  std::vector<std::string> at;
   bool accept_estimate = false;
   bool lines = false;
 };
-
-// Which nodes or ranks (`nouns`, "0,1") and iterations ("3-5") the timeline shows. Those outside of
-// the run are refused, because the timeline would silently be empty there.
-study::TimelineFilter parse_filter(const RunOptions& options, std::string_view nouns,
-                                   std::int64_t nodes, std::int64_t iterations) {
-  study::TimelineFilter filter;
-  if (!options.nodes.empty()) {
-    const std::string flag = "--timeline-nodes " + base::shown_value(options.nodes) + ": ";
-    const auto parsed = base::parse_quantity_list(options.nodes, base::QuantityKind::count);
-    if (const auto* message = std::get_if<std::string>(&parsed)) {
-      throw UsageError(flag + *message);
-    }
-    for (const double node : std::get<std::vector<double>>(parsed)) {
-      if (node >= static_cast<double>(nodes)) {
-        throw UsageError(flag + std::string(nouns) + " are 0.." + std::to_string(nodes - 1));
-      }
-      filter.nodes.push_back(static_cast<std::int64_t>(node));
-    }
-    std::sort(filter.nodes.begin(), filter.nodes.end());
-    filter.nodes.erase(std::unique(filter.nodes.begin(), filter.nodes.end()), filter.nodes.end());
-  }
-  if (!options.iterations.empty()) {
-    constexpr std::string_view kFlag = "--timeline-iterations";
-    const std::size_t dash = options.iterations.find('-');
-    const std::string_view text = options.iterations;
-    filter.first_iteration = count(kFlag, text.substr(0, dash), io::at_least(0));
-    filter.last_iteration = dash == std::string::npos
-                                ? filter.first_iteration
-                                : count(kFlag, text.substr(dash + 1), io::at_least(0));
-    if (filter.first_iteration > filter.last_iteration || filter.last_iteration >= iterations) {
-      throw UsageError(std::string(kFlag) + " " + base::shown_value(text) +
-                       ": must be A-B with A <= B, iterations are 0.." +
-                       std::to_string(iterations - 1));
-    }
-  }
-  return filter;
-}
-
-// A timeline can be larger than memory should be: it goes to the file in blocks, never as one text.
-// Above 200 MB a warning names the flags that make it smaller, because viewers fail near 256 MB.
-void write_timeline(const RunOptions& options, const Common& common,
-                    const events::Timeline& timeline) {
-  const DelayInterrupts delay;
-  io::OutputFile file(options.timeline);
-  std::uint64_t bytes = 0;
-  plot::write_timeline(timeline, [&](std::string_view block) {
-    if (bytes == 0) {
-      refuse_other_kind(common, options.timeline, block);
-    }
-    file.write(block);
-    bytes += block.size();
-  });
-  file.commit();
-  constexpr std::uint64_t kViewerLimit = 200'000'000;
-  if (bytes > kViewerLimit) {
-    const std::string warning =
-        options.timeline + ": " + base::readable_bytes(static_cast<double>(bytes)) +
-        ", viewers fail near 256 MB; see --timeline-nodes and --timeline-iterations";
-    print_warnings({&warning, 1}, common);
-  }
-}
-
-// Flags that only mean something together, before any file is opened.
-void check_timeline_flags(const RunOptions& options, const Common& common) {
-  if (options.timeline.empty() && !(options.nodes.empty() && options.iterations.empty())) {
-    throw UsageError("--timeline-nodes and --timeline-iterations need --timeline FILE");
-  }
-  if (!options.timeline.empty() && options.timeline == common.output) {
-    throw UsageError("--timeline and -o name the same file");
-  }
-}
 
 // The flags about estimates are settings like any other.
 void add_estimate_settings(RunOptions& options) {
@@ -255,12 +186,12 @@ int run_program(const Invocation& invocation, const io::Json& tree, const RunOpt
   }
   const study::ProgramFile file = load_program(tree, files, options.flags);
   const study::Explained explained = study::explained_program(file);
-  if (!options.timeline.empty()) {
+  if (!options.timeline.file.empty()) {
     const study::TimelineFilter filter =
-        parse_filter(options, "ranks", file.program.ranks, file.evaluation.iterations);
+        parse_filter(options.timeline, "ranks", file.program.ranks, file.evaluation.iterations);
     const study::ProgramRun drawn{
         file.program, programs::evaluate(file.program, file.evaluation, programs::Record::all)};
-    write_timeline(options, common, study::timeline(drawn, filter));
+    write_timeline(options.timeline, common, study::timeline(drawn, filter));
   }
   write_document(common, {.text = [&] { return program_text(explained); },
                           .tree =
@@ -271,6 +202,24 @@ int run_program(const Invocation& invocation, const io::Json& tree, const RunOpt
                               },
                           .warnings = explained.warnings});
   return kOk;
+}
+
+// Runs the scenario as it was when its step was measured.
+void correct(const RunOptions& options, const io::Json& tree, study::Files& files,
+             study::Result& result) {
+  const double measured_s = seconds("--measured-total", options.measured_total);
+  if (!(measured_s > 0)) {
+    throw UsageError("--measured-total " + base::shown_value(options.measured_total) +
+                     ": must be above 0");
+  }
+  ScenarioFlags changes;
+  changes.set = options.at;
+  io::Json other = tree;
+  apply_flags(other, changes);
+  const study::Scenario scenario = load_scenario(other, files, changes, study::Leftovers::ignore);
+  result.measured_total =
+      study::corrected_by(result, run_scenario(scenario, other, changes), measured_s);
+  result.measured_total->at = options.at;
 }
 
 } // namespace
@@ -300,33 +249,33 @@ int run(const Invocation& invocation) {
                "take the estimate of a network without attention; short for --set "
                "/workload/accept_estimate=true")
       ->group(kEstimate);
-  constexpr const char* kGroup = "Timeline";
-  app.add_option("--timeline", options.timeline,
-                 "also writes what happened when, as Chrome trace events; .gz compresses")
-      ->type_name("FILE.json[.gz]")
-      ->group(kGroup);
-  app.add_option("--timeline-nodes", options.nodes,
-                 "only these, as 0,1 or 0:8:+2; default the first 8; of a program, its ranks")
-      ->type_name("LIST")
-      ->group(kGroup);
-  app.add_option("--timeline-iterations", options.iterations,
-                 "only these, from 0; default the last 3")
-      ->type_name("A-B")
-      ->group(kGroup);
+  app.add_option("--measured-total", options.measured_total,
+                 "measured step of this scenario, or of the one with the values of --at: the "
+                 "result says what it corrects")
+      ->type_name("TIME");
+  app.add_option("--at", options.at,
+                 "what the scenario had when --measured-total was measured, e.g. /cluster/nodes=4; "
+                 "repeatable")
+      ->type_name("POINTER=VALUE")
+      ->allow_extra_args(false);
+  add_timeline_flags(app, options.timeline);
   Common common;
   if (!parse(app, kRunText, invocation, common)) {
     return kOk;
   }
-  check_timeline_flags(options, common);
+  check_timeline_flags(options.timeline, common);
   add_estimate_settings(options);
+  if (options.measured_total.empty() && !options.at.empty()) {
+    throw UsageError("--at needs --measured-total TIME");
+  }
   if (options.lines) {
-    if (!options.timeline.empty() || !options.replications.empty()) {
+    if (!options.timeline.file.empty() || !options.replications.empty()) {
       throw UsageError("--lines: goes without --timeline and --replications");
     }
     return run_lines(invocation, options.file, options.flags, common);
   }
   const Format format = format_of(common, Format::table);
-  study::Files files(invocation.data_folder, {common.output, options.timeline});
+  study::Files files(invocation.data_folder, {common.output, options.timeline.file});
   ScenarioSource source =
       read_scenario_source(options.file, options.flags.point, files.data_folder());
   const io::Json before = source.files.is_null() ? io::Json() : source.tree;
@@ -363,11 +312,15 @@ int run(const Invocation& invocation) {
     result.warnings.push_back(std::move(warning));
   }
   warn_of_other_record(source.record, options, result);
+  if (!options.measured_total.empty()) {
+    correct(options, tree, files, result);
+  }
   const std::chrono::duration<double> simulation = std::chrono::steady_clock::now() - started;
-  if (!options.timeline.empty()) {
-    write_timeline(options, common,
-                   study::timeline(result, parse_filter(options, "nodes", scenario.cluster.nodes,
-                                                        scenario.training.iterations)));
+  if (!options.timeline.file.empty()) {
+    write_timeline(
+        options.timeline, common,
+        study::timeline(result, parse_filter(options.timeline, "nodes", scenario.cluster.nodes,
+                                             scenario.training.iterations)));
   }
   if (format != Format::table) {
     io::Object others;

@@ -60,16 +60,17 @@ void add_max_seconds_flag(CLI::App& app, std::string& text, const char* group) {
       ->group(group);
 }
 
-// A number alone is in seconds; other quantities need a unit.
-double max_seconds(const std::string& text) {
-  if (text.empty()) {
-    return study::kMaxSeconds;
-  }
+// Other quantities need a unit.
+double seconds(std::string_view flag, const std::string& text) {
   const auto parsed = base::parse_quantity(text, QuantityKind::time, base::BareNumber::si);
   if (const auto* message = std::get_if<std::string>(&parsed)) {
-    refuse_value("--max-seconds", text, *message);
+    refuse_value(flag, text, *message);
   }
   return std::get<double>(parsed);
+}
+
+double max_seconds(const std::string& text) {
+  return text.empty() ? study::kMaxSeconds : seconds("--max-seconds", text);
 }
 
 // An empty word is kept, so that "a,,b" is refused and not silently shortened.

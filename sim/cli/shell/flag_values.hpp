@@ -30,6 +30,9 @@ namespace stepsim::cli {
 // An integer, at most 9e15.
 [[nodiscard]] std::int64_t count(std::string_view flag, std::string_view text, io::Range range);
 
+// A time, where a number alone is in seconds.
+[[nodiscard]] double seconds(std::string_view flag, const std::string& text);
+
 // The flag --max-seconds of commands that may run for hours. max_seconds() returns its value in s,
 // typed with or without a unit; kMaxSeconds if the flag was not given.
 void add_max_seconds_flag(CLI::App& app, std::string& text, const char* group = "Options");

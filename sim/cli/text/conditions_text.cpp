@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/number_text.hpp"
+#include "base/printable.hpp"
 #include "scenario/conditions.hpp"
 
 namespace stepsim::cli {
@@ -20,6 +21,19 @@ std::string conditions_text(const study::Scenario& scenario) {
       scenario.workload.forward().value / std::max(1e-300, nominal.workload.forward().value);
   return text + "computing " + base::significant(longer) + " times as long, and " +
          base::significant(scenario.training.overlap.compute.front()) + " times beside an exchange";
+}
+
+std::string measured_text(const study::MeasuredTotal& total) {
+  const auto ms = [](double seconds) { return base::significant(seconds * 1e3) + " ms"; };
+  std::string at;
+  for (const std::string& each : total.at) {
+    at += (at.empty() ? " with " : ", ") + base::printable(each);
+  }
+  return "one step of " + ms(total.measured_s) + at + ", predicted " + ms(total.predicted_s) +
+         ": " + ms(total.step_s) + " here" +
+         (total.low_s
+              ? " (" + ms(*total.low_s) + " to " + ms(*total.high_s) + " hold 80 % of real runs)"
+              : "");
 }
 
 std::string part_text(std::string_view factor) {

@@ -276,6 +276,9 @@ std::string verdict_text(const study::Result& result) {
                          : "hold 80 % of real runs; most of it: " +
                                part_text(summary.interval_parts.front().factor)));
   }
+  if (result.measured_total) {
+    append_line(out, "measured", measured_text(*result.measured_total));
+  }
   if (summary.compute_low_s && summary.compute_high_s) {
     append_line(out, "computing", estimate_text(scenario, summary));
   }

@@ -1,0 +1,26 @@
+#pragma once
+// The timeline that `stepsim run` writes beside its result.
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cli/shell/app.hpp"
+#include "run/run_timeline.hpp"
+
+namespace stepsim::cli {
+
+// As typed. Nodes and iterations are parsed once the scenario is known, which has their ranges.
+struct TimelineFlags {
+  std::string file; // "" = none is written
+  std::string nodes, iterations;
+};
+void add_timeline_flags(CLI::App& app, TimelineFlags& flags);
+// Refuses flags that have no meaning together, before any file is opened.
+void check_timeline_flags(const TimelineFlags& options, const Common& common);
+[[nodiscard]] study::TimelineFilter parse_filter(const TimelineFlags& options,
+                                                 std::string_view nouns, std::int64_t nodes,
+                                                 std::int64_t iterations);
+void write_timeline(const TimelineFlags& options, const Common& common,
+                    const events::Timeline& timeline);
+
+} // namespace stepsim::cli
