@@ -8,15 +8,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "base/number_text.hpp"
-#include "base/printable.hpp"
+#include "cli/commands/own_speeds.hpp"
 #include "cli/commands/reproduced_runs.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
@@ -28,8 +26,7 @@
 #include "study/reproduce/drawing.hpp"
 #include "study/reproduce/paper_page.hpp"
 #include "study/reproduce/reproduction_file.hpp"
-#include "study/reproduce/scoreboard_records.hpp"
-#include "study/reproduce/series.hpp"
+#include "study/reproduce/scoreboard_tables.hpp"
 
 namespace stepsim::cli {
 
@@ -186,7 +183,8 @@ void add_pictures(FileTexts& texts, const Reproduced& result, const std::string&
 void add_tables(FileTexts& texts, const Reproduced& result, const std::string& folder) {
   for (const reproduce::Table& table : result.paper.tables) {
     if (table.predict) {
-      texts[folder + table.id + ".csv"] = reproduce::scoreboard_csv(result.records.at(table.id));
+      texts[folder + table.id + ".csv"] = reproduce::scoreboard_csv(
+          result.records.at(table.id), result.records.at(table.id + "_not_predicted"));
     }
   }
 }
@@ -281,53 +279,6 @@ io::Json tree_of(const std::vector<Reproduced>& results) {
   return io::Object{{"papers", std::move(papers)}};
 }
 
-std::string own_rows_text(const io::Array& groups, const reproduce::Records& reasons) {
-  static const std::array columns{
-      Column{"by", "by", 1, in_full},     Column{"name", "name", 1, in_full},
-      Column{"rows", "rows", 1, in_full}, Column{"median", "median [%]"},
-      Column{"p90", "p90 [%]"},           Column{"worst", "worst [%]"},
-      Column{"shorter", "too short [%]"}};
-  std::string text = table_text(table_of(groups, columns));
-  for (const io::Object& reason : reasons) {
-    text += "not predicted, " +
-            base::counted(std::llround(reproduce::row_number(reason, "rows")), "row") + ": " +
-            base::printable(reproduce::row_text(reason, "reason")) + "\n";
-  }
-  return text;
-}
-
-// Measured speeds that the user has, by the shipped rules: the errors of their groups, and each row
-// with its prediction in a file.
-int predict_own_rows(const ReproduceFlags& flags, const Invocation& invocation,
-                     const Common& common, const fs::path& folder) {
-  if (flags.paper != "scoreboard" || !flags.figure.empty() || flags.check || flags.update) {
-    throw UsageError("--rows: goes with scoreboard, without --figure, --check and --update");
-  }
-  const fs::path file =
-      fs::path(invocation.data_folder) / "reproduce" / flags.paper / "figures.json";
-  reproduce::Reproduction paper = reproduce::parse_reproduction(io::read_json(file.string()));
-  std::erase_if(paper.tables, [](const reproduce::Table& table) { return !table.predict; });
-  paper.runs.clear();
-  paper.tables.front().file = fs::absolute(flags.rows).string();
-  paper.tables.front().predict->rows = flags.rows;
-  fs::create_directories(folder);
-  const reproduce::AllRecords all = reproduced_records(
-      paper, invocation, {.folder = folder.string(), .quick = false, .jobs = flags.jobs});
-  const std::string& id = paper.tables.front().id;
-  write_named((folder / (id + ".csv")).string(), reproduce::scoreboard_csv(all.at(id)));
-  const reproduce::Records& groups = all.at(id + "_groups");
-  const reproduce::Records& reasons = all.at(id + "_reasons");
-  const io::Array list(groups.begin(), groups.end());
-  write_document(common, {.text = [&] { return own_rows_text(list, reasons); },
-                          .tree =
-                              [&] {
-                                return io::Object{
-                                    {"groups", list},
-                                    {"not_predicted", io::Array(reasons.begin(), reasons.end())}};
-                              }});
-  return kOk;
-}
-
 } // namespace
 
 // Records of a run that nobody asked to keep go to a scratch folder: a check changes nothing.
@@ -370,7 +321,14 @@ int reproduce(const Invocation& invocation) {
     require_parent(folder);
   }
   if (!flags.rows.empty()) {
-    return predict_own_rows(flags, invocation, common, own_place ? folder : folder / flags.paper);
+    if (flags.paper != "scoreboard" || !flags.figure.empty() || flags.check || flags.update) {
+      throw UsageError("--rows: goes with scoreboard, without --figure, --check and --update");
+    }
+    predict_own_speeds({.file = flags.rows,
+                        .folder = (own_place ? folder : folder / flags.paper).string(),
+                        .jobs = flags.jobs},
+                       invocation, common);
+    return kOk;
   }
   std::vector<Reproduced> results;
   results.reserve(names.size());

@@ -10,6 +10,7 @@
 #include "document/json_parse.hpp"
 #include "scenario/files.hpp"
 #include "study/reproduce/scoreboard_records.hpp"
+#include "study/reproduce/scoreboard_tables.hpp"
 
 namespace stepsim::cli {
 

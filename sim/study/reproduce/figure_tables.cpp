@@ -141,6 +141,26 @@ std::string lane_table(const plot::Panel& drawn) {
   return markdown_table({"lane", "start", "end"}, rows);
 }
 
+std::string record_table(const RecordTable& table, const Reproduction& paper,
+                         const AllRecords& all) {
+  Row heading;
+  for (const auto& [title, name] : table.columns) {
+    heading.push_back(title);
+  }
+  std::vector<Row> rows;
+  for (const Joined& each : select(table.series, all, paper.file)) {
+    Row& row = rows.emplace_back();
+    for (const auto& [title, name] : table.columns) {
+      const io::Json* value = column(*each.record, name);
+      row.push_back(value == nullptr      ? std::string()
+                    : value->is_integer() ? std::to_string(value->as_integer())
+                    : value->is_number()  ? base::significant(value->as_double())
+                                          : named(paper, *value));
+    }
+  }
+  return markdown_table(heading, rows);
+}
+
 std::string comparison_table(const Comparison& comparison, const Reproduction& paper,
                              const AllRecords& all) {
   const std::string unit = comparison.unit.empty() ? "" : " [" + comparison.unit + "]";
@@ -164,8 +184,11 @@ std::string comparison_table(const Comparison& comparison, const Reproduction& p
           " to " +
           base::significant(evaluate(comparison.high, each, comparison.series, paper.file)));
     }
-    row.insert(row.end(),
-               {base::significant(theirs), evidence(paper, theirs_run), base::percent(error)});
+    row.insert(row.end(), {base::significant(theirs),
+                           comparison.label.empty()
+                               ? evidence(paper, theirs_run)
+                               : "reported (" + row_text(*each.record, comparison.label) + ")",
+                           base::percent(error)});
     if (comparison.limit) {
       row.emplace_back(std::abs(error) <= *comparison.limit ? "met" : "not met");
     }

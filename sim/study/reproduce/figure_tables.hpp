@@ -18,6 +18,9 @@ using Row = std::vector<std::string>;
 [[nodiscard]] std::string bar_table(const PanelOf& panel, const plot::Panel& drawn,
                                     const Reproduction& paper);
 [[nodiscard]] std::string lane_table(const plot::Panel& drawn);
+// The columns of records; a number that a record lacks is an empty cell.
+[[nodiscard]] std::string record_table(const RecordTable& table, const Reproduction& paper,
+                                       const AllRecords& all);
 // Ours, theirs, label and difference, a row per record.
 [[nodiscard]] std::string comparison_table(const Comparison& comparison, const Reproduction& paper,
                                            const AllRecords& all);

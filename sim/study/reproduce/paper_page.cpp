@@ -126,6 +126,9 @@ std::string figure_text(const FigureOf& figure, const Reproduction& paper, const
   for (const Comparison& comparison : figure.comparisons) {
     text += comparison_table(comparison, paper, all);
   }
+  for (const RecordTable& table : figure.tables) {
+    text += record_table(table, paper, all);
+  }
   text += commands_of(figure, paper);
   std::vector<Row> rows;
   for (const Decided& each : decided) {

@@ -25,9 +25,10 @@ namespace stepsim::reproduce {
 
 // Where a number of a paper was seen. Numbers that were recalled or could not be read decide no
 // claim, and reported points and bars leave them out.
-enum class Label { abstract, repository, second_hand, recalled, unreadable };
+enum class Label { abstract, repository, drawing, second_hand, recalled, unreadable };
 inline constexpr auto kLabels = base::words<Label>({{Label::abstract, "abstract"},
                                                     {Label::repository, "repository"},
+                                                    {Label::drawing, "drawing"},
                                                     {Label::second_hand, "second-hand"},
                                                     {Label::recalled, "recalled"},
                                                     {Label::unreadable, "unreadable"}});
@@ -169,8 +170,10 @@ struct PanelOf {
 };
 
 // A table with the columns "ours, theirs, label, difference" and one row per record of the series.
-// The label is that of the table of `other` or, without it, of the series.
+// The label is the text in the column `label` or, if that is "", the label of the table of `other`
+// or, without it, of the series.
 struct Comparison {
+  std::string label;
   std::vector<std::string> names; // columns whose values name a row
   Series series;
   // Formulas, and the unit of their values. `low` and `high` are the interval of our number; "": no
@@ -179,12 +182,19 @@ struct Comparison {
   std::optional<double> limit; // largest |ours / theirs - 1| at which a row is met
 };
 
+// A table with a row per record: the columns of the records under other titles.
+struct RecordTable {
+  Series series;
+  std::vector<std::pair<std::string, std::string>> columns; // title, column
+};
+
 struct FigureOf {
   std::string id, question, setting, note;
   std::string not_drawn; // reason why there is no picture; "": there is one
   plot::Axis x, y;
   std::vector<PanelOf> panels;
   std::vector<Comparison> comparisons;
+  std::vector<RecordTable> tables;
   std::vector<std::string> runs; // ids of the runs whose commands the page shows
 };
 

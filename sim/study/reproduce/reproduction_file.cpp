@@ -272,7 +272,8 @@ FigureOf read_figure(Fields& fields) {
   figure.y = axis_at(fields, "y").value_or(plot::Axis{});
   figure.panels = each(fields, "panels", read_panel);
   figure.comparisons = each(fields, "comparisons", [](Fields& row) {
-    return Comparison{.names = texts(row, "names"),
+    return Comparison{.label = row.text("label"),
+                      .names = texts(row, "names"),
                       .series = read_series(row),
                       .ours = row.text("ours"),
                       .low = row.text("low"),
@@ -280,6 +281,9 @@ FigureOf read_figure(Fields& fields) {
                       .theirs = row.text("theirs"),
                       .unit = row.text("unit"),
                       .limit = row.optional_number("limit")};
+  });
+  figure.tables = each(fields, "tables", [](Fields& table) {
+    return RecordTable{.series = read_series(table), .columns = text_members(table, "columns")};
   });
   figure.runs = texts(fields, "runs");
   if (figure.not_drawn.empty() == figure.panels.empty()) {

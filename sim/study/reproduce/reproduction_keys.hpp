@@ -185,10 +185,17 @@ inline constexpr std::array kComparisonKeys{
     text("low", "Formula of the lower end of our interval."),
     text("high", "Formula of its upper end."),
     text("theirs", "Formula of the published number.").required(),
+    text("label", "Column with the label of a row, instead of that of the table."),
     text("unit", "Unit of both.").by_default(""),
     number("limit", "Relative error above which a row is not met.").in(io::above(0))};
 inline constexpr std::array kComparisons{
     object("comparisons", kSeriesKeys, "One row per record.").and_also(kComparisonKeys)};
+
+inline constexpr std::array kShownColumn{text("columns", "Column of the records.")};
+inline constexpr std::array kRecordTableKeys{
+    map("columns", kShownColumn, "Columns of the table, by their titles.").required()};
+inline constexpr std::array kRecordTables{
+    object("tables", kSeriesKeys, "One row per record.").and_also(kRecordTableKeys)};
 
 inline constexpr std::array kRunName{text("runs", "Id of a run.")};
 inline constexpr std::array kFigureKeys{
@@ -200,6 +207,7 @@ inline constexpr std::array kFigureKeys{
     object("y", kAxisKeys, "The y axis of all panels."),
     list("panels", kPanels, "Panels beside each other."),
     list("comparisons", kComparisons, "Rows of the table: ours, theirs, label, difference."),
+    list("tables", kRecordTables, "Further tables, of records."),
     text("note", "Remark below the table.").by_default(""),
     list("runs", kRunName, "Runs whose commands the page shows.")};
 inline constexpr std::array kFigures{object("figures", kFigureKeys, "One figure.")};

@@ -47,15 +47,18 @@ Scoreboard read_scoreboard(Fields& fields) {
     rules.buses.emplace(
         name, io::checked_number(value, keys::kBusRate[0].range, fields.problems()).value_or(1));
   }
+  rules.bus_kinds = names_of(fields, "bus_kinds");
   rules.fabrics = each_member(fields, "fabrics", [](Fields& fabric) {
     return FabricRule{.latency_s = fabric.number("latency_s"),
                       .share = fabric.number("share"),
+                      .carrier = fabric.word("transport", links::kCarriers),
                       .slow_Bps = fabric.number("slow_Bps"),
                       .slow_latency_s = fabric.number("slow_latency_s")};
   });
   rules.methods = each_member(fields, "methods", [](Fields& method) {
     return MethodRule{.schedule = method.text("schedule"),
-                      .servers = method.word("servers", kServerPlaces)};
+                      .servers = method.word("servers", kServerPlaces),
+                      .host_reduction = method.boolean("host_reduction")};
   });
   for (const auto& [name, options] : object_members(fields, "schedules")) {
     rules.schedules.emplace(name, options.is_object() ? options.as_object() : io::Object());

@@ -17,14 +17,17 @@ inline constexpr std::array kFabricKeys{
     number("slow_Bps", "Up to this line rate slow_latency_s counts.")
         .in(io::at_least(0))
         .by_default(0),
-    number("slow_latency_s", "Latency of slow networks, s.").in(io::at_least(0)).by_default(0)};
+    number("slow_latency_s", "Latency of slow networks, s.").in(io::at_least(0)).by_default(0),
+    word("transport", links::kCarriers, "Transport of rows that do not name one.").required()};
 inline constexpr std::array kFabric{object("fabrics", kFabricKeys, "A kind of network.")};
 inline constexpr std::array kMethodKeys{
     text("schedule", "Schedule that sends as the method does.").required(),
     word("servers", kServerPlaces,
          "Where parameter servers run: one per machine on machines of their own, one on each "
          "worker, or the processor of the one machine.")
-        .by_default("none")};
+        .by_default("none"),
+    boolean("host_reduction", "Whether the host's processor sums the gradients.")
+        .by_default(false)};
 inline constexpr std::array kMethod{object("methods", kMethodKeys, "A method of a source.")};
 inline constexpr std::array kOptionValue{any("schedules", "Value of a key.")};
 inline constexpr std::array kOptions{
@@ -33,12 +36,17 @@ inline constexpr std::array kScaledKeys{
     text("model", "Shipped layer table.").required(),
     number("elements", "Elements that its tensors are scaled to.").in(io::above(0)).required()};
 inline constexpr std::array kScaled{object("tables", kScaledKeys, "A model without a table.")};
+inline constexpr std::array kBusKind{
+    word("bus_kinds", links::kBuses, "Kind of link between GPUs.")};
 inline constexpr std::array kCalled{text("publishers", "What the rows are called in figures.")};
 inline constexpr std::array kFamilyName{text("families", "Family of the model.")};
 
 inline constexpr std::array kPredictKeys{
     number("bus_latency_s", "Latency of links inside a machine, s.").in(io::at_least(0)).required(),
     map("buses", kBusRate, "Links between the GPUs of a machine, by the word of the rows.")
+        .required(),
+    map("bus_kinds", kBusKind,
+        "By the beginning of the rows' word for a bus; the first that fits counts.")
         .required(),
     map("fabrics", kFabric, "Networks between machines, by the word of the rows.").required(),
     map("methods", kMethod, "Methods of exchange, by the word of the rows.").required(),

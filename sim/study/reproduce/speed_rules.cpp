@@ -52,6 +52,68 @@ Link slower_of(const Link& a, const Link& b) {
   return {std::max(a.latency_s, b.latency_s), std::min(a.bandwidth_Bps, b.bandwidth_Bps)};
 }
 
+// The bytes that are sent for a value, over the bytes of the value: more of them make links slower.
+double sent_per_value(const io::Object& row, std::int64_t value_bytes) {
+  return row_number(row, "gradient_bytes_per_element") / static_cast<double>(value_bytes);
+}
+
+// The kind of link between the GPUs of a machine.
+std::string bus_kind(const io::Object& row, const Scoreboard& rules) {
+  const std::string word = row_text(row, "intra");
+  const auto found = std::ranges::find_if(
+      rules.bus_kinds, [&](const auto& each) { return word.starts_with(each.first); });
+  if (found == rules.bus_kinds.end()) {
+    throw InputError(rules.rows, row_text(row, "row"),
+                     "intra " + base::shown_value(word) + ": no rule for the kind of this bus");
+  }
+  return found->second;
+}
+
+std::string transport(const io::Object& row, const Scoreboard& rules) {
+  const std::string word = row_text(row, "transport");
+  return word.empty()
+             ? std::string(
+                   links::kCarriers[rule_of(rules.fabrics, rules.rows, row, "fabric").carrier])
+             : word;
+}
+
+// Whether servers exchange the gradients; the GPUs of one machine do without those of machines.
+bool has_servers(const MethodRule& method, bool one_machine) {
+  return method.servers == ServerPlace::host ||
+         (method.servers != ServerPlace::none && !one_machine);
+}
+
+io::Object network(const Link& link) {
+  return {{"model", "alpha_beta"},
+          {"latency_s", link.latency_s},
+          {"bandwidth_Bps", link.bandwidth_Bps},
+          {"efficiency", 1},
+          {"reduction_Bps", 0}};
+}
+
+// The machines of a row with their two networks, whose links take `slower` times as long per byte.
+// The network of a single machine carries nothing.
+io::Object machines(const io::Object& row, const Scoreboard& rules, double slower) {
+  const std::int64_t nodes = count(row, "nodes");
+  const std::int64_t per_node = count(row, "gpus_per_node");
+  const auto slowed = [&](Link link) { return Link{link.latency_s, link.bandwidth_Bps / slower}; };
+  const Link bus = slowed(bus_of(row, rules));
+  io::Object between = network(nodes > 1 ? slowed(fabric_of(row, rules)) : bus);
+  if (nodes > 1) {
+    between.emplace_back("transport", transport(row, rules));
+  }
+  io::Object cluster{{"nodes", nodes},
+                     {"gpus_per_node", per_node},
+                     {"nics_per_node", 1},
+                     {"network", std::move(between)}};
+  if (per_node > 1) {
+    cluster.emplace_back("intra_network", io::Object{{"latency_s", bus.latency_s},
+                                                     {"bandwidth_Bps", bus.bandwidth_Bps},
+                                                     {"bus", bus_kind(row, rules)}});
+  }
+  return cluster;
+}
+
 double batches(const io::Object& row) { return std::max(1.0, row_number(row, "grad_accum")); }
 
 bool counts_steps(const io::Object& row) { return row_text(row, "unit") == "steps/s"; }
@@ -116,7 +178,7 @@ io::Json scenario_of(const io::Object& row, const Scoreboard& rules, const std::
   const bool on_machines =
       method.servers == ServerPlace::machines || method.servers == ServerPlace::workers;
   const bool on_host = method.servers == ServerPlace::host;
-  const bool servers = on_host || (on_machines && !one_machine);
+  const bool servers = has_servers(method, one_machine);
   const bool between = row_text(row, "fabric") != "none";
 
   // Workers of servers on machines are machines: what is inside them is not expressed.
@@ -126,9 +188,8 @@ io::Json scenario_of(const io::Object& row, const Scoreboard& rules, const std::
                                                        : slower_of(bus, fabric_of(row, rules));
   const std::int64_t ranks = on_host ? per_node : servers ? nodes : nodes * per_node;
 
-  const double sent_bytes = row_number(row, "gradient_bytes_per_element");
-  const std::int64_t value_bytes = sent_bytes < 4 ? 2 : 4;
-  const double factor = sent_bytes / static_cast<double>(value_bytes); // more bytes: a slower link
+  const std::int64_t value_bytes = row_number(row, "gradient_bytes_per_element") < 4 ? 2 : 4;
+  const double factor = sent_per_value(row, value_bytes);
   const double batch = batch_s(row);
   io::Object workload{{"model", model},
                       {"batch_size", 1},
@@ -172,16 +233,49 @@ io::Json scenario_of(const io::Object& row, const Scoreboard& rules, const std::
       {"kind", "scenario"},
       {"name", row_text(row, "row")},
       {"workload", std::move(workload)},
-      {"cluster",
-       io::Object{{"nodes", ranks},
-                  {"gpus_per_node", 1},
-                  {"network", io::Object{{"model", "alpha_beta"},
-                                         {"latency_s", link.latency_s * slower},
-                                         {"bandwidth_Bps", link.bandwidth_Bps / factor / slower},
-                                         {"efficiency", 1},
-                                         {"reduction_Bps", 0}}}}},
+      {"cluster", io::Object{{"nodes", ranks},
+                             {"gpus_per_node", 1},
+                             {"network", network({link.latency_s * slower,
+                                                  link.bandwidth_Bps / factor / slower})}}},
       {"training", std::move(training)},
       {"communication", std::move(communication)}};
+}
+
+io::Json typical_scenario_of(const io::Object& row, const Scoreboard& rules,
+                             const std::string& model) {
+  io::Json tree = scenario_of(row, rules, model, 1);
+  io::Json& workload = *tree.find("workload");
+  const std::int64_t value_bytes = workload.find("value_bytes")->as_integer();
+  tree.set("cluster", machines(row, rules, sent_per_value(row, value_bytes)));
+  io::Json& measured = *workload.find("measured");
+  measured.set("gpus", count(row, "base_gpus"));
+  io::Json& training = *tree.find("training");
+  if (batches(row) > 1) {
+    measured.set("forward_s", batch_s(row) / 3);
+    training.set("micro_batches", std::llround(batches(row)));
+  }
+  training.set("reduced_precision", row_text(row, "reduced_precision") == "true");
+  if (rule_of(rules.methods, rules.rows, row, "method").host_reduction) {
+    tree.find("communication")->set("host_reduction", true);
+  }
+  tree.set("conditions", io::Object{{"kind", "typical"}});
+  return tree;
+}
+
+std::string situation_of(const io::Object& row, const Scoreboard& rules) {
+  const bool one_machine = count(row, "nodes") == 1;
+  if (has_servers(rule_of(rules.methods, rules.rows, row, "method"), one_machine)) {
+    return "servers";
+  }
+  if (one_machine) {
+    return "one machine";
+  }
+  if (transport(row, rules) != links::kCarriers[links::Carrier::rdma]) {
+    return "TCP";
+  }
+  const bool alone = count(row, "gpus_per_node") == 1;
+  return alone || bus_kind(row, rules) == links::kBuses[links::Bus::pcie] ? "RDMA, GPUs on PCIe"
+                                                                          : "RDMA, GPUs on NVLink";
 }
 
 io::Json scaled_table(const io::Json& table, const std::string& name, double elements) {

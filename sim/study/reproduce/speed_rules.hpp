@@ -12,6 +12,7 @@
 
 #include "base/words.hpp"
 #include "document/json.hpp"
+#include "links/profile/profile.hpp"
 
 namespace stepsim::reproduce {
 
@@ -25,13 +26,15 @@ inline constexpr auto kServerPlaces = base::words<ServerPlace>({{ServerPlace::no
 
 struct FabricRule {
   double latency_s{};
-  double share{}; // fraction of the line rate that is payload
+  double share{};           // fraction of the line rate that is payload
+  links::Carrier carrier{}; // of rows whose column `transport` is empty
   // If the line rate is at most slow_Bps, the latency is slow_latency_s instead of latency_s.
   double slow_Bps{}, slow_latency_s{};
 };
 struct MethodRule {
   std::string schedule; // schedule that sends as the method does
   ServerPlace servers{};
+  bool host_reduction = false; // sums on the host's processor
 };
 // A layer table that is made from a shipped one by scaling its tensors.
 struct TableRule {
@@ -47,6 +50,7 @@ struct Scoreboard {
   std::string rows;                                 // name of the file with the rows, for errors
   double bus_latency_s{};                           // latency of a message inside a machine
   std::map<std::string, double, std::less<>> buses; // bytes/s between the GPUs of a machine
+  Names bus_kinds; // words of links::kBuses, by prefixes of the words for a bus
   std::map<std::string, FabricRule, std::less<>> fabrics;
   std::map<std::string, MethodRule, std::less<>> methods;
   std::map<std::string, io::Object, std::less<>> schedules; // keys of /communication
@@ -82,6 +86,15 @@ struct Scoreboard {
 // `slower` times as long. Throws InputError if a word of the row has no rule.
 [[nodiscard]] io::Json scenario_of(const io::Object& row, const Scoreboard& rules,
                                    const std::string& model, double slower);
+
+// Returns the scenario of a row under typical conditions (CON 6): machines with both networks, each
+// at its nominal rate, and accumulated batches as micro-batches. Throws as scenario_of does.
+[[nodiscard]] io::Json typical_scenario_of(const io::Object& row, const Scoreboard& rules,
+                                           const std::string& model);
+
+// Returns what the prediction of a row has to do with: "servers", "one machine", "TCP", "RDMA, GPUs
+// on PCIe" (or one GPU per machine) or "RDMA, GPUs on NVLink" (or xGMI).
+[[nodiscard]] std::string situation_of(const io::Object& row, const Scoreboard& rules);
 
 // Returns the layer table under the name `name`, with its tensors scaled to about `elements`
 // elements together. Every tensor becomes a vector of at least one element.

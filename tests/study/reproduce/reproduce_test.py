@@ -8,6 +8,7 @@ import atexit
 import csv
 import functools
 import json
+import math
 import pathlib
 import re
 import shutil
@@ -37,6 +38,13 @@ def all_papers():
     done = run("all", "--quick", "-o", f"{temporary.name}/all", "--quiet")
     assert done.returncode == 0, done.stderr
     return pathlib.Path(temporary.name)
+
+
+@functools.cache
+def situations():
+    """The errors of the scoreboard by situation and conditions, as --rows prints them for the shipped rows."""
+    done = run("scoreboard", "--rows", "reproduce/scoreboard/rows.csv", "-o", str(all_papers() / "own"), "--json")
+    return json.loads(done.stdout)["conditions"]
 
 
 class Papers(unittest.TestCase):
@@ -347,7 +355,7 @@ class Scoreboard(Papers):
         records = self.records("scoreboard", "scoreboard")
         with open(ROOT / "reproduce/scoreboard/rows.csv", newline="") as file:
             rows = {row["row"]: row for row in csv.DictReader(file)}
-        self.assertEqual(len(rows), 550)
+        self.assertEqual(len(rows), 836)
         self.assertEqual({row for row in rows if not rows[row]["base_measured"]},
                          set(rows) - {record["row"] for record in records})
         sizes = []
@@ -363,24 +371,109 @@ class Scoreboard(Papers):
 
     def test_predictions_have_not_become_worse(self):
         claims = self.claims("scoreboard")
-        self.assertLessEqual(claims["median-10"]["ours"][0], 11.9 + 0.5)
-        self.assertLessEqual(claims["p90-20"]["ours"][0], 51.5 + 0.5)
+        self.assertLessEqual(claims["median-10"]["ours"][0], 10.1 + 0.5)
+        self.assertLessEqual(claims["p90-20"]["ours"][0], 47.4 + 0.5)
+
+    # Where gradients go over servers or by priority, rows are compared once the program predicts them.
+    TYPICAL_S = {"ddl-benchmarks-003": 0.438258640350, "ddl-benchmarks-007": 0.315188850510,
+                 "ddl-benchmarks-012": 0.311150585114, "ddl-benchmarks-024": 0.276877812515,
+                 "ddl-benchmarks-036": 2.525831999147, "ddl-benchmarks-100": 0.288103058853,
+                 "ddl-benchmarks-136": 0.703778275791, "ddl-benchmarks-206": 1.126950421343,
+                 "dlperf-ngcpytorch-012": 0.474317445835, "dlperf-oneflow-021": 0.160591709350,
+                 "dle-pytorch-rn50-002": 0.115693410343, "horovod-779-003": 0.371203322858,
+                 "dle-mxnet-rn50-014": 0.198214308644, "dle-bart-003": 0.570436599921}
+
+    def test_steps_under_typical_conditions_are_those_of_another_program(self):
+        found = {record["row"]: record for record in self.records("scoreboard", "scoreboard")}
+        for row, step_s in self.TYPICAL_S.items():
+            if "typical" in found[row]:
+                self.near(found[row]["typical_step_s"], step_s, 1e-9)
+            else:
+                self.assertRegex(found[row]["not_predicted"], "parameter servers|priority")
+
+    # Sources of the first file of rows against those of the second, which nobody had tuned anything on.
+    SECOND = {"azure-tf", "azure-pytorch", "lambda", "csc", "mxnet-p2", "llm-foundry-h100", "bagua-net"}
+    # The figures of the specification: median, 90th percentile (%), share too fast (%), and by how much each may
+    # differ. Those of the second file were computed with another model for nine of its rows.
+    TYPICAL = {"first": (546, 6.0, 18.2, 47), "second": (284, 5.6, 20.8, 38)}
+
+    def test_errors_under_typical_conditions(self):
+        records = self.records("scoreboard", "scoreboard")
+        for name, (rows, median, p90, too_fast) in self.TYPICAL.items():
+            mine = [r for r in records if (r["source"] in self.SECOND) == (name == "second")]
+            self.assertEqual(len(mine), rows)
+            errors = [r["typical_error"] for r in mine if "typical" in r]
+            sizes = sorted(map(abs, errors))
+            with self.subTest(file=name):
+                self.assertLessEqual(statistics.median(sizes), median + 0.1)
+                self.assertLessEqual(sizes[math.ceil(0.9 * len(sizes)) - 1], p90 + 0.1)
+                if len(errors) == rows:
+                    self.assertLess(abs(100 * sum(e < 0 for e in errors) / rows - too_fast), 1)
+
+    def test_the_interval_of_typical_conditions_holds_four_speeds_in_five(self):
+        rows = [r for r in self.records("scoreboard", "scoreboard") if "typical" in r]
+        inside = sum(r["typical_low"] <= r["measured"] <= r["typical_high"] for r in rows) / len(rows)
+        self.assertLess(abs(inside - 0.82), 0.01)
+        for row in rows:
+            self.assertTrue(row["typical_low"] <= row["typical"] <= row["typical_high"], row["row"])
+        of_all = next(r for r in situations() if r["by"] == "all" and r["conditions"] == "typical")
+        self.near(of_all["coverage"], 100 * inside, 1e-12)
+
+    def test_the_page_shows_every_situation_under_both_conditions(self):
+        page = (self.folder / "all/scoreboard/scoreboard.md").read_text()
+        for record in situations():
+            self.assertIn(f"| {record['name']} | {record['conditions']} | {record['rows']} |", page)
+
+    def test_rows_say_who_moves_the_bytes_how_they_compute_and_who_read_them(self):
+        with open(ROOT / "reproduce/scoreboard/rows.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        rented = {"aws-deep-learning-models-2", "azure-tf", "azure-pytorch", "horovod-396", "horovod-779", "mxnet-p2"}
+        for row in rows:
+            tcp = "tcp_cloud" if row["source"] in rented else "tcp"
+            carrier = "rdma" if row["fabric"] in ("rdma", "aries") else tcp
+            self.assertEqual(row["transport"], carrier if int(row["nodes"]) > 1 else "", row["row"])
+            reduced = row["precision"] in ("amp", "fp16", "bf16", "fp8")
+            self.assertEqual(row["reduced_precision"], str(reduced).lower(), row["row"])
+            drawn = row["path"].endswith(".svg")
+            self.assertEqual(row["label"], "drawing" if drawn else "repository", row["row"])
+        self.assertEqual(sum(row["label"] == "drawing" for row in rows), 150)
+        self.assertEqual(sum(row["transport"] == "tcp_cloud" for row in rows), 68)
+        page = (self.folder / "all/scoreboard/scoreboard.md").read_text()
+        self.assertEqual(page.count("| reported (drawing) |"), 150)
 
     def test_every_row_stands_in_the_page_and_in_the_table_for_others(self):
         page = (self.folder / "all/scoreboard/scoreboard.md").read_text()
         with open(self.folder / "all/scoreboard/scoreboard.csv", newline="") as file:
             table = {row["row"]: row for row in csv.DictReader(file)}
-        self.assertEqual(len(table), 546)
+        self.assertEqual(len(table), 836)
+        reasons = [row["not_predicted"] for row in table.values() if not row["predicted"]]
+        self.assertEqual(reasons, 6 * ["no base measurement"])
+        for row in table.values():
+            self.assertNotEqual(bool(row["typical"]), bool(row["not_predicted"]), row["row"])
         for record in self.records("scoreboard", "scoreboard"):
             self.assertIn(f"| {record['row']}, {record['inputs']} |", page)
             self.near(float(table[record["row"]]["predicted"]), record["predicted"], 1e-5)
 
-    def test_the_kept_scenario_is_what_was_predicted(self):
+    def test_the_kept_scenarios_are_what_was_predicted(self):
         record = next(r for r in self.records("scoreboard", "scoreboard") if r["row"] == "horovod-416-002")
-        with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "s.json").write_text(json.dumps(record["scenario"]))
-            done = subprocess.run([STEPSIM, "run", f"{folder}/s.json", "--json"], capture_output=True, text=True)
-        self.assertEqual(json.loads(done.stdout)["summary"]["iteration_time_s"], record["predicted_step_s"])
+        for scenario, step_s in (("scenario", "predicted_step_s"), ("typical_scenario", "typical_step_s")):
+            with tempfile.TemporaryDirectory() as folder:
+                pathlib.Path(folder, "s.json").write_text(json.dumps(record[scenario]))
+                done = subprocess.run([STEPSIM, "run", f"{folder}/s.json", "--json"], capture_output=True, text=True)
+            self.assertEqual(json.loads(done.stdout)["summary"]["iteration_time_s"], record[step_s])
+
+    def test_accumulated_batches_are_those_of_the_fixed_rules(self):
+        """Micro-batches of the program take what the rules add up before the exchange."""
+        records = [r for r in self.records("scoreboard", "scoreboard") if r["grad_accum"] > 1]
+        self.assertEqual(len(records), 9)
+        for record in records:
+            flat = record["typical_scenario"]
+            flat["cluster"] = record["scenario"]["cluster"]
+            del flat["conditions"], flat["workload"]["measured"]["gpus"], flat["training"]["reduced_precision"]
+            with tempfile.TemporaryDirectory() as folder:
+                pathlib.Path(folder, "s.json").write_text(json.dumps(flat))
+                done = subprocess.run([STEPSIM, "run", f"{folder}/s.json", "--json"], capture_output=True, text=True)
+            self.near(json.loads(done.stdout)["summary"]["iteration_time_s"], record["predicted_step_s"], 1e-9)
 
     def test_speeds_of_ones_own(self):
         with open(ROOT / "reproduce/scoreboard/rows.csv", newline="") as file:
@@ -405,6 +498,7 @@ class Scoreboard(Papers):
             self.assertEqual(done.returncode, 0, done.stderr)
             found = json.loads(done.stdout)
             self.assertEqual((found["groups"][0]["rows"], found["groups"][0]["not_predicted"]), (3, 4))
+            self.assertEqual({each["conditions"] for each in found["not_predicted"]}, {"all"})
             reasons = {each["reason"]: each["rows"] for each in found["not_predicted"]}
             self.assertEqual(reasons, {
                 "no base measurement": 1, 'unknown intra "pcie9"; did you mean "pcie3", "pcie4" or "pcie5"?': 1,

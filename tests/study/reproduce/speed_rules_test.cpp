@@ -16,12 +16,18 @@ Scoreboard rules() {
   Scoreboard out;
   out.rows = "mine.csv";
   out.bus_latency_s = 1e-6;
-  out.buses = {{"bus", 1e10}};
-  out.fabrics = {
-      {"net", {.latency_s = 1e-5, .share = 0.5, .slow_Bps = 1e8, .slow_latency_s = 1e-3}}};
-  out.methods = {{"ring", {"wfbp", reproduce::ServerPlace::none}},
-                 {"servers", {"priority", reproduce::ServerPlace::machines}},
-                 {"cpu", {"wfbp", reproduce::ServerPlace::host}}};
+  out.buses = {{"bus", 1e10}, {"link", 2e10}};
+  out.bus_kinds = {{"b", "pcie"}, {"l", "nvlink"}};
+  out.fabrics = {{"net",
+                  {.latency_s = 1e-5,
+                   .share = 0.5,
+                   .carrier = links::Carrier::tcp,
+                   .slow_Bps = 1e8,
+                   .slow_latency_s = 1e-3}}};
+  out.methods = {{"ring", {.schedule = "wfbp"}},
+                 {"host", {.schedule = "horovod", .host_reduction = true}},
+                 {"servers", {.schedule = "priority", .servers = reproduce::ServerPlace::machines}},
+                 {"cpu", {.schedule = "wfbp", .servers = reproduce::ServerPlace::host}}};
   out.schedules = {{"priority", {{"credit_bytes", 5}}}};
   return out;
 }
@@ -110,6 +116,62 @@ TEST_CASE("speed rules: slow networks, one machine, servers, and bytes that are 
   const io::Json slower = reproduce::scenario_of(row(), rules(), "resnet50", 2);
   CHECK(at(slower, "/cluster/network/latency_s") == 2e-5);
   CHECK(at(slower, "/cluster/network/bandwidth_Bps") == 5e8 / 2);
+}
+
+TEST_CASE("speed rules: typical conditions are those of the machines of a row") {
+  const auto typical = [](const io::Object& of) {
+    return reproduce::typical_scenario_of(of, rules(), "resnet50");
+  };
+  const io::Json tree = typical(row());
+  CHECK(at(tree, "/cluster/nodes") == 2);
+  CHECK(at(tree, "/cluster/gpus_per_node") == 4);
+  CHECK(at(tree, "/cluster/network/bandwidth_Bps") == 8e9 / 8 * 0.5);
+  CHECK(at(tree, "/cluster/intra_network/bandwidth_Bps") == 1e10);
+  CHECK(io::resolve(tree, "/cluster/network/transport")->as_string() == "tcp");
+  CHECK(io::resolve(tree, "/cluster/intra_network/bus")->as_string() == "pcie");
+  CHECK(at(tree, "/workload/measured/gpus") == 1);
+  CHECK(!io::resolve(tree, "/training/reduced_precision")->as_bool());
+  CHECK(io::resolve(tree, "/training/micro_batches") == nullptr);
+  CHECK(io::resolve(tree, "/communication/host_reduction") == nullptr);
+
+  const io::Json one = typical(changed({{"nodes", 1}, {"fabric", "none"}}));
+  CHECK(at(one, "/cluster/nodes") == 1);
+  CHECK(io::resolve(one, "/cluster/network/transport") == nullptr);
+  const io::Json alone = typical(changed({{"gpus_per_node", 1}}));
+  CHECK(io::resolve(alone, "/cluster/intra_network") == nullptr);
+
+  io::Object told = changed({{"method", "host"}, {"grad_accum", 4}});
+  told.emplace_back("transport", "tcp_cloud");
+  told.emplace_back("reduced_precision", "true");
+  const io::Json more = typical(told);
+  CHECK(io::resolve(more, "/cluster/network/transport")->as_string() == "tcp_cloud");
+  CHECK(io::resolve(more, "/training/reduced_precision")->as_bool());
+  CHECK(io::resolve(more, "/communication/host_reduction")->as_bool());
+  CHECK(at(more, "/training/micro_batches") == 4);
+  CHECK(at(more, "/workload/measured/forward_s") == 50.0 / 100 / 3); // of one micro-batch
+
+  // 3 bytes per element: 16-bit values over links that take 1.5 times as long.
+  const io::Json three = typical(changed({{"gradient_bytes_per_element", 3}}));
+  CHECK(at(three, "/cluster/network/bandwidth_Bps") == 5e8 / 1.5);
+  CHECK(at(three, "/cluster/intra_network/bandwidth_Bps") == 1e10 / 1.5);
+}
+
+TEST_CASE("speed rules: a situation is what carries the gradients") {
+  const auto situation = [](const io::Object& of) { return reproduce::situation_of(of, rules()); };
+  CHECK(situation(row()) == "TCP");
+  CHECK(situation(changed({{"nodes", 1}})) == "one machine");
+  CHECK(situation(changed({{"method", "servers"}})) == "servers");
+  CHECK(situation(changed({{"method", "servers"}, {"nodes", 1}})) == "one machine");
+  CHECK(situation(changed({{"method", "cpu"}, {"nodes", 1}})) == "servers");
+  const auto over_rdma = [&](std::vector<io::Member> values) {
+    io::Object of = changed(std::move(values));
+    of.emplace_back("transport", "rdma");
+    return situation(of);
+  };
+  CHECK(over_rdma({}) == "RDMA, GPUs on PCIe");
+  CHECK(over_rdma({{"intra", "link"}}) == "RDMA, GPUs on NVLink");
+  CHECK(over_rdma({{"intra", "link"}, {"gpus_per_node", 1}}) == "RDMA, GPUs on PCIe");
+  CHECK_THROWS_AS((void)over_rdma({{"intra", "wire"}}), InputError);
 }
 
 TEST_CASE("speed rules: steps/s count steps, whatever the batch") {
