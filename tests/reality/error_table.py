@@ -1,14 +1,15 @@
 """The error table of predictions: by source, then by situation.
 
-A row that was predicted has `err` and `err_linear`: predicted over measured time of a step, less 1, with
-communication and without it.
+A row that was predicted has `err`, `err_linear` and, where the program predicts it under typical conditions,
+`err_typical`: predicted over measured time of a step, less 1; `err_linear` is that without communication.
 """
 import math
 import statistics
 
 COMMUNICATION_SHARE = 0.15  # of the measured step, from which on a row counts as bound by communication
 FABRICS = {"intra only": "none", "tcp": "tcp", "rdma": "rdma", "ipoib": "ipoib"}
-HEADER = f"{'source':30s} rows  median     p90   worst    mean  opt. | linear    p90 better | worst row"
+HEADER = (f"{'source':30s} rows  median     p90   worst    mean  opt. | linear    p90 better "
+          "| typical: rows median    p90  opt. inside | worst row")
 
 
 def quantile(values, share):
@@ -21,6 +22,19 @@ def size(row):
     return abs(row["err"])
 
 
+def typical(rows):
+    """The same figures under typical conditions, and the share of rows inside the interval."""
+    mine = [row for row in rows if "err_typical" in row]
+    if not mine:
+        return f"{0:13d} {'-':>6s} {'-':>6s} {'-':>5s} {'-':>6s}"
+    errors = [row["err_typical"] for row in mine]
+    sizes = list(map(abs, errors))
+    too_fast = sum(error < 0 for error in errors) / len(mine)
+    inside = sum(row["typical_low"] <= row["measured"] <= row["typical_high"] for row in mine) / len(mine)
+    return (f"{len(mine):13d} {100 * statistics.median(sizes):6.1f} {100 * quantile(sizes, 0.9):6.1f} "
+            f"{100 * too_fast:5.0f} {100 * inside:6.0f}")
+
+
 def line(name, rows):
     """One line: all figures are per cent."""
     errors = [size(row) for row in rows]
@@ -30,8 +44,8 @@ def line(name, rows):
     better = sum(e < l - 1e-9 for e, l in zip(errors, linear)) / len(rows)
     return (f"{name:30s} {len(rows):4d} {100 * statistics.median(errors):7.1f} "
             f"{100 * quantile(errors, 0.9):7.1f} {100 * max(errors):7.1f} {100 * mean:+7.1f} {100 * too_fast:5.0f} | "
-            f"{100 * statistics.median(linear):6.1f} {100 * quantile(linear, 0.9):6.1f} {100 * better:5.0f} | "
-            f"{max(rows, key=size)['row']}")
+            f"{100 * statistics.median(linear):6.1f} {100 * quantile(linear, 0.9):6.1f} {100 * better:6.0f} | "
+            f"{typical(rows)} | {max(rows, key=size)['row']}")
 
 
 def situations(rows):
@@ -50,8 +64,9 @@ def table(predicted, reasons):
     by_source = {}
     for row in predicted:
         by_source.setdefault(row["source"], []).append(row)
-    yield ("error of iteration time, % of measured; optimistic = share of rows predicted too fast; linear = the same "
-           "error when communication is ignored")
+    yield ("error of iteration time, % of measured; opt. = share of rows predicted too fast; linear = the same "
+           "error when communication is ignored;")
+    yield "typical = the same error under typical conditions; inside = share of rows in the interval of 80 %"
     yield HEADER
     for source, each in by_source.items():
         yield line(source, each)
@@ -61,4 +76,5 @@ def table(predicted, reasons):
         yield f"median over sources of the median error: {100 * statistics.median(medians):.1f} %"
     for name, each in situations(predicted):
         yield line(name, each)
-    yield f"{sum(reasons.values())} rows not predicted: {reasons}"
+    for reason, rows in reasons.items():
+        yield f"{rows} rows not predicted: {reason}"

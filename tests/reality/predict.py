@@ -19,17 +19,21 @@ ROWS = ROOT / "reproduce/scoreboard/rows.csv"
 STEPSIM = shutil.which("stepsim") or ROOT / "build/stepsim"
 
 
-def predictions(stepsim=STEPSIM, rows=ROWS):
-    """(rows with their prediction, {reason: number of rows without one}). Beside the columns of the program a row has
-    `err` and `err_linear`: predicted over measured time of a step, less 1, with communication and without it."""
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([stepsim, "reproduce", "scoreboard", "--rows", rows, "-o", folder, "--json", "--quiet"],
-                              check=True, stdout=subprocess.PIPE)
-        lines = (pathlib.Path(folder) / "scoreboard.jsonl").read_text(encoding="utf-8").splitlines()
+def predictions(stepsim=STEPSIM, rows=ROWS, folder=None):
+    """(rows with their prediction, {reason: number of rows without one}). Beside the columns of the program a row
+    has the errors of error_table. `folder` keeps the layer tables that the scenarios of the rows name."""
+    if folder is None:
+        with tempfile.TemporaryDirectory() as scratch:
+            return predictions(stepsim, rows, scratch)
+    done = subprocess.run([stepsim, "reproduce", "scoreboard", "--rows", rows, "-o", folder, "--json", "--quiet"],
+                          check=True, stdout=subprocess.PIPE)
+    lines = (pathlib.Path(folder) / "scoreboard.jsonl").read_text(encoding="utf-8").splitlines()
     found = [row for row in map(json.loads, lines) if "predicted" in row]
     for row in found:
         row["err"] = row["predicted_step_s"] / row["measured_step_s"] - 1
-        row["err_linear"] = sum(row["scenario"]["workload"]["measured"].values()) / row["measured_step_s"] - 1
+        row["err_linear"] = row["alone_error"] / 100
+        if "typical" in row:
+            row["err_typical"] = row["typical_step_s"] / row["measured_step_s"] - 1
     return found, {each["reason"]: each["rows"] for each in json.loads(done.stdout)["not_predicted"]}
 
 

@@ -1,0 +1,87 @@
+#!/usr/bin/python3
+"""The refit of the factors of typical conditions: what it gives for the committed rows, and for rows that are known.
+
+    fit_conditions_test.py STEPSIM [-v] [NAME ...]
+"""
+import json
+import math
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+
+import fit_conditions
+import predict
+
+STEPSIM = None
+
+
+class Refit(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.rows = [row for row in predict.predictions(STEPSIM, folder=folder.name)[0] if "typical_scenario" in row]
+        cls.factors = json.loads(fit_conditions.SHIPPED.read_text(encoding="utf-8"))["factors"]
+        cls.steps = fit_conditions.Steps(STEPSIM, cls.rows)
+        cls.linear = cls.steps.linear(cls.factors)
+
+    def fit(self, rows):
+        return fit_conditions.Fit(rows, self.factors, *self.linear)
+
+    def test_steps_with_the_shipped_factors_are_those_of_the_scoreboard(self):
+        for row, step in zip(self.rows, self.linear[0]):
+            self.assertAlmostEqual(math.exp(step) / row["typical_step_s"], 1, delta=1e-12, msg=row["row"])
+
+    def test_no_factor_leaves_two_spreads_of_the_shipped_one(self):
+        fit = self.fit(self.rows)
+        for name, found, shipped, tau in zip(fit.names, fit.without(None), fit.shipped, fit.tau):
+            self.assertLessEqual(abs(found - shipped), fit_conditions.BOUND * tau, name)
+
+    def test_a_fit_is_stationary(self):
+        """The most probable factors: moving one of them to either side makes the rows less probable."""
+        fit = self.fit(self.rows)
+        at = fit.without(None)
+
+        def loss(at):
+            prior = sum(((a - p) / t) ** 2 / 2 for a, p, t in zip(at, fit.prior, fit.tau))
+            change = [a - s for a, s in zip(at, fit.shipped)]
+            for _, weight, residual, moves in fit.rows:
+                now = (residual + sum(slope * change[j] for j, slope in moves)) / fit_conditions.ERROR
+                prior += weight * fit_conditions.DELTA ** 2 * (math.sqrt(1 + (now / fit_conditions.DELTA) ** 2) - 1)
+            return prior
+
+        least = loss(at)
+        for j, name in enumerate(fit.names):
+            for side in (-0.01, 0.01):
+                moved = list(at)
+                moved[j] += side * fit.tau[j]
+                if fit.low[j] <= moved[j] <= fit.high[j]:
+                    self.assertGreater(loss(moved), least, name)
+
+    def test_rows_that_were_made_with_known_factors_give_them_back(self):
+        """Slopes are exact here: the measured steps follow the linear model, far more of them than the prior weighs."""
+        fit = self.fit(self.rows)
+        known = [p + 0.5 * t for p, t in zip(fit.prior, fit.tau)]
+        made = []
+        for source, _, _, moves in fit.rows:
+            change = sum(slope * (known[j] - fit.shipped[j]) for j, slope in moves)
+            made.append((source, 1e6, -change, moves))
+        fit.rows = made
+        told = {j for _, _, _, moves in made for j, slope in moves if abs(slope) > fit_conditions.MOVES}
+        for j, found in enumerate(fit.without(None)):
+            if j in told:
+                self.assertAlmostEqual(found, known[j], delta=1e-3 * fit.tau[j], msg=fit.names[j])
+
+    def test_out_of_source_is_what_is_committed(self):
+        found = fit_conditions.out_of_source(self.fit(self.rows), self.rows, self.steps, self.factors)
+        committed = fit_conditions.committed()
+        self.assertEqual(list(found), list(committed))
+        for row, step in found.items():
+            self.assertAlmostEqual(step / committed[row], 1, delta=1e-6, msg=row)
+
+
+if __name__ == "__main__":
+    STEPSIM = sys.argv.pop(1)
+    unittest.main()
