@@ -56,8 +56,8 @@ double step_s(const io::Json& tree, study::Files& files) {
 // Adds the prediction under typical conditions, or the reason why there is none.
 void add_typical(io::Object& record, const Scoreboard& rules, const std::string& model,
                  study::Files& files) {
-  const io::Json scenario = typical_scenario_of(record, rules, model);
   try {
+    const io::Json scenario = typical_scenario_of(record, rules, model);
     const study::Summary summary =
         study::run(study::parse_scenario(scenario, files), study::Detail::summary).summary;
     const double samples = samples_of(record);

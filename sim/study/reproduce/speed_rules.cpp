@@ -57,16 +57,12 @@ double sent_per_value(const io::Object& row, std::int64_t value_bytes) {
   return row_number(row, "gradient_bytes_per_element") / static_cast<double>(value_bytes);
 }
 
-// The kind of link between the GPUs of a machine.
+// The kind of link between the GPUs of a machine; "" if there is no rule.
 std::string bus_kind(const io::Object& row, const Scoreboard& rules) {
   const std::string word = row_text(row, "intra");
   const auto found = std::ranges::find_if(
       rules.bus_kinds, [&](const auto& each) { return word.starts_with(each.first); });
-  if (found == rules.bus_kinds.end()) {
-    throw InputError(rules.rows, row_text(row, "row"),
-                     "intra " + base::shown_value(word) + ": no rule for the kind of this bus");
-  }
-  return found->second;
+  return found == rules.bus_kinds.end() ? std::string() : found->second;
 }
 
 std::string transport(const io::Object& row, const Scoreboard& rules) {
@@ -107,9 +103,11 @@ io::Object machines(const io::Object& row, const Scoreboard& rules, double slowe
                      {"nics_per_node", 1},
                      {"network", std::move(between)}};
   if (per_node > 1) {
-    cluster.emplace_back("intra_network", io::Object{{"latency_s", bus.latency_s},
-                                                     {"bandwidth_Bps", bus.bandwidth_Bps},
-                                                     {"bus", bus_kind(row, rules)}});
+    io::Object inside{{"latency_s", bus.latency_s}, {"bandwidth_Bps", bus.bandwidth_Bps}};
+    if (const std::string kind = bus_kind(row, rules); !kind.empty()) {
+      inside.emplace_back("bus", kind);
+    }
+    cluster.emplace_back("intra_network", std::move(inside));
   }
   return cluster;
 }
@@ -273,9 +271,9 @@ std::string situation_of(const io::Object& row, const Scoreboard& rules) {
   if (transport(row, rules) != links::kCarriers[links::Carrier::rdma]) {
     return "TCP";
   }
-  const bool alone = count(row, "gpus_per_node") == 1;
-  return alone || bus_kind(row, rules) == links::kBuses[links::Bus::pcie] ? "RDMA, GPUs on PCIe"
-                                                                          : "RDMA, GPUs on NVLink";
+  const std::string bus = count(row, "gpus_per_node") == 1 ? "" : bus_kind(row, rules);
+  return bus.empty() || bus == links::kBuses[links::Bus::pcie] ? "RDMA, GPUs on PCIe"
+                                                               : "RDMA, GPUs on NVLink";
 }
 
 io::Json scaled_table(const io::Json& table, const std::string& name, double elements) {

@@ -93,7 +93,7 @@ struct Scoreboard {
                                            const std::string& model);
 
 // Returns what the prediction of a row has to do with: "servers", "one machine", "TCP", "RDMA, GPUs
-// on PCIe" (or one GPU per machine) or "RDMA, GPUs on NVLink" (or xGMI).
+// on PCIe" (or alone, or on a link without a kind) or "RDMA, GPUs on NVLink" (or xGMI).
 [[nodiscard]] std::string situation_of(const io::Object& row, const Scoreboard& rules);
 
 // Returns the layer table under the name `name`, with its tensors scaled to about `elements`
