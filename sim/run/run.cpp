@@ -194,11 +194,10 @@ void fill_conditions_interval(const Scenario& scenario, Summary& summary) {
   if (!is_typical(scenario)) {
     return;
   }
-  constexpr double kRest = 0.06; // of the logarithm, between runs whose factors are known
   const double middle = *summary.iteration_time_s;
-  double up = kRest * kRest;
-  double down = kRest * kRest;
-  std::vector<IntervalPart> parts{{.factor = kRestOfInterval, .share = kRest * kRest}};
+  double up = kRestSpread * kRestSpread;
+  double down = up;
+  std::vector<IntervalPart> parts{{.factor = kRestOfInterval, .share = up}};
   const auto add = [&](std::string_view name, const Scenario& more, const Scenario& less) {
     const double one = std::log(period_of(more) / middle);
     const double other = std::log(period_of(less) / middle);

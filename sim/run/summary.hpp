@@ -21,6 +21,8 @@ struct IntervalPart {
 };
 // 80 % of a normal distribution lie within so many standard deviations, as CON 4 rounds it.
 inline constexpr double kQuantile80 = 1.2816;
+// Standard deviation of the logarithm of a step, between runs whose factors are known.
+inline constexpr double kRestSpread = 0.06;
 inline constexpr std::string_view kRestOfInterval = "rest"; // between runs whose factors are known
 inline constexpr std::string_view kEstimateOfInterval = "estimate"; // of computing, for a GPU
 inline constexpr std::string_view kLibraryOfInterval = "library";   // the model of a library

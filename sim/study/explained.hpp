@@ -10,6 +10,7 @@
 #include "programs/explain/explanation.hpp"
 #include "programs/training_program.hpp"
 #include "scenario/program_file.hpp"
+#include "study/measure_next.hpp"
 
 namespace stepsim::study {
 
@@ -49,7 +50,8 @@ struct Explained {
   std::string source = "program"; // kind of the explained file: "program" or "scenario"
   std::vector<WhatIf> what_if;    // the largest gain first
   std::optional<Measured> measured;
-  std::vector<std::string> sentences; // sentences_of()
+  std::vector<MeasureNext> measure_next; // under typical conditions
+  std::vector<std::string> sentences;    // sentences_of()
   std::vector<std::string> warnings;
 };
 

@@ -126,11 +126,15 @@ std::string interference_sentence(const Explained& explained) {
                                     : "";
 }
 
+// What conditions lose is in nobody's hand.
 std::string help_sentence(const Explained& explained) {
-  if (explained.what_if.empty()) {
+  const auto found = std::ranges::find_if(explained.what_if, [](const WhatIf& each) {
+    return each.set.empty() || !each.set.front().starts_with("/conditions/");
+  });
+  if (found == explained.what_if.end()) {
     return "";
   }
-  const WhatIf& best = explained.what_if.front();
+  const WhatIf& best = *found;
   if (!(best.gain > kMentioned)) {
     return "None of the changes tried gains more than 0.5 %.";
   }
@@ -191,13 +195,25 @@ std::string bottleneck_of(const Explained& explained) {
   return {};
 }
 
+// "Measuring one step on 2 machines would leave 351.2 to 395.0 ms of its interval, .."
+std::string measure_sentence(const Explained& explained) {
+  std::string text;
+  for (const MeasureNext& next : explained.measure_next) {
+    text += (text.empty() ? "Measuring " : ", ") + next.what + " would leave " +
+            base::significant(next.low_s * 1e3) + " to " + base::significant(next.high_s * 1e3) +
+            " ms" + (text.empty() ? " of its interval" : "");
+  }
+  return text.empty() ? "" : text + ".";
+}
+
 std::vector<std::string> sentences_of(const Explained& explained) {
   std::vector<std::string> sentences;
   const bool empty = !(explained.explanation.path.period_s > 0);
   for (std::string sentence :
        {length_sentence(explained), bound_sentence(explained),
         empty ? "" : exposed_sentence(explained), interference_sentence(explained),
-        tie_sentence(explained), help_sentence(explained), measured_sentence(explained)}) {
+        tie_sentence(explained), help_sentence(explained), measured_sentence(explained),
+        measure_sentence(explained)}) {
     if (!sentence.empty()) {
       sentences.push_back(std::move(sentence));
     }

@@ -114,6 +114,20 @@ constexpr auto kWhatIf = std::to_array<Written<WhatIf>>({
 constexpr std::array kWhatIfKeys = io::written_keys(kWhatIf);
 constexpr std::array kWhatIfObject{object("what_if", kWhatIfKeys, "One change, run again.")};
 
+constexpr auto kNext = std::to_array<Written<MeasureNext>>({
+    {text("what", "What to measure.").required(),
+     [](const MeasureNext& each) { return Json(each.what); }},
+    {list("set", kSetText, "Flags --set of the run to measure; empty: the scenario as it is.")
+         .required(),
+     [](const MeasureNext& each) { return set_tree(each.set); }},
+    {seconds("low_s", "Low end of the interval of the step that would be left, s."),
+     [](const MeasureNext& each) { return Json(each.low_s); }},
+    {seconds("high_s", "High end of that interval, s."),
+     [](const MeasureNext& each) { return Json(each.high_s); }},
+});
+constexpr std::array kNextKeys = io::written_keys(kNext);
+constexpr std::array kNextObject{object("measure_next", kNextKeys, "One measurement.")};
+
 constexpr auto kCause = std::to_array<Written<Cause>>({
     {text("cause", "What may make steps longer.").required(),
      [](const Cause& each) { return Json(each.cause); }},
@@ -234,6 +248,16 @@ constexpr auto kExplained = std::to_array<Written<Explained>>({
          .required(),
      [](const Explained& each) {
        return each.measured ? io::write(kMeasured, *each.measured) : Json();
+     }},
+    {list("measure_next", kNextObject,
+          "What one measured step would leave of the interval, the best first; left out without "
+          "typical conditions."),
+     [](const Explained& each) {
+       return each.measure_next.empty()
+                  ? Json()
+                  : Json(io::write_each(each.measure_next, [](const MeasureNext& next) {
+                      return io::write(kNext, next);
+                    }));
      }},
     {list("warnings", kWarning, "What to know about the result.").required(),
      [](const Explained& each) {

@@ -19,7 +19,6 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr double kNoise = 0.05;     // of the logarithm of a measured step
 constexpr double kDelta = 3;        // residuals beyond it count by their size, not by their square
 constexpr double kFarthest = 2;     // standard deviations from the start
 constexpr double kLeastShare = 0.1; // of communication in a step, above which it tells of links
@@ -120,7 +119,7 @@ private:
     return row.communicates || is_loss_of_computing(factor);
   }
   [[nodiscard]] double residual(const FitRow& row, const Shifts& shifts) const {
-    return std::log(time_at(row, shifts) / row.measured_s) / kNoise;
+    return std::log(time_at(row, shifts) / row.measured_s) / kStepNoise;
   }
 
   std::vector<FitRow> rows_;

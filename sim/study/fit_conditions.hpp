@@ -16,6 +16,9 @@
 
 namespace stepsim::study {
 
+// Standard deviation of the logarithm of a measured step.
+inline constexpr double kStepNoise = 0.05;
+
 struct FittedRow {
   double measured_s{};
   double before_s{}, after_s{}; // predicted with the factors where they start, and fitted

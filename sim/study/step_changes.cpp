@@ -316,7 +316,7 @@ constexpr double kSameStep = 1e-9;
 } // namespace
 
 std::optional<ChangedStep> changed_step(const io::Json& tree, std::vector<std::string> set,
-                                        Files& files) {
+                                        Files& files, bool with_parts) {
   try {
     io::Json changed = tree;
     for (const std::string& text : set) {
@@ -324,8 +324,16 @@ std::optional<ChangedStep> changed_step(const io::Json& tree, std::vector<std::s
       io::assign(changed, pointer, std::move(value));
       changed = with_short_forms_expanded(std::move(changed));
     }
-    const Result result = run(without_meaningless(std::move(changed), set, files));
-    return ChangedStep{.step_s = result.summary.iteration_time_s.value(), .set = std::move(set)};
+    const Scenario scenario = without_meaningless(std::move(changed), set, files);
+    const bool plain = collectives::row(scenario.communication.compression.method).kind !=
+                       collectives::CompressionKind::sparse;
+    if (is_typical(scenario) && plain && !with_parts) { // without its interval
+      return ChangedStep{.step_s = period_of(scenario), .set = std::move(set)};
+    }
+    Result result = run(scenario);
+    return ChangedStep{.step_s = result.summary.iteration_time_s.value(),
+                       .set = std::move(set),
+                       .parts = std::move(result.summary.interval_parts)};
   } catch (const InputError&) {
     return std::nullopt;
   } catch (const UsageError&) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "document/json.hpp"
+#include "run/summary.hpp"
 #include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
 #include "study/explained.hpp"
@@ -19,6 +20,7 @@ namespace stepsim::study {
 struct ChangedStep {
   double step_s{};
   std::vector<std::string> set;
+  std::vector<IntervalPart> parts{}; // of its interval, where they were asked for
 };
 
 // The scenario in `tree` with the assignments `set`. Keys that have no meaning beside them are
@@ -26,7 +28,8 @@ struct ChangedStep {
 // run fails or it has no iteration time. In all functions here the short forms of `tree` must be
 // expanded (short_forms.hpp), because a change below one is invalid.
 [[nodiscard]] std::optional<ChangedStep> changed_step(const io::Json& tree,
-                                                      std::vector<std::string> set, Files& files);
+                                                      std::vector<std::string> set, Files& files,
+                                                      bool with_parts = false);
 
 // Every change that is valid for the scenario and changes the step time, the largest gain first.
 // `step_s` is the step time without changes. `progress` is called before every run; may be empty.

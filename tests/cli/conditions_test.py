@@ -126,6 +126,27 @@ def test_tune(path):
     assert "gain_low" not in answer("tune", path, "--knob", "schedule", "--conditions", "ideal")
 
 
+def test_measure_next(path):
+    """What one step on 2 machines would leave, by the linear posterior of all factors in matrix form."""
+    found = answer("explain", path)["measure_next"]
+    assert {each["what"] for each in found} == {"one step on all 4 machines", "one step on 2 machines"}
+    assert found[0]["high_s"] <= found[1]["high_s"]
+    asked = answer("run", path)["summary"]
+    for each in found:
+        other = answer("run", path, *[word for text in each["set"] for word in ("--set", text)])["summary"]
+        slopes = [{factor: (high - low) / 2 for factor, (high, low) in moves(of).items()} for of in (asked, other)]
+        names = sorted(slopes[0])
+        g, h = ([of.get(name, 0) for name in names] for of in slopes)
+        # Prior covariance 1; after one observation along h with noise 0.05 it is 1 - h h' / (h'h + 0.05^2).
+        seen = sum(value * value for value in slopes[1].values()) + 0.05 ** 2
+        after = sum(g[i] * ((i == j) - h[i] * h[j] / seen) * g[j] for i in range(len(g)) for j in range(len(g)))
+        left = after / sum(value * value for value in g)
+        for end in ("low", "high"):
+            before = (math.log(asked[f"iteration_time_{end}_s"] / asked["iteration_time_s"]) / QUANTILE) ** 2
+            width = QUANTILE * math.sqrt(0.06 ** 2 + left * (before - 0.06 ** 2))
+            close(each[f"{end}_s"], asked["iteration_time_s"] * math.exp(width if end == "high" else -width), end)
+
+
 def test_explain(path):
     """Every factor that counts is a row, and its step is that of a run with the factor set."""
     found = answer("explain", path)["what_if"]

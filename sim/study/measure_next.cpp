@@ -1,0 +1,72 @@
+#include "study/measure_next.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "scenario/scenario_conditions.hpp"
+#include "study/fit_conditions.hpp"
+#include "study/step_changes.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Change of the logarithm of the step per standard deviation.
+double slope(const IntervalPart& part) { return (part.at_high - part.at_low) / 2; }
+
+// The share of what the factors spread that is left after the measured step.
+double share_left(const std::vector<IntervalPart>& asked,
+                  const std::vector<IntervalPart>& measured) {
+  double spread = 0;
+  double common = 0;
+  double seen = kStepNoise * kStepNoise;
+  for (const IntervalPart& part : asked) {
+    spread += slope(part) * slope(part);
+    const auto other = std::ranges::find(measured, part.factor, &IntervalPart::factor);
+    common += other == measured.end() ? 0 : slope(part) * slope(*other);
+  }
+  for (const IntervalPart& part : measured) {
+    seen += slope(part) * slope(part);
+  }
+  return spread > 0 ? std::max(0.0, 1 - common * common / seen / spread) : 1;
+}
+
+// `left` of the square of a side of the interval beyond what differs between equal runs.
+double side(double bound_s, double step_s, double left) {
+  const double deviation = std::log(bound_s / step_s) / kQuantile80;
+  const double rest = kRestSpread * kRestSpread;
+  const double square = rest + left * std::max(0.0, deviation * deviation - rest);
+  return step_s * std::exp((bound_s < step_s ? -1 : 1) * kQuantile80 * std::sqrt(square));
+}
+
+} // namespace
+
+std::vector<MeasureNext> measure_next(const io::Json& tree, const Scenario& scenario,
+                                      const Summary& asked, Files& files) {
+  if (!is_typical(scenario) || asked.interval_parts.empty()) {
+    return {};
+  }
+  const auto after = [&](std::string what, std::vector<std::string> set,
+                         const std::vector<IntervalPart>& measured) {
+    const double left = share_left(asked.interval_parts, measured);
+    const double step = *asked.iteration_time_s;
+    return MeasureNext{.what = std::move(what),
+                       .set = std::move(set),
+                       .low_s = side(*asked.iteration_time_low_s, step, left),
+                       .high_s = side(*asked.iteration_time_high_s, step, left)};
+  };
+  const std::int64_t nodes = scenario.cluster.nodes;
+  std::vector<MeasureNext> all{after(nodes == 1
+                                         ? "one step on this machine"
+                                         : "one step on all " + std::to_string(nodes) + " machines",
+                                     {}, asked.interval_parts)};
+  if (nodes > 2) {
+    if (const auto two = changed_step(tree, {"/cluster/nodes=2"}, files, true)) {
+      all.push_back(after("one step on 2 machines", two->set, two->parts));
+    }
+  }
+  std::ranges::stable_sort(all, {}, [](const MeasureNext& each) { return each.high_s; });
+  return all;
+}
+
+} // namespace stepsim::study

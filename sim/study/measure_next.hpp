@@ -1,0 +1,26 @@
+#pragma once
+// What to measure next (CON 5): by how much one measured step would narrow the interval of a
+// prediction under typical conditions, by the linear posterior of its factors.
+#include <string>
+#include <vector>
+
+#include "document/json.hpp"
+#include "run/summary.hpp"
+#include "scenario/files.hpp"
+#include "scenario/scenario.hpp"
+
+namespace stepsim::study {
+
+struct MeasureNext {
+  std::string what;             // "one step on 2 machines"
+  std::vector<std::string> set; // --set values of the run to measure; empty: the scenario as it is
+  double low_s{}, high_s{};     // interval of the asked step afterwards
+};
+
+// `tree`: the scenario as written, with its short forms expanded; `asked`: its run. The candidates
+// are a run on two machines and the run itself, the one that narrows most first. Empty under ideal
+// conditions.
+[[nodiscard]] std::vector<MeasureNext> measure_next(const io::Json& tree, const Scenario& scenario,
+                                                    const Summary& asked, Files& files);
+
+} // namespace stepsim::study
