@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # ./quickstart on a machine with nothing on it: a minimal Debian 12 in a folder, a clone of this
 # tree, two runs. Shows that the packages it names are enough, that the first run leaves a table,
-# a .jsonl and a picture, and that the second takes seconds.
+# a .jsonl and a picture, that the second takes seconds, and that README and the cookbook run line
+# by line with what is there then.
 # usage: tests/chroot/run.sh [FOLDER]     needs root and mmdebstrap (else exit 77); 5 to 15 minutes
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -53,4 +54,9 @@ run second
 check "the second run installs nothing" grep -q 'packages are installed' "$folder/second.log"
 check "the second run gives the same numbers" cmp "$folder/first.jsonl" "$root/stepsim/results/quickstart.jsonl"
 check "the second run takes seconds" test "$took" -le 60
+inside() { env -i PATH=/stepsim/build:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 chroot "$root" "$@"; }
+check "README and the cookbook run as written" inside /usr/bin/python3 /stepsim/tests/docs/blocks_test.py \
+  /stepsim/build /stepsim/README.md /stepsim/docs/cookbook.md
+check "their outputs are what the commands print" inside /usr/bin/python3 /stepsim/docs/update_outputs.py \
+  --check /stepsim/README.md /stepsim/docs/cookbook.md
 echo "first run $first s (installs and builds), second run $took s"
