@@ -21,22 +21,29 @@ KINDS = [("none", "on one machine with several GPUs", "dlperf-ngcpytorch-013",
           "BERT-Base on 16 GPUs, 100 Gb/s, [Horovod](https://github.com/HKBU-HPML/ddl-benchmarks)", "samples/s")]
 
 
-def errors(rows):
-    sizes = [error_table.size(row) for row in rows]
-    return f"median {100 * statistics.median(sizes):.1f} %, 90th percentile {100 * error_table.quantile(sizes, 0.9):.1f} %"
+def errors(sizes):
+    return f"{100 * statistics.median(sizes):.1f} / {100 * error_table.quantile(sizes, 0.9):.1f}"
+
+
+def cells(rows):
+    """Errors with nominal rates and under typical conditions, and the share of rows inside the interval."""
+    typical = [row for row in rows if "err_typical" in row]
+    inside = sum(row["typical_low"] <= row["measured"] <= row["typical_high"] for row in typical)
+    return (f"{errors([error_table.size(row) for row in rows])} | {errors([abs(row['err_typical']) for row in typical])} "
+            f"| {100 * inside / len(typical):.0f} %")
 
 
 def main():
     rows, _ = predict.predictions()
-    print("| real training, nominal rates, nothing fitted | a typical case | measured | predicted "
-          "| error of step times, all cases |")
-    print("|" + "---|" * 5)
+    print("| real training | a case | measured | predicted, typical conditions | error, nominal rates "
+          "| error, typical conditions | inside the interval |")
+    print("|" + "---|" * 7)
     for fabric, name, shown, words, unit in KINDS:
         kind = [row for row in rows if row["fabric"] == fabric]
         row, = [each for each in kind if each["row"] == shown]
-        print(f"| {len(kind)} {name} | {words} | {row['measured']:.0f} {unit} | {row['predicted']:.0f} {unit} "
-              f"| {errors(kind)} |")
-    print(f"| [all {len(rows)}](docs/accuracy.md#against-speeds-that-others-measured) | | | | {errors(rows)} |")
+        print(f"| {len(kind)} {name} | {words} | {row['measured']:.0f} {unit} "
+              f"| {row['typical']:.0f} ({row['typical_low']:.0f} to {row['typical_high']:.0f}) | {cells(kind)} |")
+    print(f"| [all {len(rows)}](docs/accuracy.md#against-speeds-that-others-measured) | | | | {cells(rows)} |")
 
 
 if __name__ == "__main__":
