@@ -10,6 +10,7 @@
 #include "base/number_text.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_pointer.hpp"
+#include "run/summary.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/sweep/grid.hpp"
