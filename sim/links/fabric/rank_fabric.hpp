@@ -17,6 +17,8 @@ namespace stepsim::links {
 struct RoutedFabric {
   // Throws SimulationError if two hosts have no path, or if the fabric is too large (Routes).
   explicit RoutedFabric(Fabric with) : fabric(std::move(with)), routes(fabric) {}
+  // The same nodes and cables with other rates.
+  RoutedFabric(Fabric with, const Routes& known) : fabric(std::move(with)), routes(known) {}
   RoutedFabric(const RoutedFabric&) = delete;
   RoutedFabric& operator=(const RoutedFabric&) = delete;
 
