@@ -25,6 +25,8 @@ struct NodeType {
   bool ll128 = true;
   std::uint32_t domain_nodes = 1; // D
   bool approximate = false;       // its library is modelled by another one (RCCL by NCCL)
+  bool ring_of_sheet = false;     // whether ring_Bps is what a data sheet says
+  bool nic_of_sheet = false;      // the same of nic_Bps
 };
 
 struct Shape {

@@ -151,6 +151,15 @@ Json with_rates_of_nominal(const Json& preset, Problems& problems) {
   return filled;
 }
 
+namespace {
+
+bool is_of_sheet(const std::vector<SourcedNumber>& numbers, std::string_view key) {
+  const auto number = std::ranges::find(numbers, key, &SourcedNumber::key);
+  return number != numbers.end() && number->label == "sheet";
+}
+
+} // namespace
+
 nccl::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& numbers) {
   nccl::NodeType node;
   node.gpus = counted_number(fields, "gpus_per_node", numbers);
@@ -164,6 +173,8 @@ nccl::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& number
   node.ll128 = fields.boolean("ll128");
   node.domain_nodes = counted_number(fields, "nvlink_domain_nodes", numbers);
   node.approximate = fields.boolean("approximate");
+  node.ring_of_sheet = is_of_sheet(numbers, "ring_Bps");
+  node.nic_of_sheet = is_of_sheet(numbers, "nic_Bps");
   return node;
 }
 
