@@ -6,6 +6,7 @@
 
 #include "base/units.hpp"
 #include "base/words.hpp"
+#include "links/profile/profile.hpp"
 #include "programs/builders/local_sgd_program.hpp"
 #include "scenario/value_codec.hpp"
 
@@ -27,7 +28,8 @@ inline constexpr auto kFragmentPatterns = base::words<FragmentPattern>(
 // The links of outer exchanges; empty values are those of the cluster.
 struct OuterNetwork {
   std::optional<double> latency_s, bandwidth_Bps;
-  std::optional<std::int64_t> ranks; // number of ranks of an outer exchange
+  std::optional<links::Carrier> transport; // of bandwidth_Bps
+  std::optional<std::int64_t> ranks;       // number of ranks of an outer exchange
   [[nodiscard]] bool has_link() const { return latency_s || bandwidth_Bps; }
 };
 

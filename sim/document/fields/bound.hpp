@@ -50,7 +50,11 @@ template <class Value> void read_member(Fields& fields, const Key& key, Value& v
   const bool kept = std::holds_alternative<std::monostate>(key.fallback) && !key.is_required;
   if constexpr (Optional<Value>()) {
     using Inner = typename Optional<Value>::inner;
-    if constexpr (std::is_same_v<typename Number<Inner>::type, double>) {
+    if constexpr (std::is_enum_v<Inner>) {
+      if (fields.has(key.name)) {
+        value = static_cast<Inner>(fields.place(key.name));
+      }
+    } else if constexpr (std::is_same_v<typename Number<Inner>::type, double>) {
       if (const auto given = fields.optional_number(key.name)) {
         value = Inner{*given};
       }

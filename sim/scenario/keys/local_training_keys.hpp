@@ -23,6 +23,10 @@ inline constexpr std::array kOuterNetworkRows{
             "cluster's network.")
             .in(io::above(0))
             .example("1.25e8")),
+    bound<&OuterNetwork::transport>(
+        word("transport", links::kCarriers,
+             "Who moves the bytes of bandwidth_Bps, which says what typical conditions lose.")
+            .example(R"("tcp_cloud")")),
     bound<&OuterNetwork::ranks>(
         integer("ranks",
                 "Participants of an outer exchange. The default is all ranks of the cluster.")
