@@ -151,7 +151,7 @@ BucketCost BucketCosts::compressed(const buckets::Group& group) {
     return found->second;
   }
   const auto bytes = static_cast<double>(group.bytes.value);
-  const auto ranks = static_cast<std::uint32_t>(scenario_.cluster.ranks());
+  const auto ranks = static_cast<std::uint32_t>(scenario_.cluster.exchange_ranks());
   const collectives::CompressedExchange exchange =
       collectives::compressed_exchange(compression, part, exchange_of(scenario_));
   const collectives::ExchangeTime wire =

@@ -18,6 +18,7 @@
 #include "run/server_exchange.hpp"
 #include "run/verdict.hpp"
 #include "scenario/packet/message_class.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
@@ -26,7 +27,7 @@ namespace {
 
 programs::AsyncInput input_of(const Scenario& scenario, const ServerExchange& exchange) {
   programs::AsyncInput input;
-  input.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  input.workers = static_cast<std::uint32_t>(scenario.cluster.exchange_ranks());
   input.iterations = scenario.training.iterations;
   input.compute_s = scenario.workload.forward().value + scenario.workload.backward().value +
                     scenario.training.update.value + exchange.codec_s;
@@ -142,7 +143,16 @@ programs::AsyncTimes on_network(const Scenario& scenario, const programs::AsyncI
 } // namespace
 
 programs::AsyncInput async_input(const Scenario& scenario) {
-  return input_of(scenario, server_exchange(scenario));
+  if (!scenario.conditions.hides_transfers) {
+    return input_of(scenario, server_exchange(scenario));
+  }
+  const Scenario starts = without_transfers(scenario);
+  const Scenario transfers = without_starts(scenario);
+  const programs::AsyncInput of_starts = input_of(starts, server_exchange(starts));
+  const programs::AsyncInput of_transfers = input_of(transfers, server_exchange(transfers));
+  return programs::run_async(of_starts).period_s > programs::run_async(of_transfers).period_s
+             ? of_starts
+             : of_transfers;
 }
 
 Result run_async_server(const Scenario& scenario) {

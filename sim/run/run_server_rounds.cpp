@@ -193,7 +193,7 @@ bool has_server_rounds(const Scenario& scenario) {
          !scenario.training.async() && scenario.variability.varies() &&
          !simulates_messages(scenario) && !accumulates_or_shards(scenario) &&
          communication.schedule == buckets::Schedule::single && !scenario.cluster.network.curve &&
-         scenario.cluster.ranks() > 1 &&
+         scenario.cluster.ranks() > 1 && !scenario.cluster.machines_push &&
          communication.options.cost_form == collectives::CostForm::exact;
 }
 

@@ -4,13 +4,11 @@
 // several workers. Each loss is a factor with its spread between sites.
 #include <array>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/words.hpp"
-#include "links/profile/profile.hpp"
 
 namespace stepsim::study {
 
@@ -24,9 +22,13 @@ enum class Factor {
   e_rdma_pcie,
   e_rdma_one,
   e_rdma_many,
+  e_ps,
   e_host,
+  e_sched,
   a_nccl,
   a_horovod,
+  a_server,
+  a_sched,
   h_tcp,
   h_rdma,
   s_net,
@@ -45,9 +47,13 @@ inline constexpr auto kFactors = base::words<Factor>({{Factor::e_pcie, "e_pcie"}
                                                       {Factor::e_rdma_pcie, "e_rdma_pcie"},
                                                       {Factor::e_rdma_one, "e_rdma_one"},
                                                       {Factor::e_rdma_many, "e_rdma_many"},
+                                                      {Factor::e_ps, "e_ps"},
                                                       {Factor::e_host, "e_host"},
+                                                      {Factor::e_sched, "e_sched"},
                                                       {Factor::a_nccl, "a_nccl"},
                                                       {Factor::a_horovod, "a_horovod"},
+                                                      {Factor::a_server, "a_server"},
+                                                      {Factor::a_sched, "a_sched"},
                                                       {Factor::h_tcp, "h_tcp"},
                                                       {Factor::h_rdma, "h_rdma"},
                                                       {Factor::s_net, "s_net"},
@@ -86,37 +92,6 @@ enum class ConditionsKind { ideal, typical };
 inline constexpr auto kConditionsKinds = base::words<ConditionsKind>(
     {{ConditionsKind::ideal, "ideal"}, {ConditionsKind::typical, "typical"}});
 
-using links::Bus;
-using links::Carrier;
-
-// A training step as far as its losses depend on it.
-struct LossQuestion {
-  std::int64_t machines = 1; // N
-  std::int64_t gpus = 1;     // G, of a machine
-  std::int64_t ranks = 1;    // P
-  double network_Bps{};      // n: of a machine, nominal
-  double bus_Bps{};          // b, nominal
-  Carrier carrier{};
-  Bus bus{};
-  bool fuses_by_time = false;     // Horovod
-  bool host_reduction = false;    // sums on the host's processor
-  bool reduced_precision = false; // computing in 16 or 8 bits
-  std::int64_t measured_gpus = 1; // P0: of the run that the times of computing are from
-  std::int64_t micro_batches = 1; // m
-};
-struct Losses {
-  double network_Bps{};        // n', of a machine
-  double bus_Bps{};            // b'
-  double ring_Bps{};           // B: of a ring through all ranks
-  double message_s{};          // a: once per message
-  double hop_s{};              // lambda: latency of every hop
-  double interference{1};      // s
-  double computing{1};         // k
-  std::vector<Factor> factors; // that counted, in the order of the table
-};
-[[nodiscard]] Losses losses(const LossQuestion& question,
-                            const std::array<double, kFactorCount>& values);
-
 // The settings of a scenario.
 struct Conditions {
   ConditionsKind kind{};
@@ -124,6 +99,9 @@ struct Conditions {
   FactorValues factors{};   // only where typical
   std::vector<Factor> own;  // that the scenario gives itself
   std::vector<Factor> used; // that count in this scenario
+  // Whether starts of messages and their transfers hide behind each other, so that the step is the
+  // longer one of a run without the former and a run without the latter.
+  bool hides_transfers = false;
 };
 
 } // namespace stepsim::study

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -228,7 +229,13 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   check_local(tree, problems, scenario);
   problems.throw_if_any();
   check_conditions(tree, problems, scenario);
-  check_schedule(tree, problems, has_islands(scenario.training) ? island_of(scenario) : scenario);
+  std::optional<Scenario> under; // its conditions: a schedule asks what its messages cost there
+  if (is_typical(scenario) && problems.empty()) {
+    under = scenario;
+    apply_conditions(*under);
+  }
+  const Scenario& sends = under ? *under : scenario;
+  check_schedule(tree, problems, has_islands(scenario.training) ? island_of(sends) : sends);
   check_sharding(tree, problems, scenario);
   problems.throw_if_any();
   if (const Seconds loss = scenario.training.loss; loss.value > 0) {

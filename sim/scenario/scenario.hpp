@@ -21,6 +21,7 @@
 #include "layers/variability.hpp"
 #include "layers/workload.hpp"
 #include "links/fabric/rank_fabric.hpp"
+#include "links/profile/profile.hpp"
 #include "programs/step/pipeline.hpp"
 #include "programs/step/step.hpp"
 #include "programs/training_program.hpp"
@@ -32,6 +33,9 @@
 #include "scenario/sharding.hpp"
 
 namespace stepsim::study {
+
+using links::Bus;
+using links::Carrier;
 
 // The source of a workload that has been loaded: exactly one of trace, model and layers.
 struct WorkloadSource {
@@ -104,11 +108,17 @@ struct Cluster {
   bool topology_gives_bandwidth = false;
   // The hosts of all ranks, then of all dedicated servers; null for alpha_beta.
   std::shared_ptr<const links::RankFabric> fabric;
+  // Whether servers see a machine, or a domain, as one worker.
+  bool machines_push = false;
   [[nodiscard]] bool equal_nodes() const { return ranks_per_node.empty(); }
   [[nodiscard]] std::int64_t ranks() const {
     return equal_nodes()
                ? nodes * gpus_per_node
                : std::accumulate(ranks_per_node.begin(), ranks_per_node.end(), std::int64_t{0});
+  }
+  // The number of ranks that take part in an exchange among all.
+  [[nodiscard]] std::int64_t exchange_ranks() const {
+    return machines_push ? nodes / nvlink_domain_nodes : ranks();
   }
   // The number of GPUs of an NVLink domain; an upper bound if nodes differ.
   [[nodiscard]] std::int64_t gpus_of_domain() const { return nvlink_domain_nodes * gpus_per_node; }
@@ -241,7 +251,9 @@ struct Nominal {
   Cluster cluster;
   Training training;
   layers::Workload workload;
+  std::vector<OtherJob> other_jobs;
   collectives::Compression compression;
+  std::optional<nccl::LibraryQuestion> question;
 };
 
 struct Scenario {

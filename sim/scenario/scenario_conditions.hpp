@@ -1,9 +1,11 @@
 #pragma once
 // Conditions of a scenario (CON): reading and writing their keys, and the scenario under them.
+#include <optional>
 #include <vector>
 
 #include "document/json.hpp"
 #include "document/reader.hpp"
+#include "scenario/losses.hpp"
 #include "scenario/parse_context.hpp"
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario.hpp"
@@ -18,6 +20,12 @@ namespace stepsim::study {
 void parse_conditions(io::Fields& top, const ParseContext& context, Scenario& scenario);
 // Checks that the rest of the scenario, which must be known, can be under typical conditions.
 void check_conditions(const io::Json& tree, io::Problems& problems, const Scenario& scenario);
+// The link between the GPUs of a machine: as given, or NVLink where the topology says so.
+[[nodiscard]] std::optional<links::Bus> bus_of(const Cluster& cluster);
+// What a scenario with nominal rates asks of its losses.
+[[nodiscard]] LossQuestion loss_question(const Scenario& nominal);
+// Whether its links lose: not where the times or rates of its exchanges were measured.
+[[nodiscard]] bool links_lose(const Scenario& nominal);
 // Puts a scenario with nominal rates under its conditions; changes nothing if they are ideal.
 void apply_conditions(Scenario& scenario);
 
@@ -28,6 +36,11 @@ void apply_conditions(Scenario& scenario);
 // The scenario under conditions with one factor moved by `deviations` standard deviations.
 [[nodiscard]] Scenario with_moved_factor(const Scenario& scenario, Factor factor,
                                          double deviations);
+
+// The scenario under conditions whose messages start without delay, and the one whose links take no
+// time for bytes: the two runs of which a scenario that hides transfers takes the longer one.
+[[nodiscard]] Scenario without_starts(const Scenario& scenario);
+[[nodiscard]] Scenario without_transfers(const Scenario& scenario);
 
 // The scenario with forward and backward `factor` times as long.
 [[nodiscard]] Scenario with_scaled_computing(const Scenario& scenario, double factor);

@@ -191,7 +191,7 @@ collectives::Collective exchange_of(const Scenario& scenario) {
   collectives::Collective collective;
   collective.op = exchange_op(scenario.communication);
   collective.algorithm = scenario.communication.collective;
-  collective.ranks = static_cast<std::uint32_t>(cluster.ranks());
+  collective.ranks = static_cast<std::uint32_t>(cluster.exchange_ranks());
   const double rate = network.bandwidth_Bps * network.efficiency;
   if (cluster.fabric) {
     collective.links.fabric = cluster.fabric; // which alone counts
@@ -207,7 +207,7 @@ collectives::Collective exchange_of(const Scenario& scenario) {
     collective.links.all.per_byte_s *= gamma;
     collective.links.all.delay_s *= gamma;
   }
-  if ((cluster.intra || cluster.fabric) && cluster.gpus_of_domain() > 1) {
+  if ((cluster.intra || cluster.fabric) && cluster.gpus_of_domain() > 1 && !cluster.machines_push) {
     const std::vector<std::uint32_t> counts =
         domain_ranks(cluster.ranks_per_node, cluster.nvlink_domain_nodes);
     const std::int64_t each = cluster.ranks() / (cluster.nodes / cluster.nvlink_domain_nodes);

@@ -189,12 +189,18 @@ void resolve_library(const io::Json& tree, const ParseContext& context, Scenario
   }
 }
 
+void renew_library_cost(Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  scenario.cluster.network.curve =
+      curve_of(*communication.question, communication.library_settings);
+}
+
 Scenario with_deviations(const Scenario& scenario, double deviations) {
   Scenario other = scenario;
   Network& network = other.cluster.network;
   network.planned_curve = network.curve;
   other.communication.question->deviations = deviations;
-  network.curve = curve_of(*other.communication.question, other.communication.library_settings);
+  renew_library_cost(other);
   return other;
 }
 

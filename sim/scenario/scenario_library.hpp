@@ -34,6 +34,9 @@ void note_profile(const io::Fields& fields, const std::string& name, Cluster& cl
 // gradients it reports a problem or, where leftovers are ignored, drops the model.
 void resolve_library(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 
+// Sets the cost of messages anew, after the rates of communication.question have changed.
+void renew_library_cost(Scenario& scenario);
+
 // The scenario with every exchange `deviations` standard deviations above the prediction of the
 // library model (see LibraryQuestion), while planners use the prediction. The scenario must take
 // its exchange times from the model: communication.question must be set.

@@ -148,12 +148,13 @@ TEST_CASE("conditions: without losses a step is the ideal one without latency") 
 // CON 7, properties.
 TEST_CASE("conditions: more loss never shortens a step, and the interval holds it") {
   base::RandomStream random({.seed = 91});
-  const std::array<std::string, 3> schedules{"single", "wfbp", "ddp"};
+  const std::array<std::string, 4> schedules{"single", "wfbp", "ddp", "priority"};
   const std::array<std::string, 3> carriers{"rdma", "tcp", "tcp_cloud"};
   const std::array<std::string, 3> buses{"pcie", "nvlink", "xgmi"};
-  const std::array<std::string, 3> collectives{"ring", "hierarchical", "recursive_doubling"};
-  for (int trial = 0; trial < 24; ++trial) {
-    const auto of = [&](const auto& list) { return list[random.integer(0, 2)]; };
+  const std::array<std::string, 4> collectives{"ring", "hierarchical", "recursive_doubling",
+                                               "parameter_server"};
+  for (int trial = 0; trial < 40; ++trial) {
+    const auto of = [&](const auto& list) { return list[random.integer(0, list.size() - 1)]; };
     const std::string nodes = std::to_string(std::int64_t{1} << random.integer(0, 4));
     const std::string gpus = std::to_string(std::int64_t{1} << random.integer(1, 3));
     const std::string rate = std::to_string(1e9 * random.uniform(0.5, 40));
@@ -166,7 +167,12 @@ TEST_CASE("conditions: more loss never shortens a step, and the interval holds i
                     .bus = R"("bandwidth_Bps": 5e10, "bus": ")" + of(buses) + R"(")",
                     .communication = R"("schedule": ")" + of(schedules) + R"(")"};
     std::string text = text_of(step);
-    text.replace(text.find(R"("ring")"), 6, "\"" + of(collectives) + "\"");
+    const bool by_priority = text.find("priority") != std::string::npos; // needs a linear cost
+    text.replace(text.find(R"("ring")"), 6,
+                 "\"" +
+                     collectives[by_priority ? 3 * random.integer(0, 1)
+                                             : random.integer(0, collectives.size() - 1)] +
+                     "\"");
     CAPTURE(text);
     const study::Scenario scenario = study::testing::scenario(text);
     const study::Result result = study::run(scenario);

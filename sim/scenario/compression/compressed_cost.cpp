@@ -68,11 +68,11 @@ ChannelTimes channel_times(const Scenario& scenario,
                            const collectives::CompressedExchange& exchange, double wire_s,
                            double dense_bytes) {
   const collectives::Compression& compression = scenario.communication.compression;
-  const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
+  const auto ranks = static_cast<std::uint32_t>(scenario.cluster.exchange_ranks());
   const collectives::CompressTimes work = collectives::compress_times(compression, exchange, ranks);
   const buckets::LinearCost extra = extra_cost(scenario);
   return {.staging_s = work.staging_s + extra.per_byte_s * dense_bytes,
-          .wire_s = wire_s + (ranks > 1 ? extra.startup_s : 0),
+          .wire_s = wire_s + (scenario.cluster.ranks() > 1 ? extra.startup_s : 0),
           .merge_s = work.merge_s,
           .scatter_s = work.scatter_s};
 }

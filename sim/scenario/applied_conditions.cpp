@@ -1,0 +1,373 @@
+// Puts a scenario with nominal rates under its conditions: what messages lose goes to the links
+// that time them, what computing loses to the layers. The nominal parts are kept beside it, so that
+// a factor that is moved starts from them again.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "scenario/fabric_rates.hpp"
+#include "scenario/scenario_conditions.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_library.hpp"
+#include "scenario/scenario_local.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using Values = std::array<double, kFactorCount>;
+
+// Rate of links that take no time, bytes/s.
+constexpr double kInfinite = 1e14;
+
+double& part(FactorValues& values, Factor factor) {
+  return values[static_cast<std::size_t>(factor)].value;
+}
+
+// What the user measured wins: times of whole exchanges, or the rates of a calibrated network.
+bool measures_exchanges(const Scenario& nominal) {
+  const Cluster& cluster = nominal.cluster;
+  const bool by_topology = cluster.fabric && !cluster.topology.is_null();
+  return (cluster.network.label == "calibrated" && !by_topology) ||
+         (cluster.network.curve && !nominal.communication.question);
+}
+
+bool reduced_precision(const Training& training, const WorkloadSource& source) {
+  if (training.reduced_precision) {
+    return *training.reduced_precision;
+  }
+  const auto& estimate = source.profile.estimate;
+  return estimate && layers::kPrecisions[estimate->precision] != "fp32" &&
+         layers::kPrecisions[estimate->precision] != "tf32";
+}
+
+// Those of an NVLink domain count as one; the machines of the largest job.
+std::int64_t machines_of(const Scenario& nominal) {
+  std::int64_t nodes = nominal.other_jobs.empty() ? nominal.cluster.nodes : nominal.first_job_nodes;
+  for (const OtherJob& job : nominal.other_jobs) {
+    nodes = std::max(nodes, job.nodes);
+  }
+  return std::max<std::int64_t>(1, nodes / nominal.cluster.nvlink_domain_nodes);
+}
+
+ServersOn servers_on(const Scenario& nominal, std::int64_t machines) {
+  const Communication& communication = nominal.communication;
+  if (communication.collective != collectives::AlgorithmId::parameter_server) {
+    return ServersOn::none;
+  }
+  const bool apart = communication.options.placement == collectives::Placement::dedicated;
+  return apart || machines > 1 ? ServersOn::machines : ServersOn::host;
+}
+
+LinkModel link_model_of(const Scenario& nominal) {
+  return nominal.communication.question                              ? LinkModel::library
+         : nominal.cluster.network.model == NetworkModel::alpha_beta ? LinkModel::alpha_beta
+         : nominal.cluster.network.model == NetworkModel::flow       ? LinkModel::fabric
+                                                                     : LinkModel::packets;
+}
+
+// A rate of the node type that is not of its data sheet has been reached by messages.
+bool is_of_sheet(const Scenario& nominal, bool of_sheet, std::string_view pointer) {
+  const auto& overrides = nominal.cluster.overrides;
+  return of_sheet && nominal.communication.question->calibration == nullptr &&
+         std::ranges::find(overrides, pointer, &Override::pointer) == overrides.end();
+}
+
+void set_rates(const Scenario& nominal, LossQuestion& question) {
+  const Cluster& cluster = nominal.cluster;
+  const auto cards = static_cast<double>(cluster.nics_of_domain());
+  question.network_Bps = cluster.network.bandwidth_Bps * cluster.network.efficiency * cards;
+  question.bus_Bps = cluster.intra ? 1 / cluster.intra->per_byte_s : 0;
+  if (const auto& asked = nominal.communication.question) {
+    question.network_Bps = asked->node.nic_Bps * cards;
+    question.bus_Bps = asked->node.ring_Bps;
+    question.network_measured =
+        !is_of_sheet(nominal, asked->node.nic_of_sheet, "/cluster/network/bandwidth_Bps");
+    question.bus_measured =
+        !is_of_sheet(nominal, asked->node.ring_of_sheet, "/cluster/intra_network/bandwidth_Bps");
+  } else if (cluster.fabric) {
+    question.network_Bps = rate_out_of_machine(cluster);
+    question.bus_Bps = cluster.intra ? question.bus_Bps : 1; // any: its share alone counts
+  } else {
+    question.bus_measured = !cluster.intra;
+  }
+}
+
+// One ring goes through both networks at the rate of the slower one; where shards or islands have
+// rings of their own inside a machine, each network has its rate. Messages to servers on machines
+// take the network alone.
+bool has_one_rate(const Scenario& nominal, ServersOn servers) {
+  return servers == ServersOn::machines ||
+         (nominal.communication.collective == collectives::AlgorithmId::ring &&
+          nominal.training.sharding.strategy != ShardingStrategy::hybrid_shard &&
+          !has_islands(nominal.training));
+}
+
+void apply_to_latencies_and_rates(const LossQuestion& question, const Losses& lost,
+                                  Scenario& scenario) {
+  Cluster& cluster = scenario.cluster;
+  Network& network = cluster.network;
+  const bool one_rate = has_one_rate(scenario, question.servers);
+  const auto cards = static_cast<double>(cluster.nics_of_domain());
+  if (const double rate = one_rate ? lost.ring_Bps : lost.network_Bps / cards; rate > 0) {
+    network.bandwidth_Bps = rate;
+    network.efficiency = 1;
+  }
+  // A push and a pull have half of the start each.
+  const double latency_s = question.servers == ServersOn::none ? lost.hop_s : lost.message_s / 2;
+  network.latency_s = network.block_latency_s = latency_s;
+  network.delay_s = 0;
+  if (one_rate) {
+    cluster.intra.reset();
+  } else if (lost.bus_Bps > 0) {
+    cluster.intra = collectives::LinkCost{
+        .latency_s = latency_s, .block_latency_s = latency_s, .per_byte_s = 1 / lost.bus_Bps};
+  }
+  cluster.machines_push = question.servers == ServersOn::machines;
+  scenario.training.sync.value += question.servers == ServersOn::none ? lost.message_s : 0;
+}
+
+// The share of each rate that is left; 1 where no message takes its links.
+double network_share(const LossQuestion& question, const Losses& lost) {
+  return crosses_network(question) ? lost.network_Bps / question.network_Bps : 1;
+}
+double bus_share(const LossQuestion& question, const Losses& lost) {
+  return crosses_bus(question) ? lost.bus_Bps / question.bus_Bps : 1;
+}
+
+// Latencies stay.
+void apply_to_fabric(const LossQuestion& question, const Losses& lost, Scenario& scenario) {
+  Cluster& cluster = scenario.cluster;
+  const double into_machine = network_share(question, lost);
+  const double inside = bus_share(question, lost);
+  scale_links(into_machine, inside, cluster);
+  cluster.network.bandwidth_Bps *= into_machine; // planners ask for it
+  if (cluster.intra) {
+    cluster.intra->per_byte_s /= inside;
+  }
+  scenario.training.sync.value += lost.message_s;
+}
+
+void apply_to_library(const LossQuestion& question, const Losses& lost, Scenario& scenario) {
+  nccl::NodeType& node = scenario.communication.question->node;
+  node.nic_Bps *= network_share(question, lost);
+  node.ring_Bps *= bus_share(question, lost);
+  renew_library_cost(scenario);
+}
+
+void apply_links(const LossQuestion& question, const Losses& lost, Scenario& scenario) {
+  switch (question.links) {
+  case LinkModel::alpha_beta:
+    apply_to_latencies_and_rates(question, lost, scenario);
+    break;
+  case LinkModel::fabric:
+  case LinkModel::packets:
+    apply_to_fabric(question, lost, scenario);
+    break;
+  case LinkModel::library:
+    apply_to_library(question, lost, scenario);
+    break;
+  }
+}
+
+// The network of outer exchanges keeps its latency.
+std::vector<Factor> apply_to_outer_network(const LossQuestion& question, const Values& values,
+                                           Scenario& scenario) {
+  auto& outer = scenario.training.local.outer_network;
+  if (!outer || !outer->bandwidth_Bps || !outer->transport) {
+    return {};
+  }
+  LossQuestion apart = question;
+  apart.links = LinkModel::fabric;
+  apart.network_measured = false;
+  apart.network_Bps = *outer->bandwidth_Bps;
+  apart.carrier = *outer->transport;
+  NetworkLoss lost = network_loss(apart, values);
+  outer->bandwidth_Bps = lost.Bps;
+  return std::move(lost.factors);
+}
+
+void slow_down(double factor, layers::Workload& workload) {
+  for (layers::WorkLayer& layer : workload.layers.edit()) {
+    layer.forward = layer.forward * factor;
+    layer.backward = layer.backward * factor;
+  }
+}
+
+void apply_computing(double factor, Scenario& scenario) {
+  if (factor == 1) {
+    return;
+  }
+  slow_down(factor, scenario.workload);
+  collectives::Compression& compression = scenario.communication.compression;
+  compression.encode_Bps /= factor;
+  compression.decode_Bps /= factor;
+}
+
+// Each of the other jobs computes with its own number of workers.
+std::vector<Factor> apply_to_other_jobs(const LossQuestion& first, const Values& values,
+                                        Scenario& scenario) {
+  std::vector<Factor> factors;
+  for (OtherJob& job : scenario.other_jobs) {
+    LossQuestion question = first;
+    question.ranks = job.nodes * scenario.cluster.gpus_per_node;
+    question.measured_gpus = job.workload.measured_ranks.value_or(job.source.measured_gpus);
+    question.reduced_precision = reduced_precision(scenario.training, job.source);
+    const Losses lost = losses(question, values);
+    slow_down(lost.computing, job.workload);
+    std::ranges::copy_if(lost.factors, std::back_inserter(factors), is_plain);
+  }
+  return factors;
+}
+
+// `scenario` has nominal rates.
+void put_under(const FactorValues& factors, Scenario& scenario) {
+  Values values{};
+  std::ranges::transform(factors, values.begin(), &FactorValue::value);
+  const LossQuestion question = loss_question(scenario);
+  const Losses lost = losses(question, values);
+  const bool links = links_lose(scenario);
+  const bool slows = exchanges(scenario) && !scenario.training.overlap_given;
+  std::vector<Factor> used = apply_to_other_jobs(question, values, scenario);
+  for (const Factor factor : lost.factors) {
+    if (is_plain(factor) || (factor == Factor::s_net || factor == Factor::s_bus ? slows : links)) {
+      used.push_back(factor);
+    }
+  }
+  if (exchanges(scenario)) {
+    const std::vector<Factor> outer = apply_to_outer_network(question, values, scenario);
+    used.insert(used.end(), outer.begin(), outer.end());
+  }
+  if (links) {
+    apply_links(question, lost, scenario);
+  }
+  if (slows && question.servers == ServersOn::none) {
+    scenario.training.overlap.compute.fill(lost.interference);
+  }
+  apply_computing(lost.computing, scenario);
+  std::ranges::sort(used);
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  scenario.conditions.used = std::move(used);
+  scenario.conditions.hides_transfers =
+      links && question.links != LinkModel::library &&
+      (question.servers != ServersOn::none || question.by_priority);
+}
+
+} // namespace
+
+std::optional<Bus> bus_of(const Cluster& cluster) {
+  const bool by_topology = cluster.fabric && cluster.fabric->fabric().gpus_per_machine > 0;
+  return cluster.bus || !by_topology ? cluster.bus : Bus::nvlink;
+}
+
+LossQuestion loss_question(const Scenario& nominal) {
+  const Cluster& cluster = nominal.cluster;
+  const std::int64_t machines = machines_of(nominal);
+  LossQuestion question{
+      .machines = machines,
+      .gpus = cluster.gpus_of_domain(),
+      .ranks = nominal.other_jobs.empty() ? cluster.ranks()
+                                          : nominal.first_job_nodes * cluster.gpus_per_node,
+      .carrier = cluster.network.carrier.value_or(Carrier::rdma),
+      .bus = bus_of(cluster).value_or(Bus::pcie),
+      .links = link_model_of(nominal),
+      .servers = servers_on(nominal, machines),
+      .fuses_by_time = nominal.communication.schedule == buckets::Schedule::horovod,
+      .by_priority = nominal.communication.schedule == buckets::Schedule::priority,
+      .host_reduction = nominal.communication.host_reduction,
+      .reduced_precision = reduced_precision(nominal.training, nominal.workload_source),
+      .measured_gpus =
+          nominal.workload.measured_ranks.value_or(nominal.workload_source.measured_gpus),
+      .micro_batches = nominal.training.micro_batches};
+  set_rates(nominal, question);
+  return question;
+}
+
+bool links_lose(const Scenario& nominal) {
+  return exchanges(nominal) && !measures_exchanges(nominal);
+}
+
+void apply_conditions(Scenario& scenario) {
+  if (!is_typical(scenario)) {
+    return;
+  }
+  scenario.nominal = Nominal{.cluster = scenario.cluster,
+                             .training = scenario.training,
+                             .workload = scenario.workload,
+                             .other_jobs = scenario.other_jobs,
+                             .compression = scenario.communication.compression,
+                             .question = scenario.communication.question};
+  put_under(scenario.conditions.factors, scenario);
+}
+
+Scenario nominal_of(const Scenario& scenario) {
+  Scenario out = scenario;
+  if (const auto& nominal = scenario.nominal) {
+    out.cluster = nominal->cluster;
+    out.training = nominal->training;
+    out.workload = nominal->workload;
+    out.other_jobs = nominal->other_jobs;
+    out.communication.compression = nominal->compression;
+    out.communication.question = nominal->question;
+  }
+  return out;
+}
+
+Scenario with_factors(const Scenario& scenario, const FactorValues& factors) {
+  Scenario out = nominal_of(scenario);
+  put_under(factors, out);
+  return out;
+}
+
+Scenario with_moved_factor(const Scenario& scenario, Factor factor, double deviations) {
+  FactorValues factors = scenario.conditions.factors;
+  part(factors, factor) = moved(factor, factors[static_cast<std::size_t>(factor)], deviations);
+  return with_factors(scenario, factors);
+}
+
+Scenario with_scaled_computing(const Scenario& scenario, double factor) {
+  Scenario out = scenario;
+  apply_computing(factor, out);
+  return out;
+}
+
+// Latencies of a simulated network belong to its links and stay.
+Scenario without_starts(const Scenario& scenario) {
+  Scenario out = scenario;
+  out.conditions.hides_transfers = false;
+  out.training.sync = scenario.nominal->training.sync;
+  if (!scenario.cluster.fabric) {
+    Network& network = out.cluster.network;
+    network.latency_s = network.block_latency_s = 0;
+    if (auto& intra = out.cluster.intra) {
+      intra->latency_s = intra->block_latency_s = 0;
+    }
+  }
+  return out;
+}
+
+Scenario without_transfers(const Scenario& scenario) {
+  Scenario out = scenario;
+  out.conditions.hides_transfers = false;
+  Cluster& cluster = out.cluster;
+  cluster.network.bandwidth_Bps = kInfinite;
+  cluster.network.efficiency = 1;
+  if (cluster.intra) {
+    cluster.intra->per_byte_s = 1 / kInfinite;
+  }
+  if (cluster.fabric) {
+    set_link_rates(kInfinite, cluster);
+  }
+  if (auto& outer = out.training.local.outer_network; outer && outer->bandwidth_Bps) {
+    outer->bandwidth_Bps = kInfinite;
+  }
+  return out;
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,219 @@
+// Steps under typical conditions of servers, of ByteScheduler, on topologies and over outer
+// networks (CON 2, 7).
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "base/number_text.hpp"
+#include "document/json_parse.hpp"
+#include "document/temporary_folder.hpp"
+#include "scenario/scenario_conditions.hpp"
+#include "scenario/scenario_text.hpp"
+#include "testing/paths.hpp"
+#include "testing/tolerance.hpp"
+
+using namespace stepsim;
+using stepsim::testing::within;
+
+namespace {
+
+constexpr double kExact = 1e-9;
+
+// The two rows of the scoreboard that decide the rules of servers and of ByteScheduler: ResNet-50
+// at 64 samples, 253.1 samples/s on one GPU, eight machines of four.
+std::string row_text_of(const std::string& network, const std::string& rest) {
+  const double compute_s = 64 / 253.1;
+  return R"({"workload": {"model": "resnet50", "batch_size": 64, "granularity": "tensor",
+      "measured": {"forward_s": )" +
+         base::shortest(compute_s / 3) + R"(, "backward_s": )" + base::shortest(compute_s * 2 / 3) +
+         R"(}}, "cluster": {"nodes": 8, "gpus_per_node": 4, "network": {"latency_s": 1e-6, )" +
+         network + R"(}, "intra_network": {"latency_s": 1e-6, )" +
+         R"("bandwidth_Bps": 11.97e9, "bus": "pcie"}}, )" + rest + R"(, "conditions": "typical"})";
+}
+const std::string kTcp10 = R"("bandwidth_Bps": 1.25e9, "efficiency": 0.949288, "transport": "tcp")";
+const std::string kServers = R"("training": {"algorithm": "parameter_server", "iterations": 3,
+    "placement": "dedicated", "servers": 8}, "communication": {"schedule": "wfbp"})";
+
+} // namespace
+
+TEST_CASE("conditions: servers take the longer one of starts and transfers (CON 7)") {
+  const study::Result servers = study::testing::run_text(row_text_of(kTcp10, kServers));
+  CHECK(*servers.summary.iteration_time_s == within(0.276877812515, kExact));
+  CHECK(*servers.summary.iteration_time_s ==
+        within(64 / 253.1 * 1.094174283705 + 2e-4, 1e-7)); // the start decides
+}
+
+TEST_CASE("conditions: ByteScheduler takes the longer one of starts and transfers (CON 7)") {
+  const study::Result result = study::testing::run_text(
+      row_text_of(R"("bandwidth_Bps": 12.5e9, "transport": "rdma")",
+                  R"("training": {"iterations": 3}, "communication": {"collective": "ring",
+      "schedule": "priority", "preset": "bytescheduler"})"));
+  CHECK(*result.summary.iteration_time_s == within(0.288103058853, kExact));
+}
+
+TEST_CASE("conditions: asynchronous servers hide a transfer behind the start, too") {
+  const std::string text =
+      R"({"workload": {"layers": [{"name": "a", "forward_s": 0.1, "backward_s": 0.2, "gradient_bytes": BYTES}]},
+      "cluster": {"nodes": 4, "network": {"latency_s": 1e-6, "bandwidth_Bps": 1e10,
+      "transport": "rdma"}}, "training": {"algorithm": "parameter_server", "mode": "async",
+      "servers": 4}, "conditions": {"kind": "typical", "factors": {"l_0": 0, "l_1": 0}}})";
+  const auto step = [&](const std::string& bytes) {
+    std::string with = text;
+    with.replace(with.find("BYTES"), 5, bytes);
+    return *study::testing::run_text(with).summary.iteration_time_s;
+  };
+  CHECK(step("8") == within(0.3 + 2e-4, 1e-9));
+  CHECK(step("340000000") == within(0.3 + 2 * 3.4e8 / (0.34 * 1e10), 1e-9));
+}
+
+TEST_CASE("conditions: links into machines and links inside them lose on a topology") {
+  const std::string scenario =
+      R"({"workload": {"layers": [{"name": "a", "forward_s": 0.1, "backward_s": 0.2, "gradient_bytes": 100000000}]},
+      "cluster": {"nodes": 4, "gpus_per_node": 2, "intra_network": {"latency_s": 1e-6,
+      "bandwidth_Bps": 1e11, "bus": "nvlink"}, "network": {"model": "flow", "transport": "rdma"},
+      "topology": {"preset": "PRESET, "latency_s": 1e-5, "bandwidth_Bps": 1e10}},
+      "communication": {"collective": "ring", "schedule": "single"},
+      "conditions": {"kind": "typical", "factors": {"l_0": 0, "l_1": 0, "s_net": 1}}})";
+  for (const std::string preset :
+       {R"(gpu_node", "gpus": 2, "nodes": 4)", R"(leaf_spine", "leaves": 2, "hosts_per_leaf": 2,
+           "spines": 2)"}) {
+    std::string text = scenario;
+    text.replace(text.find("PRESET"), 6, preset);
+    const double typical = *study::testing::run_text(text).summary.iteration_time_s;
+    // As an ideal scenario with lower rates and a start per message; the network is the bottleneck.
+    text.replace(text.find("1e10"), 4, "6.5e9");
+    const std::size_t at = text.find(R"("conditions")");
+    text = text.substr(0, at) + R"("training": {"sync_s": 7e-5}})";
+    text.replace(text.find(R"(, "bus": "nvlink")"), 17, "");
+    text.replace(text.find(R"(, "transport": "rdma")"), 21, "");
+    CHECK(typical == within(*study::testing::run_text(text).summary.iteration_time_s, 1e-12));
+  }
+}
+
+TEST_CASE("conditions: the network of outer exchanges loses by its own transport") {
+  const std::string text =
+      R"({"workload": {"layers": [{"name": "a", "forward_s": 0.1, "backward_s": 0.2, "gradient_bytes": 100000000}]},
+      "cluster": {"nodes": 4, "network": {"latency_s": 1e-6, "bandwidth_Bps": 1e10,
+      "transport": "rdma"}}, "training": {"algorithm": "local_sgd", "local_steps": 4,
+      "outer_network": {"latency_s": 0.02, "bandwidth_Bps": RATE}},
+      "conditions": {"kind": "typical", "factors": {"l_0": 0, "l_1": 0, "s_net": 1}}})";
+  const auto with = [&](const std::string& rate) {
+    std::string out = text;
+    return out.replace(out.find("RATE"), 4, rate);
+  };
+  CHECK(study::testing::problem_of(with("1.25e8")).find("outer_network") != std::string::npos);
+  const std::string tcp = with(R"(1.25e9, "transport": "tcp")");
+  const double rate = std::pow(std::pow(1.25e9, -4) + std::pow(2.25e9, -4), -0.25);
+  // A ring of four: six hops, and a start of the message once in four steps.
+  CHECK(*study::testing::run_text(tcp).summary.iteration_time_s ==
+        within(0.3 + (6 * 0.02 + 1.5 * 1e8 / rate + 7e-5) / 4, 1e-12));
+}
+
+TEST_CASE("conditions: a library loses rates of data sheets alone, and none of its starts") {
+  const io::TemporaryFolder folder;
+  const auto step = [&](const std::string& label, double ring_Bps, double nic_Bps,
+                        const std::string& conditions) {
+    const std::string number = R"(, "label": ")" + label + R"(", "source": "its maker"})";
+    const std::string node = folder.put(
+        "node.json",
+        R"({"kind": "node_preset", "name": "own", "gpus_per_node": 4, "link": "nvlink",
+        "ring_Bps": {"value": )" +
+            base::shortest(ring_Bps) + number + R"(, "nics_per_node": 2, "nic_Bps": {"value": )" +
+            base::shortest(nic_Bps) + number + R"(, "generation": "ampere"})");
+    study::Files files(STEPSIM_SOURCE_DIR);
+    const std::string text =
+        R"({"workload": {"layers": [{"name": "a", "forward_s": 0.1, "backward_s": 0.2,
+        "gradient_bytes": 1000000000}]}, "cluster": {"nodes": 4, "preset": ")" +
+        node + R"("}, "communication": {"collective": "library",
+        "schedule": "single"}, "conditions": )" +
+        conditions + "}";
+    return *study::run(study::parse_scenario(io::parse_json(text, "test.json"), files))
+                .summary.iteration_time_s;
+  };
+  const std::string typical = R"({"kind": "typical", "factors": {"l_0": 0, "l_1": 0, "s_net": 1}})";
+  // Two cards of 6 GB/s are below 12.5 GB/s a machine.
+  CHECK(step("sheet", 2e11, 6e9, typical) ==
+        within(step("sheet", 0.79 * 2e11, 0.65 * 6e9, R"("ideal")"), 1e-12));
+  CHECK(step("fitted", 2e11, 6e9, typical) ==
+        within(step("fitted", 2e11, 6e9, R"("ideal")"), 1e-12));
+}
+
+TEST_CASE("conditions: every job computes with its own number of workers") {
+  const std::string text =
+      R"({"workload": [{"layers": [{"name": "a", "forward_s": 0.1, "backward_s": 0.2,
+      "gradient_bytes": 8}], "nodes": NODES}, {"layers": [{"name": "b", "forward_s": 0.1,
+      "backward_s": 0.2, "gradient_bytes": 8}], "nodes": 2}], "cluster": {"nodes": SUM,
+      "network": {"model": "flow", "latency_s": 0, "bandwidth_Bps": 1e10, "transport": "rdma"}},
+      "communication": {"collective": "ring", "schedule": "single"},
+      "conditions": {"kind": "typical", "factors": {"s_net": 1, "a_nccl": 1e-12}}})";
+  const auto scenario = [&](int nodes) {
+    std::string out = text;
+    out.replace(out.find("NODES"), 5, std::to_string(nodes));
+    return study::testing::scenario(out.replace(out.find("SUM"), 3, std::to_string(nodes + 2)));
+  };
+  for (const int nodes : {2, 4, 8}) {
+    const study::Scenario under = scenario(nodes);
+    const double step_s = *study::run(under).summary.iteration_time_s;
+    CHECK(step_s == within(0.3 * std::exp(0.03 + 0.012 * std::log2(nodes)), 1e-6));
+    CHECK(under.other_jobs.front().workload.forward().value ==
+          within(0.1 * std::exp(0.03 + 0.012), 1e-12));
+    CHECK(study::nominal_of(under).other_jobs.front().workload.forward().value == 0.1);
+  }
+}
+
+// CON 7, properties: servers and ByteScheduler without losses are the ideal ones without latency.
+TEST_CASE("conditions: what hides its transfers loses nothing without losses") {
+  const std::string none = R"({"kind": "typical", "factors": {"e_rdma_pcie": 1, "e_ps": 1,
+      "e_sched": 1, "a_server": 1e-300, "a_sched": 1e-300, "h_rdma": 1e-300, "s_net": 1, "l_0": 0,
+      "l_1": 0}})";
+  const auto step = [&](const std::string& model, const std::string& rest,
+                        const std::string& conditions) {
+    return *study::testing::run_text(
+                R"({"workload": {"model": "resnet50", "batch_size": 1, "measured":
+        {"forward_s": 0.01, "backward_s": 0.02}}, "cluster": {"nodes": 4, "network": {"latency_s": 0,
+        "bandwidth_Bps": 1.25e9, "model": ")" +
+                model + R"(")" + (conditions.empty() ? "" : R"(, "transport": "rdma")") + "}}, " +
+                rest + conditions + "}")
+                .summary.iteration_time_s;
+  };
+  for (const std::string model : {"alpha_beta", "flow"}) {
+    for (const std::string rest :
+         {R"("training": {"algorithm": "parameter_server", "servers": 2})",
+          R"("training": {"algorithm": "parameter_server", "placement": "sharded"},
+             "communication": {"schedule": "wfbp"})",
+          R"("communication": {"collective": "ring", "schedule": "priority"})"}) {
+      CAPTURE(model);
+      CAPTURE(rest);
+      CHECK(step(model, rest, R"(, "conditions": )" + none) ==
+            within(step(model, rest, ""), 1e-12));
+    }
+  }
+}
+
+TEST_CASE("conditions: what cannot be under them is named") {
+  const auto problem = [](const std::string& cluster, const std::string& rest) {
+    return study::testing::problem_of(
+        R"({"workload": {"layers": [{"name": "a", "forward_s": 0.1, "backward_s": 0.2,
+        "gradient_bytes": 8}]}, "cluster": {"nodes": 4, )" +
+        cluster + "}, " + rest + R"(, "conditions": "typical"})");
+  };
+  const std::string servers = R"("training": {"algorithm": "parameter_server"})";
+  const std::string async = R"("training": {"algorithm": "parameter_server", "mode": "async"})";
+  const std::string links = R"("latency_s": 1e-6, "bandwidth_Bps": 1e9, "transport": "rdma")";
+  const std::string gpus = R"("gpus_per_node": 2, "intra_network": {"latency_s": 1e-6,
+      "bandwidth_Bps": 1e10, "bus": "pcie"}, "network": {)";
+  CHECK(problem(R"("network": {"model": "packet", "packet": {"transport": {"kind": "raw"}}, )" +
+                    links + "}",
+                servers)
+            .find("parameter servers on a network of packets") != std::string::npos);
+  CHECK(problem(gpus + R"("model": "flow", )" + links + "}", servers)
+            .find("pushes once for all of its GPUs") != std::string::npos);
+  CHECK(problem(R"("network": {"model": "flow", )" + links + "}", async)
+            .find("asynchronous servers on a simulated network") != std::string::npos);
+  CHECK(problem(gpus + links + "}", async)
+            .find("asynchronous servers with several GPUs per machine") != std::string::npos);
+  CHECK(problem(gpus + links + "}", R"("training": {"algorithm": "parameter_server",
+      "placement": "colocated", "servers": 8})")
+            .find("more colocated servers than machines") != std::string::npos);
+}
