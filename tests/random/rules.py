@@ -64,11 +64,6 @@ FORBIDDEN = [
     (("schedule", {"priority"}), ("compression", GATHERED | CODECS), "priority: dense chunks"),
     (("schedule", {"dear"}), ("compression", GATHERED), "dear: an exchange that sums"),
     (("compression", FORMULA_ONLY), ("method", {"max_plus", "events"}), "known by a formula only"),
-    (("conditions", {"typical"}), ("algorithm", {SYNC_SERVER, "easgd"} | UNBOUND), "no servers"),
-    (("conditions", {"typical"}), ("collective", {"parameter_server"}), "no servers"),
-    (("conditions", {"typical"}), ("schedule", {"priority"}), "no factor of its own"),
-    (("conditions", {"typical"}), ("level", NETWORKS), "links of alpha_beta"),
-    (("conditions", {"typical"}), ("workload", {"jobs"}), "one job"),
 ]
 
 

@@ -115,6 +115,10 @@ class Maker:
         out["conditions"] = rng.choice(["typical", {"kind": "typical"}, {"kind": "typical", "file": "typical", "factors": {
             "e_pcie": 0.5, "c_tcp": {"value": 2e9, "low": 1e9, "high": 3e9}, "l_0": {"value": 0.01, "tau": 0.01}}}])
         out["cluster"]["network"]["transport"] = rng.choice(["rdma", "tcp", "tcp_cloud"])
+        if out["cluster"].get("gpus_per_node", 1) > 1 and "preset" not in out["cluster"]:
+            out["cluster"].setdefault("intra_network", {"latency_s": 1e-6, "bandwidth_Bps": 1e11})
+        if "bandwidth_Bps" in (out["training"].get("outer_network") or {}):
+            out["training"]["outer_network"]["transport"] = rng.choice(["rdma", "tcp", "tcp_cloud"])
         if out["cluster"].get("intra_network"):
             out["cluster"]["intra_network"]["bus"] = rng.choice(["pcie", "nvlink", "xgmi"])
         measured = out["workload"].get("measured") if isinstance(out["workload"], dict) else None

@@ -101,10 +101,9 @@ APPLIES = {
     "/training/inner": lambda d: False,  # a dimension with the algorithm
     "/training/outer_update_s": lambda d: d["algorithm"].startswith("diloco"),
     "/training/outer_compression": lambda d: False,  # one word or object is put in by hand
-    "/training/outer_network": lambda d: (rounds(d) and d["level"] == "alpha_beta"
-                                          and d["conditions"] == "ideal"),
+    "/training/outer_network": lambda d: rounds(d) and d["level"] == "alpha_beta",
+    "/training/outer_network/transport": lambda d: False,  # put in by hand with the conditions
     "/training/outer_network/ranks": lambda d: (rounds(d) and d["level"] == "alpha_beta"
-                                                and d["conditions"] == "ideal"
                                                 and d["algorithm"] != ISLANDS),
     "/training/pipeline_width": lambda d: pipe(d),
     "/training/max_width": lambda d: pipe(d),
