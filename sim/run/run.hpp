@@ -23,6 +23,10 @@ inline constexpr std::string_view kEqualWorkers =
                          ProgramMemory* memory = nullptr);
 // Returns iteration_time_s of run(scenario), which nothing else is made of.
 [[nodiscard]] double period_of(const Scenario& scenario);
+// The scenario that decides: of one whose starts of messages and transfers hide each other, the one
+// without the starts or without the transfers whose period is longer; else `scenario`. Programs and
+// inputs of a run are made of it.
+[[nodiscard]] Scenario deciding(const Scenario& scenario);
 // The seed of a replication, which is the same scenario with other random numbers: `seed` itself
 // for replication 0, else a 53-bit hash of `seed` and `replication`.
 [[nodiscard]] std::uint64_t replication_seed(std::uint64_t seed, std::int64_t replication);

@@ -14,11 +14,11 @@
 #include "run/network_setup.hpp"
 #include "run/period_bound.hpp"
 #include "run/planned_messages.hpp"
+#include "run/run.hpp"
 #include "run/run_figures.hpp"
 #include "run/server_exchange.hpp"
 #include "run/verdict.hpp"
 #include "scenario/packet/message_class.hpp"
-#include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
@@ -143,16 +143,8 @@ programs::AsyncTimes on_network(const Scenario& scenario, const programs::AsyncI
 } // namespace
 
 programs::AsyncInput async_input(const Scenario& scenario) {
-  if (!scenario.conditions.hides_transfers) {
-    return input_of(scenario, server_exchange(scenario));
-  }
-  const Scenario starts = without_transfers(scenario);
-  const Scenario transfers = without_starts(scenario);
-  const programs::AsyncInput of_starts = input_of(starts, server_exchange(starts));
-  const programs::AsyncInput of_transfers = input_of(transfers, server_exchange(transfers));
-  return programs::run_async(of_starts).period_s > programs::run_async(of_transfers).period_s
-             ? of_starts
-             : of_transfers;
+  const Scenario decides = deciding(scenario);
+  return input_of(decides, server_exchange(decides));
 }
 
 Result run_async_server(const Scenario& scenario) {

@@ -8,6 +8,7 @@
 #include "base/number_text.hpp"
 #include "document/json_parse.hpp"
 #include "document/temporary_folder.hpp"
+#include "run/scenario_program.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/paths.hpp"
@@ -216,4 +217,14 @@ TEST_CASE("conditions: what cannot be under them is named") {
   CHECK(problem(gpus + links + "}", R"("training": {"algorithm": "parameter_server",
       "placement": "colocated", "servers": 8})")
             .find("more colocated servers than machines") != std::string::npos);
+}
+
+TEST_CASE(
+    "conditions: the program of a scenario that hides its transfers is the one that decides") {
+  const study::Scenario scenario = study::testing::scenario(row_text_of(kTcp10, kServers));
+  const study::Scenario decides = study::deciding(scenario);
+  CHECK(!decides.conditions.hides_transfers);
+  CHECK(study::period_of(decides) == study::period_of(scenario));
+  CHECK(study::scenario_program(decides).units.front().cost.wire_s ==
+        within(2e-4, 1e-3)); // the start alone
 }

@@ -151,7 +151,7 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, co
     run.what_if = study::what_if_lines(tree, scenario, *step, files);
   }
   if (study::why_no_program(scenario).empty()) {
-    const study::ExplainableScenario made = study::explainable(scenario);
+    const study::ExplainableScenario made = study::explainable(study::deciding(scenario));
     study::Explained explained = study::explained_program(made.file, made.labels);
     explained.bottleneck = run.result.summary.bottleneck;
     explained.source = "scenario";

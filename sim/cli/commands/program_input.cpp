@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "run/run.hpp"
 #include "run/scenario_program.hpp"
 #include "run/work_estimate.hpp"
 #include "study/scenario_explained.hpp"
@@ -35,7 +36,7 @@ ProgramInput read_program(const std::string& file, study::Files& files, const Sc
   const double estimate_s = study::estimated_seconds(*input.scenario) * static_cast<double>(runs);
   study::refuse_long_work(estimate_s, max_seconds(flags));
   common.work.estimate(estimate_s);
-  study::ExplainableScenario made = study::explainable(*input.scenario);
+  study::ExplainableScenario made = study::explainable(study::deciding(*input.scenario));
   input.file = std::move(made.file);
   input.labels = std::move(made.labels);
   return input;

@@ -19,8 +19,10 @@ std::string conditions_text(const study::Scenario& scenario) {
   }
   const double longer =
       scenario.workload.forward().value / std::max(1e-300, nominal.workload.forward().value);
-  return text + "computing " + base::significant(longer) + " times as long, and " +
-         base::significant(scenario.training.overlap.compute.front()) + " times beside an exchange";
+  text += "computing " + base::significant(longer) + " times as long";
+  const double beside = scenario.training.overlap.compute.front();
+  return beside == 1 ? text
+                     : text + ", and " + base::significant(beside) + " times beside an exchange";
 }
 
 std::string measured_text(const study::MeasuredTotal& total) {
