@@ -21,35 +21,39 @@ namespace {
 
 constexpr double kExact = 1e-9;
 
-// The two rows of the scoreboard that decide the rules of servers and of ByteScheduler: ResNet-50
-// at 64 samples, 253.1 samples/s on one GPU, eight machines of four.
-std::string row_text_of(const std::string& network, const std::string& rest) {
-  const double compute_s = 64 / 253.1;
-  return R"({"workload": {"model": "resnet50", "batch_size": 64, "granularity": "tensor",
-      "measured": {"forward_s": )" +
-         base::shortest(compute_s / 3) + R"(, "backward_s": )" + base::shortest(compute_s * 2 / 3) +
+// Rows of the scoreboard on eight machines of four GPUs, with the seconds of a step on one GPU.
+std::string row_text_of(const std::string& workload, double compute_s, const std::string& network,
+                        const std::string& rest) {
+  return R"({"workload": {"granularity": "tensor", "batch_size": 1, "model": )" + workload +
+         R"(, "measured": {"forward_s": )" + base::shortest(compute_s / 3) + R"(, "backward_s": )" +
+         base::shortest(compute_s * 2 / 3) +
          R"(}}, "cluster": {"nodes": 8, "gpus_per_node": 4, "network": {"latency_s": 1e-6, )" +
-         network + R"(}, "intra_network": {"latency_s": 1e-6, )" +
-         R"("bandwidth_Bps": 11.97e9, "bus": "pcie"}}, )" + rest + R"(, "conditions": "typical"})";
+         network + R"(}, "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 11.97e9,
+         "bus": "pcie"}}, )" +
+         rest + R"(, "conditions": "typical"})";
 }
+constexpr double kResnet = 64 / 253.1;
 const std::string kTcp10 = R"("bandwidth_Bps": 1.25e9, "efficiency": 0.949288, "transport": "tcp")";
+const std::string kRdma100 = R"("bandwidth_Bps": 12.5e9, "transport": "rdma")";
 const std::string kServers = R"("training": {"algorithm": "parameter_server", "iterations": 3,
     "placement": "dedicated", "servers": 8}, "communication": {"schedule": "wfbp"})";
 
 } // namespace
 
 TEST_CASE("conditions: servers take the longer one of starts and transfers (CON 7)") {
-  const study::Result servers = study::testing::run_text(row_text_of(kTcp10, kServers));
-  CHECK(*servers.summary.iteration_time_s == within(0.276877812515, kExact));
-  CHECK(*servers.summary.iteration_time_s ==
-        within(64 / 253.1 * 1.094174283705 + 2e-4, 1e-7)); // the start decides
+  const study::Result starts =
+      study::testing::run_text(row_text_of(R"("resnet50")", kResnet, kTcp10, kServers));
+  CHECK(*starts.summary.iteration_time_s == within(0.276877812515, kExact));
+  CHECK(*starts.summary.iteration_time_s == within(kResnet * 1.094174283705 + 2e-4, 1e-7));
+  const study::Result transfers = study::testing::run_text(
+      row_text_of(R"("bert_large_pretrain", "sequence_length": 64)", 8 / 49.0, kRdma100, kServers));
+  CHECK(*transfers.summary.iteration_time_s == within(0.703778275791, kExact));
 }
 
 TEST_CASE("conditions: ByteScheduler takes the longer one of starts and transfers (CON 7)") {
   const study::Result result = study::testing::run_text(
-      row_text_of(R"("bandwidth_Bps": 12.5e9, "transport": "rdma")",
-                  R"("training": {"iterations": 3}, "communication": {"collective": "ring",
-      "schedule": "priority", "preset": "bytescheduler"})"));
+      row_text_of(R"("resnet50")", kResnet, kRdma100, R"("training": {"iterations": 3},
+      "communication": {"collective": "ring", "schedule": "priority", "preset": "bytescheduler"})"));
   CHECK(*result.summary.iteration_time_s == within(0.288103058853, kExact));
 }
 
@@ -90,6 +94,22 @@ TEST_CASE("conditions: links into machines and links inside them lose on a topol
     text.replace(text.find(R"(, "transport": "rdma")"), 21, "");
     CHECK(typical == within(*study::testing::run_text(text).summary.iteration_time_s, 1e-12));
   }
+}
+
+TEST_CASE("conditions: links of packets keep their rates, and messages have their start") {
+  const auto step = [](const std::string& transport, const std::string& rest) {
+    return *study::testing::run_text(
+                R"({"workload": {"layers": [{"name": "a", "forward_s": 0.01, "backward_s": 0.02,
+        "gradient_bytes": 4000000}]}, "cluster": {"nodes": 3, "network": {"model": "packet",
+        "latency_s": 1e-5, "bandwidth_Bps": 1e9, "packet": {"transport": {"kind": "raw"}})" +
+                transport +
+                R"(}}, "communication": {"collective": "ring", "schedule": "single"}, )" + rest +
+                "}")
+                .summary.iteration_time_s;
+  };
+  CHECK(step("",
+             R"("conditions": {"kind": "typical", "factors": {"l_0": 0, "l_1": 0, "s_net": 1}})") ==
+        within(step("", R"("training": {"sync_s": 7e-5})"), 1e-12));
 }
 
 TEST_CASE("conditions: the network of outer exchanges loses by its own transport") {
@@ -221,7 +241,8 @@ TEST_CASE("conditions: what cannot be under them is named") {
 
 TEST_CASE(
     "conditions: the program of a scenario that hides its transfers is the one that decides") {
-  const study::Scenario scenario = study::testing::scenario(row_text_of(kTcp10, kServers));
+  const study::Scenario scenario =
+      study::testing::scenario(row_text_of(R"("resnet50")", kResnet, kTcp10, kServers));
   const study::Scenario decides = study::deciding(scenario);
   CHECK(!decides.conditions.hides_transfers);
   CHECK(study::period_of(decides) == study::period_of(scenario));
