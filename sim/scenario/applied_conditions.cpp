@@ -47,7 +47,7 @@ bool reduced_precision(const Training& training, const WorkloadSource& source) {
          layers::kPrecisions[estimate->precision] != "tf32";
 }
 
-// Those of an NVLink domain count as one; the machines of the largest job.
+// Machines that an NVLink domain joins count as one. Of several jobs the largest decides.
 std::int64_t machines_of(const Scenario& nominal) {
   std::int64_t nodes = nominal.other_jobs.empty() ? nominal.cluster.nodes : nominal.first_job_nodes;
   for (const OtherJob& job : nominal.other_jobs) {
@@ -133,7 +133,7 @@ void apply_to_latencies_and_rates(const LossQuestion& question, const Losses& lo
   scenario.training.sync.value += question.servers == ServersOn::none ? lost.message_s : 0;
 }
 
-// The share of each rate that is left; 1 where no message takes its links.
+// The shares that are left of the nominal rates; 1 where no message takes the links.
 double network_share(const LossQuestion& question, const Losses& lost) {
   return crosses_network(question) ? lost.network_Bps / question.network_Bps : 1;
 }
@@ -141,7 +141,7 @@ double bus_share(const LossQuestion& question, const Losses& lost) {
   return crosses_bus(question) ? lost.bus_Bps / question.bus_Bps : 1;
 }
 
-// Latencies stay.
+// Latencies of a topology stay.
 void apply_to_fabric(const LossQuestion& question, const Losses& lost, Scenario& scenario) {
   Cluster& cluster = scenario.cluster;
   const double into_machine = network_share(question, lost);
