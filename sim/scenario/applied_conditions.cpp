@@ -246,6 +246,10 @@ void put_under(const FactorValues& factors, Scenario& scenario) {
   }
   if (links) {
     apply_links(question, lost, scenario);
+  } else if (question.servers == ServersOn::machines && !has_curve(scenario)) {
+    scenario.cluster.network.bandwidth_Bps *=
+        static_cast<double>(scenario.cluster.nics_of_domain()); // of a machine, as measured
+    scenario.cluster.machines_push = true;
   }
   if (slows && question.servers == ServersOn::none) {
     scenario.training.overlap.compute.fill(lost.interference);

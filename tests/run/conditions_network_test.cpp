@@ -249,3 +249,23 @@ TEST_CASE(
   CHECK(study::scenario_program(decides).units.front().cost.wire_s ==
         within(2e-4, 1e-3)); // the start alone
 }
+
+TEST_CASE("conditions: machines are the workers of servers with measured links, too") {
+  const io::TemporaryFolder folder;
+  const std::string file = folder.put("own.json", R"({"schema_version": 1, "name": "own",
+      "kind": "network_calibration", "label": "calibrated",
+      "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}})");
+  const auto step = [&](const std::string& cluster, const std::string& conditions) {
+    return *study::testing::run_text(
+                R"({"workload": {"layers": [{"name": "a", "forward_s": 0.01, "backward_s": 0.02,
+        "gradient_bytes": 4000000}]}, "training": {"algorithm": "parameter_server"}, "cluster": {)" +
+                cluster + R"(, "nodes": 3}, "conditions": )" + conditions + "}")
+                .summary.iteration_time_s;
+  };
+  const std::string gpus = R"("gpus_per_node": 2, "nics_per_node": 2, "intra_network":
+      {"latency_s": 1e-6, "bandwidth_Bps": 1e10}, "network": {"calibration": ")" +
+                           file + "\"}";
+  CHECK(
+      step(gpus, R"({"kind": "typical", "factors": {"l_0": 0, "l_1": 0}})") ==
+      within(step(R"("network": {"latency_s": 1e-5, "bandwidth_Bps": 2e9})", R"("ideal")"), 1e-12));
+}
