@@ -140,8 +140,9 @@ namespace {
 
 // Keys that count under typical conditions alone.
 constexpr std::array<std::string_view, 8> kOnlyTypical{
-    "/conditions/factors",          "/conditions/file",        "/cluster/network/transport",
-    "/cluster/intra_network/bus",   "/workload/measured/gpus", "/training/reduced_precision",
+    "/conditions/factors",           "/conditions/file",
+    "/cluster/network/transport",    "/cluster/intra_network/bus",
+    "/workload/measured/gpus",       "/training/reduced_precision",
     "/communication/host_reduction", "/training/outer_network/transport"};
 
 } // namespace

@@ -57,6 +57,7 @@ check "the second run takes seconds" test "$took" -le 60
 inside() { env -i PATH=/stepsim/build:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 chroot "$root" "$@"; }
 check "README and the cookbook run as written" inside /usr/bin/python3 /stepsim/tests/docs/blocks_test.py \
   /stepsim/build /stepsim/README.md /stepsim/docs/cookbook.md
+check "stepsim-calibrate is built as README says" inside cmake --build /stepsim/build --target stepsim-calibrate
 check "their outputs are what the commands print" inside /usr/bin/python3 /stepsim/docs/update_outputs.py \
   --check /stepsim/README.md /stepsim/docs/cookbook.md
 echo "first run $first s (installs and builds), second run $took s"
