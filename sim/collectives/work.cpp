@@ -38,12 +38,13 @@ constexpr double kEventTransfer = 2.5e-7;
 constexpr double kRingEvent = 3e-8;
 constexpr double kUnequalRingEvent = 1.2e-7;
 constexpr double kFabricTransfer = 2e-6;
-constexpr double kFabricBlock = 4e-7;     // of blocks, which go the same few ways
-constexpr double kPath = 2e-6;            // through a fabric
-constexpr double kTreeRank = 3e-7;        // of equal trees, for all slots that are played
-constexpr double kAddingTreeRank = 2e-6;  // if additions take time: more slots until a period
-constexpr double kStreamBlock = 2e-8;     // of an equal pipeline
-constexpr double kWatchedTransfer = 1e-7; // more, where the busy times of ranks are collected
+constexpr double kFabricBlock = 4e-7;         // of blocks, which go the same few ways
+constexpr double kPath = 2e-6;                // through a fabric
+constexpr double kLargestMessagesRank = 4e-7; // of which two paths are followed
+constexpr double kTreeRank = 3e-7;            // of equal trees, for all slots that are played
+constexpr double kAddingTreeRank = 2e-6;      // if additions take time: more slots until a period
+constexpr double kStreamBlock = 2e-8;         // of an equal pipeline
+constexpr double kWatchedTransfer = 1e-7;     // more, where the busy times of ranks are collected
 constexpr double kWorthChoosing = 1; // of the slowest candidate: to choose by formulas takes less
 
 double formula_seconds(const Collective& collective) {
@@ -157,6 +158,10 @@ double of_schedule(const Collective& collective, Method method, bool with_transf
   }
   if (streams) {
     return transfer * static_cast<double>(traffic(collective).messages);
+  }
+  if (method == Method::max_plus && !with_transfer_times &&
+      seconds_of_largest_messages(collective)) {
+    return static_cast<double>(collective.ranks) * kLargestMessagesRank;
   }
   double seconds = 0;
   const bool equal_ring = has_equal_ring(collective) && !with_transfer_times;

@@ -61,7 +61,9 @@ ServersOn servers_on(const Scenario& nominal, std::int64_t machines) {
   if (communication.collective != collectives::AlgorithmId::parameter_server) {
     return ServersOn::none;
   }
-  const bool apart = communication.options.placement == collectives::Placement::dedicated;
+  // Beside one machine a network that says who moves its bytes leads to other machines.
+  const bool apart = communication.options.placement == collectives::Placement::dedicated &&
+                     nominal.cluster.network.carrier.has_value();
   return apart || machines > 1 ? ServersOn::machines : ServersOn::host;
 }
 
@@ -103,7 +105,9 @@ void set_rates(const Scenario& nominal, LossQuestion& question) {
 // rings of their own inside a machine, each network has its rate. Messages to servers on machines
 // take the network alone.
 bool has_one_rate(const Scenario& nominal, ServersOn servers) {
-  return servers == ServersOn::machines ||
+  const bool dedicated =
+      nominal.communication.options.placement == collectives::Placement::dedicated;
+  return servers == ServersOn::machines || (servers == ServersOn::host && dedicated) ||
          (nominal.communication.collective == collectives::AlgorithmId::ring &&
           nominal.training.sharding.strategy != ShardingStrategy::hybrid_shard &&
           !has_islands(nominal.training));

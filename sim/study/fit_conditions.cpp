@@ -13,7 +13,7 @@
 #include "document/json_pointer.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "study/measured_steps.hpp"
+#include "study/measured_rows.hpp"
 
 namespace stepsim::study {
 

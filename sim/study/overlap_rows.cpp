@@ -10,7 +10,7 @@
 #include "document/json_text.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/merge_problem.hpp"
-#include "study/measured_steps.hpp"
+#include "study/measured_rows.hpp"
 
 namespace stepsim::study {
 

@@ -67,7 +67,7 @@ def of_result(result):
         yield "null", f"no number: {', '.join(missing)}"
         return
     for pointer, value in numbers({k: v for k, v in result.items() if k not in ("scenario", "meta")}):
-        if value < 0 and not pointer.endswith("/gap_to_optimal"):
+        if value < 0 and not pointer.endswith(("/gap_to_optimal", "/at_high", "/at_low")):
             yield "negative", f"{pointer} = {value!r}"
     yield from of_summary(summary, result)
     yield from of_buckets(summary, result)

@@ -25,6 +25,8 @@ study::Summary numbered() {
       summary.** flag = true;
     } else if (const auto* word = std::get_if<study::SummaryWord>(&field.value)) {
       summary.** word = std::string(field.key);
+    } else if (const auto* parts = std::get_if<study::SummaryParts>(&field.value)) {
+      summary.** parts = {{.factor = field.key, .share = number}};
     } else {
       summary.*std::get<study::SummaryCounts>(field.value) = {static_cast<std::int64_t>(number)};
     }

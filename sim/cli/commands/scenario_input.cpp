@@ -72,8 +72,8 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags) {
       ->type_name("WORD");
   app.add_option("--seed", flags.seed, "integer; default the scenario's")->type_name("N");
   app.add_option("--conditions", flags.conditions,
-                 "ideal, where nothing is lost, or typical, with what real runs lose and an "
-                 "interval; default the scenario's")
+                 "ideal or typical; default the scenario's; typical: with what real runs lose, and "
+                 "an interval")
       ->type_name("WORD");
   add_max_seconds_flag(app, flags.max_seconds);
   app.add_option("--point", flags.point, "the file is the output of a sweep: its point N, from 0")

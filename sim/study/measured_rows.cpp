@@ -1,4 +1,4 @@
-#include "study/measured_steps.hpp"
+#include "study/measured_rows.hpp"
 
 #include <optional>
 #include <utility>

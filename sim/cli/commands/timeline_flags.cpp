@@ -1,4 +1,4 @@
-#include "cli/commands/run_timeline.hpp"
+#include "cli/commands/timeline_flags.hpp"
 
 #include <CLI/CLI.hpp>
 
