@@ -20,6 +20,7 @@
 #include "links/packet/shape.hpp"
 #include "programs/job/network_job.hpp"
 #include "scenario/merge_problem.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"
 
@@ -192,6 +193,20 @@ double run_seconds(const Scenario& scenario, double messages) {
          planning_seconds(scenario, bytes, messages);
 }
 
+// Under typical conditions every factor that counts is moved up and down; where transfers hide
+// behind starts, or the reverse, both run.
+double runs_of(const Scenario& scenario) {
+  if (!is_typical(scenario)) {
+    return 1;
+  }
+  const auto parts = std::ranges::count_if(scenario.conditions.used, [&](Factor factor) {
+    return scenario.conditions.factors[static_cast<std::size_t>(factor)].tau > 0;
+  });
+  const auto moved = static_cast<double>(parts + (scenario.workload.interval ? 1 : 0) +
+                                         (scenario.communication.question ? 1 : 0));
+  return (1 + 2 * moved) * (scenario.conditions.hides_transfers ? 2 : 1);
+}
+
 } // namespace
 
 double estimated_seconds(const Scenario& scenario) {
@@ -211,7 +226,7 @@ double estimated_seconds(const Scenario& scenario, double messages) {
     dense.communication.schedule = buckets::Schedule::single;
     seconds += run_seconds(dense, 1);
   }
-  return seconds;
+  return seconds * runs_of(scenario);
 }
 
 double estimated_bytes(const Scenario& scenario) {

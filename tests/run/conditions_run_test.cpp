@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "run/work_estimate.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
@@ -124,6 +125,16 @@ TEST_CASE("conditions: known factors leave what differs between equal runs") {
   CHECK(*result.summary.iteration_time_high_s ==
         within(kCases[0].step_s * std::exp(1.2816 * 0.06), kExact));
   CHECK(result.summary.interval_parts.size() == 1);
+}
+
+TEST_CASE("conditions: the work that is expected has the runs of the interval") {
+  const std::string known = R"({"kind": "typical", "factors": {"e_rdma_one": 0.65, "e_nvlink": 0.79,
+      "a_nccl": 7e-5, "h_rdma": 1e-5, "s_net": 1.24, "l_0": 0.03, "l_1": 0.012}})";
+  const Step& step = kCases[1].step;
+  const double alone = study::estimated_seconds(study::testing::scenario(text_of(step, known)));
+  const double all = study::estimated_seconds(study::testing::scenario(text_of(step)));
+  CHECK(alone > 0);
+  CHECK(all == within((1 + 2 * 7) * alone, 1e-12));
 }
 
 TEST_CASE("conditions: without losses a step is the ideal one without latency") {
