@@ -40,7 +40,7 @@ constexpr double kUnequalRingEvent = 1.2e-7;
 constexpr double kFabricTransfer = 2e-6;
 constexpr double kFabricBlock = 4e-7;         // of blocks, which go the same few ways
 constexpr double kPath = 2e-6;                // through a fabric
-constexpr double kLargestMessagesRank = 4e-7; // of which two paths are followed
+constexpr double kLargestMessagesRank = 4e-7; // of exchanges by halves whose parts are alike
 constexpr double kTreeRank = 3e-7;            // of equal trees, for all slots that are played
 constexpr double kAddingTreeRank = 2e-6;      // if additions take time: more slots until a period
 constexpr double kStreamBlock = 2e-8;         // of an equal pipeline
@@ -159,16 +159,19 @@ double of_schedule(const Collective& collective, Method method, bool with_transf
   if (streams) {
     return transfer * static_cast<double>(traffic(collective).messages);
   }
-  if (method == Method::max_plus && !with_transfer_times &&
-      seconds_of_largest_messages(collective)) {
-    return static_cast<double>(collective.ranks) * kLargestMessagesRank;
-  }
   double seconds = 0;
   const bool equal_ring = has_equal_ring(collective) && !with_transfer_times;
   Schedule schedule = make_schedule(collective);
   if (!with_transfer_times && has_disjoint_ring(collective, schedule)) {
     const double ranks = static_cast<double>(collective.ranks);
     return ranks * (kPath + kRingTransfer * static_cast<double>(schedule.steps()));
+  }
+  const bool has_ring = std::ranges::any_of(schedule.phases, [](const Phase& phase) {
+    return std::holds_alternative<RingPass>(phase.rule);
+  });
+  if (method == Method::max_plus && !with_transfer_times && !has_ring &&
+      seconds_of_largest_messages(collective)) {
+    return static_cast<double>(collective.ranks) * kLargestMessagesRank;
   }
   if (method == Method::events) {
     if (std::optional<TwoNodes> two = two_of_equal_nodes(collective, schedule)) {
