@@ -148,7 +148,7 @@ def llama_blocks(torch, nn, width, inner, heads, pairs, layers, length, batch):
     return nn.Sequential(*(Block() for _ in range(layers))), lambda: torch.randn(batch, length, width), None
 
 
-# Model: its function, its arguments, those of the tiny one, and its precision.
+# By model: the function that builds it, the arguments of the full model and of the tiny one, and the precision.
 MODELS = {
     "resnet50": (resnet50, {}, dict(batch=2, pixels=32, stages=((16, 1, 1), (32, 1, 2))), "single"),
     "bert_base": (words_model, dict(causal=False, words=30522, width=768, heads=12, layers=12, length=128, batch=32),

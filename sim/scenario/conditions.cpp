@@ -7,9 +7,6 @@ namespace stepsim::study {
 
 namespace {
 
-// 80 % of a normal distribution lie within so many standard deviations.
-constexpr double kQuantile = 1.2815515655446004;
-
 constexpr std::array<std::string_view, kFactorCount> kMeanings{
     "share of its rate that PCIe reaches in a ring",
     "share of its rate that NVLink reaches in a ring",
@@ -56,7 +53,7 @@ double value_without_loss(Factor factor) {
 }
 
 double tau_of_range(Factor factor, double low, double high) {
-  return (is_plain(factor) ? high - low : std::log(high / low)) / (2 * kQuantile);
+  return (is_plain(factor) ? high - low : std::log(high / low)) / (2 * kDeviationsOf80);
 }
 
 } // namespace stepsim::study

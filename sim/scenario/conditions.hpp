@@ -85,6 +85,8 @@ using FactorValues = std::array<FactorValue, kFactorCount>; // [Factor]
 // The value moved by `deviations` standard deviations. A slowdown stays at least 1, and losses and
 // exponents at least 0.
 [[nodiscard]] double moved(Factor factor, const FactorValue& value, double deviations);
+// 80 % of a normal distribution lie within so many standard deviations.
+inline constexpr double kDeviationsOf80 = 1.2815515655446004;
 // The spread of a value whose range from `low` to `high` holds 80 % of all sites.
 [[nodiscard]] double tau_of_range(Factor factor, double low, double high);
 

@@ -32,10 +32,9 @@ constexpr CommandText kFitConditionsText{
 
 // Values with the ends of the range that holds 80 % of what is possible.
 std::string with_range(study::Factor factor, const study::FactorValue& value) {
-  constexpr double kDeviations = 1.2815515655446004;
   return base::significant(value.value) + " (" +
-         base::significant(study::moved(factor, value, -kDeviations), 2) + " to " +
-         base::significant(study::moved(factor, value, kDeviations), 2) + ")";
+         base::significant(study::moved(factor, value, -study::kDeviationsOf80), 2) + " to " +
+         base::significant(study::moved(factor, value, study::kDeviationsOf80), 2) + ")";
 }
 
 std::vector<Table> fit_tables(const study::ConditionsFit& fit) {

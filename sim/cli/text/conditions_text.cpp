@@ -15,14 +15,15 @@ std::string conditions_text(const study::Scenario& scenario) {
   const study::Nominal& nominal = *scenario.nominal;
   std::string text = "typical: ";
   if (const double more = scenario.training.sync.value - nominal.training.sync.value; more > 0) {
-    text += base::readable_seconds(more) + " more per message, ";
+    text += "a message costs " + base::readable_seconds(more) + " more, ";
   }
   const double longer =
       scenario.workload.forward().value / std::max(1e-300, nominal.workload.forward().value);
-  text += "computing " + base::significant(longer) + " times as long";
+  text += "computing takes " + base::significant(longer) + " times as long";
   const double beside = scenario.training.overlap.compute.front();
-  return beside == 1 ? text
-                     : text + ", and " + base::significant(beside) + " times beside an exchange";
+  return beside == 1
+             ? text
+             : text + ", and beside an exchange " + base::significant(beside) + " times that";
 }
 
 std::string measured_text(const study::MeasuredTotal& total) {

@@ -7,7 +7,7 @@
 
 namespace stepsim::cli {
 
-// What the run takes real training to lose: "typical: 1.040 ms more per message, ..".
+// What the run takes real training to lose: "typical: a message costs 1.040 ms more, ..".
 [[nodiscard]] std::string conditions_text(const study::Scenario& scenario);
 // "c_cloud (rate of TCP between rented machines, bytes/s)"
 // "one step of 412.0 ms with /cluster/nodes=4, predicted 389.1 ms: 431.2 ms here (401.2 to 462.0)"
