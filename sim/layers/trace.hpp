@@ -111,6 +111,11 @@ struct MeasuredStep {
   bool used = false;
   Seconds wall, gpu_busy, compute_busy, exposed_communication;
   Seconds forward, backward, gradient_nodes, update, framework, input, other, communication;
+  // How long the step took on the device, from the end of the work of the step before it to the end
+  // of its own: the sum of the others, which say what the device did (every moment counts once, for
+  // the first that fits). 0 if unknown.
+  Seconds step, step_compute, step_exchange, step_other_collectives, step_input, step_host,
+      step_idle;
 };
 
 // Checks of the import, from which users can judge how well the importer understood the trace.

@@ -73,6 +73,20 @@ Events two_layers(double origin = 1000) {
   return events;
 }
 
+// Two steps 1,000 us apart; correlations of the second follow those of the first.
+Events two_steps() {
+  Events events = two_layers(1000);
+  const Events second = two_layers(2000);
+  events.list.insert(events.list.end(), second.list.begin(), second.list.end());
+  for (std::size_t i = two_layers().list.size(); i < events.list.size(); ++i) {
+    std::string& event = events.list[i];
+    if (const std::size_t place = event.find("correlation\": "); place != std::string::npos) {
+      event.insert(place + 14, "10");
+    }
+  }
+  return events;
+}
+
 layers::Trace import_text(const std::string& text, const KinetoOptions& options = {}) {
   const TemporaryFolder folder;
   return import_kineto({folder.put("t.json", text)}, options);
@@ -208,16 +222,7 @@ TEST_CASE("kineto: classes by the first rule that fits") {
 }
 
 TEST_CASE("kineto: a kernel belongs to the step of its launch, even if it runs in a later one") {
-  Events events = two_layers(1000);
-  const Events second = two_layers(2000);
-  events.list.insert(events.list.end(), second.list.begin(), second.list.end());
-  // Correlations of the second step follow those of the first.
-  for (std::size_t i = two_layers().list.size(); i < events.list.size(); ++i) {
-    std::string& event = events.list[i];
-    if (const std::size_t place = event.find("correlation\": "); place != std::string::npos) {
-      event.insert(place + 14, "10");
-    }
-  }
+  Events events = two_steps();
   events.add(x("cuda_runtime", "cudaLaunchKernel", at(1170, 1), "1", correlation(500)));
   events.add(x("kernel", "late()", at(2500, 11), "7", correlation(500)));
   KinetoOptions options;
@@ -228,6 +233,41 @@ TEST_CASE("kineto: a kernel belongs to the step of its launch, even if it runs i
   CHECK(us(trace.steps[1].forward) == within(30, 1e-12));
   // The median of two is their mean: the late kernel counts for the last layer.
   CHECK(us(trace.layers[1].forward) == within((31.0 + 20.0) / 2, 1e-12));
+}
+
+TEST_CASE("kineto: every moment of a step on the device counts once, for the first use that fits") {
+  Events events = two_steps();
+  // The first step computes in [1025, 1035], [1115, 1135], [1215, 1255] and [1315, 1345].
+  events.correlations = 20;
+  events.work(1365, 100, "2", "ncclDevKernel_AllReduce"); // [1370, 1470], launched late
+  events.add(x("user_annotation", "nccl:broadcast", at(1380, 10)));
+  events.work(1382, 200, "1", "ncclDevKernel_Broadcast"); // [1387, 1587], the last 117 alone
+  const auto copy = [&](int number, double launch, double begin, double duration) {
+    events.add(x("cuda_runtime", "cudaMemcpyAsync", at(launch, 1), "1", correlation(number)));
+    events.add(x("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", at(begin, duration), "7",
+                 correlation(number)));
+  };
+  copy(40, 1390, 1560, 77);  // the last 50 alone
+  copy(41, 1400, 1687, 13);  // launched in time: the device waited for something else before
+  copy(42, 1890, 1990, 100); // around the next step's first kernel, [2025, 2035]
+  KinetoOptions options;
+  options.skip_steps = 0;
+  const std::vector<layers::MeasuredStep> steps = import_events(events, options).steps;
+  REQUIRE(steps.size() == 2);
+  // The first step begins with its own work, ends with the all-reduce, and lasts at least as long
+  // as on the host.
+  CHECK(us(steps[0].step) == within(900, 1e-9));
+  CHECK(us(steps[0].step_compute) == within(100, 1e-9));
+  CHECK(us(steps[0].step_exchange) == within(100, 1e-9));
+  CHECK(us(steps[0].step_host) == within(80 + 80 + 60 + 25 + 455, 1e-9));
+  // The second one lasts from 1470 to 2345.
+  CHECK(us(steps[1].step) == within(875, 1e-9));
+  CHECK(us(steps[1].step_compute) == within(100, 1e-9));
+  CHECK(us(steps[1].step_exchange) == within(0, 1e-9));
+  CHECK(us(steps[1].step_other_collectives) == within(117, 1e-9));
+  CHECK(us(steps[1].step_input) == within(50 + 13 + 35 + 55, 1e-9));
+  CHECK(us(steps[1].step_host) == within(290 + 25 + 80 + 60, 1e-9));
+  CHECK(us(steps[1].step_idle) == within(50, 1e-9));
 }
 
 TEST_CASE("kineto: work without a launch is outside of all steps, above 1 % with a warning") {

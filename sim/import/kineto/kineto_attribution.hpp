@@ -56,6 +56,9 @@ struct Operator {
   std::int32_t top{}; // index into tops
 };
 
+// A launch that began this long before the device became idle was in time.
+inline constexpr Nanoseconds kLateLaunch = 2000;
+
 // One kernel, copy or fill, with the call that launched it.
 struct DeviceItem {
   Nanoseconds begin{};

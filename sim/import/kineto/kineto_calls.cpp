@@ -154,6 +154,17 @@ std::string operation_word(std::string_view recorded) {
   return std::string(row == kOperationWords.end() ? recorded : row->word);
 }
 
+bool carries_bucket(const KinetoRecording& recording, const Attribution& attribution,
+                    const CollectiveCall& call) {
+  if (call.op != "allreduce" || call.top < 0) {
+    return false;
+  }
+  const TopOperator& top = attribution.top(call.top);
+  return top.kind == NodeKind::gradient ||
+         (top.kind == NodeKind::backward &&
+          recording.name(recording.event(top.event)).find("Compiled") != std::string_view::npos);
+}
+
 std::vector<CollectiveCall> collective_calls(const KinetoRecording& recording,
                                              std::span<const KinetoStep> steps,
                                              const Attribution& attribution) {

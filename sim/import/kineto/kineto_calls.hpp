@@ -38,6 +38,11 @@ struct CollectiveCall {
                                                            std::span<const KinetoStep> steps,
                                                            const Attribution& attribution);
 
+// Whether the call is the all-reduce of a bucket: launched by a gradient's node, or inside a
+// compiled graph, which carries the gradients of the graph.
+[[nodiscard]] bool carries_bucket(const KinetoRecording& recording, const Attribution& attribution,
+                                  const CollectiveCall& call);
+
 // The operation in stepsim's words: "_allgather_base", "all_gather_into_tensor" -> "allgather"; an
 // unknown name is returned as it is.
 [[nodiscard]] std::string operation_word(std::string_view recorded);

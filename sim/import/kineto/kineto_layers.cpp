@@ -110,13 +110,8 @@ void read_collectives(const StepReader& reader,
                       const std::map<std::int32_t, std::int32_t>& layer_of, StepSample& sample) {
   std::map<std::int32_t, std::vector<std::size_t>> graphs; // buckets inside a graph, by its layer
   for (const CollectiveCall& call : reader.index.collectives(reader.step)) {
-    const NodeKind kind = call.top < 0 ? NodeKind::none : reader.index.kind(call.top);
-    const bool compiled =
-        kind == NodeKind::backward &&
-        reader.recording.name(reader.recording.event(reader.attribution.top(call.top).event))
-                .find("Compiled") != std::string_view::npos;
-    if (call.op == "allreduce" && (kind == NodeKind::gradient || compiled)) {
-      if (compiled) {
+    if (carries_bucket(reader.recording, reader.attribution, call)) {
+      if (reader.index.kind(call.top) == NodeKind::backward) { // a compiled graph
         graphs[layer_of.at(call.top)].push_back(sample.buckets.size());
       }
       sample.buckets.push_back({call, 0});

@@ -236,6 +236,7 @@ KinetoRank reduce_rank(KinetoRecording& recording,
   rank.steps = std::move(sampled.samples);
   std::ranges::for_each(rank.steps, join_repeats);
   rank.idle = std::move(sampled.idle);
+  rank.device_use = std::move(sampled.device);
   rank.calls = std::move(sampled.calls);
   for (const KinetoStep& step : sampled.steps) {
     rank.step_names.push_back(step.name);

@@ -55,6 +55,7 @@ struct KinetoRank {
   double unattributed_fraction{};
   bool forward_only = false;          // the file has no backward nodes
   std::vector<IdleTime> idle;         // [step]
+  std::vector<DeviceStep> device_use; // [step]
   std::vector<CollectiveCall> calls;  // all calls of the file, in order of start
   std::optional<ShardedStep> sharded; // from the last used step
   std::vector<std::string> warnings;

@@ -15,8 +15,6 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr Nanoseconds kLate = 2000; // a launch that began this long before the gap was in time
-
 // The start of the first launch with a number; of a few million.
 struct LaunchStart {
   std::int64_t correlation{};
@@ -68,7 +66,7 @@ std::vector<IdleTime> idle_times(std::span<const DeviceItem> items, std::size_t 
     for (const DeviceItem* item : order) {
       if (item->begin > until) {
         time.idle += item->begin - until;
-        if (item->launched > until - kLate || item->launch_end > until) {
+        if (item->launched > until - kLateLaunch || item->launch_end > until) {
           time.launch += item->begin - until;
         }
       }
@@ -155,6 +153,7 @@ void KinetoWindows::sample_into(SampledSteps& result, const Range& range) {
   std::ranges::move(sample_steps(recording_, steps, attribution, calls),
                     std::back_inserter(result.samples));
   std::ranges::move(idle_times(attribution.items, steps.size()), std::back_inserter(result.idle));
+  clock_.add(recording_, steps, attribution, calls);
   for (CollectiveCall& call : calls) {
     if (call.begin >= range.begin && call.begin < range.end) { // else another window's
       call.step += call.step >= 0 ? static_cast<std::int32_t>(range.first_step) : 0;
@@ -178,6 +177,7 @@ SampledSteps KinetoWindows::sample(const std::optional<std::string>& step_annota
     result.steps = find_steps(recording_, step_annotation);
     constexpr auto kNever = std::numeric_limits<Nanoseconds>::max();
     sample_into(result, {0, result.steps.size(), -kNever, kNever});
+    result.device = clock_.finish();
     return result;
   }
   recording_.more->each([&](const KinetoEvent& event) {
@@ -200,6 +200,7 @@ SampledSteps KinetoWindows::sample(const std::optional<std::string>& step_annota
     load(window);
     sample_into(result, window.range);
   }
+  result.device = clock_.finish();
   return result;
 }
 

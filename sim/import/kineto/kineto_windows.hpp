@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "import/kineto/kineto_device.hpp"
 #include "import/kineto/kineto_layers.hpp"
 
 namespace stepsim::io {
@@ -28,6 +29,7 @@ struct SampledSteps {
   std::vector<KinetoStep> steps;
   std::vector<StepSample> samples;   // [step]
   std::vector<IdleTime> idle;        // [step]
+  std::vector<DeviceStep> device;    // [step]
   std::vector<CollectiveCall> calls; // all calls of the recording, in order of start
   Nanoseconds device_time{};         // sum over all work of the device
   Nanoseconds outside_steps{};       // the part of it that was launched outside the steps
@@ -61,6 +63,7 @@ private:
   KinetoRecording& recording_;
   std::vector<Operator> operators_; // of the recording, until they are attributed
   std::vector<Window> windows_;     // none where all events are in memory
+  DeviceClock clock_;
 };
 
 } // namespace stepsim::io

@@ -200,7 +200,23 @@ inline constexpr std::array kStepTimes{
     step_time("input_s", &layers::MeasuredStep::input, "Time of copying the input, s."),
     step_time("other_s", &layers::MeasuredStep::other, "Time of all other kernels, s."),
     step_time("communication_s", &layers::MeasuredStep::communication,
-              "Time of the collectives, s.")};
+              "Time of the collectives, s."),
+    step_time(
+        "step_s", &layers::MeasuredStep::step,
+        "Length of the step on the device, s: from the end of the work of the step before it to "
+        "the end of its own; the sum of the following six. 0 if unknown."),
+    step_time("step_compute_s", &layers::MeasuredStep::step_compute,
+              "Of it, the device computes, s."),
+    step_time("step_exchange_s", &layers::MeasuredStep::step_exchange,
+              "Of it, the device only exchanges gradients or shards, s."),
+    step_time("step_other_collectives_s", &layers::MeasuredStep::step_other_collectives,
+              "Of it, the device only runs other collectives, s."),
+    step_time("step_input_s", &layers::MeasuredStep::step_input,
+              "Of it, the device only copies input, s."),
+    step_time("step_host_s", &layers::MeasuredStep::step_host,
+              "Of it, the device waits for a launch of the host, s."),
+    step_time("step_idle_s", &layers::MeasuredStep::step_idle,
+              "Of it, the device waits for something else, s.")};
 inline constexpr auto kStepTimeRows = [] {
   std::array<Key, kStepTimes.size()> all;
   std::ranges::transform(kStepTimes, all.begin(), &StepTime::row);

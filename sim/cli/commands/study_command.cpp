@@ -1,0 +1,168 @@
+// stepsim study TRACE..: from a recorded trace to a decision. The trace is imported, its step is
+// explained on the machine that it came from, and what was measured beside its kernels is carried
+// to other numbers of GPUs.
+#include "cli/commands/commands.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "cli/commands/imported.hpp"
+#include "cli/report/study_page.hpp"
+#include "cli/shell/document.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/version.hpp"
+#include "cli/text/study_text.hpp"
+#include "document/file_write.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
+#include "import/import_detect.hpp"
+#include "run/result_file.hpp"
+#include "scenario/files/import_source.hpp"
+#include "scenario/files/trace_text.hpp"
+#include "study/trace_study.hpp"
+#include "study/trace_study_tree.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr CommandText kStudyText{
+    "study",
+    "TRACE...",
+    "Answers a trace of the PyTorch profiler in one go: what its step is made of beside kernels, "
+    "how\n"
+    "long a step is on more GPUs with that carried along, what would help there, and what to "
+    "measure\n"
+    "next. Writes the scenario, the points, the result and a page of HTML into a folder.",
+    "stepsim study rank0.json.gz rank1.json.gz\n"
+    "stepsim study rank0.json.gz --cluster dgx_a100 --network 100g-roce --gpus 8:512:x2 -o mine\n"
+    "stepsim study resnet50.ddp.2xa100",
+    "docs/file-formats.md describes the files; stepsim presets lists node types.",
+    kJsonOrTable,
+};
+
+struct StudyFlags {
+  ImportFlags import;
+  std::string cluster, network;
+  std::string gpus = "8:512:x2";
+  bool ideal = false;
+};
+
+void add_flags(CLI::App& app, StudyFlags& flags) {
+  app.add_option("TRACE", flags.import.files,
+                 "files of the profiler, one per rank; or one trace that was imported, or the name "
+                 "of a shipped one")
+      ->required();
+  app.add_option("--cluster", flags.cluster,
+                 "node type to answer for; default the one with the trace's GPU")
+      ->type_name("NAME|FILE");
+  app.add_option("--network", flags.network,
+                 "network between its machines; default that of the node type")
+      ->type_name("NAME|FILE");
+  app.add_option("--gpus", flags.gpus, "numbers of GPUs, a list or range; default 8:512:x2")
+      ->type_name("LIST");
+  app.add_option("--batch-size", flags.import.batch_size,
+                 "samples per GPU; not in the profiler's file; default unknown")
+      ->type_name("N");
+  app.add_option("--parameters", flags.import.parameters,
+                 "elements of all gradients, e.g. 110M, where the file has no sizes (assumed "
+                 "spread)")
+      ->type_name("N");
+  app.add_option("--sizes", flags.import.sizes,
+                 "name,elements[,dtype] of every parameter, where the file has no sizes")
+      ->type_name("FILE.csv");
+  app.add_flag("--ideal", flags.ideal, "kernel times over ideal links: nothing is carried");
+}
+
+// An imported trace stays where it is; files of the profiler are imported into the folder.
+std::string trace_file(StudyFlags& flags, const std::string& folder, study::Files& files,
+                       const Common& common) {
+  const std::string& first = flags.import.files.front();
+  const std::string head = study::is_shipped_name(first) ? "" : io::head_of(first);
+  const bool imported =
+      head.empty() || (!io::detect_format(head).format && content_kind(head) == "kind trace");
+  if (imported && flags.import.files.size() == 1) {
+    for (const std::string* flag :
+         {&flags.import.batch_size, &flags.import.parameters, &flags.import.sizes}) {
+      if (!flag->empty()) {
+        throw UsageError(first + " was imported: --batch-size, --parameters and --sizes belong to "
+                                 "stepsim import");
+      }
+    }
+    return first;
+  }
+  refuse_other_format(first, "kineto");
+  expect_reading(flags.import.files, common);
+  io::KinetoImport job = kineto_job(flags.import, files, common);
+  job.trace.name = io::stem_of(first);
+  const std::string path = folder + "/kernels.json";
+  io::write_file(path, io::pretty(io::to_json(job.trace)));
+  return path;
+}
+
+std::vector<std::int64_t> gpu_counts(const std::string& text) {
+  std::vector<std::int64_t> counts;
+  for (const double value : numbers("--gpus", text, base::QuantityKind::count, io::at_least(1))) {
+    counts.push_back(static_cast<std::int64_t>(value));
+  }
+  std::ranges::sort(counts);
+  return counts;
+}
+
+} // namespace
+
+int study_trace(const Invocation& invocation) {
+  StudyFlags flags;
+  CLI::App app;
+  add_flags(app, flags);
+  Common common;
+  app.add_option("-o,--output", common.output,
+                 "folder of the files; default the name of the trace and .study");
+  if (!parse(app, kStudyText, invocation, common)) {
+    return kOk;
+  }
+  study::StudyOptions options{.trace = {},
+                              .node_type = flags.cluster,
+                              .network = flags.network,
+                              .gpus = gpu_counts(flags.gpus),
+                              .ideal = flags.ideal,
+                              .folder = common.output == "-"
+                                            ? io::stem_of(flags.import.files.front()) + ".study"
+                                            : common.output,
+                              .save = {},
+                              .progress = counting(common)};
+  common.output = "-";
+  study::Files files(invocation.data_folder);
+  fs::create_directories(options.folder);
+  options.save = [](const std::string& path, const io::Json& tree) {
+    io::write_file(path, io::pretty(tree));
+  };
+  options.trace = trace_file(flags, options.folder, files, common);
+  const study::TraceStudy study = study::trace_study(options, files);
+  const io::Json tree = study::study_tree(study);
+  const auto write = [&](const char* name, std::string_view text) {
+    io::write_file(options.folder + "/" + name, text);
+  };
+  write("study.json", io::pretty(tree));
+  write("result.json", io::pretty(study::result_tree(study.largest)));
+  if (study.buckets) {
+    write("ddp.json", io::pretty(study.emitted));
+  }
+  write("report.html",
+        study_page(study, "stepsim " + std::string(version()) + ": " + invocation.command_line));
+  write_document(common, {.text =
+                              [&] {
+                                return study_text(study) + "Written: " + options.folder +
+                                       "/report.html, scenario.json, result.json, study.json\n";
+                              },
+                          .tree = [&] { return tree; },
+                          .warnings = study.warnings});
+  return kOk;
+}
+
+} // namespace stepsim::cli

@@ -1,0 +1,129 @@
+// The recorded step as a bar, the step by the number of GPUs with its band, and the tables behind
+// both.
+#include "cli/report/study_page.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/number_text.hpp"
+#include "base/quantity.hpp"
+#include "cli/report/html_page.hpp"
+#include "cli/report/result_page.hpp"
+#include "cli/text/study_text.hpp"
+#include "document/json_text.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr double kMillisecond = 1e3; // per second
+
+// Parts of the gap share the colours that a figure has.
+struct Colour {
+  std::string_view label;
+  std::array<std::string_view, 2> parts; // keys of study::GapPart
+};
+constexpr std::array<Colour, plot::kRanks - 1> kColours{
+    {{"exchange and waiting", {"exchange", "waiting"}},
+     {"other collectives", {"other_collectives", ""}},
+     {"host", {"host", ""}},
+     {"input and rest", {"input", "rest"}}}};
+
+plot::Figure gap_bar(const study::TraceGap& gap) {
+  plot::Panel panel;
+  plot::Lane lane{.name = "step"};
+  double at = 0;
+  const auto add = [&](std::string_view label, double seconds) {
+    const bool shown = seconds > 0;
+    panel.lanes.parts.emplace_back(shown ? label : "");
+    if (shown) {
+      lane.spans.push_back({at * kMillisecond, (at + seconds) * kMillisecond,
+                            panel.lanes.parts.size() - 1, base::readable_seconds(seconds),
+                            std::string(label) + ": " + base::readable_seconds(seconds)});
+      at += seconds;
+    }
+  };
+  add("kernels over ideal links", gap.ideal_s);
+  for (const Colour& colour : kColours) {
+    double seconds = 0;
+    for (const study::GapPart& part : gap.parts) {
+      seconds += std::ranges::find(colour.parts, part.key) != colour.parts.end() ? part.seconds : 0;
+    }
+    add(colour.label, seconds);
+  }
+  panel.lanes.lanes.push_back(std::move(lane));
+  return {.title = "What is in the recorded step?",
+          .x = {.title = "time", .unit = "ms", .scale = plot::Scale::linear, .low = 0.0},
+          .panels = {std::move(panel)},
+          .height = 140};
+}
+
+plot::Figure curve(const study::TraceStudy& study) {
+  plot::Panel panel;
+  plot::Curve steps{.label = "predicted", .bold = true};
+  plot::Band band{.label = "80 % of real runs"};
+  for (const study::StudyPoint& point : study.points) {
+    const auto gpus = static_cast<double>(point.gpus);
+    steps.points.push_back({gpus, point.step.step_s * kMillisecond});
+    if (point.step.low_s) {
+      band.points.push_back(
+          {gpus, *point.step.low_s * kMillisecond, *point.step.high_s * kMillisecond});
+    }
+  }
+  panel.curves.push_back(std::move(steps));
+  if (!band.points.empty()) {
+    panel.bands.push_back(std::move(band));
+  }
+  if (study.answer) {
+    panel.reported.push_back({.label = "measured",
+                              .points = {{static_cast<double>(study.answer->machine.gpus()),
+                                          study.answer->gap.times.step_s * kMillisecond}}});
+  }
+  return {.title = "How long is a step on more GPUs?",
+          .setting = "on up to " + study.cluster,
+          .x = {.title = "GPUs", .scale = plot::Scale::log2},
+          .y = {.title = "time of a step", .unit = "ms", .low = 0.0},
+          .panels = {std::move(panel)}};
+}
+
+} // namespace
+
+std::string study_page(const study::TraceStudy& study, const std::string& footer) {
+  HtmlPage page(study.name);
+  page.paragraph(study_sentence(study), "answer");
+  if (study.answer) {
+    page.heading("The trace");
+    page.figure(gap_bar(study.answer->gap), "gap");
+    page.table(gap_table(study.answer->gap));
+    page.paragraph(carried_sentence(*study.answer));
+  } else {
+    page.paragraph("Of the trace itself nothing is told: " + study.machine_unknown + ".");
+  }
+  page.heading("Elsewhere");
+  page.figure(curve(study), "curve");
+  page.table(points_table(study));
+  page.heading("What would help at " + base::counted(study.points.back().gpus, "GPU"));
+  page.list(help_sentences(study));
+  page.open_details("All changes that shorten the step");
+  Table changes{{"change", "step [ms]", "gain", "80 % of sites"}, {}};
+  for (const study::WhatIf& each : study.help) {
+    changes.rows.push_back({each.change, milliseconds_cell(each.step_s), percent_cell(each.gain),
+                            each.gain_range ? percent_cell(each.gain_range->first) + " to " +
+                                                  percent_cell(each.gain_range->second)
+                                            : "-"});
+  }
+  page.table(changes);
+  page.close_details();
+  if (!study.emitted.is_null()) {
+    page.download("ddp.json", "ddp.json", io::compact(study.emitted));
+  }
+  page.open_details("What was assumed");
+  page.list(study.assumed);
+  page.list(study.warnings);
+  page.close_details();
+  page.download("scenario.json", "scenario.json", io::compact(study.scenario));
+  page.paragraph(footer, "grey");
+  return std::move(page).finished();
+}
+
+} // namespace stepsim::cli

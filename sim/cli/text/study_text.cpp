@@ -1,0 +1,143 @@
+#include "cli/text/study_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "base/number_text.hpp"
+#include "base/percent.hpp"
+#include "base/printable.hpp"
+
+namespace stepsim::cli {
+
+namespace {
+
+constexpr double kShown = 0.005; // of a step
+constexpr std::size_t kMostPoints = 7;
+
+std::string number(double seconds) { return base::significant(seconds * 1e3, 4); }
+std::string range(double low, double high) { return number(low) + " to " + number(high); }
+
+// "schedule dear: 12 % shorter (4 % to 19 %); 3 others within 1 %".
+std::string help_sentence(const study::TraceStudy& study, study::Effort effort) {
+  const auto of_effort = [=](const study::WhatIf& each) {
+    return study::effort_of(each.kind) == effort;
+  };
+  const auto best = std::ranges::find_if(study.help, of_effort);
+  std::string out = std::string(study::kEfforts[effort]) + ": ";
+  if (best == study.help.end()) {
+    return out + "nothing that was tried shortens the step";
+  }
+  out += best->change + ", " + base::percent(best->gain, 2) + " shorter";
+  if (best->gain_range) {
+    out += " (" + base::percent(best->gain_range->first, 2) + " to " +
+           base::percent(best->gain_range->second, 2) + ")";
+  }
+  const auto ties = std::ranges::count_if(study.help, [&](const study::WhatIf& each) {
+    return of_effort(each) && each.step_s < 1.01 * best->step_s;
+  });
+  out += ties > 1 ? ", " + base::counted(ties - 1, "other") + " within 1 %" : "";
+  return out + (best->is_sure ? "" : "; not told apart from the step as it is");
+}
+
+std::string bucket_sentence(const study::DdpBuckets& buckets) {
+  const double gain = std::max(0.0, 1 - buckets.step.value / buckets.default_step.value);
+  return gain < buckets.published_error
+             ? "buckets: leave bucket_cap_mb at 25, there is " + base::percent(gain, 2) +
+                   " to gain, less than such predictions are off"
+             : "buckets: the sizes in ddp.json make the step " + base::percent(gain, 2) +
+                   " shorter than bucket_cap_mb 25";
+}
+
+} // namespace
+
+std::string with_band(const study::PredictedStep& step) {
+  return number(step.step_s) + " ms" +
+         (step.low_s ? " (" + range(*step.low_s, *step.high_s) + ", 80 %)" : "");
+}
+
+std::string study_sentence(const study::TraceStudy& study) {
+  const std::string name = base::printable(study.name);
+  if (!study.answer) {
+    return name + ": " + study.machine_unknown + ".";
+  }
+  const study::TraceMachine& machine = study.answer->machine;
+  return name + ": " + number(study.answer->gap.times.step_s) + " ms a step, measured over " +
+         base::counted(study.answer->gap.times.steps, "step") + " on " +
+         base::counted(machine.gpus(), "GPU") + " of " +
+         (machine.nodes == 1 ? "one" : std::to_string(machine.nodes)) + " " + machine.node_type +
+         ".";
+}
+
+Table gap_table(const study::TraceGap& gap) {
+  Table table{{"the recorded step", "[ms]", "share"}, {}};
+  const double step = gap.times.step_s;
+  const auto row = [&](std::string_view words, double seconds) {
+    table.rows.push_back(
+        {std::string(words), milliseconds_cell(seconds), percent_cell(seconds / step)});
+  };
+  row("kernels over ideal links", gap.ideal_s);
+  for (const study::GapPart& part : gap.parts) {
+    if (std::abs(part.seconds) >= kShown * step) {
+      row(part.words, part.seconds);
+    }
+  }
+  return table;
+}
+
+std::string carried_sentence(const study::TraceAnswer& answer) {
+  std::string out = "With these carried: " + with_band(answer.predicted) + " on that machine";
+  if (answer.predicted_half_s) {
+    out += "; the first half of the steps predicts " + number(*answer.predicted_half_s) +
+           " ms for the second, which took " + number(*answer.other_half_s);
+  }
+  return out + ".";
+}
+
+Table points_table(const study::TraceStudy& study) {
+  const bool samples = study.points.back().samples_per_s.has_value();
+  Table table{{"GPUs", "step [ms]", "80 % of runs [ms]", samples ? "samples/s" : "steps/s",
+               "efficiency", "bounded by"},
+              {}};
+  const std::size_t count = study.points.size();
+  for (std::size_t i = count > kMostPoints ? count - kMostPoints : 0; i < count; ++i) {
+    const study::StudyPoint& point = study.points[i];
+    table.rows.push_back(
+        {std::to_string(point.gpus), milliseconds_cell(point.step.step_s),
+         point.step.low_s ? range(*point.step.low_s, *point.step.high_s) : "-",
+         base::significant(samples ? *point.samples_per_s : 1 / point.step.step_s, 4),
+         point.efficiency ? percent_cell(*point.efficiency) : "-", point.bottleneck});
+  }
+  return table;
+}
+
+std::vector<std::string> help_sentences(const study::TraceStudy& study) {
+  std::vector<std::string> out;
+  for (const std::string_view word : study::kEfforts.all()) {
+    out.push_back(help_sentence(study, *study::kEfforts.find(word)));
+  }
+  if (study.buckets) {
+    out.push_back(bucket_sentence(*study.buckets));
+  }
+  if (!study.measure_next.empty()) {
+    const study::MeasureNext& next = study.measure_next.front();
+    out.push_back("measure next: " + next.what + " leaves " + range(next.low_s, next.high_s) +
+                  " ms of the range");
+  }
+  return out;
+}
+
+std::string study_text(const study::TraceStudy& study) {
+  std::string out = study_sentence(study) + "\n";
+  if (study.answer) {
+    out += table_text(gap_table(study.answer->gap)) + carried_sentence(*study.answer) + "\n";
+  }
+  out += "\nOn up to " + study.cluster + ":\n" + table_text(points_table(study)) + "\nAt " +
+         base::counted(study.points.back().gpus, "GPU") + "\n";
+  for (const std::string& sentence : help_sentences(study)) {
+    out += "  " + sentence + "\n";
+  }
+  return out;
+}
+
+} // namespace stepsim::cli

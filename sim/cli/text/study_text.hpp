@@ -1,0 +1,28 @@
+#pragma once
+// The text of `stepsim study`, at most 25 lines, and the sentences and tables that its page has,
+// too.
+#include <string>
+#include <vector>
+
+#include "cli/shell/table.hpp"
+#include "study/trace_study.hpp"
+
+namespace stepsim::cli {
+
+// "76.90 ms (70.10 to 84.30, 80 %)"; without an interval only the time.
+[[nodiscard]] std::string with_band(const study::PredictedStep& step);
+
+// "mine: 76.90 ms a step, measured over 5 steps on 8 GPUs of one dgx_a100."
+[[nodiscard]] std::string study_sentence(const study::TraceStudy& study);
+// Parts below 0.5 % of the step are left out.
+[[nodiscard]] Table gap_table(const study::TraceGap& gap);
+// What is predicted of the trace's own machine with all that is carried, and of the half of the
+// steps that the prediction has not seen.
+[[nodiscard]] std::string carried_sentence(const study::TraceAnswer& answer);
+[[nodiscard]] Table points_table(const study::TraceStudy& study);
+// The best change of each effort, what the buckets would gain, and what to measure next.
+[[nodiscard]] std::vector<std::string> help_sentences(const study::TraceStudy& study);
+
+[[nodiscard]] std::string study_text(const study::TraceStudy& study);
+
+} // namespace stepsim::cli

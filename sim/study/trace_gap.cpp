@@ -1,0 +1,116 @@
+#include "study/trace_gap.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace stepsim::study {
+
+namespace {
+
+// What a workload makes of the trace: the layers of all micro-steps, and the update.
+double workload_s(const layers::Trace& trace) {
+  double layers = 0;
+  for (const layers::Layer& layer : trace.layers) {
+    layers += layer.forward.value_or(Seconds{}).value + layer.backward.value_or(Seconds{}).value;
+  }
+  return layers * static_cast<double>(trace.accumulation.value_or(1)) + trace.update.value +
+         trace.framework.value;
+}
+
+layers::Trace stretched(layers::Trace trace, double factor) {
+  const auto stretch = [factor](Seconds& time) { time = time * factor; };
+  for (layers::Layer& layer : trace.layers) {
+    for (std::optional<Seconds>* time : {&layer.forward, &layer.backward}) {
+      if (*time) {
+        stretch(**time);
+      }
+    }
+  }
+  for (Seconds* time : {&trace.update, &trace.input, &trace.other, &trace.framework}) {
+    stretch(*time);
+  }
+  trace.time_scale *= factor;
+  trace.time_basis = trace.time_scale == 1 ? "kernel" : "wall";
+  return trace;
+}
+
+// The part of the time of these calls that ranks wait for the last one to enter.
+template <class Calls> double waiting_share(const Calls& calls) {
+  double wait = 0;
+  double transfer = 0;
+  for (const auto& call : calls) {
+    if (call.transfer.median && !call.transfer.wait.empty()) {
+      transfer += call.transfer.median->value;
+      for (const Seconds each : call.transfer.wait) {
+        wait += each.value / static_cast<double>(call.transfer.wait.size());
+      }
+    }
+  }
+  return wait > 0 ? wait / (wait + transfer) : 0;
+}
+
+} // namespace
+
+std::vector<layers::MeasuredStep> timed_steps(const layers::Trace& trace) {
+  std::vector<layers::MeasuredStep> steps;
+  std::ranges::copy_if(
+      trace.steps, std::back_inserter(steps),
+      [](const layers::MeasuredStep& step) { return step.used && step.step.value > 0; });
+  return steps;
+}
+
+DeviceTimes device_times(std::span<const layers::MeasuredStep> steps) {
+  const auto mean = [&](Seconds layers::MeasuredStep::*member) {
+    return std::accumulate(
+               steps.begin(), steps.end(), 0.0,
+               [=](double sum, const auto& step) { return sum + (step.*member).value; }) /
+           static_cast<double>(steps.size());
+  };
+  using Step = layers::MeasuredStep;
+  return {.steps = std::ssize(steps),
+          .step_s = mean(&Step::step),
+          .compute_s = mean(&Step::step_compute),
+          .exchange_s = mean(&Step::step_exchange),
+          .other_collectives_s = mean(&Step::step_other_collectives),
+          .input_s = mean(&Step::step_input),
+          .host_s = mean(&Step::step_host),
+          .idle_s = mean(&Step::step_idle)};
+}
+
+Carried carried_of(const layers::Trace& trace, const DeviceTimes& times) {
+  const double computing = workload_s(trace);
+  const double occupied = times.compute_s + times.other_collectives_s + times.host_s + times.idle_s;
+  return {.stretch = computing > 0 ? occupied / computing : 1, .input_s = times.input_s};
+}
+
+layers::Trace with_kernel_times(layers::Trace trace) {
+  const double scale = trace.time_scale;
+  return scale == 1 ? trace : stretched(std::move(trace), 1 / scale);
+}
+
+layers::Trace with_carried(layers::Trace trace, const Carried& carried) {
+  return stretched(std::move(trace), carried.stretch);
+}
+
+TraceGap gap_of(const layers::Trace& trace, const DeviceTimes& times, double ideal_s,
+                double exposed_s) {
+  const double in_exchanges = times.exchange_s * waiting_share(trace.buckets);
+  const double in_others = times.other_collectives_s * waiting_share(trace.collectives);
+  TraceGap gap{.times = times, .ideal_s = ideal_s, .parts = {}};
+  gap.parts = {
+      {"host", "host: kernels launched late", times.host_s},
+      {"input", "input that nothing hides", times.input_s},
+      {"waiting", "waiting for other ranks", in_exchanges + in_others},
+      {"exchange", "exchange of gradients beyond ideal links",
+       times.exchange_s - in_exchanges - exposed_s},
+      {"other_collectives", "other collectives", times.other_collectives_s - in_others},
+  };
+  double told = ideal_s;
+  for (const GapPart& part : gap.parts) {
+    told += part.seconds;
+  }
+  gap.parts.push_back({"rest", "rest: other waits, kernels outside layers", times.step_s - told});
+  return gap;
+}
+
+} // namespace stepsim::study

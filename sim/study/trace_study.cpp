@@ -1,0 +1,300 @@
+#include "study/trace_study.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "base/error.hpp"
+#include "document/json_parse.hpp"
+#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
+#include "run/run.hpp"
+#include "scenario/files/trace_text.hpp"
+#include "scenario/scenario_conditions.hpp"
+#include "scenario/short_forms.hpp"
+#include "study/first_scenario.hpp"
+#include "study/fit_conditions.hpp"
+#include "study/measure_next.hpp"
+#include "study/step_changes.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// Names in the folder.
+constexpr const char* kTraceFile = "trace.json";
+constexpr const char* kScenarioFile = "scenario.json";
+constexpr const char* kConditionsFile = "conditions.json";
+
+constexpr std::array kTried{ChangeKind::network,    ChangeKind::sharding, ChangeKind::rounds,
+                            ChangeKind::collective, ChangeKind::schedule, ChangeKind::compression};
+
+// A tree as it is read back from the file `path`, so that names in it are relative to the file.
+io::Json as_in_file(const io::Json& tree, const std::string& path) {
+  return with_short_forms_expanded(io::parse_json(io::pretty(tree), path));
+}
+
+PredictedStep predicted(const Summary& summary) {
+  return {summary.iteration_time_s.value_or(0), summary.iteration_time_low_s,
+          summary.iteration_time_high_s};
+}
+
+class Study {
+public:
+  Study(const StudyOptions& options, Files& files) : options_(options), files_(&files) {}
+
+  [[nodiscard]] TraceStudy answer() {
+    TraceStudy study;
+    const layers::Trace& trace = files_->trace(io::Json(options_.trace)).first;
+    study.trace = with_kernel_times(trace);
+    study.name = trace.name;
+    study.warnings = trace.warnings;
+    std::optional<TraceMachine> machine = machine_of(trace, "", *files_);
+    if (!machine && !options_.node_type.empty()) {
+      machine = machine_of(trace, options_.node_type, *files_);
+    }
+    if (!machine && options_.node_type.empty()) {
+      throw UsageError(trace.device.value_or("an unknown GPU") +
+                       ": no shipped node type has it; name the cluster with --cluster NAME|FILE "
+                       "(stepsim presets lists the names)");
+    }
+    const std::vector<layers::MeasuredStep> steps = timed_steps(trace);
+    std::string carried = options_.trace;
+    if (!machine) {
+      study.machine_unknown = "the machine of the trace is unknown";
+    } else if (steps.empty()) {
+      study.machine_unknown = "the trace holds no steps whose length is known";
+    } else {
+      study.answer = answer_to(study.trace, *machine, steps);
+      if (!options_.ideal) {
+        carried = path_of_output(kTraceFile);
+      }
+    }
+    node_type_ = options_.node_type.empty() ? machine->node_type : options_.node_type;
+    add_points(study, carried);
+    return study;
+  }
+
+private:
+  std::string path_of_output(const std::string& name) const { return options_.folder + "/" + name; }
+  std::string saved(const std::string& name, const io::Json& tree) {
+    const std::string path = path_of_output(name);
+    options_.save(path, tree);
+    return path;
+  }
+
+  // A scenario of the trace at `trace` on machines of a node type.
+  FirstScenario scenario_of(const std::string& trace, const std::string& node_type,
+                            const std::string& network, std::int64_t nodes,
+                            std::int64_t gpus_per_node, bool ideal) {
+    io::Json tree{io::Object{}};
+    io::assign(tree, "/workload/trace", trace);
+    io::assign(tree, "/cluster/preset", node_type);
+    io::assign(tree, "/cluster/nodes", nodes);
+    io::assign(tree, "/cluster/gpus_per_node", gpus_per_node);
+    if (!network.empty() && nodes > 1) {
+      io::assign(tree, "/cluster/network", network);
+    }
+    if (ideal) {
+      set_conditions(ConditionsKind::ideal, tree);
+    }
+    return first_scenario(std::move(tree), *files_, path_of_output(kScenarioFile));
+  }
+
+  // Adds what is carried beside the layer times.
+  void carry(io::Json& tree, const TraceAnswer& answer) const {
+    if (answer.carried.input_s > 0) {
+      io::assign(tree, "/training/input_s", answer.carried.input_s);
+      io::assign(tree, "/training/input_pipelined", false);
+    }
+    if (answer.sync_s > 0) {
+      io::assign(tree, "/training/sync_s", answer.sync_s);
+    }
+    if (!conditions_.empty()) {
+      io::assign(tree, "/conditions/file", conditions_);
+    }
+    tree = as_in_file(tree, path_of_output(kScenarioFile));
+  }
+
+  [[nodiscard]] Summary summary_of(const io::Json& tree) {
+    return run(parse_scenario(tree, *files_, Leftovers::ignore), Detail::summary).summary;
+  }
+
+  // What is carried from these steps, and the step that is then predicted of the machine of the
+  // trace.
+  TraceAnswer carried_from(const layers::Trace& trace, const TraceMachine& machine,
+                           std::span<const layers::MeasuredStep> steps) {
+    const DeviceTimes times = device_times(steps);
+    TraceAnswer answer{.machine = machine, .gap = {}, .carried = carried_of(trace, times)};
+    const FirstScenario ideal = scenario_of(options_.trace, machine.node_type, "", machine.nodes,
+                                            machine.gpus_per_node, true);
+    const Summary kernels = summary_of(ideal.tree);
+    answer.gap = gap_of(trace, times, kernels.iteration_time_s.value_or(0),
+                        kernels.exposed_communication_s.value_or(0));
+    const std::string stretched =
+        saved(kTraceFile, io::to_json(with_carried(trace, answer.carried)));
+    const FirstScenario own =
+        scenario_of(stretched, machine.node_type, "", machine.nodes, machine.gpus_per_node, false);
+    conditions_.clear();
+    io::Json tree = own.tree;
+    carry(tree, answer);
+    if (machine.gpus() > 1) {
+      fit(tree, times.step_s);
+      tree = own.tree;
+      carry(tree, answer);
+      answer.sync_s = unexplained(tree, times.step_s);
+      carry(tree, answer);
+    }
+    answer.predicted = predicted(summary_of(tree));
+    return answer;
+  }
+
+  TraceAnswer answer_to(const layers::Trace& trace, const TraceMachine& machine,
+                        std::span<const layers::MeasuredStep> steps) {
+    std::optional<double> other;
+    std::optional<double> half;
+    if (steps.size() >= 2) {
+      const std::size_t middle = steps.size() / 2;
+      Files separate(files_->data_folder()); // the files that are saved change afterwards
+      Files& kept = *std::exchange(files_, &separate);
+      half = carried_from(trace, machine, steps.first(middle)).predicted.step_s;
+      files_ = &kept;
+      other = device_times(steps.subspan(middle)).step_s;
+    }
+    TraceAnswer answer = carried_from(trace, machine, steps);
+    answer.other_half_s = other;
+    answer.predicted_half_s = half;
+    return answer;
+  }
+
+  // The factors of conditions that one measured step tells (CON 5).
+  void fit(const io::Json& tree, double step_s) {
+    if (!is_typical(parse_scenario(tree, *files_, Leftovers::ignore))) {
+      return;
+    }
+    io::Json row{io::Object{}};
+    row.set("scenario", tree);
+    row.set("step_s", step_s);
+    io::Json measured{io::Object{}};
+    measured.set("schema_version", 1);
+    measured.set("kind", "measured_steps");
+    measured.set("source", "the steps of the trace");
+    measured.set("rows", io::Array{row});
+    const ConditionsFit fitted = fit_conditions(measured, *files_);
+    if (!fitted.fitted.empty()) {
+      conditions_ = kConditionsFile;
+      (void)saved(conditions_, conditions_tree(fitted));
+    }
+  }
+
+  // The time per exchange with which the step of the machine of the trace is as long as measured; 0
+  // where it is as long without, or longer.
+  [[nodiscard]] double unexplained(const io::Json& tree, double step_s) {
+    Scenario scenario = parse_scenario(tree, *files_, Leftovers::ignore);
+    const auto step_with = [&](double sync_s) {
+      io::Json changed = tree;
+      io::assign(changed, "/training/sync_s", sync_s);
+      return period_of(parse_scenario(changed, *files_, Leftovers::ignore));
+    };
+    const double missing = step_s - period_of(scenario);
+    constexpr double kEnough = 1e-6; // of the step
+    if (missing <= kEnough * step_s || step_with(missing) < step_s) {
+      return 0;
+    }
+    double low = 0;
+    double high = missing;
+    while (high - low > kEnough * step_s) {
+      const double middle = (low + high) / 2;
+      (step_with(middle) < step_s ? low : high) = middle;
+    }
+    return high;
+  }
+
+  // What exchanges took beyond their links may be a time of each exchange, as it is carried, or one
+  // of the step, which fewer messages do not shorten: the range of a gain holds both.
+  void doubt_fewer_messages(const io::Json& tree, double step_s, std::vector<WhatIf>& help) {
+    io::Json without = tree;
+    io::assign(without, "/training/sync_s", nullptr);
+    const double before = period_of(parse_scenario(without, *files_));
+    for (WhatIf& each : help) {
+      const std::optional<ChangedStep> changed = changed_step(without, each.set, *files_);
+      if (changed && each.gain_range) {
+        const double gain = (before - changed->step_s) / step_s;
+        each.gain_range->first += std::min(0.0, gain - each.gain);
+        each.is_sure = each.is_sure && each.gain_range->first > 0;
+      }
+    }
+  }
+
+  void add_points(TraceStudy& study, const std::string& trace) {
+    const std::int64_t most = files_->node(io::Json(node_type_)).node.gpus;
+    FirstScenario last;
+    for (const std::int64_t gpus : options_.gpus) {
+      if (gpus > most && gpus % most != 0) {
+        throw UsageError("--gpus: " + std::to_string(gpus) + " is no multiple of the " +
+                         std::to_string(most) + " GPUs of a machine (" + node_type_ + ")");
+      }
+      last =
+          scenario_of(trace, node_type_, options_.network, std::max<std::int64_t>(1, gpus / most),
+                      std::min(gpus, most), options_.ideal);
+      if (study.answer && !options_.ideal) {
+        carry(last.tree, *study.answer);
+      }
+      const Scenario scenario = parse_scenario(last.tree, *files_);
+      study.largest = run(scenario);
+      const Summary& summary = study.largest.summary;
+      study.points.push_back({gpus, predicted(summary), summary.samples_per_s,
+                              summary.scaling_efficiency, summary.bottleneck});
+    }
+    study.assumed = last.assumed;
+    study.scenario = last.tree;
+    study.cluster = std::to_string(last.nodes) + " x " + node_type_;
+    (void)saved(kScenarioFile, last.tree);
+    const Scenario scenario = parse_scenario(last.tree, *files_);
+    const Summary& summary = study.largest.summary;
+    study.help = what_if_lines(
+        last.tree, scenario, *summary.iteration_time_s, *files_,
+        {.kinds = kTried, .parts = summary.interval_parts, .progress = options_.progress});
+    std::erase_if(study.help, [](const WhatIf& each) { return each.gain <= 0; });
+    if (study.answer && study.answer->sync_s > 0 && !options_.ideal) {
+      doubt_fewer_messages(last.tree, *summary.iteration_time_s, study.help);
+    }
+    std::ranges::stable_sort(study.help, {},
+                             [](const WhatIf& each) { return effort_of(each.kind); });
+    study.measure_next = measure_next(last.tree, scenario, summary, *files_);
+    try {
+      study.buckets = ddp_buckets(last.tree, *files_, {});
+      study.emitted = ddp_buckets_tree(last.tree, *study.buckets);
+    } catch (const UsageError&) { // sharded training has no buckets
+    }
+  }
+
+  const StudyOptions& options_;
+  Files* files_;
+  std::string node_type_;
+  std::string conditions_; // file with fitted factors, in the folder; "" = none
+};
+
+} // namespace
+
+Effort effort_of(ChangeKind kind) {
+  switch (kind) {
+  case ChangeKind::collective:
+  case ChangeKind::schedule:
+    return Effort::free;
+  case ChangeKind::sharding:
+  case ChangeKind::rounds:
+  case ChangeKind::compression:
+    return Effort::software;
+  default:
+    return Effort::hardware;
+  }
+}
+
+TraceStudy trace_study(const StudyOptions& options, Files& files) {
+  return Study(options, files).answer();
+}
+
+} // namespace stepsim::study

@@ -1,0 +1,86 @@
+#pragma once
+// The first answer to a trace (`stepsim study`): what the recorded step holds beside its kernels,
+// the step at other numbers of GPUs with that carried along, and what would help there.
+//
+//   trace -> machine -> gap -> carried trace, factors of conditions, start-up of exchanges
+//         -> scenario at each number of GPUs -> changes at the largest
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/words.hpp"
+#include "document/json.hpp"
+#include "run/result.hpp"
+#include "scenario/files.hpp"
+#include "study/ddp_buckets.hpp"
+#include "study/explained.hpp"
+#include "study/measure_next.hpp"
+#include "study/trace_gap.hpp"
+#include "study/trace_machine.hpp"
+
+namespace stepsim::study {
+
+struct StudyOptions {
+  std::string trace;              // path of a trace with kernel times
+  std::string node_type, network; // names or files; "" = the machine of the trace, and its network
+  std::vector<std::int64_t> gpus; // numbers to answer for, ascending
+  bool ideal = false;             // kernel times over ideal links, nothing carried
+  std::string folder;             // of the files that are saved
+  std::function<void(const std::string& path, const io::Json& tree)> save;
+  std::function<void(std::int64_t done, std::int64_t total)> progress = {};
+};
+
+// A step that was predicted.
+struct PredictedStep {
+  double step_s{};
+  std::optional<double> low_s, high_s; // hold 80 % of real runs; under typical conditions
+};
+
+struct StudyPoint {
+  std::int64_t gpus{};
+  PredictedStep step;
+  std::optional<double> samples_per_s, efficiency;
+  std::string bottleneck;
+};
+
+// The recorded step and what was carried from it.
+struct TraceAnswer {
+  TraceMachine machine;
+  TraceGap gap;
+  Carried carried;
+  double sync_s{}; // carried per exchange: what the factors of conditions leave unexplained
+  PredictedStep predicted{}; // of the machine of the trace, with all that is carried
+  // The mean step of the second half of the recorded steps, and what is predicted of it from the
+  // first half alone; empty with fewer than two steps.
+  std::optional<double> other_half_s{}, predicted_half_s{};
+};
+
+struct TraceStudy {
+  std::string name;
+  layers::Trace trace;         // with kernel times
+  std::string machine_unknown; // why there is no answer to the trace itself; "" = there is
+  std::optional<TraceAnswer> answer;
+  io::Json scenario;   // at the largest number of GPUs; as it was saved
+  std::string cluster; // "8 x dgx_a100" at the largest number
+  std::vector<StudyPoint> points;
+  Result largest;           // the run at the largest number
+  std::vector<WhatIf> help; // at the largest number: shorter steps only
+  std::vector<MeasureNext> measure_next;
+  std::optional<DdpBuckets> buckets;
+  io::Json emitted; // settings for DDP; null without `buckets`
+  std::vector<std::string> assumed, warnings;
+};
+
+// Saves the scenario and what it reads besides. Throws UsageError for numbers of GPUs that fill no
+// machines, and for a trace whose machine is unknown where no node type is given; InputError.
+[[nodiscard]] TraceStudy trace_study(const StudyOptions& options, Files& files);
+
+// What a change takes, the least first: a setting, other code, or money.
+enum class Effort { free, software, hardware };
+inline constexpr auto kEfforts = base::words<Effort>(
+    {{Effort::free, "free"}, {Effort::software, "software"}, {Effort::hardware, "hardware"}});
+[[nodiscard]] Effort effort_of(ChangeKind kind);
+
+} // namespace stepsim::study

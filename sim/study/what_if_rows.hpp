@@ -1,0 +1,64 @@
+#pragma once
+// The rows of changes and of measurements to make, in the documents that have them.
+#include <array>
+#include <span>
+
+#include "document/fields/written.hpp"
+#include "study/explained.hpp"
+#include "study/measure_next.hpp"
+
+namespace stepsim::study {
+
+inline constexpr std::array kSetText{io::rows::text("set", "POINTER=VALUE, as --set takes it.")};
+[[nodiscard]] inline io::Json set_tree(const std::vector<std::string>& set) {
+  return io::Array(set.begin(), set.end());
+}
+
+inline constexpr auto kWhatIf = std::to_array<io::Written<WhatIf>>({
+    {io::rows::text("change", "What changes.").required(),
+     [](const WhatIf& each) { return io::Json(each.change); }},
+    {io::rows::list("set", kSetText, "Flags --set of a run with the change; empty for a program.")
+         .required(),
+     [](const WhatIf& each) { return set_tree(each.set); }},
+    {io::rows::number("step_s", "Time of a step with the change, s.").required(),
+     [](const WhatIf& each) { return io::Json(each.step_s); }},
+    {io::rows::number("gain", "1 - new / old.").required(),
+     [](const WhatIf& each) { return io::Json(each.gain); }},
+    {io::rows::number("gain_low", "Low end of what the gain is at 80 % of all sites; left out "
+                                  "where it was not asked for."),
+     [](const WhatIf& each) {
+       return each.gain_range ? io::Json(each.gain_range->first) : io::Json();
+     }},
+    {io::rows::number("gain_high", "High end of that range."),
+     [](const WhatIf& each) {
+       return each.gain_range ? io::Json(each.gain_range->second) : io::Json();
+     }},
+});
+inline constexpr std::array kWhatIfKeys = io::written_keys(kWhatIf);
+inline constexpr std::array kWhatIfObject{
+    io::rows::object("what_if", kWhatIfKeys, "One change, run again.")};
+[[nodiscard]] inline io::Json what_if_list(std::span<const WhatIf> changes) {
+  return io::write_each(changes, [](const WhatIf& each) { return io::write(kWhatIf, each); });
+}
+
+inline constexpr auto kNext = std::to_array<io::Written<MeasureNext>>({
+    {io::rows::text("what", "What to measure.").required(),
+     [](const MeasureNext& each) { return io::Json(each.what); }},
+    {io::rows::list("set", kSetText,
+                    "Flags --set of the run to measure; empty: the scenario as it is.")
+         .required(),
+     [](const MeasureNext& each) { return set_tree(each.set); }},
+    {io::rows::number("low_s", "Low end of the interval of the step that would be left, s.")
+         .required(),
+     [](const MeasureNext& each) { return io::Json(each.low_s); }},
+    {io::rows::number("high_s", "High end of that interval, s.").required(),
+     [](const MeasureNext& each) { return io::Json(each.high_s); }},
+});
+inline constexpr std::array kNextKeys = io::written_keys(kNext);
+inline constexpr std::array kNextObject{
+    io::rows::object("measure_next", kNextKeys, "One measurement.")};
+[[nodiscard]] inline io::Json measure_next_list(std::span<const MeasureNext> all) {
+  return io::write_each(all, [](const MeasureNext& each) { return io::write(kNext, each); });
+}
+
+} // namespace stepsim::study
