@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "programs/explain/explanation.hpp"
@@ -14,12 +15,29 @@
 
 namespace stepsim::study {
 
+// What a change is a change of.
+enum class ChangeKind {
+  network,
+  computing,
+  conditions,
+  sharding,
+  rounds,
+  collective,
+  schedule,
+  compression
+};
+
 // One change of the program or scenario, and its effect.
 struct WhatIf {
   std::string change;           // "twice the bandwidth"
   std::vector<std::string> set; // --set values for it: "/cluster/network/bandwidth_Bps=2.5e9"
   double step_s{};              // step time with the change
   double gain{};                // 1 - new step time / old step time
+  ChangeKind kind = ChangeKind::network;
+  // The range that holds the gain at 80 % of all sites, and whether it is sure that the step is
+  // shorter or longer (CON 4); where asked for, under typical conditions.
+  std::optional<std::pair<double, double>> gain_range{};
+  bool is_sure = true;
 };
 
 // A possible cause for a measured step that is longer than predicted, with the step time of the

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "document/fields/written.hpp"
+#include "study/what_if_rows.hpp"
 
 namespace stepsim::study {
 
@@ -97,36 +98,6 @@ constexpr auto kSensitivity = std::to_array<Written<Sensitivity>>({
 constexpr std::array kSensitivityKeys = io::written_keys(kSensitivity);
 constexpr std::array kSensitivityObject{
     object("derivatives", kSensitivityKeys, "The derivatives of the period by a parameter.")};
-
-constexpr std::array kSetText{text("set", "POINTER=VALUE, as --set takes it.")};
-Json set_tree(const std::vector<std::string>& set) { return io::Array(set.begin(), set.end()); }
-
-constexpr auto kWhatIf = std::to_array<Written<WhatIf>>({
-    {text("change", "What changes.").required(),
-     [](const WhatIf& each) { return Json(each.change); }},
-    {list("set", kSetText, "Flags --set of a run with the change; empty for a program.").required(),
-     [](const WhatIf& each) { return set_tree(each.set); }},
-    {seconds("step_s", "Time of a step with the change, s."),
-     [](const WhatIf& each) { return Json(each.step_s); }},
-    {number("gain", "1 - new / old.").required(),
-     [](const WhatIf& each) { return Json(each.gain); }},
-});
-constexpr std::array kWhatIfKeys = io::written_keys(kWhatIf);
-constexpr std::array kWhatIfObject{object("what_if", kWhatIfKeys, "One change, run again.")};
-
-constexpr auto kNext = std::to_array<Written<MeasureNext>>({
-    {text("what", "What to measure.").required(),
-     [](const MeasureNext& each) { return Json(each.what); }},
-    {list("set", kSetText, "Flags --set of the run to measure; empty: the scenario as it is.")
-         .required(),
-     [](const MeasureNext& each) { return set_tree(each.set); }},
-    {seconds("low_s", "Low end of the interval of the step that would be left, s."),
-     [](const MeasureNext& each) { return Json(each.low_s); }},
-    {seconds("high_s", "High end of that interval, s."),
-     [](const MeasureNext& each) { return Json(each.high_s); }},
-});
-constexpr std::array kNextKeys = io::written_keys(kNext);
-constexpr std::array kNextObject{object("measure_next", kNextKeys, "One measurement.")};
 
 constexpr auto kCause = std::to_array<Written<Cause>>({
     {text("cause", "What may make steps longer.").required(),
@@ -239,10 +210,7 @@ constexpr auto kExplained = std::to_array<Written<Explained>>({
                                   [](const Sensitivity& s) { return io::write(kSensitivity, s); }));
      }},
     {list("what_if", kWhatIfObject, "Single changes, each run again.").required(),
-     [](const Explained& each) {
-       return Json(io::write_each(each.what_if,
-                                  [](const WhatIf& change) { return io::write(kWhatIf, change); }));
-     }},
+     [](const Explained& each) { return what_if_list(each.what_if); }},
     {object("measured", kMeasuredKeys, "What a measured time has on top; null without one.")
          .nullable()
          .required(),
@@ -253,11 +221,7 @@ constexpr auto kExplained = std::to_array<Written<Explained>>({
           "What one measured step would leave of the interval, the best first; left out without "
           "typical conditions."),
      [](const Explained& each) {
-       return each.measure_next.empty()
-                  ? Json()
-                  : Json(io::write_each(each.measure_next, [](const MeasureNext& next) {
-                      return io::write(kNext, next);
-                    }));
+       return each.measure_next.empty() ? Json() : measure_next_list(each.measure_next);
      }},
     {list("warnings", kWarning, "What to know about the result.").required(),
      [](const Explained& each) {

@@ -20,6 +20,7 @@
 #include "scenario/short_forms.hpp"
 #include "study/sweep/grid.hpp"
 #include "study/sweep/grid_text.hpp"
+#include "study/sweep/standings.hpp"
 #include "study/tune_values.hpp"
 
 namespace stepsim::study {
@@ -29,6 +30,23 @@ namespace {
 struct Change {
   std::string name;
   std::vector<std::string> set;
+  ChangeKind kind{};
+};
+
+// A list of changes; those that are added are of the kind that was set last.
+class Changes {
+public:
+  explicit Changes(ChangeKind kind) : kind_(kind) {}
+  void set_kind(ChangeKind kind) { kind_ = kind; }
+  void push_back(Change change) {
+    change.kind = kind_;
+    list_.push_back(std::move(change));
+  }
+  [[nodiscard]] std::vector<Change> list() && { return std::move(list_); }
+
+private:
+  ChangeKind kind_;
+  std::vector<Change> list_;
 };
 
 std::string assigned(const std::string& pointer, double value) {
@@ -53,8 +71,7 @@ std::optional<double> number_at(const io::Json& tree, std::string_view pointer) 
   return value != nullptr ? io::number_of(*value) : std::nullopt;
 }
 
-void add_faster_computing(const io::Json& tree, const Scenario& scenario,
-                          std::vector<Change>& changes) {
+void add_faster_computing(const io::Json& tree, const Scenario& scenario, Changes& changes) {
   const WorkloadSource& source = scenario.workload_source;
   if (!scenario.other_jobs.empty()) {
     return;
@@ -97,8 +114,7 @@ std::vector<std::string> half_latency(const io::Json& tree, const std::string& n
   return out;
 }
 
-void add_faster_network(const io::Json& tree, const Scenario& scenario,
-                        std::vector<Change>& changes) {
+void add_faster_network(const io::Json& tree, const Scenario& scenario, Changes& changes) {
   const Network& network = scenario.cluster.network;
   const Communication& communication = scenario.communication;
   const collectives::Options& options = communication.options;
@@ -142,13 +158,17 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario,
   }
 }
 
-// The least that could be bought, and what the library could do instead.
-void add_other_exchanges(const Scenario& scenario, std::vector<Change>& changes) {
+// The least that could be bought.
+void add_more_cards(const Scenario& scenario, Changes& changes) {
   const Cluster& cluster = scenario.cluster;
   if (cluster.nodes > 1 && cluster.nics_per_node < cluster.gpus_per_node) {
     changes.push_back({"one network card per node more",
                        {"/cluster/nics_per_node=" + std::to_string(cluster.nics_per_node + 1)}});
   }
+}
+
+// What the library could do instead.
+void add_other_exchanges(const Scenario& scenario, Changes& changes) {
   if (!exchanges(scenario)) {
     return;
   }
@@ -163,7 +183,7 @@ void add_other_exchanges(const Scenario& scenario, std::vector<Change>& changes)
   }
 }
 
-void add_other_schedules(const Scenario& scenario, std::vector<Change>& changes) {
+void add_other_schedules(const Scenario& scenario, Changes& changes) {
   for (const buckets::Planner& planner : buckets::planners()) {
     if (planner.compared && planner.schedule != scenario.communication.schedule) {
       changes.push_back({"schedule " + std::string(planner.name),
@@ -173,7 +193,7 @@ void add_other_schedules(const Scenario& scenario, std::vector<Change>& changes)
 }
 
 // What decides how often and how late rounds of steps exchange, one key at a time.
-void add_other_rounds(const Scenario& scenario, std::vector<Change>& changes) {
+void add_other_rounds(const Scenario& scenario, Changes& changes) {
   if (!trains_in_rounds(scenario.training)) {
     return;
   }
@@ -196,7 +216,7 @@ void add_other_rounds(const Scenario& scenario, std::vector<Change>& changes) {
 }
 
 // What decides how sharded training overlaps, one key at a time.
-void add_other_sharding(const Scenario& scenario, std::vector<Change>& changes) {
+void add_other_sharding(const Scenario& scenario, Changes& changes) {
   const Sharding& sharding = scenario.training.sharding;
   if (sharding.strategy == ShardingStrategy::none) {
     return;
@@ -232,10 +252,12 @@ void add_other_sharding(const Scenario& scenario, std::vector<Change>& changes) 
 }
 
 std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) {
-  std::vector<Change> changes;
+  Changes changes(ChangeKind::network);
   const Scenario nominal = nominal_of(scenario); // what the keys say
   add_faster_network(tree, nominal, changes);
+  changes.set_kind(ChangeKind::computing);
   add_faster_computing(tree, nominal, changes);
+  changes.set_kind(ChangeKind::conditions);
   for (const Factor factor : scenario.conditions.used) {
     if (factor != Factor::q) {
       changes.push_back({"without the loss of " + std::string(kFactors[factor]) + " (" +
@@ -251,17 +273,24 @@ std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) 
     changes.push_back(
         {"no interference", {"/training/overlap=null", "/training/compute_slowdown=1"}});
   }
+  changes.set_kind(ChangeKind::sharding);
   add_other_sharding(scenario, changes);
+  changes.set_kind(ChangeKind::rounds);
   add_other_rounds(scenario, changes);
+  changes.set_kind(ChangeKind::network);
+  add_more_cards(scenario, changes);
+  changes.set_kind(ChangeKind::collective);
   add_other_exchanges(scenario, changes);
+  changes.set_kind(ChangeKind::schedule);
   add_other_schedules(scenario, changes);
+  changes.set_kind(ChangeKind::compression);
   // A library sends gradients as they are: the change would be one of the collective, too.
   if (scenario.communication.compression.method == collectives::CompressionMethod::none &&
       !scenario.communication.library) {
     changes.push_back(
         {"gradients in 16 bits (truncate16)", {"/communication/compression/method=truncate16"}});
   }
-  return changes;
+  return std::move(changes).list();
 }
 
 // What is often missing in a scenario that predicts too short a step.
@@ -345,22 +374,34 @@ std::optional<ChangedStep> changed_step(const io::Json& tree, std::vector<std::s
   }
 }
 
-std::vector<WhatIf>
-what_if_lines(const io::Json& tree, const Scenario& scenario, double step_s, Files& files,
-              const std::function<void(std::int64_t done, std::int64_t total)>& progress) {
+std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario, double step_s,
+                                  Files& files, const WhatIfOptions& options) {
   std::vector<WhatIf> lines;
   std::vector<Change> changes = all_changes(tree, nominal_of(scenario));
+  std::erase_if(changes, [&](const Change& change) {
+    return !options.kinds.empty() &&
+           std::ranges::find(options.kinds, change.kind) == options.kinds.end();
+  });
   const auto total = std::ssize(changes);
   std::int64_t done = 0;
   for (Change& change : changes) {
-    if (progress) {
-      progress(done++, total);
+    if (options.progress) {
+      options.progress(done++, total);
     }
-    std::optional<ChangedStep> step = changed_step(tree, std::move(change.set), files);
-    if (step && step_s > 0 && std::abs(step->step_s - step_s) > kSameStep * step_s) {
-      lines.push_back(
-          {std::move(change.name), std::move(step->set), step->step_s, 1 - step->step_s / step_s});
+    std::optional<ChangedStep> step =
+        changed_step(tree, std::move(change.set), files, !options.parts.empty());
+    if (!step || step_s <= 0 || std::abs(step->step_s - step_s) <= kSameStep * step_s) {
+      continue;
     }
+    WhatIf line{std::move(change.name), std::move(step->set), step->step_s,
+                1 - step->step_s / step_s, change.kind};
+    const double log_ratio = std::log(step->step_s / step_s);
+    if (const auto paired = paired_difference(step->parts, options.parts, log_ratio)) {
+      const double spread = kQuantile80 * paired->deviation;
+      line.gain_range = {1 - std::exp(log_ratio + spread), 1 - std::exp(log_ratio - spread)};
+      line.is_sure = paired->is_stated();
+    }
+    lines.push_back(std::move(line));
   }
   sort_by_gain(lines);
   return lines;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,11 +32,18 @@ struct ChangedStep {
                                                       std::vector<std::string> set, Files& files,
                                                       bool with_parts = false);
 
+struct WhatIfOptions {
+  std::span<const ChangeKind> kinds{}; // only these; empty: all
+  // Parts of the interval of the step without changes: every gain has its range. Empty: none has.
+  std::span<const IntervalPart> parts{};
+  // Called before every run; may be empty.
+  std::function<void(std::int64_t done, std::int64_t total)> progress{};
+};
 // Every change that is valid for the scenario and changes the step time, the largest gain first.
-// `step_s` is the step time without changes. `progress` is called before every run; may be empty.
-[[nodiscard]] std::vector<WhatIf>
-what_if_lines(const io::Json& tree, const Scenario& scenario, double step_s, Files& files,
-              const std::function<void(std::int64_t done, std::int64_t total)>& progress = {});
+// `step_s` is the step time without changes.
+[[nodiscard]] std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario,
+                                                double step_s, Files& files,
+                                                const WhatIfOptions& options = {});
 
 // Possible causes of a measured step of `measured_s`, the cause that explains most first; none if
 // measured_s <= step_s. Causes that do not lengthen the step are left out.

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "document/fields/written.hpp"
+#include "study/what_if_rows.hpp"
 
 namespace stepsim::cli {
 
@@ -16,20 +17,6 @@ using io::Written;
 Json texts_of(const std::vector<std::string>& lines) {
   return io::Array(lines.begin(), lines.end());
 }
-
-constexpr std::array kSetWord{text("set", "POINTER=VALUE.")};
-constexpr auto kWhatIf = std::to_array<Written<study::WhatIf>>({
-    {text("change", "What is changed, in words.").required(),
-     [](const study::WhatIf& each) { return Json(each.change); }},
-    {list("set", kSetWord, "Values of --set that make the change.").required(),
-     [](const study::WhatIf& each) { return texts_of(each.set); }},
-    {number("step_s", "Time of a step then, s.").required(),
-     [](const study::WhatIf& each) { return Json(each.step_s); }},
-    {number("gain", "Share of the step that is saved.").required(),
-     [](const study::WhatIf& each) { return Json(each.gain); }},
-});
-constexpr std::array kWhatIfKeys = io::written_keys(kWhatIf);
-constexpr std::array kWhatIfObject{object("what_if", kWhatIfKeys, "One change.")};
 
 constexpr auto kDefault = std::to_array<Written<study::DefaultValue>>({
     {text("pointer", "JSON pointer of the key.").required(),
@@ -54,11 +41,8 @@ constexpr auto kRun = std::to_array<Written<ReportedRun>>({
          return io::write(kDefault, each);
        }));
      }},
-    {list("what_if", kWhatIfObject, "What would help, the largest gain first.").required(),
-     [](const ReportedRun& run) {
-       return Json(io::write_each(
-           run.what_if, [](const study::WhatIf& each) { return io::write(kWhatIf, each); }));
-     }},
+    {list("what_if", study::kWhatIfObject, "What would help, the largest gain first.").required(),
+     [](const ReportedRun& run) { return study::what_if_list(run.what_if); }},
     {list("sentences", kSentence, "Where the time goes; none where it is not known.").required(),
      [](const ReportedRun& run) { return texts_of(run.sentences); }},
     {list("warnings", kWarning, "What to know about the result.").required(),

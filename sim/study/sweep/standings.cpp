@@ -4,8 +4,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "run/summary.hpp"
-
 namespace stepsim::study {
 
 namespace {
@@ -30,6 +28,15 @@ Moves moves_of(const io::Json& record) {
       moves.push_back({part.find("factor")->as_string(), part.find("at_high")->as_double(),
                        part.find("at_low")->as_double()});
     }
+  }
+  std::ranges::sort(moves, {}, &Move::factor);
+  return moves;
+}
+
+Moves moves_of(std::span<const IntervalPart> parts) {
+  Moves moves;
+  for (const IntervalPart& part : parts) {
+    moves.push_back({part.factor, part.at_high, part.at_low});
   }
   std::ranges::sort(moves, {}, &Move::factor);
   return moves;
@@ -74,19 +81,27 @@ bool is_stated(double difference, double deviation) {
   return std::abs(difference) > std::max(kLeast, kQuantile80 * deviation);
 }
 
+std::optional<PairedDifference> difference_of(const Moves& x, const Moves& y, double log_ratio) {
+  if (x.empty() || y.empty()) {
+    return std::nullopt;
+  }
+  const Spread spread = spread_between(x, y);
+  return PairedDifference{log_ratio, std::sqrt(spread.variance), std::string(spread.factor)};
+}
+
 } // namespace
 
 bool PairedDifference::is_stated() const { return study::is_stated(value, deviation); }
 
 std::optional<PairedDifference> paired_difference(const io::Json& x, const io::Json& y,
                                                   double log_ratio) {
-  const Moves of_x = moves_of(x);
-  const Moves of_y = moves_of(y);
-  if (of_x.empty() || of_y.empty()) {
-    return std::nullopt;
-  }
-  const Spread spread = spread_between(of_x, of_y);
-  return PairedDifference{log_ratio, std::sqrt(spread.variance), std::string(spread.factor)};
+  return difference_of(moves_of(x), moves_of(y), log_ratio);
+}
+
+std::optional<PairedDifference> paired_difference(std::span<const IntervalPart> x,
+                                                  std::span<const IntervalPart> y,
+                                                  double log_ratio) {
+  return difference_of(moves_of(x), moves_of(y), log_ratio);
 }
 
 std::vector<Standing> standings(std::span<const io::Json> rows, std::span<const double> log_times,

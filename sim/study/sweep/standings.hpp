@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "document/json.hpp"
+#include "run/summary.hpp"
 
 namespace stepsim::study {
 
@@ -26,6 +27,10 @@ struct PairedDifference {
 // where one of them has no parts of its interval.
 [[nodiscard]] std::optional<PairedDifference>
 paired_difference(const io::Json& x, const io::Json& y, double log_ratio);
+// The same for the parts of the intervals of two runs.
+[[nodiscard]] std::optional<PairedDifference> paired_difference(std::span<const IntervalPart> x,
+                                                                std::span<const IntervalPart> y,
+                                                                double log_ratio);
 
 // The place of a row among others.
 struct Standing {
