@@ -248,9 +248,10 @@ private:
       study.points.push_back({gpus, predicted(summary), summary.samples_per_s,
                               summary.scaling_efficiency, summary.bottleneck});
     }
+    study.cluster = std::to_string(last.nodes) + " x " + node_type_;
+    io::assign(last.tree, "/name", study.name + " on " + study.cluster);
     study.assumed = last.assumed;
     study.scenario = last.tree;
-    study.cluster = std::to_string(last.nodes) + " x " + node_type_;
     (void)saved(kScenarioFile, last.tree);
     const Scenario scenario = parse_scenario(last.tree, *files_);
     const Summary& summary = study.largest.summary;

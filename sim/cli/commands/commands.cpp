@@ -15,6 +15,7 @@ namespace {
 
 // The order is that of help; commands of one group stand next to each other.
 constexpr std::array kCommands{
+    Command{"Training steps", "study", "from a recorded trace to a decision", study_trace},
     Command{"Training steps", "init", "a first scenario that runs, to start from", init},
     Command{"Training steps", "run", "the time of one training iteration and where it goes", run},
     Command{"Training steps", "explain", "what bounds a step and what would help", explain},

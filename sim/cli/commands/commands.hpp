@@ -73,6 +73,8 @@ struct Command {
 // Returns kTargetNotMet with the closest point if there is no crossing. Throws SimulationError if
 // every point fails.
 [[nodiscard]] int solve(const Invocation& invocation);
+// Throws as trace_study() does, and InputError for a trace that cannot be imported.
+[[nodiscard]] int study_trace(const Invocation& invocation);
 // Returns kInterrupted after Ctrl-C; the file then has the finished points. Throws SimulationError
 // at the end if a point failed. The file has a record for every failed point as well.
 [[nodiscard]] int sweep(const Invocation& invocation);

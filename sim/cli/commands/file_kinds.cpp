@@ -29,6 +29,7 @@
 #include "study/semantics_keys.hpp"
 #include "study/semantics_result.hpp"
 #include "study/sweep/sweep_keys.hpp"
+#include "study/trace_study_tree.hpp"
 
 namespace stepsim::cli {
 
@@ -59,6 +60,7 @@ std::vector<io::FileKind> file_kinds() {
           study::keys::scenario_file(),
           study::keys::semantics_file(),
           study::semantics_result_kind(),
+          study::study_kind(),
           study::keys::sweep_file(),
           io::keys::topology_file(),
           io::keys::trace_file(),

@@ -67,21 +67,6 @@ std::vector<std::string_view> format_words() {
   return words;
 }
 
-// All shipped layer tables, and that of --model FILE, which is then called by its name. Importers
-// look for the one whose layers fit the measured ones, which gives gradient sizes to traces without
-// shapes.
-std::vector<layers::ModelTable> known_models(ImportFlags& flags, study::Files& files) {
-  std::vector<layers::ModelTable> tables;
-  if (!study::is_shipped_name(flags.model)) {
-    tables.push_back(files.model(io::Json(flags.model)));
-    flags.model = tables.front().name;
-  }
-  for (const auto& [name, path] : shipped_files(files.data_folder(), study::kShippedModels)) {
-    tables.push_back(files.model(io::Json(name)));
-  }
-  return tables;
-}
-
 // Only kineto and nccl-inspector take several files, of several ranks.
 const std::string& single_file(const ImportFlags& flags) {
   if (flags.files.size() != 1) {
@@ -227,11 +212,7 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
     return target.ends_with(".cost.json") ? imported_cost(log)
                                           : imported_samples(io::samples_of(log));
   }
-  const std::vector<layers::ModelTable> tables = known_models(flags, files);
-  io::KinetoOptions options = kineto_options(flags);
-  options.models = tables;
-  options.common.read = counting_bytes(flags.files, common);
-  return imported_kineto(flags, options);
+  return imported_kineto(flags, files, common);
 }
 
 // The detected format is printed as a note: a wrong guess should be seen before its errors are

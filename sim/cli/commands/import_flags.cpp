@@ -226,20 +226,41 @@ std::string dtype_flag(const std::string& text) {
   return std::string(word->word);
 }
 
-Imported imported_kineto(const ImportFlags& flags, const io::KinetoOptions& options) {
-  for (const auto& [flag, file] :
-       {std::pair("--variability", &flags.variability), std::pair("--cost", &flags.cost)}) {
-    if (*file == "-") {
-      throw UsageError(std::string(flag) + ": needs a file, got -");
-    }
+std::vector<layers::ModelTable> known_models(ImportFlags& flags, study::Files& files) {
+  std::vector<layers::ModelTable> tables;
+  if (!study::is_shipped_name(flags.model)) {
+    tables.push_back(files.model(io::Json(flags.model)));
+    flags.model = tables.front().name;
   }
-  const io::KinetoImport imported = io::import_kineto_job(flags.files, options);
+  for (const auto& [name, path] : shipped_files(files.data_folder(), study::kShippedModels)) {
+    tables.push_back(files.model(io::Json(name)));
+  }
+  return tables;
+}
+
+io::KinetoImport kineto_job(ImportFlags& flags, study::Files& files, const Common& common) {
+  const std::vector<layers::ModelTable> tables = known_models(flags, files);
+  io::KinetoOptions options = kineto_options(flags);
+  options.models = tables;
+  options.common.read = counting_bytes(flags.files, common);
+  io::KinetoImport imported = io::import_kineto_job(flags.files, options);
   if (!imported.remedy.empty() && !flags.allow_unknown_sizes) {
     throw InputError(flags.files.front(), "", imported.remedy);
   }
   if (!flags.allow_unknown_sizes) {
     require_gradients(imported.trace, flags.files.front());
   }
+  return imported;
+}
+
+Imported imported_kineto(ImportFlags& flags, study::Files& files, const Common& common) {
+  for (const auto& [flag, file] :
+       {std::pair("--variability", &flags.variability), std::pair("--cost", &flags.cost)}) {
+    if (*file == "-") {
+      throw UsageError(std::string(flag) + ": needs a file, got -");
+    }
+  }
+  const io::KinetoImport imported = kineto_job(flags, files, common);
   Imported result = imported_trace(imported.trace);
   if (!flags.cost.empty()) {
     write_costs(flags, imported, result);

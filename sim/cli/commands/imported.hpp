@@ -14,6 +14,7 @@
 #include "import/nccl/import_nccl_topology.hpp"
 #include "layers/model_table.hpp"
 #include "layers/trace.hpp"
+#include "scenario/files.hpp"
 #include "scenario/files/samples_file.hpp"
 
 namespace stepsim::cli {
@@ -66,9 +67,17 @@ void refuse_foreign_flags(const ImportFlags& flags, std::string_view format);
 // The element type of the flag --dtype. Throws UsageError if it is unknown.
 [[nodiscard]] std::string dtype_flag(const std::string& text);
 
-// Imports the trace and writes the files of --variability and --cost. Throws InputError, with a
-// remedy, if gradient sizes are unknown, unless the flags allow unknown sizes.
-[[nodiscard]] Imported imported_kineto(const ImportFlags& flags, const io::KinetoOptions& options);
+// All shipped layer tables, and that of --model FILE, which is then called by its name. Importers
+// look for the one whose layers fit the measured ones, which gives gradient sizes to traces without
+// shapes.
+[[nodiscard]] std::vector<layers::ModelTable> known_models(ImportFlags& flags, study::Files& files);
+// The job of the profiler's files. Throws InputError, with a remedy, if gradient sizes are unknown,
+// unless the flags allow unknown sizes.
+[[nodiscard]] io::KinetoImport kineto_job(ImportFlags& flags, study::Files& files,
+                                          const Common& common);
+// Imports the trace and writes the files of --variability and --cost. Throws as kineto_job() does.
+[[nodiscard]] Imported imported_kineto(ImportFlags& flags, study::Files& files,
+                                       const Common& common);
 
 // A trace. If none of its gradients has a size, which only --allow-unknown-sizes permits, there is
 // a warning that `run` refuses the trace.

@@ -90,7 +90,10 @@ plot::Figure curve(const study::TraceStudy& study) {
 
 std::string study_page(const study::TraceStudy& study, const std::string& footer) {
   HtmlPage page(study.name);
-  page.paragraph(study_sentence(study), "answer");
+  const study::StudyPoint& last = study.points.back();
+  page.paragraph(study_sentence(study) + " On " + base::counted(last.gpus, "GPU") + ": " +
+                     with_band(last.step) + ".",
+                 "answer");
   if (study.answer) {
     page.heading("The trace");
     page.figure(gap_bar(study.answer->gap), "gap");

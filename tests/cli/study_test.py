@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""`stepsim study`: the parts of a recorded step add up, what is carried predicts the steps that were
+not looked at, and every file of the folder is what the answer says.
+
+    study_test.py STEPSIM
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = ROOT.parent / "shared" / "data"
+STEPSIM = None
+
+# Recorded jobs of several ranks: node type, machines, GPUs of each.
+JOBS = {
+    "kineto/dlrm_rank0of16_inputdims.json.gz": ("dgx_a100", 2, 8),
+    "kineto/resnet50_ddp_2xA100_nccl_meta.json.gz": ("dgx_a100", 1, 2),
+    "traces/dlrm_rank1of2_v100_compiled_graphs.json.gz": ("dgx1v", 1, 2),
+    "traces/dlrm_rank3of8_a100.json.gz": ("dgx_a100", 1, 8),
+    "traces/resnet18_ddp_mi300x_bf16_checkpoint.json.gz": ("mi300x", 1, 8),
+    "traces/dlrm_8ranks_v100_kineto.tar.gz": ("dgx1v", 1, 8),
+}
+# Its GPUs wait 60 % of the step, for no late launch: captured graphs wait for something unnamed.
+UNEXPLAINED = "kineto/dlrm_rank0of16_inputdims.json.gz"
+# Steps that differ among themselves: they grow from 75.5 to 81.1 ms; one per rank, 12.5 to 19.9 ms.
+UNEVEN = {"traces/dlrm_rank3of8_a100.json.gz": 0.04, "traces/dlrm_8ranks_v100_kineto.tar.gz": 0.1}
+
+
+class Study(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def stepsim(self, *words, code=0):
+        done = subprocess.run([STEPSIM, *map(str, words)], cwd=self.folder, text=True,
+                              capture_output=True, timeout=600)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def study(self, *words):
+        return json.loads(self.stepsim("study", *words, "--json", "-o", "out").stdout)
+
+    def tree(self, name):
+        return json.loads((self.folder / "out" / name).read_text())
+
+    def test_recorded_jobs_of_several_ranks(self):
+        if not DATA.is_dir():
+            self.skipTest(f"{DATA} is not there")
+        for name, machine in JOBS.items():
+            with self.subTest(name):
+                files = [DATA / name]
+                if name.endswith(".tar.gz"):
+                    subprocess.run(["tar", "xzf", DATA / name, "-C", self.folder], check=True)
+                    files = sorted(self.folder.glob("dlrm_kineto/*.json"))
+                answer = self.study(*files, "--gpus", "8,64")
+                trace = answer["trace"]
+                self.assertEqual((trace["node_type"], trace["nodes"], trace["gpus_per_node"]), machine)
+                parts = {part["part"]: part["seconds"] for part in trace["gap"]}
+                measured = trace["measured_s"]
+                self.assertAlmostEqual((trace["ideal_s"] + sum(parts.values())) / measured, 1, places=9)
+                self.assertAlmostEqual(trace["step_s"] / measured, 1, delta=0.01)
+                rest = abs(parts["rest"]) / measured
+                self.assertEqual(rest > 0.1, name == UNEXPLAINED, rest)
+                off = abs(trace["second_half_predicted_s"] / trace["second_half_s"] - 1)
+                self.assertLess(off, UNEVEN.get(name, 0.03))
+                # The gap travels: no step at more GPUs is shorter than the recorded one.
+                self.assertGreaterEqual(answer["points"][-1]["step_s"], 0.96 * measured)
+
+    def test_the_files_are_what_the_answer_says(self):
+        answer = self.study("gpt2.h100", "--gpus", "8,32")
+        self.assertEqual(self.tree("study.json"), answer)
+        for name in ("scenario.json", "trace.json"):
+            self.stepsim("check", f"out/{name}")
+        run = json.loads(self.stepsim("run", "out/scenario.json", "--json").stdout)["summary"]
+        last = answer["points"][-1]
+        self.assertEqual(run["iteration_time_s"], last["step_s"])
+        self.assertEqual(run["iteration_time_low_s"], last["step_low_s"])
+        self.assertEqual(run["samples_per_s"], last["samples_per_s"])
+        self.assertEqual(run["bottleneck"], last["bottleneck"])
+        self.assertEqual(self.tree("result.json")["summary"]["iteration_time_s"], last["step_s"])
+        eight = json.loads(self.stepsim("run", "out/scenario.json", "--set", "/cluster/nodes=1",
+                                        "--json").stdout)["summary"]
+        self.assertEqual(eight["iteration_time_s"], answer["points"][0]["step_s"])
+        for change in answer["what_if"]:
+            words = [word for text in change["set"] for word in ("--set", text)]
+            step = json.loads(self.stepsim("run", "out/scenario.json", *words, "--json").stdout)
+            self.assertEqual(step["summary"]["iteration_time_s"], change["step_s"], change)
+            self.assertLess(change["gain_low"], change["gain"])
+            self.assertGreater(change["gain_high"], change["gain"])
+
+    def test_what_is_carried_is_the_recorded_step_without_exchanges(self):
+        answer = self.study("llama_1b.h100", "--gpus", "1")
+        trace = answer["trace"]
+        kernels = json.loads((ROOT / "traces" / "llama_1b.h100.json").read_text())
+        carried = self.tree("trace.json")
+        stretch = trace["stretch"]
+        self.assertAlmostEqual(carried["time_scale"], stretch)
+        self.assertEqual(carried["time_basis"], "wall")
+        for before, after in zip(kernels["layers"], carried["layers"]):
+            self.assertAlmostEqual(after["backward_s"], before["backward_s"] * stretch, places=15)
+        self.assertAlmostEqual(answer["points"][0]["step_s"] / trace["measured_s"], 1, places=9)
+        self.assertEqual(self.tree("scenario.json")["training"]["input_s"], trace["input_s"])
+
+    def test_ideal_carries_nothing(self):
+        answer = self.study("llama_1b.h100", "--gpus", "1", "--ideal")
+        self.assertAlmostEqual(answer["points"][0]["step_s"] / answer["trace"]["ideal_s"], 1, places=9)
+        self.assertIsNone(answer["points"][0]["step_low_s"])
+        self.assertNotIn("input_s", self.tree("scenario.json").get("training", {}))
+
+    def test_the_text_has_at_most_25_lines_and_names_its_files(self):
+        text = self.stepsim("study", "gpt2.h100", "-o", "out").stdout
+        self.assertLessEqual(len(text.splitlines()), 25, text)
+        for name in text.splitlines()[-1].removeprefix("Written: ").split(", "):
+            self.assertTrue((self.folder / name).is_file() or (self.folder / "out" / name).is_file())
+        page = (self.folder / "out" / "report.html").read_text()
+        for line in text.splitlines():
+            if re.match("  [a-z]", line):
+                self.assertIn(line.strip().replace("&", "&amp;"), page)
+
+    def test_what_cannot_be_answered_is_refused(self):
+        self.assertIn("no multiple of the 8 GPUs",
+                      self.stepsim("study", "gpt2.h100", "--gpus", "12", code=2).stderr)
+        (self.folder / "mine.json").write_text(
+            json.dumps({**json.loads((ROOT / "traces" / "gpt2.h100.json").read_text()),
+                        "device": "Unknown X9"}))
+        said = self.stepsim("study", "mine.json", code=2).stderr
+        self.assertIn("Unknown X9: no shipped node type has it; name the cluster with --cluster", said)
+        answer = self.study("mine.json", "--cluster", "pcie3x8", "--gpus", "8")
+        self.assertEqual(answer["trace"]["node_type"], "pcie3x8")
+        self.assertIn("belong to stepsim import",
+                      self.stepsim("study", "mine.json", "--batch-size", "4", code=2).stderr)
+
+
+if __name__ == "__main__":
+    STEPSIM = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
