@@ -23,7 +23,8 @@ import tempfile
 import threading
 
 __all__ = ["Error", "InputError", "Picture", "Result", "SimulationError", "Table", "UsageError",
-           "collective", "compare", "plot", "report", "run", "run_many", "solve", "sweep", "version"]
+           "collective", "compare", "explain", "import_trace", "init", "plan", "plot", "report", "run",
+           "run_many", "schema", "solve", "study", "sweep", "tune", "version"]
 
 
 class Error(Exception):
@@ -56,6 +57,11 @@ class InputError(Error):
     """A wrong value in a scenario or a file: `pointer` says where, `problems` lists all of them."""
 
 
+Path = str | os.PathLike
+Scenario = dict | Path  # the keys of a file, or its path
+Changes = dict | None  # JSON pointer -> value; a text may carry a unit, "25Gbps"
+Axes = dict | None  # JSON pointer -> list of values, or the text of a list or range
+
 KINDS = {1: SimulationError, 2: UsageError, 3: InputError}
 
 
@@ -77,6 +83,36 @@ class Result(dict):
 
     def __dir__(self):
         return [*super().__dir__(), *self]
+
+    def __repr__(self):
+        """The ten lines that say most of a run; another answer is shown as the dict that it is."""
+        summary = self.get("summary")
+        if not isinstance(summary, dict) or "iteration_time_s" not in summary or "scenario" not in self:
+            return super().__repr__()
+        lines = [("scenario", self["scenario"].get("name") or "unnamed"),
+                 ("step", _milliseconds(summary, "iteration_time_s") + _band(summary)),
+                 *((name.replace("_", " "), _milliseconds(summary, name + "_s"))
+                   for name in ("forward", "backward", "update", "communication", "exposed_communication")),
+                 ("efficiency", _share(summary.get("scaling_efficiency"))),
+                 ("bottleneck", summary.get("bottleneck") or "-"),
+                 ("method", self.get("method") or "-")]
+        return "\n".join(f"{name:23}{text}" for name, text in lines)
+
+
+def _milliseconds(summary, key):
+    value = summary.get(key)
+    return "-" if value is None else f"{value * 1e3:.4g} ms"
+
+
+def _share(value):
+    return "-" if value is None else f"{value * 100:.4g} %"
+
+
+def _band(summary):
+    low, high = summary.get("iteration_time_low_s"), summary.get("iteration_time_high_s")
+    if low is None or high is None:
+        return ""
+    return f" ({low * 1e3:.4g} to {high * 1e3:.4g}, {summary['interval_level'] * 100:.0f} %)"
 
 
 class Table(list):
@@ -181,13 +217,19 @@ def _request(scenario, changes):
     return {"scenario": scenario, "set": dict(changes or {})}
 
 
-def run(scenario, set=None):
-    """The result of one scenario, as `stepsim run --json` gives it. `set`: {POINTER: value}."""
+def run(scenario: Scenario, set: Changes = None) -> Result:
+    """The result of one scenario, as `stepsim run --json` gives it.
+
+        run("s.json", set={"/cluster/nodes": 64}).summary.iteration_time_s
+    """
     return _lines.ask(_request(scenario, set))
 
 
-def run_many(scenarios, set=None, errors="raise"):
-    """The results of many scenarios in their order. errors="keep": errors stand among them."""
+def run_many(scenarios, set: Changes = None, errors: str = "raise") -> list:
+    """The results of many scenarios in their order. errors="keep": errors stand among them.
+
+        [each.summary.speedup for each in run_many(["a.json", "b.json"])]
+    """
     results = []
     for scenario in scenarios:
         try:
@@ -242,7 +284,10 @@ UNITS = {"_s": "s", "_Bps": "B/s", "_bytes": "B", "_Ps": "FLOP/s"}
 
 
 def _table(rows, columns=None, **attrs):
-    names = columns or (list(rows[0]) if rows else [])
+    """Columns without a value in any row are left out."""
+    names = [name for name in columns or (list(rows[0]) if rows else [])
+             if any(row.get(name) not in (None, "", []) for row in rows)]
+    rows = [{name: row.get(name) for name in names} for row in rows]
     attrs["units"] = {name: unit for name in names for end, unit in UNITS.items() if name.endswith(end)}
     try:
         import pandas
@@ -253,10 +298,14 @@ def _table(rows, columns=None, **attrs):
     return frame
 
 
-def sweep(scenario, over=None, set=None, jobs=None, file=None):
+def sweep(scenario: Scenario, over: Axes = None, set: Changes = None, jobs: int | None = None,
+          file: Path | None = None):
     """Every point of a grid as a table with the columns of the command's CSV. `scenario` may be a
     file or dict of kind sweep. `over`: {POINTER: values}, the first varies slowest. `file`: where
-    the records are kept as JSON Lines, for `plot` and `report`; one that exists is replaced."""
+    the records are kept as JSON Lines, for `plot` and `report`; one that exists is replaced.
+
+        sweep("s.json", over={"/cluster/nodes": "4:64:x2"}, file="nodes.jsonl")
+    """
     words = ["sweep", "--format", "jsonl", "--quiet", *_axes(over), *_words(set)]
     if jobs is not None:
         words += ["--jobs", jobs]
@@ -281,33 +330,123 @@ def _column_of(axis, names):
     return pointer if pointer in names else pointer.rsplit("/", 1)[-1]
 
 
-def compare(scenario, over, set=None):
-    """Alternatives as a table, best first."""
-    words = ["compare", "--json", "--quiet", *_axes(over), *_words(set)]
+def compare(scenario: Scenario, over: Axes = None, set: Changes = None, algorithms=None, rows=None):
+    """Alternatives as a table, best first. `algorithms`: "all" or names of ways of exchanging
+    gradients, each a row; `rows`: files of further scenarios, each a row.
+
+        compare("s.json", {"/communication/schedule": ["ddp", "optimal"]})
+        compare("s.json", algorithms=["ddp", "topk"], rows=["mine.json"])
+    """
+    words = ["compare", "--json", "--quiet", *_axes(over), *_words(set),
+             *_flags({"algorithms": algorithms, "rows": rows})]
     return _table(json.loads(_call(words, scenario))["rows"])
 
 
-def solve(scenario, pointer, between, target, set=None):
-    """All values of a field between two bounds at which a figure reaches its target:
-    solve(s, "/cluster/network/bandwidth_Bps", ("1Gbps", "400Gbps"), {"scaling_efficiency": 0.9})."""
+def solve(scenario: Scenario, pointer: str, between: tuple, target: dict, set: Changes = None) -> Result:
+    """All values of a field between two bounds at which a figure reaches its target.
+
+        solve("s.json", "/cluster/network/bandwidth_Bps", ("1Gbps", "400Gbps"),
+              {"scaling_efficiency": 0.9})
+    """
     (metric, value), = target.items()
     words = ["solve", "--json", "--quiet", "--for", pointer, "--between", ",".join(map(str, between)),
              "--target", f"{metric}={value}", *_words(set)]
-    return json.loads(_call(words, scenario, allowed=(0, 4)), object_pairs_hook=Result)
+    return _answer(words, scenario, allowed=(0, 4))
 
 
 def collective(**flags):
-    """Records of `stepsim collective`, one per combination; flags as the command has them:
-    collective(op="allreduce", algorithm=["ring", "lp"], ranks=8, bytes="1MB", latency="10us",
-    bandwidth="10Gbps")."""
-    words = ["collective", "--format", "jsonl", "--quiet"]
+    """Records of `stepsim collective`, one per combination; flags as the command has them.
+
+        collective(op="allreduce", algorithm=["ring", "lp"], ranks=8, bytes="1MB", latency="10us",
+                   bandwidth="10Gbps")
+    """
+    words = ["collective", "--format", "jsonl", "--quiet", *_flags(flags)]
+    return _table([json.loads(line) for line in _call(words).splitlines()])
+
+
+def _flags(flags):
+    """Flags of the command: batch_size=4 is --batch-size 4; True stands for a flag without a value,
+    a list for its words with commas."""
+    words = []
     for name, value in flags.items():
         flag = "--" + name.replace("_", "-")
         if value is True:
             words.append(flag)
         elif value is not None and value is not False:
             words += [flag, ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value]
-    return _table([json.loads(line) for line in _call(words).splitlines()])
+    return words
+
+
+def _answer(words, scenario=None, allowed=(0,)):
+    """What a command prints as JSON."""
+    return json.loads(_call(words, scenario, allowed), object_pairs_hook=Result)
+
+
+def import_trace(*files: Path, format: str = "kineto", output: Path | None = None, **flags) -> Result:
+    """The trace that `stepsim import` makes of the profiler's files, one per rank; `output`: where
+    it is kept, too. Flags as the command has them.
+
+        trace = import_trace("rank0.json.gz", output="mine.trace.json", batch_size=64)
+    """
+    trace = _answer(["import", format, *map(os.fspath, files), "--quiet", *_flags(flags)])
+    if output is not None:
+        trace["name"] = pathlib.Path(output).name.removesuffix(".json").removesuffix(".trace")
+        pathlib.Path(output).write_text(json.dumps(trace, indent=2) + "\n", encoding="utf-8")
+    return trace
+
+
+def init(**flags) -> Result:
+    """A scenario that runs, as `stepsim init` writes it; names of files in it are relative to the
+    working directory. Flags as the command has them.
+
+        scenario = init(trace="mine.trace.json", cluster="dgx_a100", nodes=8)
+        run(scenario)
+    """
+    return _answer(["init", "--quiet", *_flags(flags)])
+
+
+def study(*traces: Path, folder: Path | None = None, **flags) -> Result:
+    """From a recorded trace to a decision, as `stepsim study` answers it; `folder`: where it writes
+    scenario, result and page, by default the name of the trace and .study.
+
+        answer = study("rank0.json.gz", cluster="p5", gpus="8:512:x2")
+        print(answer.points[-1].step_s, answer.what_if[0].change)
+    """
+    words = ["study", *map(os.fspath, traces), "--json", "--quiet", *_flags(flags)]
+    return _answer(words if folder is None else [*words, "-o", os.fspath(folder)])
+
+
+def explain(scenario: Scenario, set: Changes = None, measured=None) -> Result:
+    """What bounds a step and what each change would gain. `measured`: a measured step, "182ms".
+
+        explain("s.json").what_if[0].change
+    """
+    return _answer(["explain", "--json", "--quiet", *_words(set), *_flags({"measured": measured})], scenario)
+
+
+def tune(scenario: Scenario, knob: str, set: Changes = None, **flags) -> Result:
+    """The best value of a knob, and the curve.
+
+        tune("s.json", "bucket_bytes").best.value
+    """
+    return _answer(["tune", "--json", "--quiet", "--knob", knob, *_words(set), *_flags(flags)], scenario,
+                   allowed=(0, 4))
+
+
+def plan(problem: Scenario, planners=None) -> Result:
+    """All planners on one merge problem: a dict or file of kind problem.
+
+        plan("problem.json", planners=["mg_wfbp", "optimal"])
+    """
+    return _answer(["plan", "--json", "--quiet", *_flags({"planners": planners})], problem)
+
+
+def schema(kind: str) -> dict:
+    """The JSON Schema of a kind of file.
+
+        schema("scenario")["properties"]["cluster"]
+    """
+    return json.loads(_call(["schema", kind]))
 
 
 def _file_of(result, folder):
@@ -319,16 +458,21 @@ def _file_of(result, folder):
     return path
 
 
-def report(result, path):
-    """Writes a result, or the file of a result, sweep or comparison, as one HTML page."""
+def report(result: Scenario, path: Path) -> None:
+    """Writes a result, or the file of a result, sweep or comparison, as one HTML page.
+
+        report(run("s.json"), "s.html")
+    """
     with tempfile.TemporaryDirectory() as folder:
         _call(["report", "-o", os.fspath(path), "--quiet"], _file_of(result, folder))
 
 
-def plot(file, x, y, **flags):
-    """A picture of the output file of a sweep, shown by notebooks: plot("out.jsonl", x="nodes",
-    y="iteration_time_s", by="schedule", label=["ddp=DDP", "single=one message"]). A list repeats
-    its flag."""
+def plot(file: Path, x: str, y: str, **flags) -> Picture:
+    """A picture of the output file of a sweep, shown by notebooks. A list repeats its flag.
+
+        plot("out.jsonl", x="nodes", y="iteration_time_s", by="schedule",
+             label=["ddp=DDP", "single=one message"])
+    """
     with tempfile.TemporaryDirectory() as folder:
         target = pathlib.Path(folder) / "plot.svg"
         words = ["plot", "-o", str(target), "--quiet", "--x", x, "--y", y]
@@ -340,6 +484,6 @@ def plot(file, x, y, **flags):
         return Picture(target.read_text(encoding="utf-8"))
 
 
-def version():
+def version() -> str:
     """The first line of `stepsim --version`."""
     return _call(["--version"]).splitlines()[0]
