@@ -51,9 +51,16 @@ inline constexpr std::size_t kMaxQuantityValues = 10'000'000;              // va
 // within 1e-15: format_quantity(3.125e9, rate, "Gbps") = "25Gbps". The unit must exist (asserted).
 [[nodiscard]] std::string format_quantity(double value, QuantityKind kind, std::string_view unit);
 
+// The values from `low` to `high` hold the share `level` of all cases.
+struct Band {
+  double low{}, high{}, level{};
+};
+
 // Text for people, with 4 significant digits in a fitting unit: "18.04 ms", "26.21 MB", "3.125
-// GB/s".
-[[nodiscard]] std::string readable_seconds(double seconds);
+// GB/s". A band stands beside its time in the same unit: "414.5 ms (344.8 to 653.7, 80 %)".
+[[nodiscard]] std::string readable_seconds(double seconds, const std::optional<Band>& band = {});
+// A band alone, with values times `factor`: "(344.8 to 653.7, 80 %)".
+[[nodiscard]] std::string readable_band(const Band& band, double factor = 1);
 [[nodiscard]] std::string readable_bytes(double bytes);
 // Returns a size that a user chose: "25 MiB" if it is a whole number of MiB, else as
 // readable_bytes().

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
+#include "base/percent.hpp"
 
 namespace stepsim::base {
 
@@ -50,19 +51,23 @@ constexpr std::array<std::string_view, 5> kCommonRate{"Mbps", "Gbps", "MB/s", "G
 constexpr std::array<std::string_view, 3> kCommonFlops{"GFlop/s", "TFlop/s", "PFlop/s"};
 constexpr std::array<std::string_view, 1> kCommonRatio{"%"};
 
-// The unit of the largest of `names` (ascending) that leaves a number >= 1.
-std::string readable(double value, QuantityKind kind, std::span<const std::string_view> names) {
-  std::string_view chosen = names.front();
-  double shown = value;
+double in_unit(double value, const Unit& unit) {
+  return value / std::pow(10.0, unit.exponent) / unit.factor;
+}
+
+// The last of `names` (ascending) that leaves a number >= 1, else the first.
+const Unit& fitting_unit(double value, QuantityKind kind, std::span<const std::string_view> names) {
+  const Unit* chosen = find_unit(names.front(), kind);
   for (const std::string_view name : names) {
     const Unit* unit = find_unit(name, kind);
-    const double in_unit = value / std::pow(10.0, unit->exponent) / unit->factor;
-    if (name == names.front() || std::abs(in_unit) >= 1.0) {
-      chosen = name;
-      shown = in_unit;
-    }
+    chosen = std::abs(in_unit(value, *unit)) >= 1.0 ? unit : chosen;
   }
-  return significant(shown) + " " + std::string(chosen);
+  return *chosen;
+}
+
+std::string readable(double value, QuantityKind kind, std::span<const std::string_view> names) {
+  const Unit& unit = fitting_unit(value, kind, names);
+  return significant(in_unit(value, unit)) + " " + std::string(unit.name);
 }
 
 } // namespace
@@ -198,9 +203,19 @@ std::string format_quantity(double value, QuantityKind kind, std::string_view un
   return shortest(number / found->factor) + std::string(unit);
 }
 
-std::string readable_seconds(double seconds) {
+std::string readable_seconds(double seconds, const std::optional<Band>& band) {
   static constexpr std::array<std::string_view, 4> kNames{"ns", "us", "ms", "s"};
-  return seconds == 0.0 ? "0 s" : readable(seconds, time, kNames);
+  if (seconds == 0.0) {
+    return "0 s";
+  }
+  const std::string text = readable(seconds, time, kNames);
+  return band ? text + " " + readable_band(*band, in_unit(1, fitting_unit(seconds, time, kNames)))
+              : text;
+}
+
+std::string readable_band(const Band& band, double factor) {
+  return "(" + significant(band.low * factor) + " to " + significant(band.high * factor) + ", " +
+         percent(band.level, 2) + ")";
 }
 
 std::string readable_bytes(double bytes) {

@@ -39,6 +39,14 @@ struct FigureJson {
 
 } // namespace
 
+std::optional<base::Band> band_of(const Summary& summary) {
+  return summary.interval_level
+             ? std::optional(base::Band{.low = summary.iteration_time_low_s.value(),
+                                        .high = summary.iteration_time_high_s.value(),
+                                        .level = *summary.interval_level})
+             : std::nullopt;
+}
+
 io::Json figure_json(const Summary& summary, const SummaryField& field) {
   return std::visit(FigureJson{summary}, field.value);
 }

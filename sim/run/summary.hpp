@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/quantity.hpp"
 #include "document/json.hpp"
 
 namespace stepsim::study {
@@ -21,6 +22,7 @@ struct IntervalPart {
 };
 // 80 % of a normal distribution lie within so many standard deviations, as CON 4 rounds it.
 inline constexpr double kQuantile80 = 1.2816;
+inline constexpr double kLevel80 = 0.8;
 // Standard deviation of the logarithm of a step, between runs whose factors are known.
 inline constexpr double kRestSpread = 0.06;
 inline constexpr std::string_view kRestOfInterval = "rest"; // between runs whose factors are known
@@ -65,6 +67,9 @@ struct Summary {
   std::string bottleneck;                        // one of the words that the table lists
   std::string baseline;                          // baseline of speedup, in words
 };
+
+// The interval of the iteration time, s; empty where it has none.
+[[nodiscard]] std::optional<base::Band> band_of(const Summary& summary);
 
 // All figures in the order of the table, with the keys of sweep records. Empty figures are null.
 [[nodiscard]] io::Object flat_summary(const Summary& summary);

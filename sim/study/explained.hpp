@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/quantity.hpp"
 #include "programs/explain/explanation.hpp"
 #include "programs/training_program.hpp"
 #include "scenario/program_file.hpp"
@@ -64,6 +65,7 @@ struct Explained {
   std::int64_t iterations{};
   double makespan_s{};            // total time of `iterations` iterations
   double step_s{};                // period / optimizer steps per iteration
+  std::optional<base::Band> band; // its interval, s; of a scenario
   std::string bottleneck;         // a word of Summary::bottleneck; of a scenario, that of its run
   std::string source = "program"; // kind of the explained file: "program" or "scenario"
   std::vector<WhatIf> what_if;    // the largest gain first

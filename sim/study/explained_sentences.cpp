@@ -35,7 +35,7 @@ double ending_with(const Shares& shares, std::string_view end) {
 
 std::string length_sentence(const Explained& explained) {
   const double period = explained.explanation.path.period_s;
-  const std::string length = base::readable_seconds(explained.step_s);
+  const std::string length = base::readable_seconds(explained.step_s, explained.band);
   if (explained.program.steps == 1) {
     return "A training step takes " + length + ".";
   }

@@ -211,6 +211,11 @@ TEST_CASE("people read quantities with four digits and a fitting unit") {
   CHECK(readable_seconds(90.0) == "90.00 s");
   CHECK(readable_seconds(0.0) == "0 s");
   CHECK(readable_seconds(2e-12) == "0.002000 ns");
+  // The interval is in the unit of the time, on whichever side of a unit its ends are.
+  CHECK(readable_seconds(0.4144879, Band{0.3447845, 0.6537035, 0.8}) ==
+        "414.5 ms (344.8 to 653.7, 80 %)");
+  CHECK(readable_seconds(1.25, Band{0.8, 2, 0.95}) == "1.250 s (0.8000 to 2.000, 95 %)");
+  CHECK(readable_band({0.5, 1.5, 0.8}, 100) == "(50.00 to 150.0, 80 %)");
   CHECK(readable_bytes(26214400) == "26.21 MB");
   CHECK(readable_bytes(0) == "0 B");
   CHECK(readable_bytes(999) == "999 B");

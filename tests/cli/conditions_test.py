@@ -89,6 +89,73 @@ def test_orders(path):
     assert "not told apart: " in text and "rank" in text.splitlines()[0]
 
 
+def digits(value):
+    """A number with four digits or more before the point."""
+    return f"{value:.{max(0, 3 - math.floor(math.log10(value)))}f}"
+
+
+def band(record, factor):
+    low, high = (digits(record[f"iteration_time_{end}_s"] * factor) for end in ("low", "high"))
+    return f"({low} to {high}, 80 %)"
+
+
+def in_ms(record):
+    return digits(record["iteration_time_s"] * 1e3) + " " + band(record, 1e3)
+
+
+def in_words(record):
+    factor, unit = (1, "s") if record["iteration_time_s"] >= 1 else (1e3, "ms")
+    return digits(record["iteration_time_s"] * factor) + f" {unit} " + band(record, factor)
+
+
+def test_bands(path):
+    """Text never has a step without its interval, wherever it stands."""
+    summary = answer("run", path)["summary"]
+    lines = stepsim("run", path, "--quiet").splitlines()
+    (line,) = (each for each in lines if each.startswith("iteration time"))
+    assert line.split() == f"iteration time {in_ms(summary)}".replace(" (", " 100.0 % (").split(), line
+    (most,) = (each for each in lines if each.startswith("most of it    "))
+    explained = answer("explain", path)
+    assert most.startswith(f"most of it    {summary['interval_parts'][0]['factor']} ("), most
+    assert most.endswith(f"; measure {explained['measure_next'][0]['what']}"), most
+    text = stepsim("explain", path, "--quiet")
+    assert text.startswith(f"A training step takes {in_words(summary)}."), text
+    (line,) = (each for each in text.splitlines() if each.startswith("period "))
+    assert line.endswith(band(summary, 1e3)), line
+    page = stepsim("report", path, "--quiet", "-o", "-")
+    assert f"A step takes {in_words(summary)} on 32 workers" in page and f"A training step takes {in_words(summary)}." in page
+    over = ("--over", "/communication/schedule=ddp,single", "--over", "/cluster/nodes=2,4")
+    for command in ("compare", "sweep"):
+        file = path.with_name(f"{command}.jsonl")
+        stepsim(command, path, *over, "--quiet", "-o", file)
+        text = stepsim(command, path, *over, "--quiet")
+        chosen = stepsim(command, path, *over, "--quiet", "--columns", "iteration_time_s")
+        rows = [json.loads(each) for each in file.read_text().splitlines() if "iteration_time_s" in each]
+        for row in rows:
+            for table in (text, chosen):
+                assert in_ms(row) in " ".join(table.split()), (command, row["iteration_time_s"], table)
+            # The small table is one of throughput, which is as far off.
+            rate, low, high = (digits(row["samples_per_s"] * row["iteration_time_s"] / row[key]) for key in
+                               ("iteration_time_s", "iteration_time_high_s", "iteration_time_low_s"))
+            assert f"{rate} ({low} to {high}, 80 %)" in text, (command, text)
+    best = max(rows, key=lambda row: row["samples_per_s"])
+    assert f"a step of {in_words(best)}" in stepsim("report", file, "--quiet", "-o", "-")
+    found = answer("tune", path, "--knob", "schedule")["best"]
+    row = answer("run", path, "--set", f"/communication/schedule={found['value']}")["summary"]
+    text = stepsim("tune", path, "--knob", "schedule", "--quiet")
+    assert f": {in_words(row)} per iteration" in text and in_ms(row) in " ".join(text.split()), text
+    # The example of the definition.
+    horovod = {**SCENARIO, "workload": {"model": "resnet50", "batch_size": 64, "measured": {"forward_s": 0.1, "backward_s": 0.2, "gpus": 1}},
+               "communication": {"schedule": "horovod", "collective": "ring"}}
+    horovod["cluster"] = json.loads(json.dumps(SCENARIO["cluster"]))
+    horovod["cluster"]["network"]["bandwidth_Bps"] = 3.125e9 * 0.949288
+    other = path.with_name("horovod.json")
+    other.write_text(json.dumps(horovod))
+    assert " ".join(stepsim("run", other, "--quiet").split()).count("414.5 100.0 % (344.8 to 653.7, 80 %)") == 1
+    assert "most of it    c_cloud (" in stepsim("run", other, "--quiet")
+    assert ", 80 %)" not in "".join(stepsim(name, path, "--conditions", "ideal", "--quiet") for name in ("run", "explain"))
+
+
 def test_solve(path):
     """At the ends of the range the ends of the interval meet the target."""
     place, fast = "/cluster/network/bandwidth_Bps", ("--set", "/cluster/network/transport=rdma")

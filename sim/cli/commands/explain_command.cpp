@@ -60,6 +60,7 @@ void add_runs(const ProgramInput& input, const std::string& measured, study::Fil
   const study::Result result = study::run(*input.scenario);
   if (const auto& step = result.summary.iteration_time_s) {
     explained.step_s = *step;
+    explained.band = study::band_of(result.summary);
   }
   explained.bottleneck = result.summary.bottleneck;
   explained.what_if = study::what_if_lines(input.tree, *input.scenario, explained.step_s, files,

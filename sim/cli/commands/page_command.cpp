@@ -156,6 +156,7 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, co
     explained.bottleneck = run.result.summary.bottleneck;
     explained.source = "scenario";
     explained.step_s = step.value_or(explained.step_s);
+    explained.band = study::band_of(run.result.summary);
     explained.what_if = run.what_if;
     run.sentences = study::sentences_of(explained);
   }

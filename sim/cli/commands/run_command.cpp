@@ -44,6 +44,7 @@
 #include "scenario/named_files.hpp"
 #include "study/explained.hpp"
 #include "study/explained_tree.hpp"
+#include "study/measure_next.hpp"
 #include "study/sweep/sweep_base.hpp"
 
 namespace stepsim::cli {
@@ -204,6 +205,19 @@ int run_program(const Invocation& invocation, const io::Json& tree, const RunOpt
   return kOk;
 }
 
+// What to measure where one of the parts can be measured: the question costs runs of its own, and
+// is not asked of a run that takes long.
+std::string to_measure(const io::Json& tree, const study::Scenario& scenario,
+                       const study::Summary& summary, study::Files& files, double estimate_s) {
+  constexpr double kMostSeconds = 1;
+  if (summary.interval_parts.empty() || estimate_s > kMostSeconds ||
+      summary.interval_parts.front().factor == study::kRestOfInterval) {
+    return {};
+  }
+  const auto next = study::measure_next(tree, scenario, summary, files);
+  return next.empty() ? "" : next.front().what;
+}
+
 // Runs the scenario as it was when its step was measured.
 void correct(const RunOptions& options, const io::Json& tree, study::Files& files,
              study::Result& result) {
@@ -341,7 +355,8 @@ int run(const Invocation& invocation) {
     }
   } else {
     io::require_finite(study::flat_summary(result.summary));
-    write_output(common, run_text(result));
+    write_output(common,
+                 run_text(result, to_measure(tree, scenario, result.summary, files, estimate)));
     if (!result.buckets.empty()) {
       std::erase(result.warnings, study::kEqualWorkers); // the text says it
     }

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "cli/commands/emit.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/help/help_text.hpp"
@@ -17,8 +18,10 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
+#include "cli/text/record_cells.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/assumed.hpp"
+#include "study/sweep/rows.hpp"
 #include "study/sweep/sweep.hpp"
 #include "study/sweep/sweep_estimate.hpp"
 #include "study/tune.hpp"
@@ -111,13 +114,16 @@ std::vector<const study::TunePoint*> shown_points(const study::Tuning& tuning) {
 }
 
 // All knobs show time and efficiency; density also what it is compared with.
-std::vector<Column> columns_of(study::Knob knob) {
+std::vector<Column> columns_of(study::Knob knob, bool has_band) {
   std::vector<Column> columns;
   const auto add = [&](const char* key, Column::Show show = nullptr) {
     const ColumnUnit unit = column_unit(key);
     columns.push_back({key, unit.heading, unit.factor, show});
   };
   add("iteration_time_s");
+  if (has_band) {
+    columns.push_back({"interval_level", "interval [ms]", 1e3, band_cell});
+  }
   add("exposed_communication_s");
   add("scaling_efficiency");
   if (knob == study::Knob::density) {
@@ -130,7 +136,8 @@ std::vector<Column> columns_of(study::Knob knob) {
 
 // k is a count of entries and is written out in full: six digits would merge neighbours.
 std::string curve_text(const study::TuneProblem& problem, const study::Tuning& tuning) {
-  const std::vector<Column> columns = columns_of(problem.knob);
+  const std::vector<Column> columns =
+      columns_of(problem.knob, tuning.best && study::band_in(tuning.best->record));
   const std::vector<const study::TunePoint*> shown = shown_points(tuning);
   std::vector<io::Json> values;
   for (const study::TunePoint* point : shown) {
@@ -176,10 +183,12 @@ std::string references_text(const study::TuneProblem& problem, const study::Tuni
   }
   for (const study::TuneReference& reference : tuning.references) {
     std::vector<std::string>& row = table.rows.emplace_back();
+    const auto band = study::band_in(reference.point.record);
     row = {reference.name == study::kBestMerge ? std::string("best merge, one message at a time")
                                                : reference.name,
            knob_text(problem, reference.point.value),
-           milliseconds_cell(reference.point.iteration_time_s),
+           milliseconds_cell(reference.point.iteration_time_s) +
+               (band ? " " + base::readable_band(*band, 1e3) : ""),
            cell(reference.regret ? std::optional(*reference.regret * 100) : std::nullopt)};
     if (density) {
       row.push_back(reference.largest_k ? std::to_string(*reference.largest_k) : "-");
@@ -195,9 +204,12 @@ std::string best_text(const study::TuneProblem& problem, const study::Tuning& tu
   if (!tuning.best) {
     return "no " + name + " is as fast as dense\n";
   }
-  std::string text = "best " + name + " " + knob_text(problem, tuning.best->value) + ": " +
-                     value_text("iteration_time_s", *tuning.best->iteration_time_s) +
-                     " per iteration";
+  const double step_s = *tuning.best->iteration_time_s;
+  const auto band = study::band_in(tuning.best->record);
+  std::string text =
+      "best " + name + " " + knob_text(problem, tuning.best->value) + ": " +
+      (band ? base::readable_seconds(step_s, band) : value_text("iteration_time_s", step_s)) +
+      " per iteration";
   if (problem.knob == study::Knob::pipeline_width) {
     text += "; the smallest within " + base::significant(tuning.tolerance * 100, 2) +
             " % of the widest";

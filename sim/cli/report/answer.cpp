@@ -9,18 +9,13 @@
 
 namespace stepsim::cli {
 
-namespace {} // namespace
-
 std::string answer_of(const study::Result& result) {
   const study::Summary& summary = result.summary;
   if (!summary.iteration_time_s) {
     return "The run has no steady step.";
   }
-  std::string out = "A step takes " + base::readable_seconds(*summary.iteration_time_s);
-  if (summary.iteration_time_low_s && summary.iteration_time_high_s) {
-    out += " (95 % interval " + base::readable_seconds(*summary.iteration_time_low_s) + " to " +
-           base::readable_seconds(*summary.iteration_time_high_s) + ")";
-  }
+  std::string out =
+      "A step takes " + base::readable_seconds(*summary.iteration_time_s, study::band_of(summary));
   out += " on " + base::counted(result.scenario.cluster.ranks(), "worker");
   if (summary.samples_per_s) {
     out += ", " + base::significant(*summary.samples_per_s, 4) + " samples/s";

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "cli/plot/rows_figure.hpp"
 #include "cli/report/html_page.hpp"
 #include "cli/shell/unit_text.hpp"
@@ -18,6 +19,7 @@
 #include "run/collective_file.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/named_files.hpp"
+#include "study/sweep/rows.hpp"
 #include "study/sweep/sweep_base.hpp"
 
 namespace stepsim::cli {
@@ -229,8 +231,10 @@ private:
       text += " " + name + " " + shown_value_of(name, cell_of(best(), name)) + ",";
     }
     const io::Json step = cell_of(best(), "iteration_time_s");
-    text +=
-        step.is_number() ? " a step of " + value_text("iteration_time_s", step.as_double(), 4) : "";
+    text += step.is_number()
+                ? " a step of " + base::readable_seconds(step.as_double(),
+                                                         study::band_in(io::Json(best().cells)))
+                : "";
     const io::Json rate = cell_of(best(), "samples_per_s");
     text += rate.is_number() ? ", " + base::significant(rate.as_double(), 4) + " samples/s" : "";
     return text + ".";

@@ -4,6 +4,8 @@
 
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/table.hpp"
 #include "scenario/conditions.hpp"
 
 namespace stepsim::cli {
@@ -27,16 +29,16 @@ std::string conditions_text(const study::Scenario& scenario) {
 }
 
 std::string measured_text(const study::MeasuredTotal& total) {
-  const auto ms = [](double seconds) { return base::significant(seconds * 1e3) + " ms"; };
   std::string at;
   for (const std::string& each : total.at) {
     at += (at.empty() ? " with " : ", ") + base::printable(each);
   }
-  return "one step of " + ms(total.measured_s) + at + ", predicted " + ms(total.predicted_s) +
-         ": " + ms(total.step_s) + " here" +
-         (total.low_s
-              ? " (" + ms(*total.low_s) + " to " + ms(*total.high_s) + " hold 80 % of real runs)"
-              : "");
+  const auto band =
+      total.low_s ? std::optional(base::Band{*total.low_s, total.high_s.value(), study::kLevel80})
+                  : std::nullopt;
+  return "one step of " + base::readable_seconds(total.measured_s) + at + ", predicted " +
+         base::readable_seconds(total.predicted_s) + ": " +
+         base::readable_seconds(total.step_s, band) + " here";
 }
 
 std::string part_text(std::string_view factor) {
@@ -45,6 +47,26 @@ std::string part_text(std::string_view factor) {
          : factor == study::kEstimateOfInterval ? std::string("the estimate of computing")
          : factor == study::kLibraryOfInterval  ? std::string("the model of the library")
                                                 : std::string("what differs between equal runs");
+}
+
+std::string interval_text(const study::Summary& summary, std::string_view to_measure) {
+  return summary.interval_parts.empty()
+             ? "of the mean of random times"
+             : part_text(summary.interval_parts.front().factor) +
+                   (to_measure.empty() ? "" : "; measure " + std::string(to_measure));
+}
+
+std::string estimate_text(const study::Scenario& scenario, const study::Summary& summary) {
+  const layers::GpuEstimate& estimate = *scenario.workload_source.profile.estimate;
+  const std::string text = "estimated for " + std::string(estimate.gpu->name) + " in " +
+                           std::string(layers::kPrecisions[estimate.precision]) +
+                           (estimate.measured                       ? ", scaled to a measured step"
+                            : scenario.workload.interval->validated ? ""
+                                                                    : ", unvalidated");
+  return scenario.workload.interval->low == scenario.workload.interval->high
+             ? text
+             : text + ": " + milliseconds_cell(summary.compute_low_s) + " to " +
+                   milliseconds_cell(summary.compute_high_s) + " ms";
 }
 
 } // namespace stepsim::cli

@@ -60,21 +60,23 @@ std::string shares_table(const std::string& heading, const Shares& shares, doubl
 
 std::string times_table(const Explained& explained) {
   const double period = explained.explanation.path.period_s;
-  Table table{{"", "[ms]", "share"}, {}};
-  const auto row = [&](std::string name, double seconds) {
-    table.rows.push_back(
-        {std::move(name), milliseconds_cell(seconds), share_cell(seconds, period)});
+  const std::string band = explained.band ? base::readable_band(*explained.band, 1e3) : "";
+  Table table{{"", "[ms]", "share", ""}, {}};
+  const auto row = [&](std::string name, double seconds, std::string beside = {}) {
+    table.rows.push_back({std::move(name), milliseconds_cell(seconds), share_cell(seconds, period),
+                          std::move(beside)});
   };
-  row("period", period);
-  if (explained.program.steps > 1) {
-    row("step, of " + std::to_string(explained.program.steps), explained.step_s);
+  const bool has_steps = explained.program.steps > 1;
+  row("period", period, has_steps ? "" : band);
+  if (has_steps) {
+    row("step, of " + std::to_string(explained.program.steps), explained.step_s, band);
   }
   row("exposed communication", explained.explanation.exposed_s);
   if (explained.program.interference.any()) {
     row("interference", explained.explanation.interference_s);
   }
   table.rows.push_back({"makespan of " + std::to_string(explained.iterations) + " iterations",
-                        milliseconds_cell(explained.makespan_s), "-"});
+                        milliseconds_cell(explained.makespan_s), "-", ""});
   return "\n" + table_text(table);
 }
 

@@ -4,7 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "base/quantity.hpp"
 #include "cli/text/record_cells.hpp"
+#include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
 
@@ -46,21 +48,42 @@ Criterion criterion(const RecordRows& records) {
   return {};
 }
 
+// The value of a row with its interval. A throughput is as far off as the iteration time.
+std::string value_cell(const RecordRows& records, std::size_t r, bool samples) {
+  const study::BestBy by = records.ranking.by;
+  const io::Json& row = records.rows[r];
+  const auto value = study::value_by(by, row, records.batches[r], samples);
+  if (!value) {
+    return cell(value);
+  }
+  const double factor = criterion(records).factor;
+  auto band = study::band_in(row);
+  if (band && by == study::BestBy::throughput) {
+    const double step = *study::number_in(row, "iteration_time_s");
+    band = {
+        .low = *value * step / band->high, .high = *value * step / band->low, .level = band->level};
+  }
+  return cell(*value * factor) +
+         (band && by != study::BestBy::efficiency ? " " + base::readable_band(*band, factor) : "");
+}
+
 } // namespace
 
 std::vector<Table> pivot_tables(const RecordRows& records) {
-  constexpr std::size_t kMostColumns = 12;
+  const bool wide = std::ranges::any_of(
+      records.rows, [](const io::Json& row) { return study::band_in(row).has_value(); });
+  const std::size_t most_columns = wide ? 5 : 12;
   if (records.varied.size() != 2) {
     return {};
   }
   std::size_t down = 0;
   std::vector<const io::Json*> left = values_of(records.rows, records.varied[0]);
   std::vector<const io::Json*> top = values_of(records.rows, records.varied[1]);
-  if (top.size() > kMostColumns) {
+  if (top.size() > most_columns) {
     std::swap(left, top);
     down = 1;
   }
-  if (left.size() < 2 || top.size() < 2 || top.size() > kMostColumns ||
+  if (left.size() < 2 || top.size() < 2 || top.size() > most_columns ||
       left.size() * top.size() != records.rows.size()) {
     return {};
   }
@@ -69,21 +92,20 @@ std::vector<Table> pivot_tables(const RecordRows& records) {
   const std::vector<std::string> names = field_names(records.varied);
   const FieldLook left_shown = field_look(names[down]);
   const FieldLook top_shown = field_look(names[1 - down]);
-  const Criterion by = criterion(records);
   const bool samples = study::has_samples(records.rows);
   Table table;
-  table.caption = by.text + " by " + left_shown.heading + " (down) and " + top_shown.heading +
-                  " (across); * = best";
+  table.caption = criterion(records).text + " by " + left_shown.heading + " (down) and " +
+                  top_shown.heading + " (across); * = best";
   table.headings.push_back(left_shown.heading);
-  const auto value_cell = [](const io::Json& value, const std::string& field, double factor) {
+  const auto field_cell = [](const io::Json& value, const std::string& field, double factor) {
     return varied_cell(io::Object{{field, value}}, field, factor);
   };
   for (const io::Json* value : top) {
-    table.headings.push_back(value_cell(*value, field_top, top_shown.factor));
+    table.headings.push_back(field_cell(*value, field_top, top_shown.factor));
   }
   for (const io::Json* value : left) {
     std::vector<std::string>& cells = table.rows.emplace_back();
-    cells.push_back(value_cell(*value, field_left, left_shown.factor));
+    cells.push_back(field_cell(*value, field_left, left_shown.factor));
     cells.resize(1 + top.size(), "-");
   }
   std::set<std::pair<std::size_t, std::size_t>> taken;
@@ -102,10 +124,8 @@ std::vector<Table> pivot_tables(const RecordRows& records) {
         !taken.emplace(down_at, across_at).second) {
       return {};
     }
-    const auto value = study::value_by(records.ranking.by, row, records.batches[r], samples);
     table.rows[down_at][1 + across_at] =
-        cell(value ? std::optional(*value * by.factor) : std::nullopt) +
-        (r == records.ranking.best ? " *" : "");
+        value_cell(records, r, samples) + (r == records.ranking.best ? " *" : "");
   }
   return {std::move(table)};
 }

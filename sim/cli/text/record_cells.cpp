@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/document.hpp"
+#include "cli/shell/table.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/rows.hpp"
 
@@ -60,6 +60,11 @@ std::string varied_cell(const io::Json& row, const std::string& field, double fa
     return base::shown_value(in_full(row, {field, field}));
   }
   return factor == 1 ? io::compact(*row.find(field)) : cell(*number * factor);
+}
+
+std::string band_cell(const io::Json& record, const Column& column) {
+  const auto band = study::band_in(record);
+  return band ? base::readable_band(*band, column.factor) : "";
 }
 
 } // namespace stepsim::cli

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/shell/document.hpp"
 #include "document/json.hpp"
 
 namespace stepsim::cli {
@@ -25,5 +26,8 @@ struct FieldLook {
 // The cell of a varied field. Integers and decimal fractions without a unit stay as they were
 // written.
 [[nodiscard]] std::string varied_cell(const io::Json& row, const std::string& field, double factor);
+
+// For Column::show: the interval of the iteration time, "(344.8 to 653.7, 80 %)"; "" without one.
+[[nodiscard]] std::string band_cell(const io::Json& record, const Column& column);
 
 } // namespace stepsim::cli

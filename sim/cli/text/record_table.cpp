@@ -65,10 +65,16 @@ bool any_has(std::span<const io::Json> rows, std::string_view key) {
       rows, [&](const io::Json& row) { return study::number_in(row, key).has_value(); });
 }
 
+constexpr std::string_view kIntervalLevel = "interval_level";
+
+// Stands beside every iteration time.
+Column band_column() { return {std::string(kIntervalLevel), "interval [ms]", 1e3, band_cell}; }
+
 // Columns of `compare` and `sweep`; table_of_rows() knows which need rows that have them.
 const std::vector<Column>& row_columns() {
   static const std::vector<Column> columns{
       {"iteration_time_s", "iteration [ms]", 1e3},
+      band_column(),
       {"ratio", "ratio"},
       {"stated_rank", "rank", 1, in_full},
       {"compute_s", "compute [ms]", 1e3, part},
@@ -89,6 +95,7 @@ const std::vector<Column>& algorithm_looks() {
   static const std::vector<Column> columns{
       {"algorithm", "algorithm", 1, in_full},
       {"iteration_time_s", "iteration [ms]", 1e3},
+      band_column(),
       {"ratio", "slower than best"},
       {"stated_rank", "rank", 1, in_full},
       {"exposed_communication_s", "exposed [ms]", 1e3, part},
@@ -105,6 +112,7 @@ const std::vector<Column>& algorithm_looks() {
 constexpr std::array kAlgorithmMeanings{
     "one of those below",
     "from one start of an iteration to the next",
+    "of the iteration time: its ends, and the share of all cases between them",
     "iteration time over the shortest of the same block",
     "under typical conditions: 1 + number of rows of the block that are shorter for sure",
     "communication that computing does not hide",
@@ -133,6 +141,9 @@ std::vector<Column> chosen_columns(std::span<const io::Json> rows,
     const auto found = std::ranges::find(known, name, &Column::key);
     if (found != known.end()) {
       columns.push_back(*found);
+      if (name == "iteration_time_s" && any_has(rows, kIntervalLevel)) {
+        columns.push_back(band_column());
+      }
     } else if (base::kind_of_key(name) == base::QuantityKind::time) {
       columns.push_back({name, name.substr(0, name.rfind('_')) + " [ms]", 1e3});
     } else {
@@ -155,8 +166,8 @@ Table table_of_rows(const RecordRows& records) {
       return std::ranges::any_of(
           rows, [&](const io::Json& row) { return study::number_in(row, key).value_or(0) > 0; });
     }
-    const bool optional = key == "stated_rank" || key == "samples_per_s" || key == "fct_p99_s" ||
-                          key == "time_to_accuracy_s";
+    const bool optional = key == kIntervalLevel || key == "stated_rank" || key == "samples_per_s" ||
+                          key == "fct_p99_s" || key == "time_to_accuracy_s";
     return key == "speedup" ? ranking.batches_differ : !optional || any_has(rows, key);
   };
   const std::vector<Column> columns = chosen_columns(rows, chosen, row_columns(), is_shown);
@@ -212,9 +223,11 @@ std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
   std::vector<Column> columns =
       chosen_columns(rows, chosen, algorithm_looks(), [&](const Column& column) {
         const bool always = column.show != wins && column.key != "stated_rank";
-        return always || std::ranges::any_of(rows, [&](const io::Json& row) {
-                 return row.find(column.key) != nullptr;
-               });
+        return column.key == kIntervalLevel
+                   ? any_has(rows, kIntervalLevel)
+                   : always || std::ranges::any_of(rows, [&](const io::Json& row) {
+                       return row.find(column.key) != nullptr;
+                     });
       });
   if (!chosen.empty()) {
     columns.insert(columns.begin(), algorithm_looks().front());

@@ -230,25 +230,17 @@ std::string times_text(const study::Result& result) {
     row_if("  merge", summary.merge_s);
     row_if("  scatter", summary.scatter_s);
   }
+  if (const auto band = study::band_of(summary)) {
+    table.headings.emplace_back();
+    for (std::vector<std::string>& cells : table.rows) {
+      cells.push_back(&cells == table.rows.data() ? base::readable_band(*band, 1e3) : "");
+    }
+  }
   return table_text(table);
 }
 
-// "estimated for h100 in bf16: 812 to 1270 ms"
-std::string estimate_text(const study::Scenario& scenario, const study::Summary& summary) {
-  const layers::GpuEstimate& estimate = *scenario.workload_source.profile.estimate;
-  const std::string text = "estimated for " + std::string(estimate.gpu->name) + " in " +
-                           std::string(layers::kPrecisions[estimate.precision]) +
-                           (estimate.measured                       ? ", scaled to a measured step"
-                            : scenario.workload.interval->validated ? ""
-                                                                    : ", unvalidated");
-  return scenario.workload.interval->low == scenario.workload.interval->high
-             ? text
-             : text + ": " + milliseconds_cell(summary.compute_low_s) + " to " +
-                   milliseconds_cell(summary.compute_high_s) + " ms";
-}
-
 // With several jobs the speed-up is that of the first, which has only its own nodes.
-std::string verdict_text(const study::Result& result) {
+std::string verdict_text(const study::Result& result, std::string_view to_measure) {
   const study::Summary& summary = result.summary;
   std::string out;
   append_line(out, "overlap",
@@ -267,14 +259,9 @@ std::string verdict_text(const study::Result& result) {
               cell(summary.speedup) + " with " + std::to_string(workers) +
                   (workers == 1 ? " worker" : " workers") + ", efficiency " +
                   percent_cell(summary.scaling_efficiency));
-  if (summary.iteration_time_low_s && summary.iteration_time_high_s) {
-    append_line(out, "interval",
-                milliseconds_cell(summary.iteration_time_low_s) + " to " +
-                    milliseconds_cell(summary.iteration_time_high_s) + " ms " +
-                    (summary.interval_parts.empty()
-                         ? std::string("with 95 % confidence")
-                         : "hold 80 % of real runs; most of it: " +
-                               part_text(summary.interval_parts.front().factor)));
+  if (summary.interval_level) {
+    append_line(out, summary.interval_parts.empty() ? "interval" : "most of it",
+                interval_text(summary, to_measure));
   }
   if (result.measured_total) {
     append_line(out, "measured", measured_text(*result.measured_total));
@@ -391,10 +378,10 @@ Table buckets_table(const study::Result& result, std::size_t most) {
 }
 
 // Parts that have nothing to say are empty.
-std::string run_text(const study::Result& result) {
-  return setting_text(result) + "\n" + times_text(result) + "\n" + verdict_text(result) +
-         buckets_text(result) + measured_text(result) + jobs_text(result) + links_text(result) +
-         assumed_text(result);
+std::string run_text(const study::Result& result, std::string_view to_measure) {
+  return setting_text(result) + "\n" + times_text(result) + "\n" +
+         verdict_text(result, to_measure) + buckets_text(result) + measured_text(result) +
+         jobs_text(result) + links_text(result) + assumed_text(result);
 }
 
 } // namespace stepsim::cli

@@ -14,8 +14,9 @@ namespace stepsim::cli {
 // The output of `stepsim run` for the terminal: settings, times in ms, buckets.
 
 // Leaves out parts that the result does not have, and lists at most 40 buckets. Control characters
-// in text of users are escaped.
-[[nodiscard]] std::string run_text(const study::Result& result);
+// in text of users are escaped. `to_measure`: what would narrow the interval most, "one step on 2
+// machines"; "" where that is not known.
+[[nodiscard]] std::string run_text(const study::Result& result, std::string_view to_measure = {});
 
 // The first buckets in launch order, at most `most`.
 [[nodiscard]] Table buckets_table(const study::Result& result, std::size_t most);

@@ -49,6 +49,13 @@ std::optional<double> number_in(const io::Json& record, std::string_view key) {
   return value != nullptr && value->is_number() ? std::optional(value->as_double()) : std::nullopt;
 }
 
+std::optional<base::Band> band_in(const io::Json& record) {
+  const auto low = number_in(record, "iteration_time_low_s");
+  const auto high = number_in(record, "iteration_time_high_s");
+  const auto level = number_in(record, "interval_level");
+  return low && high && level ? std::optional(base::Band{*low, *high, *level}) : std::nullopt;
+}
+
 std::string error_in(const io::Json& record) {
   const io::Json* error = record.find("error");
   return error != nullptr && error->is_string() ? error->as_string() : std::string();

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/quantity.hpp"
 #include "document/json.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/files.hpp"
@@ -38,6 +39,8 @@ struct Rows {
 
 // A number of a record; empty if it is null or missing.
 [[nodiscard]] std::optional<double> number_in(const io::Json& record, std::string_view key);
+// The interval of the iteration time of a record, s; empty where it has none.
+[[nodiscard]] std::optional<base::Band> band_in(const io::Json& record);
 // The error of a record; empty if its point did not fail.
 [[nodiscard]] std::string error_in(const io::Json& record);
 // Appends the warnings that `to` does not contain yet.
