@@ -57,7 +57,7 @@ LineIntervals table_intervals(const LineFit& fit, std::span<const Datum> data) {
     wnn += fit.weights[i] * data[i].bytes * data[i].bytes;
   }
   const double variance = squares / static_cast<double>(N - 2);
-  const double t = base::student_t_975(N - 2);
+  const double t = base::student_t(0.975, N - 2);
   const auto around = [&](double value, double deviation) {
     return base::Interval{std::max(0.0, value - t * deviation), value + t * deviation};
   };

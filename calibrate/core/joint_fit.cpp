@@ -130,7 +130,7 @@ void set_intervals(std::span<const JointRow> rows, const Columns& columns, Joint
   }
   const std::size_t freedom = rows.size() - columns.size();
   const double variance = squares(rows, fit.values) / static_cast<double>(freedom);
-  const double t = base::student_t_975(freedom);
+  const double t = base::student_t(0.975, freedom);
   const Design design = design_of(rows, columns);
   const Singular s = decompose(design.rows, columns.size());
   for (std::size_t j = 0; j < columns.size(); ++j) {

@@ -4,23 +4,24 @@
 #include <cassert>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace stepsim::base {
 
-double student_t_975(std::size_t freedom) {
+double student_t(double probability, std::size_t freedom) {
   assert(freedom >= 1 && "one value has no spread");
   // A sweep asks for the same one at every point.
-  thread_local std::size_t known = 0;
+  thread_local std::pair<double, std::size_t> known;
   thread_local double value = 0;
-  if (known != freedom) {
-    known = freedom;
+  if (known != std::pair(probability, freedom)) {
+    known = {probability, freedom};
     const boost::math::students_t distribution(static_cast<double>(freedom));
-    value = boost::math::quantile(distribution, 0.975);
+    value = boost::math::quantile(distribution, probability);
   }
   return value;
 }
 
-Interval mean_interval_95(std::span<const double> values) {
+Interval mean_interval(std::span<const double> values, double level) {
   assert(values.size() >= 2 && "one value has no spread");
   const auto count = static_cast<double>(values.size());
   const double middle = std::accumulate(values.begin(), values.end(), 0.0) / count;
@@ -28,7 +29,8 @@ Interval mean_interval_95(std::span<const double> values) {
   for (const double value : values) {
     squares += (value - middle) * (value - middle);
   }
-  const double half = student_t_975(values.size() - 1) * std::sqrt(squares / (count - 1) / count);
+  const double half =
+      student_t((1 + level) / 2, values.size() - 1) * std::sqrt(squares / (count - 1) / count);
   return {middle - half, middle + half};
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// 95 % intervals of means and fits, by Student's t.
+// Intervals of means and fits, by Student's t.
 #include <cstddef>
 #include <span>
 
@@ -8,11 +8,11 @@ namespace stepsim::base {
 struct Interval {
   double low{}, high{};
 };
-// Returns the 97.5 % quantile of Student's t: 12.706 for 1 degree of freedom, 2.306 for 8. Needs at
-// least one degree of freedom (asserted).
-[[nodiscard]] double student_t_975(std::size_t freedom);
-// Returns the 95 % interval of the mean of independent values. Needs at least two values
-// (asserted).
-[[nodiscard]] Interval mean_interval_95(std::span<const double> values);
+// Returns the quantile of Student's t: for 0.975 12.706 with 1 degree of freedom, 2.306 with 8.
+// Needs at least one degree of freedom (asserted).
+[[nodiscard]] double student_t(double probability, std::size_t freedom);
+// Returns the interval that holds the mean of independent values with the probability `level`.
+// Needs at least two values (asserted).
+[[nodiscard]] Interval mean_interval(std::span<const double> values, double level);
 
 } // namespace stepsim::base

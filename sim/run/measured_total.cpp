@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "scenario/scenario_conditions.hpp"
 
 namespace stepsim::study {
 
@@ -54,7 +55,7 @@ MeasuredTotal corrected_by(const Result& asked, const Result& measured, double m
   MeasuredTotal total{.measured_s = measured_s,
                       .predicted_s = predicted_s,
                       .step_s = *asked.summary.iteration_time_s * measured_s / predicted_s};
-  if (!asked.summary.interval_parts.empty() && !measured.summary.interval_parts.empty()) {
+  if (is_typical(asked.scenario) && is_typical(measured.scenario)) {
     set_interval_of(asked.summary, measured.summary, total);
   }
   return total;

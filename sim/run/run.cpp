@@ -16,7 +16,6 @@
 #include "base/mean_interval.hpp"
 #include "base/number_text.hpp"
 #include "buckets/planners.hpp"
-#include "nccl/prediction_interval.hpp"
 #include "run/merge_search.hpp"
 #include "run/planned_messages.hpp"
 #include "run/program_memory.hpp"
@@ -191,32 +190,18 @@ void apply_warmup(const Scenario& scenario, Result& result) {
       *steady.back()->summary.makespan_s + moved(*steady.back(), steady.size() - 1);
 }
 
-// The library may be off in the same direction for all messages: they are all at one end of their
-// intervals.
-void fill_library_interval(const Scenario& scenario, Summary& summary) {
-  if (!scenario.communication.question || scenario.variability.random() || is_typical(scenario)) {
-    return;
-  }
-  const auto period = [&](double deviations) {
-    return period_of(with_deviations(scenario, deviations));
-  };
-  const double middle = *summary.iteration_time_s;
-  summary.iteration_time_low_s = std::min(middle, period(-nccl::kQuantile95));
-  summary.iteration_time_high_s = std::max(middle, period(nccl::kQuantile95));
-  summary.interval_level = 0.95;
-}
-
 // Every part is moved by one standard deviation up and down, and what makes the step longer or
-// shorter adds up in squares (CON 4): the factors of the conditions, the estimate of computing and
-// the model of a library.
-void fill_conditions_interval(const Scenario& scenario, Summary& summary) {
-  if (!is_typical(scenario)) {
+// shorter adds up in squares (CON 4): under typical conditions their factors and what differs
+// between equal runs; the model of a library, which may be off in the same direction for all
+// messages, and the estimate of computing beside either.
+void fill_uncertainty(const Scenario& scenario, Summary& summary) {
+  const double middle = *summary.iteration_time_s;
+  if (!has_uncertain_parts(scenario) || !(middle > 0)) {
     return;
   }
-  const double middle = *summary.iteration_time_s;
-  double up = kRestSpread * kRestSpread;
-  double down = up;
-  std::vector<IntervalPart> parts{{.factor = kRestOfInterval, .share = up}};
+  double up = 0;
+  double down = 0;
+  std::vector<IntervalPart> parts;
   const auto add = [&](std::string_view name, const Scenario& more, const Scenario& less) {
     const double one = std::log(period_of(more) / middle);
     const double other = std::log(period_of(less) / middle);
@@ -226,6 +211,10 @@ void fill_conditions_interval(const Scenario& scenario, Summary& summary) {
     down += shorter * shorter;
     parts.push_back({.factor = name, .share = longer * longer, .at_high = one, .at_low = other});
   };
+  if (is_typical(scenario)) {
+    up = down = kRestSpread * kRestSpread;
+    parts.push_back({.factor = kRestOfInterval, .share = up});
+  }
   for (const Factor factor : scenario.conditions.used) {
     if (scenario.conditions.factors[static_cast<std::size_t>(factor)].tau > 0) {
       add(kFactors[factor], with_moved_factor(scenario, factor, 1),
@@ -241,13 +230,13 @@ void fill_conditions_interval(const Scenario& scenario, Summary& summary) {
     add(kLibraryOfInterval, with_deviations(scenario, 1), with_deviations(scenario, -1));
   }
   for (IntervalPart& part : parts) {
-    part.share /= up;
+    part.share /= up > 0 ? up : 1;
   }
   std::ranges::stable_sort(parts, std::ranges::greater{}, &IntervalPart::share);
   summary.interval_parts = std::move(parts);
   summary.iteration_time_low_s = middle * std::exp(-kQuantile80 * std::sqrt(down));
   summary.iteration_time_high_s = middle * std::exp(kQuantile80 * std::sqrt(up));
-  summary.interval_level = 0.8;
+  summary.interval_level = kLevel80;
 }
 
 // What every way of running adds to its result.
@@ -268,8 +257,7 @@ void finish(const Scenario& scenario, Result& result, ProgramMemory* memory) {
     summary.merge_certified_optimal = merge_is_certified(scenario);
   }
   compare_with_dense(scenario, result.summary, memory);
-  fill_library_interval(scenario, result.summary);
-  fill_conditions_interval(scenario, result.summary);
+  fill_uncertainty(scenario, result.summary);
   find_input_bound(scenario, result.summary);
   fill_compute_interval(scenario, result.summary);
 }
@@ -379,11 +367,11 @@ Result run_replications(const Scenario& scenario, std::int64_t replications) {
   if (replications > 1) {
     average(all, result.summary);
     fill_compute_interval(scenario, result.summary);
-    if (is_typical(scenario)) { // as wide as for the first replication
+    if (!result.summary.interval_parts.empty()) { // as wide as for the first replication
       *result.summary.iteration_time_low_s *= *result.summary.iteration_time_s / periods.front();
       *result.summary.iteration_time_high_s *= *result.summary.iteration_time_s / periods.front();
     } else {
-      set_interval(scenario, base::mean_interval_95(periods), result.summary);
+      set_interval(scenario, base::mean_interval(periods, kLevel80), result.summary);
     }
     result.warnings.push_back("times and speeds are means of " + std::to_string(replications) +
                               " replications; buckets, iterations and the rest are of the first");

@@ -35,7 +35,8 @@ inline constexpr std::string_view kEqualWorkers =
 [[nodiscard]] Scenario replicated(Scenario scenario, std::int64_t replication);
 // Runs `replications` replications, numbered from 0; one gives run(scenario). The iteration time,
 // its parts and bounds, and the makespans are means over them; speed-up and throughput follow from
-// these means, and Student's t gives the 95 % interval of the iteration time. All other values, the
+// these means, and Student's t gives the interval that holds the mean with 80 %, unless the times
+// of the run are uncertain by themselves: then the interval keeps its width. All other values, the
 // completion times of messages (fct_*) among them, are copied from replication 0.
 [[nodiscard]] Result run_replications(const Scenario& scenario, std::int64_t replications);
 

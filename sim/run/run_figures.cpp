@@ -18,6 +18,7 @@
 #include "programs/step/alone.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/planned_messages.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_local.hpp"
 
@@ -278,7 +279,7 @@ void fill_interval(const Scenario& scenario, Result& result) {
     }
     means.push_back(sum / (static_cast<double>(end - begin) * steps));
   }
-  set_interval(scenario, base::mean_interval_95(means), result.summary);
+  set_interval(scenario, base::mean_interval(means, kLevel80), result.summary);
 }
 
 void set_interval(const Scenario& scenario, base::Interval interval, Summary& summary) {
@@ -295,7 +296,12 @@ void set_interval(const Scenario& scenario, base::Interval interval, Summary& su
   const double mean = *summary.iteration_time_s;
   summary.iteration_time_low_s = std::min(mean, std::max(interval.low, least));
   summary.iteration_time_high_s = std::max(mean, interval.high);
-  summary.interval_level = 0.95;
+  summary.interval_level = kLevel80;
+}
+
+bool has_uncertain_parts(const Scenario& scenario) {
+  return is_typical(scenario) ||
+         (scenario.communication.question && !scenario.variability.random());
 }
 
 } // namespace stepsim::study

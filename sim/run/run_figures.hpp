@@ -1,6 +1,6 @@
 #pragma once
 // Adds the figures of a result that all kinds of runs share: compute times, speed-up, staleness,
-// the 95 % interval of the iteration time, and warnings.
+// the interval of the iteration time, and warnings.
 #include <cstdint>
 
 #include "base/mean_interval.hpp"
@@ -59,14 +59,18 @@ void fill_staleness(const layers::StalenessCounts& staleness, Summary& summary);
 // efficiency is 1.
 void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary);
 
-// Sets the 95 % interval of the iteration time, from the means of up to 20 batches of
-// result.iterations without the discarded iterations. Sets nothing without random factors, or if
-// fewer than two iterations are left.
+// Sets the interval that holds the mean iteration time with 80 %, from the means of up to 20
+// batches of result.iterations without the discarded iterations. Sets nothing without random
+// factors, or if fewer than two iterations are left.
 void fill_interval(const Scenario& scenario, Result& result);
 
 // Sets the interval. Its lower end is raised to the compute time of the slowest worker
 // (asynchronous: the fastest) with the least factor that /variability can draw; then both ends are
 // moved, if necessary, so that the interval contains iteration_time_s.
 void set_interval(const Scenario& scenario, base::Interval interval, Summary& summary);
+
+// Whether the iteration time has an interval of parts that are not known for sure: under typical
+// conditions, and by the model of a library unless times are random, whose mean has an interval.
+[[nodiscard]] bool has_uncertain_parts(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -11,8 +11,8 @@
 
 namespace stepsim::study {
 
-// A part of the interval of the iteration time under typical conditions: a factor, or something
-// else that is not known for sure.
+// A part of the interval of the iteration time: a factor of typical conditions, or something else
+// that is not known for sure.
 struct IntervalPart {
   std::string_view factor; // a word of kFactors, or one of those below
   double share{};          // of the squared width above the iteration time

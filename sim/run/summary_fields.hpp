@@ -137,21 +137,20 @@ inline constexpr std::array kAll{
         "No schedule on this network has a shorter period, s; counts the factors of /variability "
         "that were drawn."),
     row("iteration_time_low_s", &Summary::iteration_time_low_s,
-        "Low end of the interval of the iteration time, s. Under typical conditions what remains "
-        "of the spread of their factors between sites. With random times not below what the "
-        "slowest worker computes with the least factor that the law can draw (0 for lognormal, "
-        "exponential, gamma). By the model of a library: with every exchange at the low end of its "
-        "own interval, on the same plan.")
+        "Low end of the interval of the iteration time, s: of what its parts leave open or, where "
+        "times are random and it has no parts, of the mean; that is not below what the slowest "
+        "worker computes with the least factor that the law can draw (0 for lognormal, "
+        "exponential, gamma).")
         .only(kUncertain),
     row("iteration_time_high_s", &Summary::iteration_time_high_s,
         "High end of that interval of the iteration time, s.")
         .only(kUncertain),
     row("interval_level", &Summary::interval_level,
-        "Share of all real runs that the interval holds: 0.8 under typical conditions, 0.95 of "
-        "random times and of the model of a library.")
+        "Share of all cases that the interval holds, 0.8: of real runs under typical conditions, "
+        "of predictions by the model of a library, or of means of random times.")
         .only(kUncertain),
     row("interval_parts", &Summary::interval_parts,
-        "What the interval consists of under typical conditions, the largest part first.")
+        "What the interval consists of, the largest part first; none for the mean of random times.")
         .only(kUncertain),
     row("compute_low_s", &Summary::compute_low_s,
         "Low end of the interval of the estimate for a GPU in which compute_s lies, s.")

@@ -19,6 +19,7 @@
 #include "links/packet/message.hpp"
 #include "links/packet/shape.hpp"
 #include "programs/job/network_job.hpp"
+#include "run/run_figures.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -193,10 +194,10 @@ double run_seconds(const Scenario& scenario, double messages) {
          planning_seconds(scenario, bytes, messages);
 }
 
-// Under typical conditions every factor that counts is moved up and down; where transfers hide
-// behind starts, or the reverse, both run.
+// Every part of the interval is moved up and down; where transfers hide behind starts, or the
+// reverse, both run.
 double runs_of(const Scenario& scenario) {
-  if (!is_typical(scenario)) {
+  if (!has_uncertain_parts(scenario)) {
     return 1;
   }
   const auto parts = std::ranges::count_if(scenario.conditions.used, [&](Factor factor) {

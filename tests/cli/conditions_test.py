@@ -89,6 +89,19 @@ def test_orders(path):
     assert "not told apart: " in text and "rank" in text.splitlines()[0]
 
 
+def test_ideal_library(path):
+    """The interval of a library says nothing about the order of real runs, and nothing of what a measured step leaves."""
+    other = path.with_name("library.json")
+    other.write_text(json.dumps({"kind": "scenario", "workload": {"model": "bert_large", "gpu": "h100", "batch_size": 8},
+                                 "cluster": {"preset": "dgx_h100", "nodes": 4}}))
+    rows = answer("compare", other, "--over", "/communication/schedule=ddp,single")["rows"]
+    for row in rows:
+        assert {part["factor"] for part in row["interval_parts"]} == {"library", "estimate"}
+        assert row["interval_level"] == 0.8 and row.get("stated_rank") is None, row
+    found = answer("run", other, "--measured-total", "0.9", "--at", "/cluster/nodes=2")["measured_total"]
+    assert found["iteration_time_low_s"] is None
+
+
 def digits(value):
     """A number with four digits or more before the point."""
     return f"{value:.{max(0, 3 - math.floor(math.log10(value)))}f}"

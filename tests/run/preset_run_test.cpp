@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "document/json_parse.hpp"
@@ -137,15 +138,45 @@ TEST_CASE("preset: on a simulated network the topology has the cables, and no do
   CHECK(exchange_of(one).links.two_level->gpus_per_node == 4);
 }
 
-// One bucket: all that differs is the time of its exchange.
+// One bucket: all that differs is the time of its exchange, whose logarithm is moved by its
+// standard deviation; 1.2816 such moves of the step are the interval.
 TEST_CASE("library: the iteration time has the interval of its exchanges") {
   const Result result = run_text(text(R"("preset": "dgx_h100", "nodes": 4)", kLibrary));
   nccl::LibraryQuestion question = *result.scenario.communication.question;
   question.bytes = kBytes;
   const nccl::LibraryRecord record = nccl::predict(question);
   CHECK(*result.summary.iteration_time_s == within(kCompute + record.seconds, 1e-9));
-  CHECK(*result.summary.iteration_time_low_s == within(kCompute + record.interval.low, 1e-9));
-  CHECK(*result.summary.iteration_time_high_s == within(kCompute + record.interval.high, 1e-9));
+  const double deviation = std::log(record.interval.high / record.seconds) / 1.96;
+  const double step_s = kCompute + record.seconds;
+  const auto end = [&](double sign) {
+    const double moved_s = std::max(record.bound_s, record.seconds * std::exp(sign * deviation));
+    return step_s * std::pow((kCompute + moved_s) / step_s, 1.2816);
+  };
+  CHECK(*result.summary.iteration_time_low_s == within(end(-1), 1e-9));
+  CHECK(*result.summary.iteration_time_high_s == within(end(1), 1e-9));
+  CHECK(*result.summary.interval_level == 0.8);
+  CHECK(result.summary.interval_parts.size() == 1);
+  CHECK(result.summary.interval_parts.front().factor == kLibraryOfInterval);
+  CHECK(result.summary.interval_parts.front().share == within(1, 1e-12));
+}
+
+// The estimate of computing is a part of its own, whose squares add up with those of the library.
+TEST_CASE("library: under ideal conditions the interval has exchanges and computing as parts") {
+  const std::string estimated =
+      R"({"workload": {"model": "bert_large", "gpu": "h100", "batch_size": 8},
+          "cluster": {"preset": "dgx_h100", "nodes": 4}})";
+  const Summary summary = run_text(estimated).summary;
+  CHECK(summary.interval_parts.size() == 2);
+  double up = 0;
+  double down = 0;
+  for (const IntervalPart& part : summary.interval_parts) {
+    up += std::pow(std::max({0.0, part.at_high, part.at_low}), 2);
+    down += std::pow(std::min({0.0, part.at_high, part.at_low}), 2);
+  }
+  CHECK(std::log(*summary.iteration_time_high_s / *summary.iteration_time_s) ==
+        within(1.2816 * std::sqrt(up), 1e-9));
+  CHECK(std::log(*summary.iteration_time_s / *summary.iteration_time_low_s) ==
+        within(1.2816 * std::sqrt(down), 1e-9));
 }
 
 TEST_CASE("library: a planner that takes start-up and data apart says that the cost is no line") {

@@ -247,7 +247,7 @@ int run(const Invocation& invocation) {
       ->required();
   add_scenario_flags(app, options.flags);
   app.add_option("--replications", options.replications,
-                 "runs with so many seeds; the iteration time is their mean, with a 95 % interval")
+                 "runs with so many seeds; the iteration time is their mean, with its interval")
       ->type_name("N");
   app.add_flag("--lines", options.lines,
                "reads JSON Lines, a scenario in each or {\"scenario\": .., \"set\": {POINTER: "

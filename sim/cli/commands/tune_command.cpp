@@ -137,7 +137,9 @@ std::vector<Column> columns_of(study::Knob knob, bool has_band) {
 // k is a count of entries and is written out in full: six digits would merge neighbours.
 std::string curve_text(const study::TuneProblem& problem, const study::Tuning& tuning) {
   const std::vector<Column> columns =
-      columns_of(problem.knob, tuning.best && study::band_in(tuning.best->record));
+      columns_of(problem.knob, std::ranges::any_of(tuning.curve, [](const study::TunePoint& point) {
+                   return study::band_in(point.record).has_value();
+                 }));
   const std::vector<const study::TunePoint*> shown = shown_points(tuning);
   std::vector<io::Json> values;
   for (const study::TunePoint* point : shown) {

@@ -19,7 +19,8 @@ struct Move {
 };
 using Moves = std::vector<Move>; // sorted by factor
 
-// Empty where the record has none.
+// Empty where the record has none, or has no part of what differs between equal runs: only then is
+// the order that of real runs.
 Moves moves_of(const io::Json& record) {
   Moves moves;
   const io::Json* parts = record.find("interval_parts");
@@ -30,7 +31,7 @@ Moves moves_of(const io::Json& record) {
     }
   }
   std::ranges::sort(moves, {}, &Move::factor);
-  return moves;
+  return std::ranges::binary_search(moves, kRestOfInterval, {}, &Move::factor) ? moves : Moves();
 }
 
 Moves moves_of(std::span<const IntervalPart> parts) {
