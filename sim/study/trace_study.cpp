@@ -37,8 +37,7 @@ io::Json as_in_file(const io::Json& tree, const std::string& path) {
 }
 
 PredictedStep predicted(const Summary& summary) {
-  return {summary.iteration_time_s.value_or(0), summary.iteration_time_low_s,
-          summary.iteration_time_high_s};
+  return {summary.iteration_time_s.value_or(0), band_of(summary)};
 }
 
 class Study {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/quantity.hpp"
 #include "base/words.hpp"
 #include "document/json.hpp"
 #include "run/result.hpp"
@@ -35,7 +36,7 @@ struct StudyOptions {
 // A step that was predicted.
 struct PredictedStep {
   double step_s{};
-  std::optional<double> low_s, high_s; // hold 80 % of real runs; under typical conditions
+  std::optional<base::Band> band; // under typical conditions
 };
 
 struct StudyPoint {

@@ -19,6 +19,9 @@ constexpr Key seconds(std::string_view name, std::string_view sentence) {
   return number(name, sentence).required();
 }
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+Json end_of(const PredictedStep& step, double base::Band::*end) {
+  return step.band ? Json((*step.band).*end) : Json();
+}
 Json texts(const std::vector<std::string>& lines) { return io::Array(lines.begin(), lines.end()); }
 
 constexpr auto kPart = std::to_array<Written<GapPart>>({
@@ -61,9 +64,9 @@ constexpr auto kAnswer = std::to_array<Written<TraceAnswer>>({
     {number("step_low_s", "Low end of the interval of 80 %, s; null under ideal conditions.")
          .nullable()
          .required(),
-     [](const TraceAnswer& each) { return or_null(each.predicted.low_s); }},
+     [](const TraceAnswer& each) { return end_of(each.predicted, &base::Band::low); }},
     {number("step_high_s", "High end of it, s.").nullable().required(),
-     [](const TraceAnswer& each) { return or_null(each.predicted.high_s); }},
+     [](const TraceAnswer& each) { return end_of(each.predicted, &base::Band::high); }},
     {number("second_half_s", "Mean of the second half of the steps, s; null of one step.")
          .nullable()
          .required(),
@@ -83,9 +86,9 @@ constexpr auto kPoint = std::to_array<Written<StudyPoint>>({
     {number("step_low_s", "Low end of the interval of 80 %, s; null under ideal conditions.")
          .nullable()
          .required(),
-     [](const StudyPoint& each) { return or_null(each.step.low_s); }},
+     [](const StudyPoint& each) { return end_of(each.step, &base::Band::low); }},
     {number("step_high_s", "High end of it, s.").nullable().required(),
-     [](const StudyPoint& each) { return or_null(each.step.high_s); }},
+     [](const StudyPoint& each) { return end_of(each.step, &base::Band::high); }},
     {number("samples_per_s", "Samples of all GPUs per second; null without a batch size.")
          .nullable()
          .required(),

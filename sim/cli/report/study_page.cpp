@@ -65,9 +65,9 @@ plot::Figure curve(const study::TraceStudy& study) {
   for (const study::StudyPoint& point : study.points) {
     const auto gpus = static_cast<double>(point.gpus);
     steps.points.push_back({gpus, point.step.step_s * kMillisecond});
-    if (point.step.low_s) {
-      band.points.push_back(
-          {gpus, *point.step.low_s * kMillisecond, *point.step.high_s * kMillisecond});
+    if (point.step.band) {
+      band.points.push_back({gpus, point.step.band->low * kMillisecond,
+                             point.step.band->high * kMillisecond});
     }
   }
   panel.curves.push_back(std::move(steps));
@@ -92,7 +92,7 @@ std::string study_page(const study::TraceStudy& study, const std::string& footer
   HtmlPage page(study.name);
   const study::StudyPoint& last = study.points.back();
   page.paragraph(study_sentence(study) + " On " + base::counted(last.gpus, "GPU") + ": " +
-                     with_band(last.step) + ".",
+                     base::readable_seconds(last.step.step_s, last.step.band) + ".",
                  "answer");
   if (study.answer) {
     page.heading("The trace");

@@ -7,6 +7,7 @@
 #include "base/number_text.hpp"
 #include "base/percent.hpp"
 #include "base/printable.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::cli {
 
@@ -51,11 +52,6 @@ std::string bucket_sentence(const study::DdpBuckets& buckets) {
 
 } // namespace
 
-std::string with_band(const study::PredictedStep& step) {
-  return number(step.step_s) + " ms" +
-         (step.low_s ? " (" + range(*step.low_s, *step.high_s) + ", 80 %)" : "");
-}
-
 std::string study_sentence(const study::TraceStudy& study) {
   const std::string name = base::printable(study.name);
   if (!study.answer) {
@@ -86,7 +82,7 @@ Table gap_table(const study::TraceGap& gap) {
 }
 
 std::string carried_sentence(const study::TraceAnswer& answer) {
-  std::string out = "With these carried: " + with_band(answer.predicted) + " on that machine";
+  std::string out = "With these carried: " + base::readable_seconds(answer.predicted.step_s, answer.predicted.band) + " on that machine";
   if (answer.predicted_half_s) {
     out += "; the first half of the steps predicts " + number(*answer.predicted_half_s) +
            " ms for the second, which took " + number(*answer.other_half_s);
@@ -104,7 +100,7 @@ Table points_table(const study::TraceStudy& study) {
     const study::StudyPoint& point = study.points[i];
     table.rows.push_back(
         {std::to_string(point.gpus), milliseconds_cell(point.step.step_s),
-         point.step.low_s ? range(*point.step.low_s, *point.step.high_s) : "-",
+         point.step.band ? range(point.step.band->low, point.step.band->high) : "-",
          base::significant(samples ? *point.samples_per_s : 1 / point.step.step_s, 4),
          point.efficiency ? percent_cell(*point.efficiency) : "-", point.bottleneck});
   }

@@ -9,9 +9,6 @@
 
 namespace stepsim::cli {
 
-// "76.90 ms (70.10 to 84.30, 80 %)"; without an interval only the time.
-[[nodiscard]] std::string with_band(const study::PredictedStep& step);
-
 // "mine: 76.90 ms a step, measured over 5 steps on 8 GPUs of one dgx_a100."
 [[nodiscard]] std::string study_sentence(const study::TraceStudy& study);
 // Parts below 0.5 % of the step are left out.
