@@ -406,8 +406,8 @@ def init(**flags) -> Result:
 
 
 def study(*traces: Path, folder: Path | None = None, **flags) -> Result:
-    """From a recorded trace to a decision, as `stepsim study` answers it; `folder`: where it writes
-    scenario, result and page, by default the name of the trace and .study.
+    """From a recorded trace to a decision, as `stepsim study` answers it; `folder`: where scenario,
+    result and page are kept.
 
         answer = study("rank0.json.gz", cluster="p5", gpus="8:512:x2")
         print(answer.points[-1].step_s, answer.what_if[0].change)

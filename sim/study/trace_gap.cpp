@@ -84,8 +84,12 @@ Carried carried_of(const layers::Trace& trace, const DeviceTimes& times) {
 }
 
 layers::Trace with_kernel_times(layers::Trace trace) {
-  const double scale = trace.time_scale;
-  return scale == 1 ? trace : stretched(std::move(trace), 1 / scale);
+  if (const double scale = trace.time_scale; scale != 1) {
+    trace = stretched(std::move(trace), 1 / scale);
+    trace.time_scale = 1; // without what rounding leaves
+    trace.time_basis = "kernel";
+  }
+  return trace;
 }
 
 layers::Trace with_carried(layers::Trace trace, const Carried& carried) {

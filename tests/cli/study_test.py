@@ -123,6 +123,11 @@ class Study(unittest.TestCase):
             if re.match("  [a-z]", line):
                 self.assertIn(line.strip().replace("&", "&amp;"), page)
 
+    def test_without_a_folder_nothing_is_written(self):
+        text = self.stepsim("study", "gpt2.h100", "--gpus", "8").stdout
+        self.assertIn("-o FOLDER keeps", text)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_what_cannot_be_answered_is_refused(self):
         self.assertIn("no multiple of the 8 GPUs",
                       self.stepsim("study", "gpt2.h100", "--gpus", "12", code=2).stderr)

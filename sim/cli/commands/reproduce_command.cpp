@@ -4,8 +4,6 @@
 #include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -18,6 +16,7 @@
 #include "cli/commands/reproduced_runs.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
+#include "cli/shell/output_folder.hpp"
 #include "cli/shell/table.hpp"
 #include "document/file.hpp"
 #include "document/json_parse.hpp"
@@ -69,25 +68,6 @@ struct Reproduced {
   reproduce::AllRecords records;
   std::vector<reproduce::Decided> decided;
   std::map<std::string, std::string> stored; // records of slow runs, by the path of their file
-};
-
-// A folder for records that nobody asked to keep.
-class ScratchFolder {
-public:
-  ScratchFolder()
-      : path_(fs::temp_directory_path() / ("stepsim-reproduce-" + std::to_string(::getpid()))) {
-    fs::create_directories(path_);
-  }
-  ~ScratchFolder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
-private:
-  fs::path path_;
 };
 
 std::vector<std::string> papers_of(const std::string& word) {
@@ -157,15 +137,6 @@ Reproduced reproduced(const std::string& name, const ReproduceFlags& flags,
   }
   result.decided = reproduce::decide(result.paper, result.records);
   return result;
-}
-
-// A folder in a place that does not exist is a slip of the pen.
-void require_parent(const fs::path& folder) {
-  const fs::path parent = fs::absolute(folder).lexically_normal().parent_path();
-  std::error_code error;
-  if (!fs::is_directory(parent, error)) {
-    throw SimulationError(folder.string() + ": cannot be made: no folder " + parent.string());
-  }
 }
 
 using FileTexts = std::map<std::string, std::string>; // by file, relative to the folder

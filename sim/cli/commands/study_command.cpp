@@ -13,6 +13,7 @@
 #include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
+#include "cli/shell/output_folder.hpp"
 #include "cli/shell/version.hpp"
 #include "cli/text/study_text.hpp"
 #include "document/file_write.hpp"
@@ -38,8 +39,8 @@ constexpr CommandText kStudyText{
     "how\n"
     "long a step is on more GPUs with that carried along, what would help there, and what to "
     "measure\n"
-    "next. Writes the scenario, the points, the result and a page of HTML into a folder.",
-    "stepsim study rank0.json.gz rank1.json.gz\n"
+    "next. With -o it writes the scenario, the result and a page of HTML into a folder.",
+    "stepsim study rank0.json.gz rank1.json.gz -o mine\n"
     "stepsim study rank0.json.gz --cluster dgx_a100 --network 100g-roce --gpus 8:512:x2 -o mine\n"
     "stepsim study resnet50.ddp.2xa100",
     "docs/file-formats.md describes the files; stepsim presets lists node types.",
@@ -114,39 +115,11 @@ std::vector<std::int64_t> gpu_counts(const std::string& text) {
   return counts;
 }
 
-} // namespace
-
-int study_trace(const Invocation& invocation) {
-  StudyFlags flags;
-  CLI::App app;
-  add_flags(app, flags);
-  Common common;
-  app.add_option("-o,--output", common.output,
-                 "folder of the files; default the name of the trace and .study");
-  if (!parse(app, kStudyText, invocation, common)) {
-    return kOk;
-  }
-  study::StudyOptions options{.trace = {},
-                              .node_type = flags.cluster,
-                              .network = flags.network,
-                              .gpus = gpu_counts(flags.gpus),
-                              .ideal = flags.ideal,
-                              .folder = common.output == "-"
-                                            ? io::stem_of(flags.import.files.front()) + ".study"
-                                            : common.output,
-                              .save = {},
-                              .progress = counting(common)};
-  common.output = "-";
-  study::Files files(invocation.data_folder);
-  fs::create_directories(options.folder);
-  options.save = [](const std::string& path, const io::Json& tree) {
-    io::write_file(path, io::pretty(tree));
-  };
-  options.trace = trace_file(flags, options.folder, files, common);
-  const study::TraceStudy study = study::trace_study(options, files);
-  const io::Json tree = study::study_tree(study);
+// What the folder holds beside the scenario and what it names, which the study saved.
+void write_files(const study::TraceStudy& study, const io::Json& tree, const std::string& folder,
+                 const Invocation& invocation) {
   const auto write = [&](const char* name, std::string_view text) {
-    io::write_file(options.folder + "/" + name, text);
+    io::write_file(folder + "/" + name, text);
   };
   write("study.json", io::pretty(tree));
   write("result.json", io::pretty(study::result_tree(study.largest)));
@@ -155,13 +128,55 @@ int study_trace(const Invocation& invocation) {
   }
   write("report.html",
         study_page(study, "stepsim " + std::string(version()) + ": " + invocation.command_line));
-  write_document(common, {.text =
-                              [&] {
-                                return study_text(study) + "Written: " + options.folder +
-                                       "/report.html, scenario.json, result.json, study.json\n";
-                              },
-                          .tree = [&] { return tree; },
-                          .warnings = study.warnings});
+}
+
+} // namespace
+
+int study_trace(const Invocation& invocation) {
+  StudyFlags flags;
+  CLI::App app;
+  add_flags(app, flags);
+  Common common;
+  app.add_option("-o,--output", common.output,
+                 "folder for the scenario, the points, the result and the page; default none is "
+                 "kept")
+      ->type_name("FOLDER")
+      ->group(kOutputGroup);
+  if (!parse(app, kStudyText, invocation, common)) {
+    return kOk;
+  }
+  const bool kept = common.output != "-";
+  const ScratchFolder scratch;
+  const std::string folder = kept ? common.output : scratch.path().string();
+  common.output = "-";
+  if (kept) {
+    require_parent(folder);
+    fs::create_directories(folder);
+  }
+  study::Files files(invocation.data_folder);
+  const study::TraceStudy study = study::trace_study(
+      {.trace = trace_file(flags, folder, files, common),
+       .node_type = flags.cluster,
+       .network = flags.network,
+       .gpus = gpu_counts(flags.gpus),
+       .ideal = flags.ideal,
+       .folder = folder,
+       .save = [](const std::string& path,
+                  const io::Json& tree) { io::write_file(path, io::pretty(tree)); },
+       .progress = counting(common)},
+      files);
+  const io::Json tree = study::study_tree(study);
+  if (kept) {
+    write_files(study, tree, folder, invocation);
+  }
+  if (format_of(common, Format::table) == Format::json || !kept || !common.quiet) {
+    const std::string files_line =
+        kept ? "Written: " + folder + "/report.html, scenario.json, result.json, study.json\n"
+             : "-o FOLDER keeps the scenario, the result and a page of HTML.\n";
+    write_document(common, {.text = [&] { return study_text(study) + files_line; },
+                            .tree = [&] { return tree; },
+                            .warnings = study.warnings});
+  }
   return kOk;
 }
 

@@ -66,8 +66,8 @@ plot::Figure curve(const study::TraceStudy& study) {
     const auto gpus = static_cast<double>(point.gpus);
     steps.points.push_back({gpus, point.step.step_s * kMillisecond});
     if (point.step.band) {
-      band.points.push_back({gpus, point.step.band->low * kMillisecond,
-                             point.step.band->high * kMillisecond});
+      band.points.push_back(
+          {gpus, point.step.band->low * kMillisecond, point.step.band->high * kMillisecond});
     }
   }
   panel.curves.push_back(std::move(steps));

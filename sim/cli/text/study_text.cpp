@@ -82,7 +82,9 @@ Table gap_table(const study::TraceGap& gap) {
 }
 
 std::string carried_sentence(const study::TraceAnswer& answer) {
-  std::string out = "With these carried: " + base::readable_seconds(answer.predicted.step_s, answer.predicted.band) + " on that machine";
+  std::string out = "With these carried: " +
+                    base::readable_seconds(answer.predicted.step_s, answer.predicted.band) +
+                    " on that machine";
   if (answer.predicted_half_s) {
     out += "; the first half of the steps predicts " + number(*answer.predicted_half_s) +
            " ms for the second, which took " + number(*answer.other_half_s);
