@@ -15,7 +15,7 @@ using io::Json;
 using io::Key;
 using io::Written;
 
-constexpr Key seconds(std::string_view name, std::string_view sentence) {
+constexpr Key time_row(std::string_view name, std::string_view sentence) {
   return number(name, sentence).required();
 }
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
@@ -28,7 +28,7 @@ constexpr auto kPart = std::to_array<Written<GapPart>>({
     {text("part", "host, input, waiting, exchange, other_collectives or rest.").required(),
      [](const GapPart& each) { return Json(each.key); }},
     {text("words", "What it is.").required(), [](const GapPart& each) { return Json(each.words); }},
-    {seconds("seconds", "Seconds of the step; below 0 where the step has less than predicted."),
+    {time_row("seconds", "Seconds of the step; below 0 where the step has less than predicted."),
      [](const GapPart& each) { return Json(each.seconds); }},
 });
 constexpr std::array kPartKeys = io::written_keys(kPart);
@@ -43,9 +43,9 @@ constexpr auto kAnswer = std::to_array<Written<TraceAnswer>>({
      [](const TraceAnswer& each) { return Json(each.machine.gpus_per_node); }},
     {integer("steps", "Steps that were measured.").in(io::at_least(1)).required(),
      [](const TraceAnswer& each) { return Json(each.gap.times.steps); }},
-    {seconds("measured_s", "Mean measured step, s."),
+    {time_row("measured_s", "Mean measured step, s."),
      [](const TraceAnswer& each) { return Json(each.gap.times.step_s); }},
-    {seconds("ideal_s", "Step of the trace's kernels over ideal links, s."),
+    {time_row("ideal_s", "Step of the trace's kernels over ideal links, s."),
      [](const TraceAnswer& each) { return Json(each.gap.ideal_s); }},
     {list("gap", kPartObject, "Parts of the measured step beyond ideal_s, which add up to it.")
          .required(),
@@ -53,13 +53,13 @@ constexpr auto kAnswer = std::to_array<Written<TraceAnswer>>({
        return Json(io::write_each(each.gap.parts,
                                   [](const GapPart& part) { return io::write(kPart, part); }));
      }},
-    {seconds("stretch", "Carried: the factor on the times of layers and update."),
+    {time_row("stretch", "Carried: the factor on the times of layers and update."),
      [](const TraceAnswer& each) { return Json(each.carried.stretch); }},
-    {seconds("input_s", "Carried: input that nothing hides, s."),
+    {time_row("input_s", "Carried: input that nothing hides, s."),
      [](const TraceAnswer& each) { return Json(each.carried.input_s); }},
-    {seconds("sync_s", "Carried: time of each exchange that nothing else explains, s."),
+    {time_row("sync_s", "Carried: time of each exchange that nothing else explains, s."),
      [](const TraceAnswer& each) { return Json(each.sync_s); }},
-    {seconds("step_s", "Step that is predicted of the same machine with what is carried, s."),
+    {time_row("step_s", "Step that is predicted of the same machine with what is carried, s."),
      [](const TraceAnswer& each) { return Json(each.predicted.step_s); }},
     {number("step_low_s", "Low end of the interval of 80 %, s; null under ideal conditions.")
          .nullable()
@@ -78,10 +78,10 @@ constexpr auto kAnswer = std::to_array<Written<TraceAnswer>>({
 });
 constexpr std::array kAnswerKeys = io::written_keys(kAnswer);
 
-constexpr auto kPoint = std::to_array<Written<StudyPoint>>({
+constexpr auto kStudyPoint = std::to_array<Written<StudyPoint>>({
     {integer("gpus", "Number of GPUs.").in(io::at_least(1)).required(),
      [](const StudyPoint& each) { return Json(each.gpus); }},
-    {seconds("step_s", "Time of a step, s."),
+    {time_row("step_s", "Time of a step, s."),
      [](const StudyPoint& each) { return Json(each.step.step_s); }},
     {number("step_low_s", "Low end of the interval of 80 %, s; null under ideal conditions.")
          .nullable()
@@ -98,11 +98,11 @@ constexpr auto kPoint = std::to_array<Written<StudyPoint>>({
     {text("bottleneck", "What bounds the step.").required(),
      [](const StudyPoint& each) { return Json(each.bottleneck); }},
 });
-constexpr std::array kPointKeys = io::written_keys(kPoint);
-constexpr std::array kPointObject{object("points", kPointKeys, "One number of GPUs.")};
+constexpr std::array kStudyPointKeys = io::written_keys(kStudyPoint);
+constexpr std::array kPointObject{object("points", kStudyPointKeys, "One number of GPUs.")};
 
 constexpr std::array kAssumed{text("assumed", "One choice.")};
-constexpr std::array kWarning{text("warnings", "One warning.")};
+constexpr std::array kStudyWarning{text("warnings", "One warning.")};
 
 constexpr auto kStudy = std::to_array<Written<TraceStudy>>({
     {integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),
@@ -122,7 +122,7 @@ constexpr auto kStudy = std::to_array<Written<TraceStudy>>({
     {list("points", kPointObject, "The step by the number of GPUs.").required(),
      [](const TraceStudy& each) {
        return Json(io::write_each(
-           each.points, [](const StudyPoint& point) { return io::write(kPoint, point); }));
+           each.points, [](const StudyPoint& point) { return io::write(kStudyPoint, point); }));
      }},
     {list("what_if", kWhatIfObject,
           "Changes that shorten the step at the largest number of GPUs: settings, then software, "
@@ -134,19 +134,19 @@ constexpr auto kStudy = std::to_array<Written<TraceStudy>>({
      [](const TraceStudy& each) { return measure_next_list(each.measure_next); }},
     {list("assumed", kAssumed, "What was chosen.").required(),
      [](const TraceStudy& each) { return texts(each.assumed); }},
-    {list("warnings", kWarning, "What to know about the trace.").required(),
+    {list("warnings", kStudyWarning, "What to know about the trace.").required(),
      [](const TraceStudy& each) { return texts(each.warnings); }},
 });
 constexpr std::array kStudyKeys = io::written_keys(kStudy);
 constexpr Key kStudyFile = object("study", kStudyKeys, "What stepsim study --json writes.");
 
-constexpr std::array<std::string_view, 1> kExamples{
+constexpr std::array<std::string_view, 1> kStudyExamples{
     R"({"assumed":[],"cluster":"1 x dgx_a100","kind":"study","measure_next":[],"name":"mine","points":[{"bottleneck":"compute","efficiency":0.9,"gpus":8,"samples_per_s":null,"step_high_s":0.11,"step_low_s":0.09,"step_s":0.1}],"schema_version":1,"trace":null,"warnings":[],"what_if":[]})"};
 
 } // namespace
 
 Json study_tree(const TraceStudy& study) { return io::write(kStudy, study); }
 
-io::FileKind study_kind() { return {"study", &kStudyFile, kExamples, false}; }
+io::FileKind study_kind() { return {"study", &kStudyFile, kStudyExamples, false}; }
 
 } // namespace stepsim::study

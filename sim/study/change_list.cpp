@@ -1,0 +1,302 @@
+#include "study/change_list.hpp"
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/number_text.hpp"
+#include "buckets/planners.hpp"
+#include "document/json_pointer.hpp"
+#include "scenario/keys/communication_keys.hpp"
+#include "scenario/scenario_conditions.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_local.hpp"
+#include "study/tune_values.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+// A list of changes; those that are added are of the kind that was set last.
+class Changes {
+public:
+  explicit Changes(ChangeKind kind) : kind_(kind) {}
+  void set_kind(ChangeKind kind) { kind_ = kind; }
+  void push_back(Change change) {
+    change.kind = kind_;
+    list_.push_back(std::move(change));
+  }
+  [[nodiscard]] std::vector<Change> list() && { return std::move(list_); }
+
+private:
+  ChangeKind kind_;
+  std::vector<Change> list_;
+};
+
+std::string assigned(const std::string& pointer, double value) {
+  return pointer + "=" + base::shortest(value);
+}
+
+// Layer by layer, where the times are written in the scenario.
+std::vector<std::string> faster_layers(const Scenario& scenario) {
+  std::vector<std::string> set;
+  for (std::size_t l = 0; l < scenario.workload.layers.size(); ++l) {
+    const layers::WorkLayer& layer = scenario.workload.layers[l];
+    const std::string place = "/workload/layers/" + std::to_string(l);
+    set.push_back(assigned(place + "/forward_s", layer.forward.value / 2));
+    set.push_back(assigned(place + "/backward_s", layer.backward.value / 2));
+  }
+  return set;
+}
+
+// A number of the scenario as it was written, with its short forms and units resolved.
+std::optional<double> number_at(const io::Json& tree, std::string_view pointer) {
+  const io::Json* value = io::resolve(tree, pointer);
+  return value != nullptr ? io::number_of(*value) : std::nullopt;
+}
+
+void add_faster_computing(const io::Json& tree, const Scenario& scenario, Changes& changes) {
+  const WorkloadSource& source = scenario.workload_source;
+  if (!scenario.other_jobs.empty()) {
+    return;
+  }
+  if (source.layers) {
+    changes.push_back({"computing twice as fast", faster_layers(scenario)});
+    return;
+  }
+  if (!source.trace.empty()) {
+    double backward = 0;
+    for (const layers::WorkLayer& layer : scenario.workload.layers) {
+      backward += layer.backward.value;
+    }
+    changes.push_back({"backward passes twice as fast",
+                       {assigned("/workload/scale_backward_to_s", backward / 2)}});
+    return;
+  }
+  Change change{"computing twice as fast", {}};
+  for (const char* key : {"forward_s", "backward_s", "compute_s"}) {
+    const std::string pointer = std::string("/workload/measured/") + key;
+    if (const auto value = number_at(tree, pointer)) {
+      change.set.push_back(assigned(pointer, *value / 2));
+    }
+  }
+  if (const auto speed = number_at(tree, "/workload/device/flops_Ps")) {
+    change.set.push_back(assigned("/workload/device/flops_Ps", *speed * 2));
+  }
+  if (!change.set.empty()) {
+    changes.push_back(std::move(change));
+  }
+}
+
+// Halves the latency of messages and that of further blocks, if it is another one or in the file.
+std::vector<std::string> half_latency(const io::Json& tree, const std::string& network,
+                                      double latency_s, double block_latency_s, bool in_blocks) {
+  std::vector<std::string> out{assigned(network + "/latency_s", latency_s / 2)};
+  if ((in_blocks && block_latency_s < latency_s) || number_at(tree, network + "/block_latency_s")) {
+    out.push_back(assigned(network + "/block_latency_s", block_latency_s / 2));
+  }
+  return out;
+}
+
+void add_faster_network(const io::Json& tree, const Scenario& scenario, Changes& changes) {
+  const Network& network = scenario.cluster.network;
+  const Communication& communication = scenario.communication;
+  const collectives::Options& options = communication.options;
+  const io::Json* topology = io::resolve(tree, "/cluster/topology");
+  if (topology != nullptr && topology->is_object()) {
+    for (const char* key : {"bandwidth_Bps", "uplink_bandwidth_Bps"}) {
+      const std::string pointer = std::string("/cluster/topology/") + key;
+      if (const auto rate = number_at(tree, pointer)) {
+        changes.push_back(
+            {std::string("twice the ") + key + " of the topology", {assigned(pointer, *rate * 2)}});
+      }
+    }
+  }
+  const auto& outer = scenario.training.local.outer_network;
+  if (outer && outer->has_link()) {
+    const auto add = [&](std::string name, std::string_view key, double value) {
+      changes.push_back(
+          {std::move(name), {assigned("/training/outer_network/" + std::string(key), value)}});
+    };
+    add("half the latency of outer exchanges", "latency_s",
+        outer->latency_s.value_or(network.latency_s) / 2);
+    add("twice the bandwidth of outer exchanges", "bandwidth_Bps",
+        outer->bandwidth_Bps.value_or(network.bandwidth_Bps) * 2);
+  } else if (scenario.cluster.has_network && !network.curve && topology == nullptr) {
+    changes.push_back(
+        {"half the latency of the network",
+         half_latency(tree, "/cluster/network", network.latency_s, network.block_latency_s,
+                      !is_simulated(scenario) &&
+                          may_send_blocks(communication, options.inter_algorithm))});
+    changes.push_back({"twice the bandwidth of the network",
+                       {assigned("/cluster/network/bandwidth_Bps", network.bandwidth_Bps * 2)}});
+  }
+  if (scenario.cluster.intra && scenario.cluster.gpus_of_domain() > 1) {
+    const collectives::LinkCost& intra = *scenario.cluster.intra;
+    changes.push_back(
+        {"half the latency inside a node",
+         half_latency(tree, "/cluster/intra_network", intra.latency_s, intra.block_latency_s,
+                      may_send_blocks(communication, options.intra_algorithm))});
+    changes.push_back({"twice the bandwidth inside a node",
+                       {assigned("/cluster/intra_network/bandwidth_Bps", 2 / intra.per_byte_s)}});
+  }
+}
+
+// The least that could be bought.
+void add_more_cards(const Scenario& scenario, Changes& changes) {
+  const Cluster& cluster = scenario.cluster;
+  if (cluster.nodes > 1 && cluster.nics_per_node < cluster.gpus_per_node) {
+    changes.push_back({"one network card per node more",
+                       {"/cluster/nics_per_node=" + std::to_string(cluster.nics_per_node + 1)}});
+  }
+}
+
+// What the library could do instead.
+void add_other_exchanges(const Scenario& scenario, Changes& changes) {
+  if (!exchanges(scenario)) {
+    return;
+  }
+  const std::string_view now = scenario.communication.library
+                                   ? keys::kLibrary
+                                   : collectives::name(scenario.communication.collective);
+  for (const std::string_view word : collectives_of(scenario)) {
+    if (word != now) {
+      changes.push_back(
+          {"collective " + std::string(word), {"/communication/collective=" + std::string(word)}});
+    }
+  }
+}
+
+void add_other_schedules(const Scenario& scenario, Changes& changes) {
+  for (const buckets::Planner& planner : buckets::planners()) {
+    if (planner.compared && planner.schedule != scenario.communication.schedule) {
+      changes.push_back({"schedule " + std::string(planner.name),
+                         {"/communication/schedule=" + std::string(planner.name)}});
+    }
+  }
+}
+
+// What decides how often and how late rounds of steps exchange, one key at a time.
+void add_other_rounds(const Scenario& scenario, Changes& changes) {
+  if (!trains_in_rounds(scenario.training)) {
+    return;
+  }
+  const LocalTraining& local = scenario.training.local;
+  const auto set = [](std::string_view key, const std::string& value) {
+    return "/training/" + std::string(key) + "=" + value;
+  };
+  changes.push_back({"rounds of twice as many steps",
+                     {set("local_steps", std::to_string(2 * local.local_steps))}});
+  changes.push_back({"one overlapped step more",
+                     {set("overlap_steps", std::to_string(local.overlap_steps + 1))}});
+  changes.push_back(
+      {"twice as many fragments", {set("fragments", std::to_string(2 * local.fragments))}});
+  if (local.outer_gate == programs::OuterGate::step) {
+    changes.push_back({"layers wait for their own outer exchange", {set("outer_gate", "layer")}});
+  }
+  if (local.outer_compression.method == CodecMethod::none) {
+    changes.push_back({"outer gradients in 1 byte (int8)", {set("outer_compression", "int8")}});
+  }
+}
+
+// What decides how sharded training overlaps, one key at a time.
+void add_other_sharding(const Scenario& scenario, Changes& changes) {
+  const Sharding& sharding = scenario.training.sharding;
+  if (sharding.strategy == ShardingStrategy::none) {
+    return;
+  }
+  const auto add = [&](std::string name, std::string_view key, std::string_view value) {
+    changes.push_back(
+        {std::move(name), {"/training/sharding/" + std::string(key) + "=" + std::string(value)}});
+  };
+  for (const std::string_view strategy : kShardingStrategies.all()) {
+    if (strategy != kShardingStrategies[sharding.strategy]) {
+      add("sharding " + std::string(strategy), "strategy", strategy);
+    }
+  }
+  if (!has_units(sharding)) {
+    for (const std::string_view gather : kParameterGathers.all()) {
+      if (gather != kParameterGathers[sharding.gather]) {
+        add("parameters gathered " + std::string(gather), "gather", gather);
+      }
+    }
+    return;
+  }
+  add(sharding.communicators == 1 ? "two communicators, where the links have room for both"
+                                  : "one communicator",
+      "communicators", sharding.communicators == 1 ? "2" : "1");
+  for (const std::string_view prefetch : kBackwardPrefetches.all()) {
+    if (prefetch != kBackwardPrefetches[sharding.backward_prefetch]) {
+      add("backward prefetch " + std::string(prefetch), "backward_prefetch", prefetch);
+    }
+  }
+  for (const std::string policy : {"layer", "block", "all"}) {
+    add("wrapping " + policy, "wrapping", R"({"policy": ")" + policy + R"("})");
+  }
+}
+
+} // namespace
+
+std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) {
+  Changes changes(ChangeKind::network);
+  const Scenario nominal = nominal_of(scenario); // what the keys say
+  add_faster_network(tree, nominal, changes);
+  changes.set_kind(ChangeKind::computing);
+  add_faster_computing(tree, nominal, changes);
+  changes.set_kind(ChangeKind::conditions);
+  for (const Factor factor : scenario.conditions.used) {
+    if (factor != Factor::q) {
+      changes.push_back({"without the loss of " + std::string(kFactors[factor]) + " (" +
+                             std::string(meaning(factor)) + ")",
+                         {assigned("/conditions/factors/" + std::string(kFactors[factor]),
+                                   value_without_loss(factor))}});
+    }
+  }
+  if (scenario.variability.varies()) {
+    changes.push_back({"no variability", {"/variability={}"}});
+  }
+  if (nominal.training.overlap.any()) {
+    changes.push_back(
+        {"no interference", {"/training/overlap=null", "/training/compute_slowdown=1"}});
+  }
+  changes.set_kind(ChangeKind::sharding);
+  add_other_sharding(scenario, changes);
+  changes.set_kind(ChangeKind::rounds);
+  add_other_rounds(scenario, changes);
+  changes.set_kind(ChangeKind::network);
+  add_more_cards(scenario, changes);
+  changes.set_kind(ChangeKind::collective);
+  add_other_exchanges(scenario, changes);
+  changes.set_kind(ChangeKind::schedule);
+  add_other_schedules(scenario, changes);
+  changes.set_kind(ChangeKind::compression);
+  // A library sends gradients as they are: the change would be one of the collective, too.
+  if (scenario.communication.compression.method == collectives::CompressionMethod::none &&
+      !scenario.communication.library) {
+    changes.push_back(
+        {"gradients in 16 bits (truncate16)", {"/communication/compression/method=truncate16"}});
+  }
+  return std::move(changes).list();
+}
+
+std::vector<Change> all_causes(const Scenario& scenario) {
+  std::vector<Change> causes;
+  if (!scenario.cluster.network.curve && scenario.cluster.has_network && !scenario.cluster.fabric) {
+    causes.push_back({"messages reach 80 % of the bandwidth",
+                      {assigned("/cluster/network/efficiency",
+                                0.8 * nominal_of(scenario).cluster.network.efficiency)}});
+  }
+  causes.push_back({"computing 14 % slower while messages are under way (16 of 132 "
+                    "multiprocessors)",
+                    {"/training/compute_slowdown=1.138"}});
+  if (!scenario.variability.random()) {
+    causes.push_back({"compute times that vary by 2 %", {"/variability/compute_cv=0.02"}});
+  }
+  if (scenario.variability.stragglers.empty() && scenario.cluster.ranks() > 1) {
+    causes.push_back({"one worker that computes 10 % slower",
+                      {R"(/variability/stragglers=[{"worker": 0, "factor": 1.1}])"}});
+  }
+  return causes;
+}
+
+} // namespace stepsim::study
