@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "layers/gpu_estimate.hpp"
+#include "scenario/file_names.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "study/fit_conditions.hpp"
 #include "study/step_changes.hpp"
@@ -39,6 +42,35 @@ double side(double bound_s, double step_s, double left) {
   return step_s * std::exp((bound_s < step_s ? -1 : 1) * kQuantile80 * std::sqrt(square));
 }
 
+// A shipped model with its parameters per multiply-accumulate.
+struct Shown {
+  std::string name;
+  bool accepts; // its estimate has to be accepted
+  double ratio;
+};
+
+// Of the shipped models the one with most bytes per computing, whose steps show most of what
+// exchanges cost. Models with less than a tenth of the bytes of this one are left out: their steps
+// are starts of messages. None where computing times are not estimated, because those of another
+// model are not known then.
+std::optional<Shown> model_with_most_bytes(const Scenario& scenario, Files& files) {
+  constexpr double kLeast = 0.1;
+  std::optional<Shown> best;
+  if (!scenario.workload_source.profile.estimate) {
+    return best;
+  }
+  const double least = kLeast * static_cast<double>(scenario.workload.values());
+  for (const auto& [name, path] : shipped_files(files.data_folder(), kShippedModels)) {
+    const layers::ModelTable& table = files.model(io::Json(name));
+    const auto elements = static_cast<double>(table.elements());
+    const double ratio = elements / static_cast<double>(table.macs());
+    if (elements >= least && (!best || ratio > best->ratio)) {
+      best = {name, !layers::has_attention(table), ratio};
+    }
+  }
+  return best;
+}
+
 } // namespace
 
 std::vector<MeasureNext> measure_next(const io::Json& tree, const Scenario& scenario,
@@ -56,13 +88,26 @@ std::vector<MeasureNext> measure_next(const io::Json& tree, const Scenario& scen
                        .high_s = side(*asked.iteration_time_high_s, step, left)};
   };
   const std::int64_t nodes = scenario.cluster.nodes;
-  std::vector<MeasureNext> all{after(nodes == 1
-                                         ? "one step on this machine"
-                                         : "one step on all " + std::to_string(nodes) + " machines",
-                                     {}, asked.interval_parts)};
+  const std::string place =
+      nodes == 1 ? "on this machine" : "on all " + std::to_string(nodes) + " machines";
+  std::vector<MeasureNext> all{after("one step " + place, {}, asked.interval_parts)};
   if (nodes > 2) {
     if (const auto two = changed_step(tree, {"/cluster/nodes=2"}, files, true)) {
       all.push_back(after("one step on 2 machines", two->set, two->parts));
+    }
+  }
+  if (const auto model = model_with_most_bytes(scenario, files)) {
+    std::vector<std::string> set{"/workload/model=" + model->name};
+    if (model->accepts) {
+      set.emplace_back("/workload/accept_estimate=true");
+    }
+    if (auto step = changed_step(tree, std::move(set), files, true)) {
+      const auto estimate =
+          std::ranges::find(step->parts, kEstimateOfInterval, &IntervalPart::factor);
+      if (estimate != step->parts.end()) {
+        estimate->factor = {}; // how far it is off says nothing of another model
+      }
+      all.push_back(after("one step of " + model->name + " " + place, step->set, step->parts));
     }
   }
   std::ranges::stable_sort(all, {}, [](const MeasureNext& each) { return each.high_s; });

@@ -18,8 +18,9 @@ struct MeasureNext {
 };
 
 // `tree`: the scenario as written, with its short forms expanded; `asked`: its run. The candidates
-// are a run on two machines and the run itself, the one that narrows most first. Empty under ideal
-// conditions.
+// are a run on two machines, the run itself and, where computing times are estimated, a run of the
+// shipped model with most bytes per computing; the one that narrows most comes first. Empty under
+// ideal conditions.
 [[nodiscard]] std::vector<MeasureNext> measure_next(const io::Json& tree, const Scenario& scenario,
                                                     const Summary& asked, Files& files);
 

@@ -207,14 +207,29 @@ def test_tune(path):
 
 
 def test_measure_next(path):
-    """What one step on 2 machines would leave, by the linear posterior of all factors in matrix form."""
+    """What one more step would leave, by the linear posterior of all factors in matrix form."""
     found = answer("explain", path)["measure_next"]
     assert {each["what"] for each in found} == {"one step on all 4 machines", "one step on 2 machines"}
-    assert found[0]["high_s"] <= found[1]["high_s"]
+    check_posterior(path, found)
+    # Where computing is estimated, that of another model is known, too.
+    other = path.with_name("estimated.json")
+    other.write_text(json.dumps({**SCENARIO, "workload": {"model": "bert_large", "gpu": "h100", "batch_size": 32}}))
+    found = answer("explain", other)["measure_next"]
+    totals = {model["name"]: model for model in answer("models", "list")["models"]}
+    large = [model for model in totals.values() if model["elements"] >= totals["bert_large"]["elements"] / 10]
+    most = max(large, key=lambda model: model["elements"] / model["macs"])["name"]
+    assert {each["what"] for each in found} == {"one step on all 4 machines", "one step on 2 machines", f"one step of {most} on all 4 machines"}
+    check_posterior(other, found)
+
+
+def check_posterior(path, found):
+    assert all(a["high_s"] <= b["high_s"] for a, b in zip(found, found[1:]))
     asked = answer("run", path)["summary"]
     for each in found:
         other = answer("run", path, *[word for text in each["set"] for word in ("--set", text)])["summary"]
         slopes = [{factor: (high - low) / 2 for factor, (high, low) in moves(of).items()} for of in (asked, other)]
+        if "step of" in each["what"]:  # the estimate of another model is another one
+            slopes[1]["other"] = slopes[1].pop("estimate")
         names = sorted(slopes[0])
         g, h = ([of.get(name, 0) for name in names] for of in slopes)
         # Prior covariance 1; after one observation along h with noise 0.05 it is 1 - h h' / (h'h + 0.05^2).
