@@ -55,9 +55,13 @@ public:
       machine = machine_of(trace, options_.node_type, *files_);
     }
     if (!machine && options_.node_type.empty()) {
-      throw UsageError(trace.device.value_or("an unknown GPU") +
-                       ": no shipped node type has it; name the cluster with --cluster NAME|FILE "
-                       "(stepsim presets lists the names)");
+      const std::string device = trace.device.value_or("an unknown GPU");
+      const std::vector<std::string> types = node_types_of_gpu(device, *files_);
+      throw UsageError((types.empty() ? device + ": no shipped node type has it"
+                                      : std::to_string(trace.ranks.value_or(1)) +
+                                            " ranks fill no whole number of " + types.front()) +
+                       "; name the cluster with --cluster NAME|FILE (stepsim presets lists the "
+                       "names)");
     }
     const std::vector<layers::MeasuredStep> steps = timed_steps(trace);
     std::string carried = options_.trace;
@@ -111,7 +115,8 @@ private:
     if (answer.sync_s > 0) {
       io::assign(tree, "/training/sync_s", answer.sync_s);
     }
-    if (!conditions_.empty()) {
+    const io::Json* kind = io::resolve(tree, "/conditions/kind");
+    if (!conditions_.empty() && kind != nullptr && *kind == io::Json("typical")) {
       io::assign(tree, "/conditions/file", conditions_);
     }
     tree = as_in_file(tree, path_of_output(kScenarioFile));

@@ -136,6 +136,10 @@ class Study(unittest.TestCase):
                         "device": "Unknown X9"}))
         said = self.stepsim("study", "mine.json", code=2).stderr
         self.assertIn("Unknown X9: no shipped node type has it; name the cluster with --cluster", said)
+        (self.folder / "twelve.json").write_text(
+            json.dumps({**json.loads((ROOT / "traces" / "gpt2.h100.json").read_text()), "ranks": 12}))
+        said = self.stepsim("study", "twelve.json", code=2).stderr
+        self.assertIn("12 ranks fill no whole number of dgx_h100; name the cluster", said)
         answer = self.study("mine.json", "--cluster", "pcie3x8", "--gpus", "8")
         self.assertEqual(answer["trace"]["node_type"], "pcie3x8")
         self.assertIn("belong to stepsim import",
