@@ -18,6 +18,7 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/report/result_page.hpp"
+#include "cli/text/conditions_text.hpp"
 #include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "layers/gpu_table.hpp"
@@ -52,17 +53,31 @@ io::Json tree_of(const io::Json& question) {
       io::parse_json(question.find("scenario")->as_string(), "scenario.json"));
 }
 
+// What was asked last, because the timeline follows the step.
+struct Run {
+  std::string text; // of the scenario
+  io::Json tree;
+  study::Result result;
+};
+
 // As the command runs it; a schedule that cannot plan this workload is blamed on its key.
-study::Result result_of(const io::Json& tree, const study::Scenario& scenario) {
-  study::refuse_long_work(study::estimated_seconds(scenario), kMostSeconds);
-  try {
-    return study::run_replications(scenario, 1);
-  } catch (const UsageError& error) {
-    throw InputError(std::string(tree.file()), "/communication/schedule", error.what());
+const Run& run_of(const io::Json& question) {
+  static Run last;
+  const std::string& text = question.find("scenario")->as_string();
+  if (text != last.text) {
+    io::Json tree = tree_of(question);
+    const study::Scenario scenario = study::parse_scenario(tree, files());
+    study::refuse_long_work(study::estimated_seconds(scenario), kMostSeconds);
+    try {
+      last = {text, tree, study::run(scenario)};
+    } catch (const UsageError& error) {
+      throw InputError(std::string(tree.file()), "/communication/schedule", error.what());
+    }
   }
+  return last;
 }
 
-io::Json texts(const std::vector<std::string>& lines) {
+io::Array texts(const std::vector<std::string>& lines) {
   io::Array out;
   for (const std::string& line : lines) {
     out.emplace_back(line);
@@ -79,24 +94,27 @@ std::string drawn(plot::Figure figure, std::string_view id, const io::Json& ques
 }
 
 io::Json step(const io::Json& question) {
-  const io::Json tree = tree_of(question);
-  const study::Scenario scenario = study::parse_scenario(tree, files());
-  study::Result result = result_of(tree, scenario);
-  if (auto warning = study::far_exchanges(scenario, study::measured_exchanges(scenario))) {
-    result.warnings.push_back(std::move(*warning));
+  const auto& [text, tree, result] = run_of(question);
+  const study::Scenario& scenario = result.scenario;
+  const study::Summary& summary = result.summary;
+  io::Array warnings = texts(result.warnings);
+  if (const auto warning = study::far_exchanges(scenario, study::measured_exchanges(scenario))) {
+    warnings.emplace_back(*warning);
   }
   io::Array defaults;
   for (const study::DefaultValue& each : study::defaults_that_decide(tree, scenario)) {
     defaults.push_back(
         io::Object{{"pointer", each.pointer}, {"value", each.value}, {"reason", each.reason}});
   }
-  const auto bar = cli::time_bar(result.summary);
+  const auto bar = cli::time_bar(summary);
   return io::Object{{"answer", cli::answer_of(result)},
-                    {"summary", study::summary_tree(result.summary)},
+                    {"conditions", cli::conditions_text(scenario)},
+                    {"interval", summary.interval_level ? cli::interval_text(summary, "") : ""},
+                    {"summary", study::summary_tree(summary)},
                     {"ranks", static_cast<std::int64_t>(scenario.cluster.ranks())},
                     {"bar", bar ? drawn(*bar, "bar", question) : ""},
                     {"defaults", std::move(defaults)},
-                    {"warnings", texts(result.warnings)}};
+                    {"warnings", std::move(warnings)}};
 }
 
 // The scenario with all values filled in, as a result holds it.
@@ -108,23 +126,18 @@ io::Json resolved(const io::Json& question) {
 // One point of the curve. A workload that does not say how many samples a step has counts what a
 // GPU computes in a step as a batch.
 io::Json point(const io::Json& question) {
-  const io::Json tree = tree_of(question);
-  const study::Scenario scenario = study::parse_scenario(tree, files());
-  const study::Summary summary = result_of(tree, scenario).summary;
+  const study::Scenario scenario = study::parse_scenario(tree_of(question), files());
+  study::refuse_long_work(study::estimated_seconds(scenario), kMostSeconds);
   const auto ranks = static_cast<std::int64_t>(scenario.cluster.ranks());
-  if (!summary.samples_per_s && !summary.iteration_time_s) {
-    throw SimulationError("this scenario has no throughput");
-  }
-  return io::Object{{"ranks", ranks},
-                    {"rate", summary.samples_per_s
-                                 ? *summary.samples_per_s
-                                 : static_cast<double>(ranks) / *summary.iteration_time_s},
-                    {"unit", summary.samples_per_s ? "samples/s" : "batches/s"}};
+  const auto& samples = scenario.workload.batch_size;
+  return io::Object{
+      {"ranks", ranks},
+      {"rate", static_cast<double>(ranks * samples.value_or(1)) / study::period_of(scenario)},
+      {"unit", samples ? "samples/s" : "batches/s"}};
 }
 
 io::Json timeline(const io::Json& question) {
-  const io::Json tree = tree_of(question);
-  const study::Result result = result_of(tree, study::parse_scenario(tree, files()));
+  const study::Result& result = run_of(question).result;
   const auto count = static_cast<std::int64_t>(result.iterations.size());
   const study::TimelineFilter first{
       {0}, 0, std::min(kTimelineIterations, std::max<std::int64_t>(count, 1)) - 1};
@@ -136,18 +149,16 @@ io::Json timeline(const io::Json& question) {
 io::Json changes(const io::Json& question) {
   const io::Json tree = tree_of(question);
   const study::Scenario scenario = study::parse_scenario(tree, files());
-  const auto before = result_of(tree, scenario).summary.iteration_time_s;
   io::Array out;
-  if (before) {
-    for (const study::WhatIf& each : study::what_if_lines(tree, scenario, *before, files())) {
-      out.push_back(
-          io::Object{{"change", each.change},
-                     {"set", texts(each.set)},
-                     {"step_s", each.step_s},
-                     {"gain", each.gain},
-                     {"text", each.change + ": " + base::readable_seconds(each.step_s) + ", " +
-                                  base::significant(100 * each.gain, 2) + " % less"}});
-    }
+  for (const study::WhatIf& each :
+       study::what_if_lines(tree, scenario, study::period_of(scenario), files())) {
+    out.push_back(
+        io::Object{{"change", each.change},
+                   {"set", texts(each.set)},
+                   {"step_s", each.step_s},
+                   {"gain", each.gain},
+                   {"text", each.change + ": " + base::readable_seconds(each.step_s) + ", " +
+                                base::significant(100 * each.gain, 2) + " % less"}});
   }
   return io::Object{{"changes", std::move(out)}};
 }
@@ -164,7 +175,7 @@ io::Json curve(const io::Json& question) {
   const plot::Point& first = points.front();
   const plot::Point& last = points.back();
   plot::Panel panel;
-  panel.guides.push_back({"ideal", {first, {last.x, first.y * last.x / first.x, 0}}});
+  panel.guides.push_back({"proportional", {first, {last.x, first.y * last.x / first.x, 0}}});
   // Black: the colours of the bar and the timeline are those of parts of a step.
   panel.curves.push_back(
       {.label = "this scenario", .points = points, .rank = plot::kRanks - 1, .bold = true});

@@ -32,8 +32,9 @@ def embedded_files(data, settings):
     for network in words(settings, "NETWORKS") + words(settings, "INSIDE"):
         name = f"topologies/{network}.calibration.json"
         files[f"/data/{name}"] = compact(data / name)
-    for path in sorted((data / "topologies/nodes").glob("*.json")):
-        files[f"/data/topologies/nodes/{path.name}"] = compact(path)
+    for folder in ("topologies/nodes", "topologies/conditions"):
+        for path in sorted((data / folder).glob("*.json")):
+            files[f"/data/{folder}/{path.name}"] = compact(path)
     return files
 
 

@@ -2,7 +2,7 @@
 //
 //   node page_in_node.js PAGE random N SEED   N random settings: a line {settings, scenario, answer, cpu_ms} each
 //   node page_in_node.js PAGE settings        settings that are not the defaults as JSON Lines on standard input; a line
-//                                             {scenario, answer, said} each
+//                                             {scenario, answer, said, below, link} each
 //   node page_in_node.js PAGE answers         questions as JSON Lines on standard input, answers in the same order
 'use strict';
 const fs = require('fs');
@@ -67,7 +67,8 @@ stepsim_engine({wasmBinary: require('zlib').gunzipSync(Buffer.from(part('wasm'),
       const scenario = S.scenario(settings);
       const answer = ask({ask: 'step', scenario: JSON.stringify(scenario)});
       const said = answer.error === undefined ? '' : S.complaint(settings, answer);
-      fs.writeSync(1, JSON.stringify({scenario, answer, said, text: JSON.stringify(scenario)}) + '\n');
+      const below = answer.error === undefined ? [S.conditionsLine(answer), S.intervalLine(settings, answer)] : [];
+      fs.writeSync(1, JSON.stringify({scenario, answer, said, below, link: S.link(settings), text: JSON.stringify(scenario)}) + '\n');
     }
     return;
   }

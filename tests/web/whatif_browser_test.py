@@ -58,7 +58,8 @@ class InBrowser(unittest.TestCase):
                 " out.push(answer.summary ? answer.summary.iteration_time_s : answer.error); } return out; })()")
         expected = [each["summary"]["iteration_time_s"] if each["kind"] != "error" else whatif_test.message_of(each)
                     for each in whatif_test.by_command([each["scenario"] for each in asked])]
-        self.assertEqual(times, expected)
+        for each, ours, theirs in zip(asked, times, expected, strict=True):
+            self.assertEqual(whatif_test.unlike(ours, theirs, each["scenario"]), [])
 
     def by_tab(self):
         """Names of everything that the Tab key reaches from the top of the page, in order, hidden things aside."""
@@ -110,7 +111,7 @@ class InBrowser(unittest.TestCase):
                                           " kind: c.lines ? 'text' : c.options ? 'choice' : 'number'}))"):
             key = control["key"]
             now = f"stepsim.settings[{json.dumps(key)}]"
-            settings = {"network": "own", "node": "own", "gpus": "2", "nodes": "2", "collective": "ring", "compression": "none",
+            settings = {"network": "own", "node": "own", "gpus": "2", "nodes": "2", "collective": "ring", "compression": "none", "conditions": "typical",
                         "workload": "table" if key == "table" else "model:bert_large"}
             self.browser.value(f"Object.assign(stepsim.settings, {json.dumps(settings)}); stepsim.move(); true")
             before = self.browser.value(now)
@@ -165,8 +166,9 @@ class InBrowser(unittest.TestCase):
     def test_the_scenario_shown_runs_to_the_same_digits(self):
         self.settle()
         step = self.browser.value(f"{CURRENT}.summary.iteration_time_s")
-        record, = whatif_test.by_command([json.loads(self.text("scenario"))])
-        self.assertEqual(record["summary"]["iteration_time_s"], step)
+        scenario = json.loads(self.text("scenario"))
+        record, = whatif_test.by_command([scenario])
+        self.assertEqual(whatif_test.unlike(step, record["summary"]["iteration_time_s"], scenario), [])
         shown = self.browser.value("[...document.querySelectorAll('#defaults tr')].map(r => r.cells[0].textContent)")
         self.assertEqual(shown, [each["pointer"] for each in record["defaults"]])
         self.browser.value("document.getElementById('copy-command').click()")
@@ -176,7 +178,7 @@ class InBrowser(unittest.TestCase):
             (pathlib.Path(folder) / trace.name).symlink_to(trace)
             done = subprocess.run(["sh", "-c", self.text("command") + " --json"], cwd=folder, check=True,
                                   capture_output=True, text=True, env={"PATH": f"{folder}:/usr/bin:/bin"})
-        self.assertEqual(json.loads(done.stdout)["summary"]["iteration_time_s"], step)
+        self.assertEqual(whatif_test.unlike(step, json.loads(done.stdout)["summary"]["iteration_time_s"], scenario), [])
         # The next move takes the command of these settings away.
         self.browser.value("stepsim.move(); true")
         self.assertEqual(self.text("command"), "stepsim run scenario.json")
@@ -203,7 +205,7 @@ class InBrowser(unittest.TestCase):
         shown = {"default": "{}", "own": "{workload: 'table', network: 'own', gpus: '4', nodes: '2', compression: 'topk'}",
                  "type": "{workload: 'model:llama3_8b', gpu: 'h100', node: 'dgx_h100', nodes: '16', batch: '1'}",
                  "wrong": "{nodes: 'a' + '0123456789'.repeat(9)}"}
-        for (name, settings), (width, height) in itertools.product(shown.items(), ((360, 740), (400, 800), (1100, 900))):
+        for (name, settings), (width, height) in itertools.product(shown.items(), ((360, 740), (400, 800), (1280, 900))):
             self.browser.size(width, height)
             self.browser.value(f"Object.assign(stepsim.settings, window.before, {settings}); stepsim.move(); true")
             self.settle()
@@ -242,6 +244,24 @@ class InBrowser(unittest.TestCase):
         for name in ("bar", "curve", "timeline"):
             self.assertEqual(self.browser.value(f"document.querySelectorAll('#{name} svg').length"), 1, name)
         self.assertGreater(self.browser.value("document.querySelectorAll('#changes li').length"), 0)
+        self.assertNotIn("without the loss of", self.text("changes"))  # which is in nobody's hand
+
+    def test_the_answer_has_its_interval_and_says_which_conditions_hold(self):
+        self.settle()
+        self.assertRegex(self.text("answer"), r"^A step takes \S+ ms \(\S+ to \S+, 80 %\) on \d+ workers")
+        self.assertRegex(self.text("conditions"), r"^Conditions typical: a message costs .*\.$")
+        self.assertRegex(self.text("interval"), r"^80 % of real runs lie in the interval; most of it: ")
+        self.assertIn("conditions=typical&transport=", self.browser.value("location.hash"))
+        typical = self.browser.value(f"{CURRENT}.summary.iteration_time_s")
+        self.browser.value("window.before = {...stepsim.settings}; Object.assign(stepsim.settings, {conditions: 'ideal'}); stepsim.move(); true")
+        self.settle()
+        self.assertEqual(self.text("conditions"), "Conditions ideal: nothing is lost; real steps are longer (docs/accuracy.md).")
+        self.assertEqual(self.text("interval"), "")
+        self.assertNotIn(", 80 %)", self.text("answer"))
+        self.assertIn("conditions=ideal", self.browser.value("location.hash"))
+        self.assertLess(self.browser.value(f"{CURRENT}.summary.iteration_time_s"), typical)
+        self.assertTrue(self.browser.value("document.getElementById('set-transport').closest('#controls > div').hidden"))
+        self.restore()
 
     def test_nothing_is_asked_for(self):
         self.settle()

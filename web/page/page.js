@@ -121,12 +121,14 @@
     const wrong = step.error !== undefined;
     element('error').hidden = !wrong;
     element('error').textContent = wrong ? S.complaint(settings, step) : '';
-    element('answer').classList.toggle('old', wrong);
+    for (const id of ['answer', 'conditions', 'interval']) element(id).classList.toggle('old', wrong);
     for (const id of ['bar', 'defaults', 'warnings', 'curve', 'changes', 'timeline']) {
       element(id).classList.toggle('old', wrong || ['curve', 'changes', 'timeline'].includes(id));
     }
     if (wrong) return;
     element('answer').textContent = step.answer;
+    element('conditions').textContent = S.conditionsLine(step);
+    element('interval').textContent = S.intervalLine(settings, step);
     element('bar').innerHTML = step.bar;
     element('defaults').replaceChildren(...step.defaults.map(each => {
       const row = document.createElement('tr');
@@ -170,7 +172,8 @@
   }
 
   function show_changes(changes) {
-    const best = changes.filter(each => each.gain > 0).slice(0, 3);
+    // What conditions lose is in nobody's hand.
+    const best = changes.filter(each => each.gain > 0 && !each.set.some(set => set.startsWith('/conditions/'))).slice(0, 3);
     element('changes').replaceChildren(...best.map(each => item(each.text)));
     if (best.length === 0) element('changes').replaceChildren(item('Nothing that the program tries makes the step shorter.'));
   }

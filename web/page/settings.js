@@ -25,6 +25,11 @@ const STEPSIM_SETTINGS = (() => {
     choice('nvlink-h100', 'NVLink of H100'), choice('xgmi-mi300x', 'xGMI of MI300X'),
     choice('pcie3', 'PCIe 3'), choice('pcie4', 'PCIe 4')];
   const OWN = 'own', OF_NODE = 'node';
+  const TRANSPORTS = [
+    choice('', 'as the network says; own numbers: TCP'), choice('rdma', 'RDMA'), choice('tcp', 'TCP'),
+    choice('tcp_cloud', 'TCP between rented machines')];
+  const CONDITIONS = [
+    choice('typical', 'typical: with what real runs lose'), choice('ideal', 'ideal: nothing is lost')];
   const NODES = [/*node types*/]; // {value, label, gpus, cards}, from topologies/nodes
   const SCHEDULES = [
     choice('', 'as PyTorch DDP does (default)'), choice('ddp', 'DDP buckets of 25 MiB'),
@@ -48,7 +53,9 @@ const STEPSIM_SETTINGS = (() => {
   const oneCard = s => ['ring', 'double_binary_tree'].includes(s.collective) || ['topk', 'powersgd'].includes(s.compression);
   const usualCards = s => !several(s) || oneCard(s) ? '1' : nodeOf(s) ? String(Math.min(nodeOf(s).cards, nodeOf(s).gpus)) : s.gpus;
   const cardsOf = s => s.cards === '' ? usualCards(s) : s.cards;
+  const planned = s => s.schedule === 'optimal' && s.conditions === 'typical' && ['auto', 'double_binary_tree'].includes(s.collective);
   const MOST = [
+    {most: 2, words: 'the best merge with this collective on nodes of several GPUs, under typical conditions', when: s => planned(s) && several(s)},
     {most: 64, words: 'the fastest collective', when: s => s.collective === 'auto' && !several(s)},
     {most: 8, words: 'the fastest collective on nodes of several GPUs', when: s => s.collective === 'auto' && several(s)},
     {most: 8, words: 'a double binary tree on nodes of several GPUs',
@@ -86,12 +93,15 @@ const STEPSIM_SETTINGS = (() => {
       when: s => s.network === 'own'},
     {key: 'latency', label: 'Latency of a message, µs', at: '/cluster/network/latency_s', unit: 'seconds', least: 1, most: 1000, log: true,
       when: s => s.network === 'own'},
+    {key: 'conditions', label: 'Conditions', at: '/conditions', options: CONDITIONS, inLink: true},
+    {key: 'transport', label: 'Who moves the bytes between nodes', at: '/cluster/network/transport', options: TRANSPORTS,
+      when: s => s.conditions === 'typical', inLink: true},
     {key: 'schedule', label: 'When gradients are sent', at: '/communication/schedule', options: SCHEDULES},
     {key: 'collective', label: 'Collective', at: '/communication/collective', options: COLLECTIVES},
     {key: 'compression', label: 'Compression', at: '/communication/compression', options: COMPRESSIONS, note: limits}];
   const DEFAULTS = {
     workload: 'trace:' + TRACES[0].value, gpu: 'a100-80', batch: '32', nodes: '8', node: OWN, gpus: '1', inside: 'nvlink-a100',
-    cards: '', network: OF_NODE, bandwidth: '25', latency: '10', schedule: '', collective: '', compression: 'none',
+    cards: '', network: OF_NODE, bandwidth: '25', latency: '10', conditions: 'typical', transport: '', schedule: '', collective: '', compression: 'none',
     table: 'conv, 4, 8, 6000000\ndense, 2, 4, 90000000'};
 
   // A number as typed, times 10 to the power; the text itself where it is none. The point moves in
@@ -131,6 +141,17 @@ const STEPSIM_SETTINGS = (() => {
       : word === 'powersgd' ? {method: word, rank: 4} : {method: word};
   }
 
+  // The network that a profile or the numbers describe, with another transport where one is chosen;
+  // undefined where a node type has its own.
+  function network(s) {
+    const bits = number(s.bandwidth, 9);
+    const given = s.network === OWN ? {latency_s: number(s.latency, -6), bandwidth_Bps: typeof bits === 'number' ? bits / 8 : bits}
+      : s.network !== OF_NODE ? s.network : nodeOf(s) ? undefined : '25g-tcp';
+    const transport = s.conditions !== 'typical' ? '' : s.transport || (s.network === OWN ? 'tcp' : '');
+    if (transport === '') return given;
+    return {...(typeof given === 'string' ? {calibration: given} : given), transport};
+  }
+
   // The scenario of the settings, with another number of nodes where one is given.
   function scenario(s, nodes) {
     const cluster = {nodes: nodes === undefined ? number(s.nodes) : nodes};
@@ -140,10 +161,8 @@ const STEPSIM_SETTINGS = (() => {
       cluster.intra_network = s.inside;
     }
     if (several(s) && !(s.cards === '' && oneCard(s))) cluster.nics_per_node = number(cardsOf(s));
-    const bits = number(s.bandwidth, 9);
-    if (s.network === 'own') cluster.network = {latency_s: number(s.latency, -6), bandwidth_Bps: typeof bits === 'number' ? bits / 8 : bits};
-    else if (s.network !== OF_NODE) cluster.network = s.network;
-    else if (!nodeOf(s)) cluster.network = '25g-tcp';
+    const between = network(s);
+    if (between !== undefined) cluster.network = between;
     const communication = {};
     if (s.schedule !== '') communication.schedule = s.schedule;
     if (s.collective !== '') communication.collective = s.collective;
@@ -151,7 +170,7 @@ const STEPSIM_SETTINGS = (() => {
       communication.collective = several(s) ? 'hierarchical' : 'ring';
     }
     if (s.compression !== 'none') communication.compression = compression(s.compression, s);
-    return {schema_version: 1, kind: 'scenario', workload: workload(s), cluster, communication};
+    return {schema_version: 1, kind: 'scenario', conditions: s.conditions, workload: workload(s), cluster, communication};
   }
 
   // Why the page does not ask the engine; '' where it does.
@@ -176,8 +195,15 @@ const STEPSIM_SETTINGS = (() => {
   function complaint(s, answer) {
     return answer.problems === undefined || answer.problems.length === 0 ? answer.error
       : answer.problems.map(({pointer, message}) => [named(s, pointer),
-        message.replace(/\/(?:workload|cluster|communication)(?:\/\w+)*/g, key => named(s, key) || key)]
+        message.replace(/\/(?:conditions|workload|cluster|communication)(?:\/\w+)*/g, key => named(s, key) || key)]
         .filter(word => word !== '').join(': ')).join('\n');
+  }
+
+  // Which conditions hold, and what the interval of the answer is; '' where it has none.
+  const conditionsLine = step => `Conditions ${step.conditions}.`;
+  function intervalLine(s, step) {
+    const whose = s.conditions === 'typical' ? '80 % of real runs lie in the interval' : 'The interval is that of the prediction';
+    return step.interval === '' ? '' : `${whose}; most of it: ${step.interval}.`;
   }
 
   // Numbers of nodes on the curve: powers of two and the scenario's own, where none is refused.
@@ -189,9 +215,10 @@ const STEPSIM_SETTINGS = (() => {
     return nodes.sort((a, b) => a - b).filter(n => refused(s, n) === '');
   }
 
-  // What differs from the defaults, as the part of a link behind #.
+  // What differs from the defaults, as the part of a link behind #. Conditions and transport are in
+  // every link, because they decide the answer most.
   function link(s, defaults = DEFAULTS) {
-    return CONTROLS.filter(c => s[c.key] !== defaults[c.key] && (!c.when || c.when(s)))
+    return CONTROLS.filter(c => (c.inLink || s[c.key] !== defaults[c.key]) && (!c.when || c.when(s)))
       .map(c => c.key + '=' + encodeURIComponent(s[c.key])).join('&');
   }
   function fromLink(text, defaults = DEFAULTS) {
@@ -219,6 +246,6 @@ const STEPSIM_SETTINGS = (() => {
       : (value - control.least) / (control.most - control.least)));
   }
 
-  return {complaint, CONTROLS, DEFAULTS, MODELS, NETWORKS, INSIDE, STEPS, scenario, refusal, curveNodes, link, fromLink, atStep, stepOf};
+  return {complaint, conditionsLine, intervalLine, CONTROLS, DEFAULTS, MODELS, NETWORKS, INSIDE, STEPS, scenario, refusal, curveNodes, link, fromLink, atStep, stepOf};
 })();
 if (typeof module !== 'undefined') module.exports = STEPSIM_SETTINGS;

@@ -5,7 +5,6 @@
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/table.hpp"
 #include "scenario/conditions.hpp"
 
 namespace stepsim::cli {
@@ -65,8 +64,8 @@ std::string estimate_text(const study::Scenario& scenario, const study::Summary&
                                                                     : ", unvalidated");
   return scenario.workload.interval->low == scenario.workload.interval->high
              ? text
-             : text + ": " + milliseconds_cell(summary.compute_low_s) + " to " +
-                   milliseconds_cell(summary.compute_high_s) + " ms";
+             : text + ": " + base::significant(*summary.compute_low_s * 1e3) + " to " +
+                   base::significant(*summary.compute_high_s * 1e3) + " ms";
 }
 
 } // namespace stepsim::cli
