@@ -2,7 +2,10 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/nearest.hpp"
 #include "document/reader.hpp"
 #include "scenario/keys/conditions_keys.hpp"
 
@@ -58,13 +61,17 @@ FactorValues parse_conditions_file(const io::Json& json) {
   FactorValues values{};
   if (const io::Json* factors = fields.any("factors"); factors != nullptr && factors->is_object()) {
     io::Fields each(*factors, problems);
+    std::vector<std::string_view> missing;
     for (std::size_t i = 0; i < kFactorCount; ++i) {
       const auto factor = static_cast<Factor>(i);
       if (const io::Json* value = each.any(kFactors[factor])) {
         values[i] = read_factor(*value, factor, problems);
       } else {
-        problems.add(*factors, kFactors[factor], "required");
+        missing.push_back(kFactors[factor]);
       }
+    }
+    if (!missing.empty()) {
+      problems.add(*factors, "must have all factors; missing: " + base::joined(missing));
     }
     each.no_more();
   } else {

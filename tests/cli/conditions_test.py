@@ -301,6 +301,17 @@ def moved(factor, z):
     return START[factor] + z * PLAIN[factor] if factor in PLAIN else START[factor] * math.exp(z * TAU[factor])
 
 
+def test_missing_factors(path):
+    """A file without some factors names all of them in one line, in the order of the shipped file."""
+    shipped = json.loads((pathlib.Path(__file__).parents[2] / "topologies/conditions/typical.json").read_text())
+    names = list(shipped["factors"])
+    gone = [names[-1], names[0], names[5]]
+    file = path.with_name("short.conditions.json")
+    file.write_text(json.dumps({**shipped, "factors": {name: value for name, value in shipped["factors"].items() if name not in gone}}))
+    missing = ", ".join(name for name in names if name in gone)
+    assert stepsim("run", path, "--set", f"/conditions/file={file}", code=3) == f"error: {file}: /factors: must have all factors; missing: {missing}\n"
+
+
 def test_fit_conditions(path):
     """The fitted factors are the minimum of what is asked for, computed from runs alone; ranges get narrower."""
     base = json.loads(path.read_text())
