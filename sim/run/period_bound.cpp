@@ -143,7 +143,10 @@ std::optional<double> PeriodBounds::with_factors(const programs::OperationTimes&
                                                  const programs::Factors& factors,
                                                  const Window& window) const {
   const bool follows = window.to == scenario_.training.iterations && window.from >= 0;
-  if (!messages_ || !follows || applies_late(scenario_.training.algorithm)) {
+  // Gathers of an iteration that run in the next one have other factors than what is sent there.
+  const bool gathers_later = scenario_.variability.exchange_cv > 0 &&
+                             buckets::planner(scenario_.communication.schedule).gathers_back();
+  if (!messages_ || !follows || gathers_later || applies_late(scenario_.training.algorithm)) {
     return std::nullopt;
   }
   const double computing = forward_ + backward_ + earlier_s();

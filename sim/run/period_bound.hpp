@@ -29,9 +29,9 @@ public:
   // sends at once.
   [[nodiscard]] std::optional<double> with_slowest(double slowest) const;
   // For random factors, with those drawn: the mean over the iterations of the window, each from the
-  // positions of the workers at its start. Empty also if an iteration has several steps, or does
-  // not last from marker to marker of one that follows its exchanges. `times` has the marker ends
-  // of all ranks.
+  // positions of the workers at its start. Empty also if an iteration has several steps, does not
+  // last from marker to marker of one that follows its exchanges, or gathers in the next one what
+  // it has reduced while exchanges vary. `times` has the marker ends of all ranks.
   [[nodiscard]] std::optional<double> with_factors(const programs::OperationTimes& times,
                                                    const programs::Factors& factors,
                                                    const Window& window) const;

@@ -194,6 +194,23 @@ TEST_CASE("variability: a fast worker is the baseline, a slow one is not") {
   CHECK(efficiency("0.5") == within(c / 2 / (c + 0.02), 1e-12));
 }
 
+TEST_CASE("variability: no bound counts gathers with the factor of another iteration") {
+  for (int seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    const Summary summary =
+        run_text(R"({"seed": )" + std::to_string(seed) +
+                 R"(, "workload": {"model": "gpt2", "gpu": "a100-80", "batch_size": 8,
+            "scale_backward_to_s": 0.1}, "cluster": {"nodes": 16, "gpus_per_node": 3,
+            "nvls_Bps": 4.32e10, "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 3.01e11,
+            "bus": "nvlink"}, "network": {"latency_s": 4.2e-5, "bandwidth_Bps": 1e9,
+            "transport": "tcp"}}, "training": {"iterations": 3}, "variability": {"exchange_cv": 1},
+            "communication": {"schedule": "dear", "collective": "nvls_tree"},
+            "conditions": "typical"})")
+            .summary;
+    CHECK(summary.lower_bound_s.value_or(0) <= *summary.iteration_time_s);
+  }
+}
+
 TEST_CASE("variability: computing and exposed communication are all of a step, waiting is part") {
   for (int seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed);
