@@ -12,13 +12,11 @@ import sys
 
 # Kernel, density of its selection (None: it has none), what a library does for the same.
 PAIRS = [("reduce_add", None, "cublas_saxpy"), ("radix_sort", None, "cub_sort_pairs"),
-         ("radix_sort", None, "thrust_sort_by_key"), ("radix_select", 1e-3, "cub_sort_pairs"),
+         ("radix_select", 1e-3, "cub_sort_pairs"),
          ("radix_select", 1e-2, "cub_sort_pairs"), ("radix_select", 1e-3, "torch_topk_0.001"),
          ("radix_select", 1e-2, "torch_topk_0.01"), ("threshold_reuse", 1e-2, "cub_select_if"),
          ("gaussian_k", 1e-2, "cub_select_if"), ("truncate16_encode", None, "memcpy"), ("qsgd8_encode", None, "memcpy"),
-         ("pack_signs", None, "memcpy"), ("powersgd_left_r4", None, "cublas_left_r4"),
-         ("powersgd_left_r32", None, "cublas_left_r32"), ("powersgd_right_r4", None, "cublas_right_r4"),
-         ("powersgd_right_r32", None, "cublas_right_r32")]
+         ("pack_signs", None, "memcpy")]
 # What a kernel is held to at the largest size measured: the time of the library that it may take, and where both move
 # bytes, (bytes per element of the kernel, of the library, share of the library's bytes/s that it must reach).
 TARGETS = [("radix_select", 1e-3, "cub_sort_pairs", 0.5), ("threshold_reuse", 1e-2, "cub_select_if", 1.5),

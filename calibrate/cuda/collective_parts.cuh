@@ -1,6 +1,7 @@
 #pragma once
 // Functions for both the verification and the timing of collectives: the ways of copying, the names
 // of cases and the length of vectors.
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,16 +19,13 @@ struct Way {
 };
 
 // The ways that this machine can use, without the ways in measurement.refused; plain before graph.
-// sm_store needs every device to access the memory of every other device, or the host's memory for
-// pairs that CUDA gave no access; host_staged needs that memory.
 [[nodiscard]] inline std::vector<Way> usable_ways(const Measurement& measurement,
                                                   const RankSet& set) {
   std::vector<Way> ways;
   for (const Variant variant : kVariants) {
     for (const bool graph : {false, true}) {
       const Way way{variant, graph};
-      const bool there = variant != Variant::sm_store || measurement.all_peers;
-      if (there && set.can(variant) && !measurement.refused.contains(way.text())) {
+      if (set.can(variant) && !measurement.refused.contains(way.text())) {
         ways.push_back(way);
       }
     }
@@ -51,5 +49,23 @@ struct Way {
   const std::int64_t per_device = (ranks + measurement.devices - 1) / measurement.devices;
   return measurement.free_bytes / 2 / (2 * per_device) / static_cast<std::int64_t>(sizeof(float));
 }
+
+// Messages between ranks by one way of sending them.
+struct Traffic {
+  using Call = std::function<void(std::int64_t repetition)>;
+  using Round = std::vector<Direction>; // all of its messages go at once
+
+  std::string variant, launch;    // of the records
+  std::uint32_t ranks{};          // of the messages
+  const Stream* stream = nullptr; // of the current device
+  std::int64_t elements{};        // of a large message
+  // What enqueues kMessages times one or two rounds on `stream`, one round after the other, with
+  // messages of so many elements. In a job all ranks call both functions with the same arguments.
+  std::function<Call(const std::vector<Round>&, std::int64_t elements)> open;
+};
+// Times and records the messages of pairs of ranks (one_way in each direction, pingpong, exchange;
+// see PairRecord) and the shift of all ranks: all pairs of up to 16 ranks, 120 random pairs of
+// more. `seconds` limits the timing.
+void measure_traffic(Measurement& measurement, const Traffic& traffic, double seconds);
 
 } // namespace stepsim::calibrate::gpu

@@ -49,6 +49,10 @@ inline void check_cuda(cudaError_t error, const char* call, const char* file, in
 }
 #define STEPSIM_CUDA(call) ::stepsim::calibrate::gpu::check_cuda((call), #call, __FILE__, __LINE__)
 
+// Throws if a kernel could not be launched since the last call: a launch returns nothing, but
+// leaves its error. Called wherever the host waits for kernels.
+inline void check_launches() { STEPSIM_CUDA(cudaGetLastError()); }
+
 // Bytes of `elements` floats.
 constexpr std::size_t bytes_of_floats(std::int64_t elements) {
   return static_cast<std::size_t>(elements) * sizeof(float);
@@ -106,7 +110,10 @@ public:
     stream_ = Owned(made);
   }
   [[nodiscard]] cudaStream_t get() const { return stream_.get(); }
-  void synchronize() const { STEPSIM_CUDA(cudaStreamSynchronize(get())); }
+  void synchronize() const {
+    check_launches();
+    STEPSIM_CUDA(cudaStreamSynchronize(get()));
+  }
 
 private:
   using Owned = Owner<cudaStream_t, cudaStreamDestroy>;
@@ -140,45 +147,34 @@ inline double seconds_between(const Event& begin, const Event& end) {
   return static_cast<double>(milliseconds) * 1e-3;
 }
 
-// `count` elements on the current device; not initialised.
-template <class T> class Buffer {
+// `count` elements that `Allocate` gives and `Free` takes; not initialised.
+template <class T, auto Allocate, auto Free> class Memory {
 public:
-  Buffer() = default;
-  explicit Buffer(std::size_t count) : count_(count) {
+  Memory() = default;
+  explicit Memory(std::size_t count) : count_(count) {
     void* made = nullptr;
     if (count > 0) {
-      STEPSIM_CUDA(cudaMalloc(&made, count * sizeof(T)));
+      STEPSIM_CUDA(Allocate(&made, count * sizeof(T)));
     }
-    memory_ = Owned(made);
+    memory_ = Owner<void*, Free>(made);
   }
   [[nodiscard]] T* get() const { return static_cast<T*>(memory_.get()); }
   [[nodiscard]] std::size_t size() const { return count_; }
 
 private:
-  using Owned = Owner<void*, cudaFree>;
-  Owned memory_;
+  Owner<void*, Free> memory_;
   std::size_t count_ = 0;
 };
 
-// Page-locked host memory, usable from every device.
-template <class T> class PinnedBuffer {
-public:
-  PinnedBuffer() = default;
-  explicit PinnedBuffer(std::size_t count) : count_(count) {
-    void* made = nullptr;
-    if (count > 0) {
-      STEPSIM_CUDA(cudaHostAlloc(&made, count * sizeof(T), cudaHostAllocPortable));
-    }
-    memory_ = Owned(made);
-  }
-  [[nodiscard]] T* get() const { return static_cast<T*>(memory_.get()); }
-  [[nodiscard]] std::size_t size() const { return count_; }
-
-private:
-  using Owned = Owner<void*, cudaFreeHost>;
-  Owned memory_;
-  std::size_t count_ = 0;
-};
+inline cudaError_t allocate_on_device(void** made, std::size_t bytes) {
+  return cudaMalloc(made, bytes);
+}
+inline cudaError_t allocate_on_host(void** made, std::size_t bytes) {
+  return cudaHostAlloc(made, bytes, cudaHostAllocPortable);
+}
+template <class T> using Buffer = Memory<T, allocate_on_device, cudaFree>; // of the current device
+// Page-locked memory of the host, usable from every device.
+template <class T> using PinnedBuffer = Memory<T, allocate_on_host, cudaFreeHost>;
 
 // A CUDA graph, instantiated and ready to launch.
 class Graph {

@@ -1,6 +1,7 @@
-// NVML and NCCL are loaded while the program runs, so that it starts on a machine that lacks them.
-// Without NVML the facts of the driver stay unknown; without NCCL only the measurement of NCCL is
-// refused. The prototypes and constants are those of the stable C interfaces of both libraries.
+// NVML, NCCL and cuBLAS are loaded while the program runs, so that it starts on a machine that
+// lacks them. Without NVML the facts of the driver stay unknown; without NCCL only the measurement
+// of NCCL is refused. The prototypes and constants are those of the stable C interfaces of both
+// libraries.
 #include "calibrate/cuda/driver.hpp"
 
 #include <dlfcn.h>
@@ -12,67 +13,76 @@
 
 namespace stepsim::calibrate::gpu {
 
-Library::Library(const char* name) : handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {}
+Library::Library(const char* who, std::initializer_list<const char*> names) : who_(who) {
+  for (const char* name : names) {
+    handle_ = handle_ != nullptr ? handle_ : dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  }
+}
 void* Library::symbol(const char* name) const {
   return handle_ != nullptr ? dlsym(handle_, name) : nullptr;
+}
+void* Library::required(const char* name) const {
+  void* const found = symbol(name);
+  if (found == nullptr) {
+    throw NotAvailable(std::string(who_) + (handle_ != nullptr
+                                                ? std::string(": no function ") + name
+                                                : std::string(": the library was not found")));
+  }
+  return found;
 }
 
 // NVML: results are 0 for success, and a handle is an opaque pointer. Every function is looked up
 // at its use, because older drivers lack some: what is missing leaves its fact unknown.
-Nvml::Nvml() : library_("libnvidia-ml.so.1") {
-  auto* init = library_.find<int()>("nvmlInit_v2");
-  ready_ = init != nullptr && init() == 0;
-}
+Nvml::Nvml() : library_("nvml", {"libnvidia-ml.so.1"}) { ready_ = is_answered("nvmlInit_v2"); }
 
 Nvml::~Nvml() {
-  if (auto* shutdown = library_.find<int()>("nvmlShutdown"); ready_ && shutdown != nullptr) {
-    (void)shutdown();
+  if (ready_) {
+    (void)is_answered("nvmlShutdown");
   }
+}
+
+template <class... Arguments>
+bool Nvml::is_answered(const char* function, Arguments... arguments) const {
+  auto* found = library_.find<int(Arguments...)>(function);
+  return found != nullptr && found(arguments...) == 0;
 }
 
 std::string Nvml::driver_version() const {
   std::array<char, 96> text{};
-  auto* version = library_.find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
-  const bool known = ready_ && version != nullptr && version(text.data(), text.size() - 1) == 0;
+  const bool known = ready_ && is_answered("nvmlSystemGetDriverVersion", text.data(),
+                                           static_cast<unsigned>(text.size() - 1));
   return known ? std::string(text.data()) : "";
 }
 
 Nvml::Device Nvml::device(const std::string& pci_bus_id) const {
   Device found = nullptr;
-  auto* by_bus = library_.find<int(const char*, Device*)>("nvmlDeviceGetHandleByPciBusId_v2");
-  const bool known = ready_ && by_bus != nullptr && by_bus(pci_bus_id.c_str(), &found) == 0;
+  const bool known =
+      ready_ && is_answered("nvmlDeviceGetHandleByPciBusId_v2", pci_bus_id.c_str(), &found);
   return known ? found : nullptr;
 }
 
 DeviceState Nvml::state(const std::string& pci_bus_id) const {
-  DeviceState state;
   const Device found = device(pci_bus_id);
   if (found == nullptr) {
-    return state;
+    return {};
   }
+  unsigned value = 0;
+  const auto number = [&](bool is_known, double unit) {
+    return is_known ? std::optional(unit * value) : std::nullopt;
+  };
   constexpr int kSm = 1; // kinds of clock
   constexpr int kMemory = 2;
+  constexpr int kOfTheChip = 0; // of temperature
   constexpr double kMega = 1e6;
-  auto* clock = library_.find<int(Device, int, unsigned*)>("nvmlDeviceGetClockInfo");
-  unsigned value = 0;
-  if (clock != nullptr && clock(found, kSm, &value) == 0) {
-    state.sm_clock_hz = kMega * value;
-  }
-  if (clock != nullptr && clock(found, kMemory, &value) == 0) {
-    state.memory_clock_hz = kMega * value;
-  }
-  auto* power = library_.find<int(Device, unsigned*)>("nvmlDeviceGetPowerUsage");
-  if (power != nullptr && power(found, &value) == 0) {
-    state.power_w = 1e-3 * value;
-  }
-  auto* temperature = library_.find<int(Device, int, unsigned*)>("nvmlDeviceGetTemperature");
-  if (temperature != nullptr && temperature(found, 0, &value) == 0) {
-    state.temperature_c = value;
-  }
-  auto* throttle =
-      library_.find<int(Device, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
+  DeviceState state;
+  state.sm_clock_hz = number(is_answered("nvmlDeviceGetClockInfo", found, kSm, &value), kMega);
+  state.memory_clock_hz =
+      number(is_answered("nvmlDeviceGetClockInfo", found, kMemory, &value), kMega);
+  state.power_w = number(is_answered("nvmlDeviceGetPowerUsage", found, &value), 1e-3);
+  state.temperature_c =
+      number(is_answered("nvmlDeviceGetTemperature", found, kOfTheChip, &value), 1);
   unsigned long long reasons = 0;
-  if (throttle != nullptr && throttle(found, &reasons) == 0) {
+  if (is_answered("nvmlDeviceGetCurrentClocksThrottleReasons", found, &reasons)) {
     state.throttle_reasons = reasons;
   }
   return state;
@@ -80,39 +90,27 @@ DeviceState Nvml::state(const std::string& pci_bus_id) const {
 
 std::optional<bool> Nvml::ecc(const std::string& pci_bus_id) const {
   const Device found = device(pci_bus_id);
-  auto* mode = library_.find<int(Device, int*, int*)>("nvmlDeviceGetEccMode");
   int current = 0;
   int pending = 0;
-  if (found == nullptr || mode == nullptr || mode(found, &current, &pending) != 0) {
-    return std::nullopt;
-  }
-  return current != 0;
+  const bool known =
+      found != nullptr && is_answered("nvmlDeviceGetEccMode", found, &current, &pending);
+  return known ? std::optional(current != 0) : std::nullopt;
 }
 
-Nccl::Nccl() : library_("libnccl.so.2") {
-  if (!library_.loaded()) {
-    throw NotAvailable("nccl: libnccl.so.2 not found");
-  }
-  const auto load = [&](auto& function, const char* name) {
-    function =
-        library_.find<std::remove_pointer_t<std::remove_reference_t<decltype(function)>>>(name);
-    if (function == nullptr) {
-      throw NotAvailable(std::string("nccl: no function ") + name);
-    }
-  };
-  load(functions_.get_version, "ncclGetVersion");
-  load(functions_.error_text, "ncclGetErrorString");
-  load(functions_.get_unique_id, "ncclGetUniqueId");
-  load(functions_.init_all, "ncclCommInitAll");
-  load(functions_.init_rank, "ncclCommInitRank");
-  load(functions_.destroy, "ncclCommDestroy");
-  load(functions_.group_start, "ncclGroupStart");
-  load(functions_.group_end, "ncclGroupEnd");
-  load(functions_.all_reduce, "ncclAllReduce");
-  load(functions_.broadcast, "ncclBroadcast");
-  load(functions_.reduce, "ncclReduce");
-  load(functions_.send, "ncclSend");
-  load(functions_.receive, "ncclRecv");
+Nccl::Nccl() : library_("nccl", {"libnccl.so.2"}) {
+  library_.load(functions_.get_version, "ncclGetVersion");
+  library_.load(functions_.error_text, "ncclGetErrorString");
+  library_.load(functions_.get_unique_id, "ncclGetUniqueId");
+  library_.load(functions_.init_all, "ncclCommInitAll");
+  library_.load(functions_.init_rank, "ncclCommInitRank");
+  library_.load(functions_.destroy, "ncclCommDestroy");
+  library_.load(functions_.group_start, "ncclGroupStart");
+  library_.load(functions_.group_end, "ncclGroupEnd");
+  library_.load(functions_.all_reduce, "ncclAllReduce");
+  library_.load(functions_.broadcast, "ncclBroadcast");
+  library_.load(functions_.reduce, "ncclReduce");
+  library_.load(functions_.send, "ncclSend");
+  library_.load(functions_.receive, "ncclRecv");
   check(functions_.get_version(&version_), "ncclGetVersion");
 }
 

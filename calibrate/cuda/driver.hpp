@@ -1,7 +1,8 @@
 #pragma once
 // NVML and NCCL, loaded with dlopen and declared here for the few functions used: neither is needed
-// to build or to start the program.
+// to build or to start the program. cublas.hpp has a third library.
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,16 +17,22 @@ namespace stepsim::calibrate::gpu {
 // kept without the object.
 class Library {
 public:
-  explicit Library(const char* name);
-  [[nodiscard]] bool loaded() const { return handle_ != nullptr; }
+  // Loads the first of `names` that there is. `who` is its name in errors.
+  Library(const char* who, std::initializer_list<const char*> names);
   // The function of this name; null if the library is not loaded or has no such function.
   template <class Function> [[nodiscard]] Function* find(const char* name) const {
     return reinterpret_cast<Function*>(symbol(name));
   }
+  // Sets `function` to the function of this name. Throws NotAvailable where find() gives null.
+  template <class Function> void load(Function*& function, const char* name) const {
+    function = reinterpret_cast<Function*>(required(name));
+  }
 
 private:
   [[nodiscard]] void* symbol(const char* name) const;
-  void* handle_;
+  [[nodiscard]] void* required(const char* name) const;
+  const char* who_;
+  void* handle_ = nullptr;
 };
 
 // Facts of a device that NVML reports. A device is named by its PCI bus address, because the device
@@ -44,6 +51,9 @@ public:
 private:
   using Device = struct NvmlDevice*;
   [[nodiscard]] Device device(const std::string& pci_bus_id) const;
+  // Whether the driver has the function and it succeeds.
+  template <class... Arguments>
+  bool is_answered(const char* function, Arguments... arguments) const;
   Library library_;
   bool ready_ = false;
 };

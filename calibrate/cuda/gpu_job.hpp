@@ -4,8 +4,7 @@
 // MPI; mpi/mpi_job.hpp provides the functions by MPI. In a job of one rank, the default, one
 // process drives all GPUs of its host, and none of the functions is called.
 //
-// All ranks call each function in the same order; `send` and `receive` are called by the two ranks
-// that take part. Sizes are in bytes.
+// All ranks call each function in the same order.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -22,17 +21,11 @@ struct Job {
   std::uint32_t ranks = 1;
   // Number of the host of every rank: hosts count from 0 in the order of their first rank.
   std::vector<std::uint32_t> host_of{0};
-  bool device_messages = false; // whether `send` and `receive` take addresses of GPU memory
   std::function<void(void* data, std::size_t bytes)> broadcast{}; // sends the data of rank 0 to all
   std::function<double(double)> largest{};                        // maximum over all ranks
   // [rank] the texts of all ranks; every rank gets them.
   std::function<std::vector<std::string>(const std::string&)> gather{};
   std::function<void()> barrier{};
-  // `send` and `receive` only begin a message, whose memory must not be touched before `wait`
-  // returns. `wait` waits for all messages that this rank has begun.
-  std::function<void(const void* data, std::int64_t bytes, std::uint32_t to)> send{};
-  std::function<void(void* data, std::int64_t bytes, std::uint32_t from)> receive{};
-  std::function<void()> wait{};
   // Starts the time limit of the operation with this name, which is in the message if the job is
   // ended; "" ends the time limit.
   std::function<void(const std::string&)> begin{};

@@ -5,13 +5,77 @@
 // SimulationError with the case, index, got and expected. Test values are normal, heavy-tailed, or
 // small integers with many ties and zeros, whose sums are exact.
 #include <array>
+#include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
 #include "calibrate/cuda/kernels.cuh"
-#include "calibrate/cuda/verify_parts.cuh"
+#include "calibrate/cuda/low_rank.cuh"
+#include "collectives/operators/sparse_vector.hpp"
 
 namespace stepsim::calibrate::gpu {
+
+// Blocking copies; the caller has waited for the streams that write.
+template <class T> std::vector<T> to_host(const T* from, std::size_t count) {
+  std::vector<T> values(count);
+  STEPSIM_CUDA(cudaMemcpy(values.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost));
+  return values;
+}
+template <class T> void to_device(T* to, const std::vector<T>& values) {
+  STEPSIM_CUDA(cudaMemcpy(to, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
+  STEPSIM_CUDA(cudaDeviceSynchronize());
+}
+
+template <class T>
+void check_equal(const std::string& what, const std::vector<T>& got,
+                 const std::vector<T>& expected) {
+  if (got.size() != expected.size()) {
+    throw SimulationError(what + ": got " + std::to_string(got.size()) + " entries, expected " +
+                          std::to_string(expected.size()));
+  }
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (std::memcmp(&got[i], &expected[i], sizeof(T)) != 0) {
+      throw SimulationError(what + ": index " + std::to_string(i) + ": got " +
+                            std::to_string(got[i]) + ", expected " + std::to_string(expected[i]));
+    }
+  }
+}
+
+inline void check(bool holds, const std::string& message) {
+  if (!holds) {
+    throw SimulationError(message);
+  }
+}
+
+inline std::vector<double> doubles(const std::vector<float>& values) {
+  return {values.begin(), values.end()};
+}
+
+// A sparse list on the host, with values as floats, as the kernels have them.
+struct HostList {
+  std::vector<std::int32_t> indices;
+  std::vector<float> values;
+};
+inline HostList host_list(const collectives::SparseVector& vector) {
+  HostList list;
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    list.indices.push_back(static_cast<std::int32_t>(vector.indices[i]));
+    list.values.push_back(static_cast<float>(vector.values[i]));
+  }
+  return list;
+}
+// The entries with |x| > threshold, ascending by index.
+inline HostList above(const std::vector<float>& x, float threshold) {
+  HostList list;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (std::abs(x[i]) > threshold) {
+      list.indices.push_back(static_cast<std::int32_t>(i));
+      list.values.push_back(x[i]);
+    }
+  }
+  return list;
+}
 
 enum class Data { gaussian, heavy_tailed, integers };
 inline constexpr std::array kData{Data::gaussian, Data::heavy_tailed, Data::integers};
@@ -53,8 +117,8 @@ void verify_selections(KernelBench& bench, std::int64_t n);
 void verify_refusal(KernelBench& bench); // checks that NaN and infinities are counted
 void verify_lists(KernelBench& bench, std::int64_t n);
 void verify_codecs(KernelBench& bench, std::int64_t n);
-// Leaves out matrices with more than bench.most elements, or with more than bench.most / 32 rows.
-void verify_low_rank(KernelBench& bench);
+// Leaves out matrices with more than bench.most elements. `low_rank` works on bench.stream.
+void verify_low_rank(KernelBench& bench, const LowRank& low_rank);
 
 // " n=5 data=0"
 [[nodiscard]] std::string case_text(std::int64_t n, Data kind);

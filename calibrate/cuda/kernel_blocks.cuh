@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "calibrate/cuda/codecs.cuh"
 #include "calibrate/cuda/kernels.cuh"
 #include "calibrate/cuda/low_rank.cuh"
 #include "calibrate/cuda/measurement.cuh"
@@ -68,7 +67,6 @@ struct Arena {
   Buffer<double> sum;
   Workspace work, sample_work;
   SortSpace sort;
-  LowRankSpace low_rank;
   Stream stream;
   float threshold = 0; // set by `prepare` for the current visit, by blocks that need one
 };
@@ -101,6 +99,12 @@ public:
   // selected. The returned reference is valid until the next push.
   KernelBlock& push(std::string kernel, std::string_view distribution, std::int64_t n,
                     std::int64_t k, std::function<void(std::int64_t)> call);
+  KernelBlock& push_any(std::string kernel, std::int64_t n, std::int64_t k, const char* cache,
+                        std::function<void(std::int64_t)> call) {
+    KernelBlock& block = push(std::move(kernel), "any", n, k, std::move(call));
+    block.cache = cache;
+    return block;
+  }
   [[nodiscard]] const std::vector<KernelBlock>& all() const { return blocks_; }
   [[nodiscard]] KernelBlock& back() { return blocks_.back(); }
 
@@ -114,7 +118,8 @@ private:
 void add_selection_blocks(KernelBlocks& blocks, std::int64_t n);
 void add_list_blocks(KernelBlocks& blocks, std::int64_t n);
 void add_codec_blocks(KernelBlocks& blocks, std::int64_t n);
-void add_low_rank_blocks(KernelBlocks& blocks, std::int64_t n);
+// `low_rank` works on the stream of the arena and must outlive the blocks.
+void add_low_rank_blocks(KernelBlocks& blocks, const LowRank& low_rank, std::int64_t n);
 
 // The values of k that are timed with n elements, from n / 10000 to n / 4. Values that round to 0
 // are left out.

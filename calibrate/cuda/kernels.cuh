@@ -1,11 +1,13 @@
 #pragma once
-// The kernels of selections and lists, enqueued on a stream; codecs.cuh and low_rank.cuh have the
-// other kernels. Pointers are device memory of the stream's device; counts are elements. Lists have
-// ascending int32 indices. No call waits for the device. A call throws CudaError if a launch fails.
+// The kernels of selections, lists and codecs (PIP 6; SPA 8.3, 11), enqueued on a stream. Pointers
+// are device memory of the stream's device; counts are elements. Lists have ascending int32
+// indices. No call waits for the device; a launch that fails is an error of the next
+// check_launches().
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
+#include "calibrate/cuda/codec_math.hpp"
 #include "calibrate/cuda/device.cuh"
 #include "calibrate/cuda/kernel_math.hpp"
 
@@ -16,8 +18,6 @@ namespace stepsim::calibrate::gpu {
 
 // x += y (fp32), with 128-bit accesses if both pointers have the same alignment modulo 16 bytes.
 void add(float* x, const float* y, std::int64_t n, cudaStream_t stream);
-// to = from, by a kernel; `to` may be memory of another device (variant sm_store).
-void store(float* to, const float* from, std::int64_t n, cudaStream_t stream);
 
 // The state of a selection on the device, and its result.
 struct SelectState {
@@ -26,10 +26,8 @@ struct SelectState {
   Selection selection;
   std::uint32_t not_finite{}; // number of NaN and infinities; if > 0, callers refuse the result
   std::uint32_t count{};      // selected entries, including those beyond the capacity of the list
-  std::uint32_t largest{};    // magnitude_key() of the largest |v|
   double sum{}, squares{};    // sum of the values, and of their squares
   float threshold{};          // used by approximate selectors
-  float low{}, high{};        // bounds of the bisection
   std::uint32_t above{};      // number of values with |v| > threshold
   std::uint32_t settled{};    // 1: the threshold is corrected no more
   std::uint32_t lost{};       // sampled selection: entries above the threshold that did not fit
@@ -84,12 +82,6 @@ void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Worksp
 // if fewer than 2k/3 entries lie above it, by 1.5 if more than 4k/3 do.
 void select_gaussian(const Input& input, std::uint32_t k, double z, Workspace& work,
                      const List& out, cudaStream_t stream);
-// Selects |v| > threshold, with a threshold found by `steps` >= 1 bisections of [0, max |v|]. Keeps
-// at least k entries, or all nonzero entries if there are fewer than k.
-inline constexpr int kBisections = 16; // steps that are verified and timed
-void select_bisection(const Input& input, std::uint32_t k, int steps, Workspace& work,
-                      const List& out, cudaStream_t stream);
-
 // Sorts all values by |v|, largest first, equal values by index, into keys_out and indices_out. Its
 // time is the upper bound for a useful selection. n is at most `most`.
 struct SortSpace {
@@ -101,26 +93,49 @@ struct SortSpace {
 };
 void sort_magnitudes(const float* x, std::int64_t n, SortSpace& space, cudaStream_t stream);
 
-// Writes the k largest entries of the sum of two lists to `out` (SPA 6). `merged`, `combined` and
-// `work` need room for a_size + b_size entries: the call throws SimulationError if `merged` or
-// `work` is too small, but the size of `combined` is not checked.
-void merge_lists(const std::int32_t* a_indices, const float* a_values, std::uint32_t a_size,
-                 const std::int32_t* b_indices, const float* b_values, std::uint32_t b_size,
-                 std::uint32_t k, Workspace& work, const List& merged, float* combined,
-                 const List& out, cudaStream_t stream);
+// Writes the k largest entries of the sum of two lists to `out` (SPA 6). The capacity of `a` and
+// `b` is their length. `merged`, `combined` and `work` need room for the entries of both: the call
+// throws SimulationError if `merged` or `work` is too small, but the size of `combined` is not
+// checked.
+void merge_lists(const List& a, const List& b, std::uint32_t k, Workspace& work, const List& merged,
+                 float* combined, const List& out, cudaStream_t stream);
 
-// y[index] += value; indices of one call are distinct.
-void scatter_add(float* y, const std::int32_t* indices, const float* values, std::uint32_t size,
-                 cudaStream_t stream);
-// Sets the residual to 0 at the first *length of `indices`, the entries that were sent; at most at
-// `capacity` of them. The caller has added the gradient to the residual before, with add().
-void clear_entries(float* residual, const std::int32_t* indices, const std::uint32_t* length,
-                   std::uint32_t capacity, cudaStream_t stream);
+// y[index] += value for the `capacity` entries of the list, whose indices are distinct.
+void scatter_add(float* y, const List& list, cudaStream_t stream);
+// Sets the residual to 0 at the first *length indices of the list, the entries that were sent; at
+// most at `capacity` of them. The caller has added the gradient to the residual before, with add().
+void clear_entries(float* residual, const List& list, const std::uint32_t* length,
+                   cudaStream_t stream);
 
-// *sum = sum of |v| over the first n values, or over the first *length values if `length` is not
-// null and *length < n.
-void sum_magnitudes(const float* x, std::int64_t n, const std::uint32_t* length, double* sum,
-                    cudaStream_t stream);
+// *sum = sum of |v| over the n values.
+void sum_magnitudes(const float* x, std::int64_t n, double* sum, cudaStream_t stream);
+
+// Truncates every value to its upper half (16 bits), and restores it with zeros below.
+void truncate16(const float* x, std::int64_t n, std::uint16_t* out, cudaStream_t stream);
+void untruncate16(const std::uint16_t* halves, std::int64_t n, float* out, cudaStream_t stream);
+
+// Quantizes all values with one scale: *scale_key is set to the bits of the largest |v|
+// (magnitude_key of kernel_math.hpp). The device computes it before the codes, so that the host
+// need not wait for it.
+void quantize8(const float* x, std::int64_t n, std::uint32_t* scale_key, std::int8_t* codes,
+               cudaStream_t stream);
+void dequantize8(const std::int8_t* codes, std::int64_t n, const std::uint32_t* scale_key,
+                 float* out, cudaStream_t stream);
+
+// Quantizes to 4 or 8 bits with one scale per bucket. `scales` has buckets_for(n) values and
+// `words` words_for(n, bits) words.
+void quantize_buckets(const float* x, std::int64_t n, int bits, float* scales, std::uint32_t* words,
+                      cudaStream_t stream);
+// out += the values of the codes. A rank calls this once for the codes of each other rank.
+void add_buckets(const float* scales, const std::uint32_t* words, std::int64_t n, int bits,
+                 float* out, cudaStream_t stream);
+
+// Packs the signs of x, one bit per value (1 = negative), into words_for(n, 1) words.
+void pack_signs(const float* x, std::int64_t n, std::uint32_t* words, cudaStream_t stream);
+// out = the majority vote (codec_math.hpp) over `lists` lists of signs. The lists follow each
+// other, words_for(n, 1) words each.
+void vote_signs(const std::uint32_t* words, int lists, std::int64_t n, float* out,
+                cudaStream_t stream);
 
 // Test data: standard normal, or with heavy tails (sign times u^(-1/2)).
 enum class Distribution { gaussian, heavy_tailed };

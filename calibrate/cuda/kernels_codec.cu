@@ -1,6 +1,5 @@
 // Codecs: 16 bits, 8 bits with one scale, 4 and 8 bits with a scale per bucket, signs.
 #include "calibrate/cuda/block_scan.cuh"
-#include "calibrate/cuda/codecs.cuh"
 #include "calibrate/cuda/grid.cuh"
 
 namespace stepsim::calibrate::gpu {
@@ -131,52 +130,43 @@ __global__ void vote_signs_kernel(const std::uint32_t* words, int lists, std::in
 
 void truncate16(const float* x, std::int64_t n, std::uint16_t* out, cudaStream_t stream) {
   truncate16_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, out);
-  STEPSIM_CUDA(cudaGetLastError());
 }
 
 void untruncate16(const std::uint16_t* halves, std::int64_t n, float* out, cudaStream_t stream) {
   untruncate16_kernel<<<grid_for(n), kThreads, 0, stream>>>(halves, n, out);
-  STEPSIM_CUDA(cudaGetLastError());
 }
 
 void quantize8(const float* x, std::int64_t n, std::uint32_t* scale_key, std::int8_t* codes,
                cudaStream_t stream) {
   STEPSIM_CUDA(cudaMemsetAsync(scale_key, 0, sizeof(*scale_key), stream));
   largest_key_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, scale_key);
-  STEPSIM_CUDA(cudaGetLastError());
   quantize8_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, scale_key, codes);
-  STEPSIM_CUDA(cudaGetLastError());
 }
 
 void dequantize8(const std::int8_t* codes, std::int64_t n, const std::uint32_t* scale_key,
                  float* out, cudaStream_t stream) {
   dequantize8_kernel<<<grid_for(n), kThreads, 0, stream>>>(codes, n, scale_key, out);
-  STEPSIM_CUDA(cudaGetLastError());
 }
 
 void pack_signs(const float* x, std::int64_t n, std::uint32_t* words, cudaStream_t stream) {
   pack_signs_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, words);
-  STEPSIM_CUDA(cudaGetLastError());
 }
 
 void quantize_buckets(const float* x, std::int64_t n, int bits, float* scales, std::uint32_t* words,
                       cudaStream_t stream) {
   const auto kernel = bits == 4 ? quantize_buckets_kernel<4> : quantize_buckets_kernel<8>;
   kernel<<<grid_for(buckets_for(n) * kWarp), kThreads, 0, stream>>>(x, n, scales, words);
-  STEPSIM_CUDA(cudaGetLastError());
 }
 
 void add_buckets(const float* scales, const std::uint32_t* words, std::int64_t n, int bits,
                  float* out, cudaStream_t stream) {
   const auto kernel = bits == 4 ? add_buckets_kernel<4> : add_buckets_kernel<8>;
   kernel<<<grid_for(n), kThreads, 0, stream>>>(scales, words, n, out);
-  STEPSIM_CUDA(cudaGetLastError());
 }
 
 void vote_signs(const std::uint32_t* words, int lists, std::int64_t n, float* out,
                 cudaStream_t stream) {
   vote_signs_kernel<<<grid_for(n), kThreads, 0, stream>>>(words, lists, n, out);
-  STEPSIM_CUDA(cudaGetLastError());
 }
 
 } // namespace stepsim::calibrate::gpu

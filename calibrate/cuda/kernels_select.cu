@@ -257,13 +257,10 @@ Workspace::Workspace(std::int64_t most_elements)
 // Four passes of eight bits; each keeps the keys that can still be the k-th largest.
 void find_threshold(const Input& input, std::uint32_t k, Workspace& work, cudaStream_t stream) {
   begin_kernel<<<1, kThreads, 0, stream>>>(input, k, work.state.get(), work.histograms.get());
-  STEPSIM_CUDA(cudaGetLastError());
   for (int pass = 0; pass < kRadixPasses; ++pass) {
     histogram_kernel<<<histogram_grid(input), kThreads, 0, stream>>>(input, pass, work.state.get(),
                                                                      work.histograms.get());
-    STEPSIM_CUDA(cudaGetLastError());
     pick_kernel<<<1, kRadixBins, 0, stream>>>(pass, work.state.get(), work.histograms.get());
-    STEPSIM_CUDA(cudaGetLastError());
   }
 }
 
@@ -274,12 +271,9 @@ void compact(const Input& input, Workspace& work, const List& out, cudaStream_t 
   const std::int64_t blocks = compaction_grid(input.n);
   const auto grid = static_cast<unsigned>(blocks);
   count_blocks_kernel<<<grid, kThreads, 0, stream>>>(input, work.state.get(), work.blocks.get());
-  STEPSIM_CUDA(cudaGetLastError());
   scan_blocks_kernel<<<1, kScanThreads, 0, stream>>>(work.blocks.get(), blocks, work.state.get());
-  STEPSIM_CUDA(cudaGetLastError());
   write_blocks_kernel<<<grid, kThreads, 0, stream>>>(input, work.state.get(), work.blocks.get(),
                                                      out);
-  STEPSIM_CUDA(cudaGetLastError());
 }
 
 void select_exact(const Input& input, std::uint32_t k, Workspace& work, const List& out,
@@ -291,7 +285,6 @@ void select_exact(const Input& input, std::uint32_t k, Workspace& work, const Li
 void select_above(const Input& input, float threshold, Workspace& work, const List& out,
                   cudaStream_t stream) {
   set_threshold_kernel<<<1, 1, 0, stream>>>(threshold, work.state.get());
-  STEPSIM_CUDA(cudaGetLastError());
   compact(input, work, out, stream);
 }
 

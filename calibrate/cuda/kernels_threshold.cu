@@ -1,4 +1,4 @@
-// Approximate selectors: a threshold from a sample, from moments or by bisection, then compaction.
+// Approximate selectors: a threshold from a sample or from moments, then compaction.
 // All decisions are made by kernels of one thread, because a host that read the counts would have
 // to wait for the device at every step.
 #include "base/random.hpp"
@@ -107,42 +107,6 @@ __global__ void gaussian_correct_kernel(std::uint32_t k, SelectState* state) {
   }
 }
 
-__global__ void largest_kernel(Input input, SelectState* state) {
-  std::uint32_t largest = 0;
-  std::uint32_t not_finite = 0;
-  for_each_value(input, [&](float value) {
-    const std::uint32_t key = magnitude_key(value);
-    not_finite += is_finite_key(key) ? 0 : 1;
-    largest = key > largest ? key : largest;
-  });
-  if (not_finite > 0) {
-    atomicAdd(&state->not_finite, not_finite);
-  }
-  largest = warp_largest(largest);
-  if (threadIdx.x % kWarp == 0) {
-    atomicMax(&state->largest, largest);
-  }
-}
-
-__global__ void bisection_begin_kernel(SelectState* state) {
-  state->low = 0;
-  state->high = magnitude_of(state->largest);
-  set_selection(*state, state->high / 2);
-}
-
-// The threshold becomes the lower bound if at least k entries lie above it, else the upper one. The
-// last step takes the lower bound: it has at least k entries above, or is 0, which takes all that
-// are not 0.
-__global__ void bisection_step_kernel(std::uint32_t k, bool last, SelectState* state) {
-  (state->above >= k ? state->low : state->high) = state->threshold;
-  state->above = 0;
-  set_selection(*state, last ? state->low : state->low + (state->high - state->low) / 2);
-}
-
-void clear(Workspace& work, cudaStream_t stream) {
-  STEPSIM_CUDA(cudaMemsetAsync(work.state.get(), 0, sizeof(SelectState), stream));
-}
-
 } // namespace
 
 // Two selections: of the sample, for a threshold, and of what passes it, for at most k. The sample
@@ -155,50 +119,26 @@ void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Worksp
   const std::int64_t scaled = static_cast<std::int64_t>(k) * count / input.n;
   const auto sample_k = static_cast<std::uint32_t>(scaled > 0 ? scaled : 1);
   sample_kernel<<<grid_for(count), kThreads, 0, stream>>>(input.values, input.n, count, sample);
-  STEPSIM_CUDA(cudaGetLastError());
   find_threshold({sample, count, nullptr, nullptr}, sample_k, sample_work, stream);
   take_threshold_kernel<<<1, 1, 0, stream>>>(sample_work.state.get(), work.state.get());
-  STEPSIM_CUDA(cudaGetLastError());
   compact(input, work, passed, stream);
   const std::uint32_t* length = &work.state.get()->count;
   select_exact({passed.values, passed.capacity, length, passed.indices}, k, sample_work, out,
                stream);
   count_lost_kernel<<<1, 1, 0, stream>>>(work.state.get(), passed.capacity,
                                          sample_work.state.get());
-  STEPSIM_CUDA(cudaGetLastError());
 }
 
 void select_gaussian(const Input& input, std::uint32_t k, double z, Workspace& work,
                      const List& out, cudaStream_t stream) {
   constexpr int kCorrections = 3;
-  clear(work, stream);
+  STEPSIM_CUDA(cudaMemsetAsync(work.state.get(), 0, sizeof(SelectState), stream));
   SelectState* state = work.state.get();
   moments_kernel<<<stream_grid(input), kThreads, 0, stream>>>(input, state);
-  STEPSIM_CUDA(cudaGetLastError());
   gaussian_begin_kernel<<<1, 1, 0, stream>>>(input, z, state);
-  STEPSIM_CUDA(cudaGetLastError());
   for (int i = 0; i < kCorrections; ++i) {
     count_above_kernel<<<stream_grid(input), kThreads, 0, stream>>>(input, state);
-    STEPSIM_CUDA(cudaGetLastError());
     gaussian_correct_kernel<<<1, 1, 0, stream>>>(k, state);
-    STEPSIM_CUDA(cudaGetLastError());
-  }
-  compact(input, work, out, stream);
-}
-
-void select_bisection(const Input& input, std::uint32_t k, int steps, Workspace& work,
-                      const List& out, cudaStream_t stream) {
-  clear(work, stream);
-  SelectState* state = work.state.get();
-  largest_kernel<<<stream_grid(input), kThreads, 0, stream>>>(input, state);
-  STEPSIM_CUDA(cudaGetLastError());
-  bisection_begin_kernel<<<1, 1, 0, stream>>>(state);
-  STEPSIM_CUDA(cudaGetLastError());
-  for (int i = 0; i < steps; ++i) {
-    count_above_kernel<<<stream_grid(input), kThreads, 0, stream>>>(input, state);
-    STEPSIM_CUDA(cudaGetLastError());
-    bisection_step_kernel<<<1, 1, 0, stream>>>(k, i + 1 == steps, state);
-    STEPSIM_CUDA(cudaGetLastError());
   }
   compact(input, work, out, stream);
 }

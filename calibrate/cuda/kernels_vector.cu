@@ -1,6 +1,8 @@
-// Kernels that pass once over vectors: additions, stores, sums, test data. Additions and stores are
-// bound by memory and go 128 bits at a time where both pointers have the same offset within 16
-// bytes; the few elements before and behind go one by one.
+// Kernels that pass once over vectors and lists: additions, sums, merging, test data, and the full
+// sort. Additions of vectors are bound by memory and go 128 bits at a time where both pointers have
+// the same offset within 16 bytes; the few elements before and behind go one by one.
+#include <cub/device/device_radix_sort.cuh>
+
 #include <algorithm>
 #include <vector>
 
@@ -35,28 +37,9 @@ __global__ void add_kernel(float* x, const float* y, std::int64_t n) {
   }
 }
 
-__global__ void store_kernel(float* to, const float* from, std::int64_t n) {
-  const VectorSplit split =
-      vector_split(reinterpret_cast<std::uintptr_t>(to), reinterpret_cast<std::uintptr_t>(from), n);
-  for (std::int64_t i = first_index(); i < split.head; i += index_stride()) {
-    to[i] = from[i];
-  }
-  auto* wide_to = reinterpret_cast<float4*>(to + split.head);
-  const auto* wide_from = reinterpret_cast<const float4*>(from + split.head);
-  for (std::int64_t i = first_index(); i < split.vectors; i += index_stride()) {
-    wide_to[i] = wide_from[i];
-  }
-  for (std::int64_t i = split.head + 4 * split.vectors + first_index(); i < n;
-       i += index_stride()) {
-    to[i] = from[i];
-  }
-}
-
-__global__ void sum_magnitudes_kernel(const float* x, std::int64_t n, const std::uint32_t* length,
-                                      double* sum) {
-  const std::int64_t end = length != nullptr && *length < n ? *length : n;
+__global__ void sum_magnitudes_kernel(const float* x, std::int64_t n, double* sum) {
   double mine = 0;
-  for (std::int64_t i = first_index(); i < end; i += index_stride()) {
+  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
     mine += fabsf(x[i]);
   }
   mine = warp_sum(mine);
@@ -77,6 +60,67 @@ __global__ void fill_random_kernel(float* x, std::int64_t n, Distribution distri
     x[i] = distribution == Distribution::gaussian ? sqrtf(-2 * logf(u)) * cospif(2 * v)
                                                   : (v < 0.5F ? -1.0F : 1.0F) / sqrtf(u);
   }
+}
+
+// Two ascending lists are merged without any order between threads: every entry finds by binary
+// search how many entries of the other list precede it, and its position is that number plus its
+// own index.
+__global__ void merge_kernel(List a, List b, List merged) {
+  const std::int64_t size = std::int64_t{a.capacity} + b.capacity;
+  for (std::int64_t i = first_index(); i < size; i += index_stride()) {
+    const auto at = static_cast<std::uint32_t>(i);
+    const bool in_a = at < a.capacity;
+    const List& from = in_a ? a : b;
+    const std::uint32_t own = in_a ? at : at - a.capacity;
+    const std::uint32_t position = in_a ? merged_position_a(a.indices, own, b.indices, b.capacity)
+                                        : merged_position_b(a.indices, a.capacity, b.indices, own);
+    merged.indices[position] = from.indices[own];
+    merged.values[position] = from.values[own];
+  }
+}
+
+// Equal indices stand side by side after merging. Every thread looks at its neighbours in the
+// merged list and writes to another one, so that no value is read after it was changed.
+__global__ void combine_kernel(List merged, std::uint32_t size, float* combined) {
+  for (std::int64_t i = first_index(); i < size; i += index_stride()) {
+    combined[i] =
+        combined_value(merged.indices, merged.values, size, static_cast<std::uint32_t>(i));
+  }
+}
+
+// Needs no atomic addition, since the indices of one list are distinct; two lists are added by two
+// calls, one after the other on the stream, so that the order of additions is fixed.
+__global__ void scatter_add_kernel(float* y, List list) {
+  for (std::int64_t i = first_index(); i < list.capacity; i += index_stride()) {
+    y[list.indices[i]] += list.values[i];
+  }
+}
+
+// How many entries were sent is only known on the device; a list that overflowed holds no more than
+// its capacity.
+__global__ void clear_entries_kernel(float* residual, List list, const std::uint32_t* length) {
+  const std::uint32_t size = *length < list.capacity ? *length : list.capacity;
+  for (std::int64_t i = first_index(); i < size; i += index_stride()) {
+    residual[list.indices[i]] = 0;
+  }
+}
+
+__global__ void keys_kernel(const float* x, std::int64_t n, std::uint32_t* keys,
+                            std::int32_t* indices) {
+  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
+    keys[i] = magnitude_key(x[i]);
+    indices[i] = static_cast<std::int32_t>(i);
+  }
+}
+
+// The radix sort that comes with the toolkit (CUB). With a null pointer it only computes how much
+// memory it needs. It is stable, so that equal magnitudes keep ascending indices, as selections do.
+cudaError_t sort(void* temporary, std::size_t& bytes, SortSpace& space, std::int64_t n,
+                 cudaStream_t stream) {
+  constexpr int kKeyBits = 31; // the sign is not part of a magnitude
+  return cub::DeviceRadixSort::SortPairsDescending(
+      temporary, bytes, space.keys_in.get(), space.keys_out.get(), space.indices_in.get(),
+      space.indices_out.get(), static_cast<int>(n), 0, kKeyBits, stream);
 }
 
 } // namespace
@@ -102,25 +146,50 @@ int full_grid() {
 
 void add(float* x, const float* y, std::int64_t n, cudaStream_t stream) {
   add_kernel<<<grid_for((n + 3) / 4), kThreads, 0, stream>>>(x, y, n);
-  STEPSIM_CUDA(cudaGetLastError());
 }
 
-void store(float* to, const float* from, std::int64_t n, cudaStream_t stream) {
-  store_kernel<<<grid_for((n + 3) / 4), kThreads, 0, stream>>>(to, from, n);
-  STEPSIM_CUDA(cudaGetLastError());
-}
-
-void sum_magnitudes(const float* x, std::int64_t n, const std::uint32_t* length, double* sum,
-                    cudaStream_t stream) {
+void sum_magnitudes(const float* x, std::int64_t n, double* sum, cudaStream_t stream) {
   STEPSIM_CUDA(cudaMemsetAsync(sum, 0, sizeof(*sum), stream));
-  sum_magnitudes_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, length, sum);
-  STEPSIM_CUDA(cudaGetLastError());
+  sum_magnitudes_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, sum);
 }
 
 void fill_random(float* x, std::int64_t n, Distribution distribution, std::uint64_t seed,
                  cudaStream_t stream) {
   fill_random_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, distribution, seed);
-  STEPSIM_CUDA(cudaGetLastError());
+}
+
+void merge_lists(const List& a, const List& b, std::uint32_t k, Workspace& work, const List& merged,
+                 float* combined, const List& out, cudaStream_t stream) {
+  const std::uint32_t size = a.capacity + b.capacity;
+  if (size > merged.capacity) {
+    throw SimulationError("merge_lists: no room for both lists");
+  }
+  merge_kernel<<<grid_for(size), kThreads, 0, stream>>>(a, b, merged);
+  combine_kernel<<<grid_for(size), kThreads, 0, stream>>>(merged, size, combined);
+  select_exact({combined, size, nullptr, merged.indices}, k, work, out, stream);
+}
+
+void scatter_add(float* y, const List& list, cudaStream_t stream) {
+  scatter_add_kernel<<<grid_for(list.capacity), kThreads, 0, stream>>>(y, list);
+}
+
+void clear_entries(float* residual, const List& list, const std::uint32_t* length,
+                   cudaStream_t stream) {
+  clear_entries_kernel<<<grid_for(list.capacity), kThreads, 0, stream>>>(residual, list, length);
+}
+
+SortSpace::SortSpace(std::int64_t most)
+    : keys_in(static_cast<std::size_t>(most)), keys_out(static_cast<std::size_t>(most)),
+      indices_in(static_cast<std::size_t>(most)), indices_out(static_cast<std::size_t>(most)) {
+  STEPSIM_CUDA(sort(nullptr, temporary_bytes, *this, most, nullptr));
+  temporary = Buffer<unsigned char>(temporary_bytes);
+}
+
+void sort_magnitudes(const float* x, std::int64_t n, SortSpace& space, cudaStream_t stream) {
+  keys_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, space.keys_in.get(),
+                                                    space.indices_in.get());
+  std::size_t bytes = space.temporary_bytes;
+  STEPSIM_CUDA(sort(space.temporary.get(), bytes, space, n, stream));
 }
 
 } // namespace stepsim::calibrate::gpu

@@ -1,29 +1,41 @@
 #pragma once
-// The kernels of low-rank compression (low_rank.hpp), enqueued on a stream. Pointers are device
-// memory, and no call waits for the device. Equal inputs give equal results: no kernel uses atomic
-// additions. A call throws CudaError if a launch fails.
+// Low-rank compression (PowerSGD; SPA 8.3, 11) of a matrix M of rows x columns, with products by
+// cuBLAS. Pointers are device memory, matrices are stored row by row, and no call waits for the
+// device. Calls throw CudaError if cuBLAS fails.
+//
+//   left P = M Q,   P orthonormal,   right Q = M^T P,   update = P Q^T
+#include "calibrate/cuda/cublas.hpp"
 #include "calibrate/cuda/device.cuh"
-#include "calibrate/cuda/low_rank.hpp"
 
 namespace stepsim::calibrate::gpu {
 
-struct LowRankSpace { // partial sums, large enough for any shape, on the current device
-  LowRankSpace();
-  Buffer<float> partial;
+inline constexpr int kMostRank = 32;
+
+struct LowRankShape { // rank <= rows, columns, kMostRank
+  int rows{}, columns{}, rank{};
 };
 
-// P = M Q.
-void left_factor(const LowRankShape& shape, const float* matrix, const float* right, float* left,
-                 cudaStream_t stream);
-// Q = M^T P.
-void right_factor(const LowRankShape& shape, const float* matrix, const float* left,
-                  LowRankSpace& space, float* right, cudaStream_t stream);
-// Makes the columns (rows x rank) orthonormal by modified Gram-Schmidt, in place. A column whose
-// squares sum to 0 stays as it is.
-void orthogonalize(std::int64_t rows, int rank, float* columns, LowRankSpace& space,
-                   cudaStream_t stream);
-// update = P Q^T, and matrix -= update: the matrix keeps the error (error feedback).
-void restore(const LowRankShape& shape, const float* left, const float* right, float* matrix,
-             float* update, cudaStream_t stream);
+class LowRank {
+public:
+  explicit LowRank(const Stream& stream); // of the current device. Throws NotAvailable as Cublas
+
+  void left_factor(const LowRankShape& shape, const float* matrix, const float* right,
+                   float* left) const;
+  void right_factor(const LowRankShape& shape, const float* matrix, const float* left,
+                    float* right) const;
+  // Makes the columns (rows x rank) orthonormal, in place: with A^T A = R^T R, R upper triangular
+  // (Cholesky), A becomes A R^-1.
+  void orthogonalize(int rows, int rank, float* columns) const;
+  // update = P Q^T, and matrix -= P Q^T: the matrix keeps the error (error feedback).
+  void restore(const LowRankShape& shape, const float* left, const float* right, float* matrix,
+               float* update) const;
+
+private:
+  void product(int rows, int columns, int inner, float scale, Factor a, Factor b, float keep,
+               float* out) const;
+  Cublas cublas_;
+  cudaStream_t stream_;
+  Buffer<float> square_; // [kMostRank x kMostRank]
+};
 
 } // namespace stepsim::calibrate::gpu

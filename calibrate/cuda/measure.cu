@@ -140,48 +140,10 @@ bool is_right(Measurement& measurement, bool (*verify)(Measurement&)) {
   }
 }
 
-// Every rank of a job verifies the kernels on its own device. What is wrong on one rank ends the
-// measurement of all.
-bool kernels_are_right(Measurement& measurement) {
-  bool in_time = false;
-  std::string problem;
-  measurement.begin("verification of kernels");
-  try {
-    in_time = verify_kernels(measurement);
-  } catch (const SimulationError& error) {
-    problem = error.what();
-  }
-  throw_if_any(measurement.job, problem);
-  measurement.end();
-  return !measurement.anywhere(!in_time);
-}
-
-void run_parts_of_job(Measurement& measurement) {
-  const MeasureOptions& options = measurement.options;
-  if (options.collectives) {
-    verify_messages(measurement);
-  }
-  const bool kernels = options.kernels && kernels_are_right(measurement);
-  if (!options.timing) {
-    return;
-  }
-  const double share = options.collectives && kernels ? 0.5 : 1.0;
-  if (options.collectives) {
-    measure_messages(measurement, share * options.max_seconds);
-  }
-  if (kernels) {
-    measure_kernels(measurement, share * options.max_seconds);
-  }
-}
-
 void run_parts(Measurement& measurement) {
   const MeasureOptions& options = measurement.options;
   if (options.nccl) {
     verify_and_measure_nccl(measurement, options.max_seconds);
-    return;
-  }
-  if (!measurement.job.is_alone()) {
-    run_parts_of_job(measurement);
     return;
   }
   const bool collectives = options.collectives && is_right(measurement, verify_collectives);
@@ -227,17 +189,10 @@ void measure(const MeasureOptions& options, const Sink& records, const Sink& pro
   measurement.free_bytes = least_free_memory(measurement);
   const Nvml nvml;
   Header header = header_of(options, measurement, nvml);
-  for (const std::vector<bool>& row : header.peer_access) {
-    measurement.all_peers =
-        measurement.all_peers && std::ranges::all_of(row, [](bool can) { return can; });
-  }
   records(line(header));
   measurement.say(header.devices.front().name + ", compute capability " +
                   header.devices.front().compute_capability + ", driver " +
                   (header.driver.empty() ? "unknown" : header.driver));
-  if (!measurement.all_peers) {
-    measurement.say("not all devices reach each other: host_staged beside copy_engine");
-  }
   std::vector<std::string> buses; // asked now: after an error that sticks CUDA gives no answer
   for (int device = 0; device < measurement.devices; ++device) {
     buses.push_back(bus_id(measurement.device + device));

@@ -1,6 +1,7 @@
 // Times of the kernels that compression needs, of adding, and of copies to and from the host
 // (CAL 7.3, 7.4; SPA 8.3).
 #include <algorithm>
+#include <optional>
 
 #include "calibrate/cuda/kernel_blocks.cuh"
 
@@ -28,7 +29,7 @@ void measure_quality(const KernelBlock& block, KernelRecord& out) {
   const cudaStream_t stream = arena.stream.get();
   const auto sum_of = [&](const float* x, std::int64_t count) {
     double sum = 0;
-    sum_magnitudes(x, count, nullptr, arena.sum.get(), stream);
+    sum_magnitudes(x, count, arena.sum.get(), stream);
     STEPSIM_CUDA(
         cudaMemcpyAsync(&sum, arena.sum.get(), sizeof(sum), cudaMemcpyDeviceToHost, stream));
     arena.stream.synchronize();
@@ -61,11 +62,11 @@ void add_copy_blocks(KernelBlocks& blocks, const PinnedBuffer<float>& pinned,
       }
       float* const host = is_pinned ? pinned.get() : pageable.data();
       const std::string memory = is_pinned ? "_pinned" : "_pageable";
-      blocks.push("copy_to_host" + memory, "any", n, 0, [=](std::int64_t i) {
+      blocks.push_any("copy_to_host" + memory, n, 0, kCold, [=](std::int64_t i) {
         STEPSIM_CUDA(cudaMemcpyAsync(host, a->target_of(n, i), bytes, cudaMemcpyDeviceToHost,
                                      a->stream.get()));
       });
-      blocks.push("copy_to_device" + memory, "any", n, 0, [=](std::int64_t i) {
+      blocks.push_any("copy_to_device" + memory, n, 0, kCold, [=](std::int64_t i) {
         STEPSIM_CUDA(cudaMemcpyAsync(a->target_of(n, i), host, bytes, cudaMemcpyHostToDevice,
                                      a->stream.get()));
       });
@@ -159,11 +160,17 @@ void measure_kernels(Measurement& measurement, double seconds) {
     add(arena.target.get(), arena.gaussian.get(), arena.most, arena.stream.get());
   });
   KernelBlocks blocks(measurement, arena);
+  std::optional<LowRank> low_rank;
+  if (measurement.has_cublas) {
+    low_rank.emplace(arena.stream);
+  }
   for (const std::int64_t n : kernel_sizes(most, measurement.options.dense)) {
     add_selection_blocks(blocks, n);
     add_list_blocks(blocks, n);
     add_codec_blocks(blocks, n);
-    add_low_rank_blocks(blocks, n);
+    if (low_rank) {
+      add_low_rank_blocks(blocks, *low_rank, n);
+    }
   }
   const std::int64_t copied = std::min(kMostCopied, most);
   PinnedBuffer<float> pinned;

@@ -5,10 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "calibrate/cuda/collective_plan.hpp"
+#include "calibrate/cuda/collective_parts.cuh"
 #include "calibrate/cuda/driver.hpp"
-#include "calibrate/cuda/job_pairs.cuh"
-#include "calibrate/cuda/measurement.cuh"
 #include "calibrate/execute/element_messages.hpp"
 
 namespace stepsim::calibrate::gpu {
@@ -250,11 +248,19 @@ void verify_and_measure_nccl(Measurement& measurement, double seconds) {
   double of_pairs = 0;
   if (!measurement.job.is_alone()) {
     of_pairs = 0.3 * seconds;
-    const Traffic traffic{"nccl", &ranks.main(), capacity,
-                          [&ranks](std::span<const Direction> directions, std::int64_t n) {
-                            ranks.exchange(directions, n);
-                          }};
-    measure_job_pairs(measurement, traffic, of_pairs);
+    const auto open = [&ranks](const std::vector<Traffic::Round>& rounds, std::int64_t n) {
+      return [&ranks, rounds, n](std::int64_t) {
+        for (int i = 0; i < kMessages; ++i) {
+          for (const Traffic::Round& round : rounds) {
+            ranks.exchange(round, n);
+          }
+        }
+      };
+    };
+    measure_traffic(measurement,
+                    {"nccl", "plain", measurement.ranks, &ranks.main(),
+                     std::min(kLargeMessage, capacity), open},
+                    of_pairs);
   }
   std::vector<NcclBlock> blocks;
   for (const std::int64_t size : collective_sizes(

@@ -1,4 +1,4 @@
-// Messages between the devices of every pair, one way, there and back, and both ways at once, and
+// Messages between the ranks of every pair, one way, there and back, and both ways at once, and
 // between all neighbours at once (CAL 7, 8.4): what the link between two devices is follows from
 // these times (gpu_links.hpp). As graphs where CUDA takes them, so that calls of the host do not
 // count as latency.
@@ -7,58 +7,91 @@
 #include <memory>
 
 #include "calibrate/cuda/collective_parts.cuh"
-#include "calibrate/execute/element_messages.hpp"
 
 namespace stepsim::calibrate::gpu {
 
 namespace {
 
+constexpr std::size_t kMostPairs = 120; // of 16 ranks
+
 struct PairBlock {
   Measurement* measurement;
-  RankSet* ranks;
-  Way way;
+  const Traffic* traffic;
   std::string kind;
   Direction direction;
   std::int64_t elements{};
 
-  [[nodiscard]] CollectivePlan plan() const {
-    const auto [src, dst] = direction;
+  [[nodiscard]] std::vector<Traffic::Round> rounds() const {
+    const Direction back{direction.dst, direction.src};
     if (kind == "pingpong") {
-      return ping_pong_plan(elements, kMessages, src, dst);
+      return {{direction}, {back}};
     }
-    std::vector<Direction> directions{direction};
     if (kind == "exchange") {
-      directions.push_back({dst, src});
-    } else if (kind == "shift") {
-      directions.clear();
-      for (std::uint32_t rank = 0; rank < ranks->ranks(); ++rank) {
-        directions.push_back({rank, (rank + 1) % ranks->ranks()});
+      return {{direction, back}};
+    }
+    if (kind == "one_way") {
+      return {{direction}};
+    }
+    Traffic::Round shift;
+    for (std::uint32_t rank = 0; rank < traffic->ranks; ++rank) {
+      shift.push_back({rank, (rank + 1) % traffic->ranks});
+    }
+    return {shift};
+  }
+  [[nodiscard]] Traffic::Call open() const { return traffic->open(rounds(), elements); }
+  [[nodiscard]] std::string text() const {
+    return kind + " " + traffic->variant + " " + traffic->launch + " " +
+           std::to_string(direction.src) + " to " + std::to_string(direction.dst) +
+           " n=" + std::to_string(elements);
+  }
+  // Samples that are not positive are left out.
+  void record(int pass, int repeats, const std::vector<double>& seconds) const {
+    PairRecord out{kind,          traffic->variant, traffic->launch,
+                   direction.src, direction.dst,    elements * kElement,
+                   pass,          repeats};
+    for (const double each : seconds) {
+      if (each > 0) {
+        out.time_s.push_back(each / (kMessages * static_cast<double>(rounds().size())));
       }
     }
-    return traffic_plan(elements, kMessages, directions);
-  }
-  [[nodiscard]] std::function<void(std::int64_t)> open() const {
-    if (way.graph) {
-      auto graph = std::make_shared<Graph>(ranks->capture(plan(), way.variant, 0));
-      return [graph, set = ranks](std::int64_t) { graph->launch(set->main()); };
-    }
-    return [of = plan(), set = ranks, variant = way.variant](std::int64_t) {
-      set->enqueue(of, variant, 0);
-    };
-  }
-  [[nodiscard]] std::string text() const {
-    return kind + " " + way.text() + " " + std::to_string(direction.src) + " to " +
-           std::to_string(direction.dst) + " n=" + std::to_string(elements);
-  }
-  void record(int pass, int repeats, const std::vector<double>& seconds) const {
-    record_messages(*measurement,
-                    {kind, std::string(name(way.variant)), way.launch(), direction.src,
-                     direction.dst, elements * kElement, pass, repeats},
-                    kind == "pingpong" ? 2 : 1, seconds);
+    measurement->records(line(out, measurement->same_device));
   }
 };
 
+std::vector<Direction> pairs_of(std::uint32_t ranks, std::uint64_t seed) {
+  std::vector<Direction> all;
+  for (std::uint32_t src = 0; src < ranks; ++src) {
+    for (std::uint32_t dst = src + 1; dst < ranks; ++dst) {
+      all.push_back({src, dst});
+    }
+  }
+  std::vector<Direction> sample;
+  for (const std::size_t i : visit_order(all.size(), 0, seed)) {
+    if (sample.size() < kMostPairs) {
+      sample.push_back(all[i]);
+    }
+  }
+  return sample;
+}
+
 } // namespace
+
+void measure_traffic(Measurement& measurement, const Traffic& traffic, double seconds) {
+  std::vector<PairBlock> blocks;
+  const auto add = [&](const char* kind, Direction direction, std::int64_t elements) {
+    blocks.push_back({&measurement, &traffic, kind, direction, elements});
+  };
+  for (const Direction& pair : pairs_of(traffic.ranks, measurement.options.seed)) {
+    add("one_way", pair, traffic.elements);
+    add("one_way", {pair.dst, pair.src}, traffic.elements);
+    add("pingpong", pair, 1);
+    add("exchange", pair, traffic.elements);
+  }
+  add("shift", {0, 0}, traffic.elements);
+  measurement.say("pairs: " + std::to_string(blocks.size()) + " blocks to time by " +
+                  traffic.variant + " " + traffic.launch);
+  time_blocks(measurement, *traffic.stream, blocks, seconds, "pairs");
+}
 
 void measure_pairs(Measurement& measurement, double seconds) {
   const auto devices = static_cast<std::uint32_t>(measurement.devices);
@@ -71,29 +104,23 @@ void measure_pairs(Measurement& measurement, double seconds) {
   if (ways.empty()) {
     return;
   }
-  const auto graph = std::ranges::find(ways, true, &Way::graph);
-  const Way way = graph != ways.end() ? *graph : ways.front();
+  const auto found = std::ranges::find(ways, true, &Way::graph);
+  const Way way = found != ways.end() ? *found : ways.front();
   set.zero();
-  std::vector<PairBlock> blocks;
-  const auto add = [&](const char* kind, Direction direction, std::int64_t elements) {
-    blocks.push_back({&measurement, &set, way, kind, direction, elements});
-  };
-  for (std::uint32_t src = 0; src < devices; ++src) {
-    for (std::uint32_t dst = 0; dst < devices; ++dst) {
-      if (src == dst) {
-        continue;
-      }
-      add("one_way", {src, dst}, large);
-      if (src < dst) {
-        add("pingpong", {src, dst}, 1);
-        add("exchange", {src, dst}, large);
-      }
+  const auto open = [&set, way](const std::vector<Traffic::Round>& rounds, std::int64_t n) {
+    const auto [src, dst] = rounds.front().front();
+    CollectivePlan plan = rounds.size() == 2 ? ping_pong_plan(n, kMessages, src, dst)
+                                             : traffic_plan(n, kMessages, rounds.front());
+    if (way.graph) {
+      auto graph = std::make_shared<Graph>(set.capture(plan, way.variant, 0));
+      return Traffic::Call([graph, &set](std::int64_t) { graph->launch(set.main()); });
     }
-  }
-  add("shift", {0, 0}, large);
-  measurement.say("pairs of devices: " + std::to_string(blocks.size()) + " blocks to time by " +
-                  way.text());
-  time_blocks(measurement, set.main(), blocks, seconds, "pairs");
+    return Traffic::Call(
+        [plan = std::move(plan), &set, way](std::int64_t) { set.enqueue(plan, way.variant, 0); });
+  };
+  measure_traffic(measurement,
+                  {std::string(name(way.variant)), way.launch(), devices, &set.main(), large, open},
+                  seconds);
 }
 
 } // namespace stepsim::calibrate::gpu

@@ -1,4 +1,7 @@
-// Selections to time: at every density, on both distributions.
+// Selections to time, at every density and on both distributions, and what follows them: adding
+// vectors and lists. Lists of k entries are selected anew before each visit; as in a step of
+// training they are in the cache when they are used. Adding goes over the lists of kLists ranks,
+// one kernel after the other, as a rank does with what it has gathered.
 #include <algorithm>
 
 #include "calibrate/cuda/kernel_blocks.cuh"
@@ -80,14 +83,52 @@ void add_selectors(KernelBlocks& blocks, std::int64_t n, std::uint32_t k,
   selector("gaussian_k", a->work, [=](std::int64_t i) {
     select_gaussian(a->input(distribution, n, i), k, z, a->work, a->out(), a->stream.get());
   });
-  selector("bisection", a->work, [=](std::int64_t i) {
-    select_bisection(a->input(distribution, n, i), k, kBisections, a->work, a->out(),
-                     a->stream.get());
-  });
   add_threshold_reuse(blocks, n, k, distribution);
 }
 
+void add_lists(KernelBlocks& blocks, std::int64_t n, std::uint32_t k) {
+  Arena* a = &blocks.arena;
+  const std::function<void()> prepare = [=] {
+    select_exact(a->input(Distribution::gaussian, n, 0), k, a->work, a->a(), a->stream.get());
+    select_exact(a->input(Distribution::heavy_tailed, n, 0), k, a->work, a->b(), a->stream.get());
+    a->stream.synchronize();
+  };
+  const auto first = [=](List list) {
+    list.capacity = k;
+    return list;
+  };
+  if (2 * std::int64_t{k} <= a->entries) {
+    blocks.push_any("merge", n, k, kWarm, [=](std::int64_t) {
+      merge_lists(first(a->a()), first(a->b()), k, a->work, a->passed(), a->combined.get(),
+                  a->out(), a->stream.get());
+    });
+    blocks.back().prepare = prepare;
+  }
+  blocks.push_any("scatter_add", n, kLists * std::int64_t{k}, kWarm, [=](std::int64_t i) {
+    for (int list = 0; list < kLists; ++list) {
+      scatter_add(a->target_of(n, i), first(list % 2 == 0 ? a->a() : a->b()), a->stream.get());
+    }
+  });
+  blocks.back().prepare = prepare;
+  blocks.push_any("residual_update", n, k, kCold, [=](std::int64_t i) {
+    float* residual = a->target_of(n, i);
+    add(residual, a->data(Distribution::gaussian, n, i), n, a->stream.get());
+    clear_entries(residual, first(a->a()), &a->work.state.get()->count, a->stream.get());
+  });
+  blocks.back().prepare = prepare;
+}
+
 } // namespace
+
+void add_list_blocks(KernelBlocks& blocks, std::int64_t n) {
+  Arena* a = &blocks.arena;
+  blocks.push_any("reduce_add", n, 0, kCold, [=](std::int64_t i) {
+    add(a->target_of(n, i), a->data(Distribution::gaussian, n, i), n, a->stream.get());
+  });
+  for (const std::uint32_t k : selected_counts(n)) {
+    add_lists(blocks, n, k);
+  }
+}
 
 void add_selection_blocks(KernelBlocks& blocks, std::int64_t n) {
   for (const Distribution distribution : {Distribution::gaussian, Distribution::heavy_tailed}) {

@@ -29,7 +29,7 @@ struct Measurement {
   bool same_device = false;  // ranks share a device
   std::int64_t l2_bytes{};   // L2 cache of `device`
   std::int64_t free_bytes{}; // smallest free memory of any device of any rank
-  bool all_peers = true;     // every device can access the memory of every other one
+  bool has_cublas = true;    // false once verification has found that it is missing
   std::int64_t unsteady = 0; // number of blocks whose passes differ by more than kSteadyPass
   std::uint32_t ranks = 1;
   // Ways that are not used any more, because CUDA refused them or they gave a wrong result:
@@ -84,18 +84,6 @@ inline constexpr std::int64_t kMostChecked = 1'000'001;
 inline constexpr std::int64_t kLargeMessage = std::int64_t{1} << 24;
 inline constexpr int kMessages = 8;
 
-// Writes `out` with the time per message. Each sample in `seconds` lasted for kMessages * `rounds`
-// messages, one after the other. Samples that are not positive are left out.
-inline void record_messages(const Measurement& measurement, PairRecord out, std::size_t rounds,
-                            const std::vector<double>& seconds) {
-  for (const double each : seconds) {
-    if (each > 0) {
-      out.time_s.push_back(each / (kMessages * static_cast<double>(rounds)));
-    }
-  }
-  measurement.records(line(out, measurement.same_device));
-}
-
 inline double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -110,36 +98,9 @@ double take_sample(const Stream& stream, const Event& begin, const Event& end, i
     call(repetition++);
   }
   end.record(stream);
+  check_launches();
   STEPSIM_CUDA(cudaEventSynchronize(end.get()));
   return seconds_between(begin, end) / repeats;
-}
-
-// Returns block.open(). If it throws CudaError on any rank of a job, all ranks throw JobError.
-template <class Block> auto opened(const Measurement& measurement, const Block& block) {
-  std::optional<decltype(block.open())> call;
-  if (measurement.job.is_alone()) {
-    call.emplace(block.open());
-    return std::move(*call);
-  }
-  std::string problem;
-  try {
-    call.emplace(block.open());
-  } catch (const CudaError& error) {
-    problem = block.text() + ": " + error.what();
-  }
-  throw_if_any(measurement.job, problem);
-  return std::move(*call);
-}
-
-// The number of calls per sample: repeats_for(), or 1 for a block that defines a type OneCall. Such
-// a block sends messages between ranks, and a rank could start its next call while other ranks are
-// still in the previous one.
-template <class Block> int calls_of(double seconds_per_call) {
-  if constexpr (requires { typename Block::OneCall; }) {
-    return 1;
-  } else {
-    return repeats_for(seconds_per_call);
-  }
 }
 
 // Times all blocks and writes their records. A Block has
@@ -172,14 +133,14 @@ void time_blocks(Measurement& measurement, const Stream& stream, const std::vect
       }
       const Block& block = blocks[index];
       try {
-        const auto call = opened(measurement, block);
+        const auto call = block.open();
         std::int64_t repetition = 0;
         const auto sample = [&](int repeats) {
           measurement.begin(block.text());
           return measurement.slowest(take_sample(stream, begin, end, repeats, repetition, call));
         };
         (void)sample(pass == 0 ? kWarmUps : 3);
-        const int repeats = calls_of<Block>(sample(3));
+        const int repeats = repeats_for(sample(3));
         std::vector<double>& mine = samples[index][static_cast<std::size_t>(pass)];
         std::vector<double> all;
         for (const auto& each : samples[index]) {
@@ -250,9 +211,5 @@ void measure_pairs(Measurement& measurement, double seconds);
 [[nodiscard]] bool verify_kernels(Measurement& measurement);
 void measure_kernels(Measurement& measurement, double seconds);
 void verify_and_measure_nccl(Measurement& measurement, double seconds);
-// The parts of a measurement in a job: collectives and pairs of ranks, by messages between the
-// processes. All ranks throw JobError at the first wrong result of any rank.
-void verify_messages(Measurement& measurement);
-void measure_messages(Measurement& measurement, double seconds);
 
 } // namespace stepsim::calibrate::gpu

@@ -2,7 +2,7 @@
 // Prototypes of the functions of NCCL 2 that are used, without nccl.h: results and enumerations are
 // ints (0 = success, ncclFloat = 7, ncclSum = 0), handles are pointers, and the identifier of a
 // communicator is passed by value. These numbers do not change within NCCL 2. If nccl.h is
-// installed, a test compares them with it (tests/calibrate/cuda/nccl_header_check.cpp).
+// installed, a test compares them with it (tests/calibrate/cuda/library_headers_check.cpp).
 #include <array>
 #include <cstddef>
 

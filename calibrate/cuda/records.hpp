@@ -58,10 +58,8 @@ struct Header {
 
 struct CollectiveRecord {
   std::string op, algorithm;
-  // How data were copied: copy_engine, sm_store or host_staged; between processes mpi_staged or
-  // mpi_device; nccl = by NCCL.
-  std::string variant;
-  std::string launch; // plain, graph
+  std::string variant; // how data were copied: copy_engine, host_staged; nccl = by NCCL
+  std::string launch;  // plain, graph
   std::uint32_t ranks = 1;
   std::int64_t bytes{};
   std::int64_t block_bytes{}; // lp only, else 0

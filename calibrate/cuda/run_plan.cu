@@ -36,18 +36,6 @@ private:
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::copy_engine:
-    return "copy_engine";
-  case Variant::sm_store:
-    return "sm_store";
-  case Variant::host_staged:
-    return "host_staged";
-  }
-  return "";
-}
-
 // [from][to]: whether a kernel or copy on device `from` can address the memory of device `to`.
 std::vector<std::vector<bool>> peer_access(int devices) {
   std::vector<std::vector<bool>> matrix(static_cast<std::size_t>(devices));
@@ -107,18 +95,6 @@ RankSet::RankSet(std::uint32_t ranks, int devices, std::int64_t capacity, bool s
   }
 }
 
-bool RankSet::can(Variant variant) const {
-  switch (variant) {
-  case Variant::copy_engine: // CUDA itself goes through the host where a pair has no peer access
-    return true;
-  case Variant::sm_store:
-    return staged_ || unreached_.empty();
-  case Variant::host_staged:
-    return staged_;
-  }
-  return false;
-}
-
 std::string RankSet::text_of_unreached() const {
   if (unreached_.empty()) {
     return "";
@@ -139,7 +115,8 @@ const Event& RankSet::event_of(std::size_t operation, int device) {
   return events[operation];
 }
 
-// The three ways to move data between ranks; each is in order on the stream of the sender.
+// Both ways to move data between ranks are in order on the stream of the sender, so that the
+// staging memory needs no event of its own.
 void RankSet::issue(const PlanOperation& operation, Variant variant, std::int64_t offset) const {
   const std::int64_t at = offset + operation.offset;
   const std::int64_t n = operation.count;
@@ -152,26 +129,17 @@ void RankSet::issue(const PlanOperation& operation, Variant variant, std::int64_
   const cudaStream_t stream = src.streams[0].get();
   const float* from = x(operation.src) + at;
   float* to = (operation.to_temp ? temp(operation.dst) : x(operation.dst)) + at;
-  if (staged_ && unreached_.contains({src.device, dst.device})) {
-    variant = Variant::host_staged;
-  }
-  switch (variant) {
-  case Variant::copy_engine:
-    // Both addresses are unified, so that CUDA finds the devices; cudaMemcpyPeerAsync would do the
-    // same, but a stream that is captured refuses it.
-    STEPSIM_CUDA(cudaMemcpyAsync(to, from, bytes_of_floats(n), cudaMemcpyDefault, stream));
-    return;
-  case Variant::sm_store:
-    store(to, from, n, stream);
-    return;
-  case Variant::host_staged:
-    // In order on one stream, so that the staging memory needs no event of its own.
-    STEPSIM_CUDA(cudaMemcpyAsync(src.staging.get() + at, from, bytes_of_floats(n),
-                                 cudaMemcpyDeviceToHost, stream));
-    STEPSIM_CUDA(cudaMemcpyAsync(to, src.staging.get() + at, bytes_of_floats(n),
-                                 cudaMemcpyHostToDevice, stream));
+  if (variant == Variant::host_staged ||
+      (staged_ && unreached_.contains({src.device, dst.device}))) {
+    float* const staging = src.staging.get() + at;
+    STEPSIM_CUDA(
+        cudaMemcpyAsync(staging, from, bytes_of_floats(n), cudaMemcpyDeviceToHost, stream));
+    STEPSIM_CUDA(cudaMemcpyAsync(to, staging, bytes_of_floats(n), cudaMemcpyHostToDevice, stream));
     return;
   }
+  // Both addresses are unified, so that CUDA finds the devices; cudaMemcpyPeerAsync would do the
+  // same, but a stream that is captured refuses it.
+  STEPSIM_CUDA(cudaMemcpyAsync(to, from, bytes_of_floats(n), cudaMemcpyDefault, stream));
 }
 
 // The first operations start after an event of the main stream, which waits for the last ones, so

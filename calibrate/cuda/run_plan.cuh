@@ -1,9 +1,8 @@
 #pragma once
 // Executes plans on D GPUs. Rank r is on device r mod D, with two streams, a vector x and a
 // temporary; guard words before and after both show writes out of bounds. One host thread drives
-// all ranks (CAL 7.1). Data are copied in one of three ways:
+// all ranks (CAL 7.1). Data are copied in one of two ways:
 //   copy_engine  cudaMemcpyAsync between unified addresses
-//   sm_store     a kernel of the sender that writes through the pointer of the receiver
 //   host_staged  to page-locked host memory and on to the receiver
 #include <array>
 #include <cstdint>
@@ -18,10 +17,11 @@
 
 namespace stepsim::calibrate::gpu {
 
-enum class Variant { copy_engine, sm_store, host_staged };
-inline constexpr std::array kVariants{Variant::copy_engine, Variant::sm_store,
-                                      Variant::host_staged};
-[[nodiscard]] std::string_view name(Variant variant);
+enum class Variant { copy_engine, host_staged };
+inline constexpr std::array kVariants{Variant::copy_engine, Variant::host_staged};
+[[nodiscard]] constexpr std::string_view name(Variant variant) {
+  return variant == Variant::copy_engine ? "copy_engine" : "host_staged";
+}
 
 inline constexpr std::int64_t kGuard = 32;               // words before and after each vector
 inline constexpr std::uint32_t kGuardWord = 0xdeadbeefU; // as a float: a large negative number
@@ -40,7 +40,11 @@ public:
   // The first element of a vector, after its guard words.
   [[nodiscard]] float* x(std::uint32_t rank) const { return ranks_[rank].x.get() + kGuard; }
   [[nodiscard]] float* temp(std::uint32_t rank) const { return ranks_[rank].temp.get() + kGuard; }
-  [[nodiscard]] bool can(Variant variant) const; // has what the variant needs
+  // Whether it has what the variant needs. With copy_engine CUDA itself goes through the host where
+  // a pair of devices has no peer access.
+  [[nodiscard]] bool can(Variant variant) const {
+    return variant == Variant::copy_engine || staged_;
+  }
   // Why there is no staging though it was asked for; "" otherwise.
   [[nodiscard]] const std::string& without_staging() const { return without_staging_; }
   // A sentence on the pairs of devices that support peer access and were given none; "" = none.

@@ -1,9 +1,10 @@
 // Codecs beside those of the library, all bit by bit. Lengths that are no multiple of a word, of a
 // bucket or of a vector of four values are among the sizes, since that is where packing goes wrong.
+// The products of low-rank compression are compared on integers, whose sums are exact in every
+// order.
 #include <algorithm>
 
 #include "calibrate/cuda/bucket_codec.hpp"
-#include "calibrate/cuda/codecs.cuh"
 #include "calibrate/cuda/kernel_bench.cuh"
 #include "collectives/operators/codecs.hpp"
 
@@ -97,7 +98,114 @@ void verify_signs(KernelBench& bench, std::vector<float> x, const std::string& w
   }
 }
 
+// [rows x columns] the sums over `inner` of a(i, t) b(t, j).
+template <class A, class B>
+std::vector<float> product_of(int rows, int columns, int inner, const A& a, const B& b) {
+  std::vector<float> out;
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j) {
+      float sum = 0;
+      for (int t = 0; t < inner; ++t) {
+        sum += a(i, t) * b(t, j);
+      }
+      out.push_back(sum);
+    }
+  }
+  return out;
+}
+
+// The element of a matrix that is stored row by row.
+auto element_of(const std::vector<float>& values, int columns) {
+  return [&values, columns](int row, int column) {
+    return values[static_cast<std::size_t>(std::int64_t{row} * columns + column)];
+  };
+}
+auto transposed(auto element) {
+  return [element](int row, int column) { return element(column, row); };
+}
+
+void verify_factors(KernelBench& bench, const LowRank& low_rank, const LowRankShape& shape) {
+  const auto [rows, columns, rank] = shape;
+  const std::string where = " " + std::to_string(rows) + " x " + std::to_string(columns) +
+                            " rank " + std::to_string(rank);
+  float* const left = bench.out_values.get();
+  float* const right = bench.passed_values.get();
+  std::vector<float> matrix =
+      bench.fill(bench.x.get(), std::int64_t{rows} * columns, Data::integers, 1);
+  const std::vector<float> q = bench.fill(right, std::int64_t{columns} * rank, Data::integers, 2);
+  const auto m = element_of(matrix, columns);
+  low_rank.left_factor(shape, bench.x.get(), right, left);
+  bench.stream.synchronize();
+  std::vector<float> expected = product_of(rows, rank, columns, m, element_of(q, rank));
+  check_equal("powersgd_left" + where, to_host(left, expected.size()), expected);
+
+  const std::vector<float> p = bench.fill(left, std::int64_t{rows} * rank, Data::integers, 3);
+  low_rank.right_factor(shape, bench.x.get(), left, right);
+  bench.stream.synchronize();
+  expected = product_of(columns, rank, rows, transposed(m), element_of(p, rank));
+  check_equal("powersgd_right" + where, to_host(right, expected.size()), expected);
+
+  to_device(right, q);
+  low_rank.restore(shape, left, right, bench.x.get(), bench.y.get());
+  bench.stream.synchronize();
+  expected = product_of(rows, columns, rank, element_of(p, rank), transposed(element_of(q, rank)));
+  check_equal("powersgd_decode" + where, to_host(bench.y.get(), expected.size()), expected);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    matrix[i] -= expected[i];
+  }
+  check_equal("powersgd_decode, residual," + where, to_host(bench.x.get(), matrix.size()), matrix);
+  bench.cases += 3;
+}
+
+// A = Q R with Q^T Q = 1 and R upper triangular, with a positive diagonal. The columns are random
+// and four times as long as they are many, so that they are far from dependent and errors of fp32
+// stay far below the tolerance.
+void verify_orthonormal(KernelBench& bench, const LowRank& low_rank, int rows, int rank) {
+  constexpr double kTolerance = 1e-3;
+  float* const columns = bench.x.get();
+  const std::vector<float> before =
+      bench.fill(columns, std::int64_t{rows} * rank, Data::gaussian, 4);
+  low_rank.orthogonalize(rows, rank, columns);
+  bench.stream.synchronize();
+  const std::vector<float> after = to_host(columns, before.size());
+  const auto q = element_of(after, rank);
+  const auto a = element_of(before, rank);
+  const std::vector<float> square = product_of(rank, rank, rows, transposed(q), q);
+  const std::vector<float> r = product_of(rank, rank, rows, transposed(q), a);
+  const std::vector<float> again = product_of(rows, rank, rank, q, element_of(r, rank));
+  const std::string what =
+      "powersgd_orthogonalize n=" + std::to_string(rows) + " rank " + std::to_string(rank);
+  for (int i = 0; i < rank; ++i) {
+    for (int j = 0; j < rank; ++j) {
+      check(std::abs(element_of(square, rank)(i, j) - (i == j ? 1 : 0)) < kTolerance,
+            what + ": the columns are not orthonormal");
+      const double entry = element_of(r, rank)(i, j);
+      check(i < j || (i == j ? entry > 0 : std::abs(entry) < kTolerance * std::sqrt(rows)),
+            what + ": the factor is not triangular");
+    }
+  }
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    check(std::abs(again[i] - before[i]) < kTolerance * std::sqrt(rows),
+          what + ": the product is another matrix");
+  }
+  ++bench.cases;
+}
+
 } // namespace
+
+void verify_low_rank(KernelBench& bench, const LowRank& low_rank) {
+  constexpr int kSizes[][2] = {{3, 5}, {129, 33}, {255, 257}, {32, 2048}, {1024, 512}};
+  for (const int rank : {1, 4, 32}) {
+    for (const auto& [rows, columns] : kSizes) {
+      if (rank <= std::min(rows, columns) && std::int64_t{rows} * columns <= bench.most) {
+        verify_factors(bench, low_rank, {rows, columns, rank});
+      }
+    }
+    for (const int rows : {4 * rank, 1027}) {
+      verify_orthonormal(bench, low_rank, rows, rank);
+    }
+  }
+}
 
 void verify_codecs(KernelBench& bench, std::int64_t n) {
   for (const Data kind : kData) {

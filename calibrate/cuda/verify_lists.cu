@@ -9,40 +9,46 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-// Additions and stores at all 16 pairs of offsets from a 16-byte boundary; the words before and
-// after the vector must stay as they were.
+// Additions at all 16 pairs of offsets from a 16-byte boundary; the words before and after the
+// vector must stay as they were.
 void verify_additions(KernelBench& bench, std::int64_t n) {
   const std::vector<float> x = bench.data(n, Data::gaussian);
-  for (std::int64_t x_shift = 0; x_shift < 4; ++x_shift) {
-    for (std::int64_t y_shift = 0; y_shift < 4; ++y_shift) {
-      for (const bool adds : {true, false}) {
-        std::vector<float> left(static_cast<std::size_t>(n + 8), 77.0F);
-        std::vector<float> right(static_cast<std::size_t>(n + 8), -55.0F);
-        for (std::size_t i = 0; i < x.size(); ++i) {
-          left[i + static_cast<std::size_t>(x_shift)] = x[i];
-          right[i + static_cast<std::size_t>(y_shift)] = 3 * x[x.size() - 1 - i];
-        }
-        to_device(bench.x.get(), left);
-        to_device(bench.y.get(), right);
-        if (adds) {
-          add(bench.x.get() + x_shift, bench.y.get() + y_shift, n, bench.stream.get());
-        } else {
-          store(bench.x.get() + x_shift, bench.y.get() + y_shift, n, bench.stream.get());
-        }
-        bench.stream.synchronize();
-        for (std::size_t i = 0; i < x.size(); ++i) {
-          float& to = left[i + static_cast<std::size_t>(x_shift)];
-          const float from = right[i + static_cast<std::size_t>(y_shift)];
-          to = adds ? to + from : from;
-        }
-        check_equal((adds ? "add" : "store") + std::string(" n=") + std::to_string(n) + " shifts " +
-                        std::to_string(x_shift) + ", " + std::to_string(y_shift),
-                    to_host(bench.x.get(), left.size()), left);
-        ++bench.cases;
+  for (std::size_t x_shift = 0; x_shift < 4; ++x_shift) {
+    for (std::size_t y_shift = 0; y_shift < 4; ++y_shift) {
+      std::vector<float> left(x.size() + 8, 77.0F);
+      std::vector<float> right(x.size() + 8, -55.0F);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        left[i + x_shift] = x[i];
+        right[i + y_shift] = 3 * x[x.size() - 1 - i];
       }
+      to_device(bench.x.get(), left);
+      to_device(bench.y.get(), right);
+      add(bench.x.get() + x_shift, bench.y.get() + y_shift, n, bench.stream.get());
+      bench.stream.synchronize();
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        left[i + x_shift] += right[i + y_shift];
+      }
+      check_equal("add n=" + std::to_string(n) + " shifts " + std::to_string(x_shift) + ", " +
+                      std::to_string(y_shift),
+                  to_host(bench.x.get(), left.size()), left);
+      ++bench.cases;
     }
   }
 }
+
+// A list of the host on the device.
+struct DeviceList {
+  explicit DeviceList(const HostList& from)
+      : indices(from.indices.size()), values(from.values.size()) {
+    to_device(indices.get(), from.indices);
+    to_device(values.get(), from.values);
+  }
+  [[nodiscard]] List list() const {
+    return {indices.get(), values.get(), static_cast<std::uint32_t>(values.size())};
+  }
+  Buffer<std::int32_t> indices;
+  Buffer<float> values;
+};
 
 // Both lists as one by index; of two entries with the same index that of list a comes first.
 HostList merged_lists(const HostList& a, const HostList& b) {
@@ -68,20 +74,13 @@ void verify_merge(KernelBench& bench, const HostList& a, const HostList& b, std:
     const std::vector<std::int64_t> indices(list.indices.begin(), list.indices.end());
     return collectives::make_sparse(indices, doubles(list.values), n);
   };
-  const Buffer<std::int32_t> a_indices(a.indices.size());
-  const Buffer<std::int32_t> b_indices(b.indices.size());
-  const Buffer<float> a_values(a.values.size());
-  const Buffer<float> b_values(b.values.size());
-  to_device(a_indices.get(), a.indices);
-  to_device(b_indices.get(), b.indices);
-  to_device(a_values.get(), a.values);
-  to_device(b_values.get(), b.values);
+  const DeviceList of_a(a);
+  const DeviceList of_b(b);
   const Buffer<float> combined(a.values.size() + b.values.size());
-  const auto a_size = static_cast<std::uint32_t>(a.indices.size());
-  const auto b_size = static_cast<std::uint32_t>(b.indices.size());
-  for (const std::uint32_t k : {1U, a_size, a_size + b_size}) {
-    merge_lists(a_indices.get(), a_values.get(), a_size, b_indices.get(), b_values.get(), b_size, k,
-                bench.work, bench.passed(), combined.get(), bench.out(), bench.stream.get());
+  const auto a_size = of_a.list().capacity;
+  for (const std::uint32_t k : {1U, a_size, a_size + of_b.list().capacity}) {
+    merge_lists(of_a.list(), of_b.list(), k, bench.work, bench.passed(), combined.get(),
+                bench.out(), bench.stream.get());
     bench.compare("merge n=" + std::to_string(n) + " k=" + std::to_string(k), bench.work,
                   host_list(collectives::merge_top_k(sparse(a), sparse(b), k)));
   }
@@ -98,10 +97,8 @@ void verify_scatter(KernelBench& bench, const HostList& list, std::int64_t n) {
   std::vector<float> y = bench.data(n, Data::integers);
   STEPSIM_CUDA(
       cudaMemcpy(bench.y.get(), bench.x.get(), y.size() * sizeof(float), cudaMemcpyDeviceToDevice));
-  to_device(bench.out_indices.get(), list.indices);
-  to_device(bench.out_values.get(), list.values);
-  scatter_add(bench.y.get(), bench.out_indices.get(), bench.out_values.get(),
-              static_cast<std::uint32_t>(list.indices.size()), bench.stream.get());
+  const DeviceList of_list(list);
+  scatter_add(bench.y.get(), of_list.list(), bench.stream.get());
   bench.stream.synchronize();
   for (std::size_t i = 0; i < list.indices.size(); ++i) {
     y[static_cast<std::size_t>(list.indices[i])] += list.values[i];
@@ -127,8 +124,7 @@ void verify_residual(KernelBench& bench, std::int64_t n) {
   add(bench.y.get(), bench.x.get(), n, bench.stream.get());
   const Input input{bench.y.get(), n, nullptr, nullptr};
   select_exact(input, k, bench.work, bench.out(), bench.stream.get());
-  clear_entries(bench.y.get(), bench.out_indices.get(), &bench.work.state.get()->count,
-                static_cast<std::uint32_t>(bench.most), bench.stream.get());
+  clear_entries(bench.y.get(), bench.out(), &bench.work.state.get()->count, bench.stream.get());
   bench.compare("residual: selected n=" + std::to_string(n), bench.work,
                 host_list(step.selected.front()));
   const std::vector<double> left =
@@ -139,24 +135,19 @@ void verify_residual(KernelBench& bench, std::int64_t n) {
   ++bench.cases;
 }
 
-// Integers, whose sum is exact in every order; the length on the device may cut the vector short.
+// Integers, whose sum is exact in every order.
 void verify_sums(KernelBench& bench, std::int64_t n) {
   const std::vector<float> x = bench.data(n, Data::integers);
   const Buffer<double> sum(1);
-  const Buffer<std::uint32_t> length(1);
-  for (const std::int64_t part : {n, n / 2}) {
-    to_device(length.get(), std::vector<std::uint32_t>{static_cast<std::uint32_t>(part)});
-    sum_magnitudes(bench.x.get(), n, part < n ? length.get() : nullptr, sum.get(),
-                   bench.stream.get());
-    bench.stream.synchronize();
-    double expected = 0;
-    for (std::int64_t i = 0; i < part; ++i) {
-      expected += std::abs(x[static_cast<std::size_t>(i)]);
-    }
-    check_equal("sum of magnitudes n=" + std::to_string(part), to_host(sum.get(), 1),
-                std::vector<double>{expected});
-    ++bench.cases;
+  sum_magnitudes(bench.x.get(), n, sum.get(), bench.stream.get());
+  bench.stream.synchronize();
+  double expected = 0;
+  for (const float value : x) {
+    expected += std::abs(value);
   }
+  check_equal("sum of magnitudes n=" + std::to_string(n), to_host(sum.get(), 1),
+              std::vector<double>{expected});
+  ++bench.cases;
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "calibrate/cuda/kernel_bench.cuh"
 #include "collectives/operators/gaussian_threshold.hpp"
@@ -75,14 +76,6 @@ void verify_approximate(KernelBench& bench, const Input& input, const std::vecto
   bench.compare("gaussian_k" + where, bench.work, above(x, bench.state(bench.work).threshold));
   check_gaussian_threshold(bench, x, k, z, bench.state(bench.work).threshold, "gaussian_k" + where);
 
-  select_bisection(input, k, kBisections, bench.work, bench.out(), bench.stream.get());
-  const float threshold = bench.state(bench.work).threshold;
-  const HostList kept = above(x, threshold);
-  bench.compare("bisection" + where, bench.work, kept);
-  const auto non_zero = x.size() - static_cast<std::size_t>(std::ranges::count(x, 0.0F));
-  check(kept.values.size() >= std::min<std::size_t>(k, non_zero) || threshold == 0,
-        "bisection" + where + ": fewer than k entries");
-
   select_above(input, 1.5F, bench.work, bench.out(), bench.stream.get());
   bench.compare("threshold_reuse" + where, bench.work, above(x, 1.5F));
 }
@@ -104,10 +97,7 @@ void verify_sort(KernelBench& bench, std::int64_t n, const std::vector<float>& x
 void verify_data(KernelBench& bench, std::int64_t n, Data kind) {
   const std::vector<float> x = bench.data(n, kind);
   const Input input{bench.x.get(), n, nullptr, nullptr};
-  std::vector<std::int64_t> counts{1, n / 1000, n / 10, n / 4, n};
-  std::ranges::sort(counts);
-  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  for (const std::int64_t wanted : counts) {
+  for (const std::int64_t wanted : std::set<std::int64_t>{1, n / 1000, n / 10, n / 4, n}) {
     if (wanted == 0) {
       continue;
     }
@@ -142,9 +132,7 @@ void verify_refusal(KernelBench& bench) {
   check(bench.state(bench.work).not_finite == 3, "radix_select: 3 values are not finite");
   select_gaussian(input, 10, 1.0, bench.work, bench.out(), bench.stream.get());
   check(bench.state(bench.work).not_finite == 3, "gaussian_k: 3 values are not finite");
-  select_bisection(input, 10, 1, bench.work, bench.out(), bench.stream.get());
-  check(bench.state(bench.work).not_finite == 3, "bisection: 3 values are not finite");
-  bench.cases += 3;
+  bench.cases += 2;
 }
 
 } // namespace stepsim::calibrate::gpu

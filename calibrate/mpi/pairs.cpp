@@ -62,7 +62,7 @@ bool PairRun::differ() const {
   return !pairs.empty() && most->large_s > kDiffer * least->large_s;
 }
 
-PairRun run_pairs(std::optional<std::int64_t> most, const std::vector<std::uint64_t>& hosts,
+PairRun run_pairs(std::optional<std::int64_t> most, const std::vector<std::uint32_t>& hosts,
                   double max_seconds, Wire& wire, Watchdog& watchdog) {
   PairRun run;
   const std::size_t ranks = wire.ranks();

@@ -31,7 +31,7 @@ struct PairRun {
 // pairs is measured, which is the same in every run. `hosts`: a number per rank, equal for ranks of
 // one host. Ends about `max_seconds` after the start.
 [[nodiscard]] PairRun run_pairs(std::optional<std::int64_t> most,
-                                const std::vector<std::uint64_t>& hosts, double max_seconds,
+                                const std::vector<std::uint32_t>& hosts, double max_seconds,
                                 Wire& wire, Watchdog& watchdog);
 
 // Measures all shifts: in shift k = 1 .. P-1 every rank r sends 256 KiB to rank r + k (mod P) at

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "base/error.hpp"
@@ -19,6 +20,15 @@ int usable_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+// The value of every rank.
+template <class T> std::vector<T> gathered(T mine, MPI_Datatype type, MPI_Comm group) {
+  int ranks = 0;
+  MPI_Comm_size(group, &ranks);
+  std::vector<T> all(static_cast<std::size_t>(ranks));
+  MPI_Allgather(&mine, 1, type, all.data(), 1, type, group);
+  return all;
 }
 
 } // namespace
@@ -106,32 +116,29 @@ std::string control_variable(const std::string& name) {
   return value;
 }
 
-namespace {
-
-// The hash of every rank's text.
-std::vector<std::uint64_t> hashes_of(const std::string& text, MPI_Comm group) {
-  const std::uint64_t mine = std::hash<std::string>{}(text);
-  int ranks = 0;
-  MPI_Comm_size(group, &ranks);
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(ranks));
-  MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, group);
-  return all;
-}
-
-} // namespace
-
-std::vector<std::uint64_t> hosts_of_ranks(MPI_Comm group) {
-  std::string name(MPI_MAX_PROCESSOR_NAME, '\0');
-  int length = 0;
-  MPI_Get_processor_name(name.data(), &length);
-  name.resize(static_cast<std::size_t>(length));
-  return hashes_of(name, group);
+// The lowest rank of a host is its label.
+std::vector<std::uint32_t> hosts_of_ranks(MPI_Comm group) {
+  MPI_Comm host{};
+  int label = 0;
+  MPI_Comm_rank(group, &label);
+  MPI_Comm_split_type(group, MPI_COMM_TYPE_SHARED, label, MPI_INFO_NULL, &host);
+  MPI_Allreduce(MPI_IN_PLACE, &label, 1, MPI_INT, MPI_MIN, host);
+  MPI_Comm_free(&host);
+  const std::vector<int> labels = gathered(label, MPI_INT, group);
+  std::vector<std::uint32_t> hosts;
+  std::map<int, std::uint32_t> numbers;
+  for (const int each : labels) {
+    const auto next = static_cast<std::uint32_t>(numbers.size());
+    hosts.push_back(numbers.emplace(each, next).first->second);
+  }
+  return hosts;
 }
 
 Crowding crowding(MPI_Comm group) {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot; // same in all containers of a machine
-  const std::vector<std::uint64_t> all = hashes_of(boot, group);
+  const std::vector<std::uint64_t> all =
+      gathered(std::uint64_t{std::hash<std::string>{}(boot)}, MPI_UINT64_T, group);
   Crowding most;
   for (const std::uint64_t machine : all) {
     most.processes = std::max(most.processes, static_cast<int>(std::ranges::count(all, machine)));

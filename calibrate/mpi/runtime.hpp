@@ -64,8 +64,8 @@ struct Crowding {
   int cores{};
 };
 [[nodiscard]] Crowding crowding(MPI_Comm group);
-// [rank] a number that is equal for ranks with the same host name, whose messages may go through
-// memory.
-[[nodiscard]] std::vector<std::uint64_t> hosts_of_ranks(MPI_Comm group);
+// [rank] the number of its host, from 0 in the order of their first ranks. Ranks that can share
+// memory are on one host; their messages may go through memory. All ranks must call it.
+[[nodiscard]] std::vector<std::uint32_t> hosts_of_ranks(MPI_Comm group);
 
 } // namespace stepsim::calibrate::mpi

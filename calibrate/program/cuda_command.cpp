@@ -30,16 +30,18 @@ constexpr cli::CommandText kCudaText{
     "-o CAL [--mpi] [--records FILE]",
     "Measures collectives (mst, be, lp, ring) and the kernels of gradient compression on the GPUs\n"
     "of this machine, each checked against the library before it is timed. Ranks that share a GPU\n"
-    "give times of class same-device, which no scenario takes as its network. With --mpi on "
-    "several\n"
-    "hosts: one process per GPU, started by mpirun or srun; times are those of the slowest rank.",
+    "give times of class same-device, which no scenario takes as its network. With --mpi "
+    "--backend\n"
+    "nccl the collectives of NCCL on several hosts: one process per GPU, started by mpirun or "
+    "srun;\n"
+    "times are those of the slowest rank.",
     "stepsim-calibrate cuda --ranks 8 -o gpu.calibration.json\n"
     "stepsim-calibrate cuda --ranks 8 --only kernels --max-seconds 60 -o gpu.calibration.json\n"
     "stepsim-calibrate cuda --backend nccl -o nccl.calibration.json\n"
     "mpirun -np 16 --map-by ppr:8:node stepsim-calibrate cuda --mpi --backend nccl -o "
     "nccl.calibration.json\n"
-    "srun -N 2 --ntasks-per-node 8 --mpi=pmix stepsim-calibrate cuda --mpi -o "
-    "gpu.calibration.json",
+    "srun -N 2 --ntasks-per-node 8 --mpi=pmix stepsim-calibrate cuda --mpi --backend nccl -o "
+    "nccl.calibration.json",
     "Without a GPU: exit 77. For a machine without the libraries of this program: "
     "calibrate/gpu_check.",
     cli::kJsonOnly,
@@ -68,7 +70,8 @@ void add_flags(CLI::App& app, CudaFlags& flags) {
   app.add_flag("--strict", flags.strict, "fail where passes differ by more than 5 %");
   add("--max-seconds", flags.max_seconds, "N", "of timing; what is left over is said; default 300");
   add("--seed", flags.seed, "N", "of the order of measurements; default 1");
-  app.add_flag("--mpi", flags.mpi, "one rank per process and GPU, started by mpirun or srun");
+  app.add_flag("--mpi", flags.mpi,
+               "one rank per process and GPU, started by mpirun or srun; with --backend nccl");
   add("--timeout", flags.timeout, "TIME",
       "with --mpi: longest operation before all processes end; default 120s");
   add("--records", flags.records, "FILE",
@@ -85,6 +88,10 @@ gpu::MeasureOptions options_of(const CudaFlags& flags) {
   gpu::MeasureOptions options;
   cli::require_word("--backend", flags.backend, kBackends);
   options.nccl = flags.backend == "nccl";
+  if (flags.mpi && !options.nccl) {
+    throw UsageError("--mpi: processes exchange vectors by NCCL only: add --backend nccl. Without "
+                     "NCCL, `cuda` on one host measures kernels, `mpi` the network");
+  }
   if (!flags.only.empty()) {
     cli::require_word("--only", flags.only, kParts);
     options.collectives = flags.only == "collectives";

@@ -21,9 +21,8 @@ int measure_job(const gpu::MeasureOptions& options, double timeout_s, const gpu:
   };
   try {
     mpi::Watchdog watchdog(runtime.rank(), timeout_s);
-    mpi::MpiJob processes(MPI_COMM_WORLD, watchdog);
-    const gpu::Job job = processes.job();
-    gpu::measure(options, speaks ? records : nobody, speaks ? progress : nobody, job);
+    gpu::measure(options, speaks ? records : nobody, speaks ? progress : nobody,
+                 mpi::job_of(MPI_COMM_WORLD, watchdog));
     return speaks ? write() : cli::kOk;
   } catch (const gpu::NotAvailable& error) {
     return known_to_all(error, kSkipped);

@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
-#include <set>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -195,8 +194,8 @@ int calibrate_and_compare(const MpiFlags& flags, const MpiSettings& settings,
     return share * std::max(0.0, settings.max_seconds - elapsed);
   };
   const Crowding crowd = crowding(wire.group());
-  const std::vector<std::uint64_t> hosts = hosts_of_ranks(wire.group());
-  const bool one_host = std::set<std::uint64_t>(hosts.begin(), hosts.end()).size() < hosts.size();
+  const std::vector<std::uint32_t> hosts = hosts_of_ranks(wire.group());
+  const bool one_host = std::ranges::max(hosts) + 1 < hosts.size();
   const double load = load_average();
   watchdog.begin("verification");
   verify_all(settings.table.messages, wire);

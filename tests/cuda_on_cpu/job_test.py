@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """`stepsim-calibrate cuda --mpi` with several processes on the played machine (played_calibrate.cpp): who takes which
-GPU, NCCL over an identifier of rank 0, own collectives by messages, times of the slowest rank, and failures of one
-rank. 77 without mpirun.
+GPU, NCCL over an identifier of rank 0, times of the slowest rank, and failures of one rank. 77 without mpirun.
 
     job_test.py BUILD_DIR FOLDER_OF_PLAYED_PROGRAMS
 """
@@ -109,36 +108,13 @@ class Job(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("allreduce 2x1", done.stdout + done.stderr)
 
-    def test_own_collectives(self):
-        """mst, be, lp and ring by messages, timed with the pairs of ranks."""
-        code, _, text = self.cuda(3, 3, 1, "--only", "collectives", "--max-seconds", "200", "--records", self.records,
-                                  memory=1 << 8)
-        self.assertEqual(code, 0, text)
-        _, *records = self.lines()
-        self.assertIn({"record": "verified", "what": "collectives", "cases": 48}, records)
-        if not self.is_complete(records):
-            self.skipTest("not enough time: this machine is crowded")
-        collectives = [r for r in records if r["record"] == "collective"]
-        self.assertEqual({(r["op"], r["algorithm"]) for r in collectives},
-                         {(op, algorithm) for op in OPERATIONS for algorithm in ("mst", "be", "lp", "ring")})
-        self.assertEqual({r["variant"] for r in collectives}, {"mpi_staged"})
-        pairs = {(r["kind"], r["src"], r["dst"]) for r in records if r["record"] == "pair"}
-        for a in range(3):
-            for b in range(3):
-                self.assertEqual(("one_way", a, b) in pairs, a != b)
-                self.assertEqual(("exchange", a, b) in pairs, a < b)
-                self.assertEqual(("pingpong", a, b) in pairs, a < b)
-        self.assertIn(("shift", 0, 0), pairs)
-        fitted = json.loads(self.output.read_text())
-        self.assertEqual(len(fitted["links"]), 1)
-        self.assertIn("3 ranks, one per device, on 1 host(s)", fitted["note"])
-
-    def test_own_collectives_of_several_pieces(self):
-        """1,000,001 elements go out in four pieces; every rank compares all of its result."""
-        code, _, text = self.cuda(2, 2, 1, "--only", "collectives", "--max-seconds", "1", "--records", self.records,
-                                  memory=1 << 25)
-        self.assertIn(code, (0, 4), text)  # one second may be too short for times that can be fitted
-        self.assertIn({"record": "verified", "what": "collectives", "cases": 48}, self.lines())
+    def test_only_nccl(self):
+        """Vectors of ranks on several hosts travel by NCCL alone; the error names what there is without it."""
+        for options in ((), ("--backend", "own"), ("--only", "kernels")):
+            code, errors, text = self.cuda(2, 2, 1, *options)
+            self.assertEqual(code, 2, text)
+            self.assertIn("--mpi: processes exchange vectors by NCCL only: add --backend nccl", errors[0])
+            self.assertFalse(self.output.exists())
 
     def test_each_rank_sees_its_own_gpu(self):
         code, _, text = self.cuda(2, "own", 1, "--backend", "nccl", "--max-seconds", "2")
@@ -152,7 +128,7 @@ class Job(unittest.TestCase):
             self.assertFalse(self.output.exists())
 
     def test_no_gpu(self):
-        code, errors, text = self.cuda(2, 0, 1)
+        code, errors, text = self.cuda(2, 0, 1, "--backend", "nccl")
         self.assertEqual((code, errors), (77, ["error: rank 0 (host 0): no CUDA device"]), text)
 
     def test_wrong_result_of_one_rank(self):

@@ -50,7 +50,7 @@ TEST_CASE(
   verify(4, {kLarge});
   KernelBench bench(kLarge);
   REQUIRE_NOTHROW(verify_refusal(bench));
-  REQUIRE_NOTHROW(verify_low_rank(bench));
+  REQUIRE_NOTHROW(verify_low_rank(bench, LowRank(bench.stream)));
   for (const std::string& kernel : cuda_on_cpu::kernels()) {
     CHECK_MESSAGE(cuda_on_cpu::was_executed(kernel), kernel);
   }

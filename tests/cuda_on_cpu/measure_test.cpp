@@ -127,7 +127,7 @@ TEST_CASE("measure: what a capture refuses fails alone, and the rest is timed") 
       contains(outcome.records, "\"variant\": \"copy_engine\", \"launch\": \"plain\", \"ranks\""));
   CHECK(
       !contains(outcome.records, "\"variant\": \"copy_engine\", \"launch\": \"graph\", \"ranks\""));
-  CHECK(contains(outcome.records, "\"variant\": \"sm_store\", \"launch\": \"graph\""));
+  CHECK(contains(outcome.records, "\"variant\": \"host_staged\", \"launch\": \"graph\""));
   const GpuSamples samples = parse_gpu_samples(outcome.records, "g.jsonl");
   CHECK(std::ranges::any_of(samples.warnings, [](const std::string& warning) {
     return warning.starts_with("copy_engine graph cannot be used: ");
@@ -181,6 +181,21 @@ TEST_CASE("measure: a run that is told to stop, or has no time left, closes its 
     CHECK(contains(outcome.records, "\"record\": \"end\", \"early\": \"time was up"));
     CHECK(contains(outcome.records, "time was up after"));
     CHECK(!contains(outcome.records, "\"record\": \"collective\""));
+  }
+}
+
+TEST_CASE("measure: without cuBLAS low-rank compression is left out, and that is said") {
+  for (const bool there : {true, false}) {
+    cuda_on_cpu::Machine machine = machine_of(1);
+    machine.has_cublas = there;
+    MeasureOptions options;
+    options.collectives = options.timing = false;
+    int asked = 0;
+    options.stop = [&asked] { return ++asked > 1; }; // behind the first part
+    const Outcome outcome = measured(machine, options);
+    CHECK(outcome.error == "");
+    CHECK(contains(outcome.records, "low-rank compression is left out: cublas: does not start") !=
+          there);
   }
 }
 

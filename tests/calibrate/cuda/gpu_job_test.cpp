@@ -3,10 +3,8 @@
 
 #include <algorithm>
 
-#include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/gpu_fit.hpp"
 #include "calibrate/cuda/gpu_job.hpp"
-#include "calibrate/cuda/rank_steps.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
@@ -71,80 +69,6 @@ TEST_CASE("job: a failure of one rank is the same error on all") {
   }
   CHECK_NOTHROW(throw_if_any(kAlone, ""));
   CHECK_THROWS_WITH_AS(throw_if_any(kAlone, "lost"), "lost", JobError);
-}
-
-TEST_CASE("job: the steps of all ranks together are the collective") {
-  for (const PlanKind& kind : plan_kinds()) {
-    for (std::uint32_t ranks = 2; ranks <= 9; ++ranks) {
-      for (const std::int64_t elements :
-           {std::int64_t{1}, std::int64_t{ranks} - 1, std::int64_t{ranks}, std::int64_t{101}}) {
-        CAPTURE(collectives::name(kind.op));
-        CAPTURE(collectives::name(kind.algorithm));
-        CAPTURE(ranks);
-        CAPTURE(elements);
-        PlanRequest request;
-        request.op = kind.op;
-        request.algorithm = kind.algorithm;
-        request.ranks = ranks;
-        request.elements = elements;
-        const std::vector<ElementMessage> messages = messages_of(request);
-        std::vector<std::vector<float>> x(ranks);
-        std::vector<std::vector<RankStep>> steps;
-        std::vector<std::size_t> next(ranks, 0);
-        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-          steps.push_back(steps_of(messages, rank));
-          for (std::int64_t i = 0; i < elements; ++i) {
-            x[rank].push_back(initial_value(rank, i));
-          }
-        }
-        // A rank begins its step with all sends; messages of a pair arrive in their order.
-        using Sent = std::vector<float>;
-        std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Sent>> under_way;
-        std::vector<bool> begun(ranks, false);
-        for (bool moved = true; moved;) {
-          moved = false;
-          for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-            if (next[rank] == steps[rank].size()) {
-              continue;
-            }
-            const RankStep& step = steps[rank][next[rank]];
-            if (!begun[rank]) {
-              for (const ElementMessage& out : step.sends) {
-                const auto from = x[rank].begin() + out.offset;
-                under_way[{rank, out.dst}].emplace_back(from, from + out.count);
-              }
-              begun[rank] = moved = true;
-            }
-            const bool here = std::ranges::all_of(step.receives, [&](const ElementMessage& in) {
-              return !under_way[{in.src, rank}].empty();
-            });
-            if (!here) {
-              continue;
-            }
-            for (const ElementMessage& in : step.receives) {
-              std::vector<Sent>& queue = under_way[{in.src, rank}];
-              REQUIRE(queue.front().size() == static_cast<std::size_t>(in.count));
-              for (std::int64_t i = 0; i < in.count; ++i) {
-                float& value = x[rank][static_cast<std::size_t>(in.offset + i)];
-                const float sent = queue.front()[static_cast<std::size_t>(i)];
-                value = in.reduce ? value + sent : sent;
-              }
-              queue.erase(queue.begin());
-            }
-            ++next[rank];
-            begun[rank] = false;
-            moved = true;
-          }
-        }
-        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-          REQUIRE(next[rank] == steps[rank].size()); // nobody waits for ever
-          for (std::int64_t i = 0; has_result(kind.op, rank) && i < elements; ++i) {
-            REQUIRE(x[rank][static_cast<std::size_t>(i)] == expected_value(kind.op, ranks, i));
-          }
-        }
-      }
-    }
-  }
 }
 
 TEST_CASE("job: pairs of ranks on different hosts are the network, however fast they are") {

@@ -40,9 +40,10 @@ struct Machine {
   std::vector<std::vector<bool>> peer_access{};
   // Of a copy from one device to another, or to and from the host (-1).
   std::function<Link(int from, int to)> link{};
-  double call_s = 2e-6;             // of a call of the host
-  double kernel_s = 2e-6;           // of a kernel, and
-  double kernel_s_per_thread{};     // per thread of its grid
+  double call_s = 2e-6;         // of a call of the host
+  double kernel_s = 2e-6;       // of a kernel, and
+  double kernel_s_per_thread{}; // per thread of its grid
+  bool has_cublas = true;
   bool refuses_peer_copies = false; // cudaMemcpyPeerAsync within a capture
   bool refuses_captures = false;    // of copies between devices, however they are asked for
   int most_peers = 1 << 20;         // of a device; 8 on real machines without NVSwitch
